@@ -1,0 +1,95 @@
+# Everything here needs only make and Python >= 3.11 (with venv and pip). `make help` lists the targets.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet --no-input
+
+# The first of these that is new enough and can make a virtual environment. `make PYTHON=/path/to/python` chooses another.
+CANDIDATES := python3.13 python3.12 python3.11 python3 python3.14 python
+FITS := -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
+PYTHON ?= $(shell for p in $(CANDIDATES); do "$$p" $(FITS) >/dev/null 2>&1 && echo "$$p" && break; done)
+
+# What `make test` leaves out: continuous integration runs slow, crash and shared_data apart.
+MARKS := not (slow or crash or browser or bench or shared_data)
+
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+export DO_NOT_TRACK := 1
+export PREFECT_SERVER_ANALYTICS_ENABLED := false
+unexport PYTHONPATH
+unexport PYTHONHOME
+
+.DELETE_ON_ERROR:
+.PHONY: setup setup-dev demo test lint format bench lock clean help
+
+setup: $(STAMPS)/runtime ## Set up: a virtual environment in .venv with the locked packages (the default)
+
+setup-dev: $(STAMPS)/dev ## Set up, with what tests and linters need
+
+demo: $(STAMPS)/runtime ## Replay the sample logs and show the morning's tables
+	@$(BIN)/slowwave demo
+
+test: $(STAMPS)/dev ## Run the tests, without the slow ones
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "$(MARKS)" $(ARGS)
+
+lint: $(STAMPS)/dev ## Check format, style and types
+	@echo "ruff format --check" && $(BIN)/ruff format --check .
+	@echo "ruff check" && $(BIN)/ruff check .
+	@echo "pyright" && $(BIN)/pyright
+
+format: $(STAMPS)/dev ## Format, and repair what can be repaired
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(STAMPS)/dev ## Measure speed
+	@$(BIN)/python -m pytest tests/bench -m bench -s $(ARGS)
+
+# An existing lock is kept as far as it still fits; `make lock ARGS=--upgrade` takes the newest versions instead.
+LOCK := $(BIN)/python -m uv --quiet pip compile pyproject.toml --universal --python-version 3.11 \
+	--generate-hashes --no-annotate --no-emit-index-url --custom-compile-command "make lock"
+
+lock: $(STAMPS)/venv ## Work out both lock files anew from pyproject.toml
+	@$(PIP) install "uv>=0.9,<1"
+	@echo "Locking what running needs"
+	@$(LOCK) --group build --output-file requirements.lock $(ARGS)
+	@echo "Locking what development needs"
+	@$(LOCK) --group build --group dev --constraints requirements.lock --output-file requirements-dev.lock $(ARGS)
+
+clean: ## Remove the environment, builds and caches; never the lake or what was published
+	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	@find . -path ./data/lake -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+# ------------------------------------------------------------------------------------------------------------- set-up
+# Each stamp is written when its step is done, so an interrupted step is repeated and a finished one costs nothing.
+
+# An environment knows where it lies: in a checkout that was moved or copied, it is made again.
+ifneq ($(shell cat $(STAMPS)/venv 2>/dev/null),$(CURDIR))
+.PHONY: $(STAMPS)/venv
+endif
+
+$(STAMPS)/venv:
+	@if ! "$(PYTHON)" $(FITS) >/dev/null 2>&1; then \
+		echo "Slowwave needs Python 3.11 or newer with its venv and ensurepip modules. Tried: $(or $(PYTHON),$(CANDIDATES))" >&2; \
+		echo "Install one (on Debian and Ubuntu: python3 and python3-venv), or name it: make PYTHON=/path/to/python3" >&2; \
+		exit 1; \
+	fi
+	@echo "Making a virtual environment in $(VENV) with $$("$(PYTHON)" --version)"
+	@rm -rf $(STAMPS)
+	@"$(PYTHON)" -m venv --clear $(VENV)
+	@mkdir -p $(STAMPS) && printf '%s\n' "$(CURDIR)" > $@
+
+$(STAMPS)/runtime: $(STAMPS)/venv requirements.lock pyproject.toml
+	@echo "Installing the locked packages (the first time takes a minute or two)"
+	@$(PIP) install --require-hashes -r requirements.lock
+	@echo "Installing slowwave itself"
+	@$(PIP) install --no-index --no-deps --no-build-isolation --editable .
+	@mkdir -p $(VENV)/typecheck && ln -sfn ../.. $(VENV)/typecheck/slowwave
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/runtime requirements-dev.lock
+	@echo "Installing the locked packages for tests and linters"
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@touch $@

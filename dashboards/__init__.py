@@ -1,0 +1,1 @@
+"""Charts, the report and the dashboard."""

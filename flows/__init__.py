@@ -1,0 +1,1 @@
+"""The shell: flows, and the input and output they need."""

@@ -1,0 +1,225 @@
+"""The lake: landed row versions, derived day partitions and the run ledger, as Parquet files that never change.
+
+`<table>/day=YYYY-MM-DD/<digest>-<newest>.parquet`: the name says which rows are inside (their digest) and the newest
+instant they mention (event time or `recorded_at`, epoch µs), so that a plan needs to open no file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.settings import LAKE_FORMAT
+from slowwave.flows.store import TEMPORARY, make_durable_folder, write_durably, write_parquet
+from slowwave.transforms.hashing import digest, rows_digest
+from slowwave.transforms.schema import Landed, Table, conform, polars_schema
+
+_DAY = re.compile(r"day=(\d{4}-\d{2}-\d{2})$")
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+_MICROSECOND = timedelta(microseconds=1)
+COMPACT_FROM_FILES = 16
+_COMPACT_BELOW_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class LakeFile:
+    """One Parquet file of one day."""
+
+    day: date
+    path: Path
+
+    @property
+    def newest_us(self) -> int:
+        """The newest instant its rows mention."""
+        return int(self.path.stem.split("-", 1)[1])
+
+
+def microseconds(instant: datetime) -> int:
+    """Epoch microseconds of a naive UTC datetime."""
+    return (instant - _EPOCH) // _MICROSECOND
+
+
+class Lake:
+    """The lake at `root`. Only the holder of the writer lock may call what writes."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    # ---------------------------------------------------------------- format
+
+    def check_format(self) -> None:
+        """Raises UserError when the lake was written by a newer version."""
+        marker = self.root / "FORMAT"
+        if not marker.exists():
+            return
+        written = marker.read_text().strip()
+        if not written.isdecimal() or int(written) > LAKE_FORMAT:
+            message = (
+                f"the lake {self.root} has format {written[:20]!r}, this slowwave reads up to {LAKE_FORMAT}: "
+                "upgrade slowwave (nothing was changed)"
+            )
+            raise UserError(message)
+
+    def prepare(self) -> None:
+        """Make the lake where there is none, check its format, and clear what a killed writer left half-written."""
+        self.check_format()
+        marker = self.root / "FORMAT"
+        if not marker.exists():
+            write_durably(marker, lambda aside: aside.write_text(f"{LAKE_FORMAT}\n") and None)
+        for left in self.root.glob(f"**/.*{TEMPORARY}"):
+            left.unlink(missing_ok=True)
+
+    # ---------------------------------------------------------------- files
+
+    def files(self, table: str) -> dict[date, list[LakeFile]]:
+        """Every file of a table by day, days and names sorted."""
+        folder = self.root / table
+        found: dict[date, list[LakeFile]] = {}
+        if not folder.is_dir():
+            return found
+        for child in sorted(folder.iterdir()):
+            match = _DAY.search(child.name)
+            if match:
+                day = date.fromisoformat(match[1])
+                paths = sorted(path for path in child.iterdir() if path.suffix == ".parquet")
+                if paths:
+                    found[day] = [LakeFile(day, path) for path in paths]
+        return found
+
+    def folder(self, table: str, day: date) -> Path:
+        """Folder of one day of a table."""
+        return self.root / table / f"day={day.isoformat()}"
+
+    # ---------------------------------------------------------------- landed rows
+
+    def write_rows(self, table: type[Landed], day: date, rows: pl.DataFrame) -> Path:
+        """Add row versions to a day; returns the file."""
+        rows = rows.select(*polars_schema(table)).sort(*table.key, "recorded_at", "row_hash")
+        newest = rows.select(pl.max_horizontal(pl.col(table.event_time).max(), pl.col("recorded_at").max())).item()
+        name = f"{rows_digest(rows['row_hash'])}-{microseconds(newest)}.parquet"
+        path = self.folder(table.name, day) / name
+        write_parquet(path, rows)
+        return path
+
+    def row_hashes(self, table: type[Landed], days: Iterable[date]) -> pl.Series:
+        """Hashes of all rows landed on `days`."""
+        files = self.files(table.name)
+        paths = [file.path for day in days for file in files.get(day, [])]
+        if not paths:
+            return pl.Series("row_hash", dtype=pl.String)
+        return pl.scan_parquet(paths).select("row_hash").collect()["row_hash"]
+
+    def scan_rows(self, table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
+        """All row versions in `files`, each once (a killed compaction may have left a row in two files)."""
+        if not files:
+            return pl.LazyFrame(schema=polars_schema(table))
+        rows = conform(table, pl.scan_parquet([file.path for file in files], missing_columns="insert"))
+        return rows.unique(subset="row_hash", keep="any")
+
+    # ---------------------------------------------------------------- keys on several days
+
+    def add_moved_keys(self, table: type[Landed], keys: pl.DataFrame) -> None:
+        """Note keys (key_hash, day) that have versions on more than one day; written before the rows themselves."""
+        keys = keys.select("key_hash", "day").unique().sort("key_hash", "day")
+        name = rows_digest(keys.select(pl.format("{} {}", "key_hash", "day")).to_series())
+        write_parquet(self.root / "moved_keys" / table.name / f"{name}.parquet", keys)
+
+    def moved_keys(self, table: type[Landed]) -> pl.DataFrame:
+        """(key_hash, day) of every key that may have versions on more than one day."""
+        folder = self.root / "moved_keys" / table.name
+        paths = sorted(folder.glob("*.parquet")) if folder.is_dir() else []
+        if not paths:
+            return pl.DataFrame(schema={"key_hash": pl.Int64, "day": pl.Date})
+        return pl.concat([pl.read_parquet(path) for path in paths]).unique().sort("key_hash", "day")
+
+    def days_of_keys(self, table: type[Landed], key_hashes: pl.Series) -> pl.DataFrame:
+        """(key_hash, day) of the landed rows with one of these key hashes."""
+        found = [pl.DataFrame(schema={"key_hash": pl.Int64, "day": pl.Date})]
+        wanted = key_hashes.unique().to_frame("key_hash").lazy()
+        files = self.files(table.name)
+        scans = [
+            pl.scan_parquet([file.path for file in files[day]])
+            .select("key_hash")
+            .join(wanted, on="key_hash", how="semi")
+            .unique()
+            .with_columns(pl.lit(day).alias("day"))
+            for day in files
+        ]
+        return pl.concat([*found, *pl.collect_all(scans)])
+
+    # ---------------------------------------------------------------- evidence
+
+    def evidence_path(self, table: type[Table], day: date, fingerprint: str) -> Path:
+        """Where a day's partition with this fingerprint is."""
+        return self.root / "evidence" / table.name / f"day={day.isoformat()}" / f"{fingerprint}.parquet"
+
+    def scan_evidence(self, table: type[Table], partitions: Mapping[date, str]) -> pl.LazyFrame:
+        """The rows of the named partitions, stacked, with `day`."""
+        schema = polars_schema(table)
+        scans = [
+            pl.scan_parquet(self.evidence_path(table, day, fingerprint), schema=schema).with_columns(
+                pl.lit(day).alias("day")
+            )
+            for day, fingerprint in partitions.items()
+        ]
+        return pl.concat([pl.LazyFrame(schema={**schema, "day": pl.Date}), *scans])
+
+    # ---------------------------------------------------------------- ledger
+
+    def write_ledger(self, table: type[Table], day: date, name: str, rows: pl.DataFrame) -> None:
+        """Add rows to the run ledger; the same name written again replaces what a killed run left."""
+        write_parquet(self.folder(table.name, day) / f"{name}.parquet", conform(table, rows.lazy()).collect())
+
+    def ledger(self, table: type[Table]) -> pl.DataFrame:
+        """All rows of a ledger table, one per key (a killed compaction may have left a row in two files)."""
+        paths = [file.path for files in self.files(table.name).values() for file in files]
+        if not paths:
+            return pl.DataFrame(schema=polars_schema(table))
+        return _ledger_rows(table, paths)
+
+    # ---------------------------------------------------------------- compaction
+
+    def compact(self, table: type[Table], day: date) -> int:
+        """Merge the small files of a day into one when there are many; returns how many files went.
+
+        Writes the merged file, then removes the old ones: killed in between, rows stand in two files, and every reader
+        takes each row once.
+        """
+        folder = self.folder(table.name, day)
+        if not folder.is_dir():
+            return 0
+        small = sorted(
+            path for path in folder.iterdir() if path.suffix == ".parquet" and path.stat().st_size < _COMPACT_BELOW_BYTES
+        )
+        if len(small) < COMPACT_FROM_FILES:
+            return 0
+        files = [LakeFile(day, path) for path in small]
+        if issubclass(table, Landed):
+            merged = self.write_rows(table, day, self.scan_rows(table, files).collect())
+        else:
+            merged = folder / f"{digest(path.stem for path in small)}.parquet"
+            write_parquet(merged, _ledger_rows(table, small))
+        gone = [path for path in small if path != merged]
+        for path in gone:
+            path.unlink(missing_ok=True)
+        return len(gone)
+
+
+def _ledger_rows(table: type[Table], paths: Sequence[Path]) -> pl.DataFrame:
+    """Ledger rows, one per key (a killed compaction may have left a row in two files)."""
+    rows = conform(table, pl.scan_parquet(paths, missing_columns="insert"))
+    return rows.unique(subset=list(table.key), keep="any").sort(table.key).collect()
+
+
+def make_lake(root: Path) -> Lake:
+    """The lake at `root`, made where there is none."""
+    make_durable_folder(root)
+    lake = Lake(root)
+    lake.prepare()
+    return lake

@@ -1,0 +1,136 @@
+"""Building day partitions: the texts of a few days at a time, matched, split by day, written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake import Lake, LakeFile
+from slowwave.flows.plan import DayInputs, DayPlan, LogAsOf, day_inputs
+from slowwave.flows.store import write_parquet
+from slowwave.transforms.evidence_tables import MemoryDays, MemoryEligibility, MemoryReferences, ReplayedInteractions
+from slowwave.transforms.landed_tables import Interactions
+from slowwave.transforms.memory_days import memory_days
+from slowwave.transforms.memory_references import memory_references
+from slowwave.transforms.schema import Table, conform
+
+# Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
+BATCH_BYTES = 192 * 2**20
+_SLICE_BYTES = 64 * 2**20
+_TEXTS = ("row_hash", "prompt", "response", "response_summary", "memories_used", "reinforce")
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Consecutive rows of one lake file."""
+
+    file: LakeFile
+    offset: int
+    rows: int
+
+
+def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan]) -> list[list[DayPlan]]:
+    """Days that must be built, in order, grouped so that a group holds about `BATCH_BYTES` of text."""
+    groups: list[list[DayPlan]] = []
+    room = 0
+    for plan in plans:
+        if plan.is_built:
+            continue
+        size = sum(_uncompressed_bytes(file) for file in log.files(Interactions)[plan.day])
+        if not groups or size > room:
+            groups.append([])
+            room = BATCH_BYTES
+        groups[-1].append(plan)
+        room -= size
+    return groups
+
+
+def _uncompressed_bytes(file: LakeFile) -> int:
+    metadata = pq.read_metadata(file.path)
+    return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+
+
+def _slices(files: Sequence[LakeFile]) -> Iterator[list[Slice]]:
+    """Row groups of the files, gathered up to `_SLICE_BYTES`."""
+    gathered: list[Slice] = []
+    held = 0
+    for file in files:
+        metadata, offset = pq.read_metadata(file.path), 0
+        for i in range(metadata.num_row_groups):
+            group = metadata.row_group(i)
+            if gathered and held + group.total_byte_size > _SLICE_BYTES:
+                yield gathered
+                gathered, held = [], 0
+            gathered.append(Slice(file, offset, group.num_rows))
+            held += group.total_byte_size
+            offset += group.num_rows
+    if gathered:
+        yield gathered
+
+
+def build_days(
+    log: LogAsOf, plans: Sequence[DayPlan], *, verify: bool = False, progress: Callable[[date], None] | None = None
+) -> int:
+    """Build and write the partitions of `plans`; returns the number of days built.
+
+    A partition that is there already is left, or with `verify` compared with what was computed.
+
+    Raises OSError when the lake cannot be written, UserError when a verified partition differs.
+    """
+    inputs = {plan.day: day_inputs(log, plan.day) for plan in plans}
+    for plan in plans:
+        if inputs[plan.day].fingerprint != plan.fingerprint:
+            message = f"the files of {plan.day} changed while they were read: run this again"
+            raise UserError(message)
+    references = _references(log, list(inputs), inputs)
+    for plan in plans:
+        day = inputs[plan.day]
+        of_day = references.filter(pl.col("occurred_at").dt.date() == plan.day)
+        frames: list[tuple[type[Table], pl.LazyFrame]] = [
+            (ReplayedInteractions, conform(ReplayedInteractions, day.interactions.lazy())),
+            (MemoryEligibility, day.eligibility.lazy()),
+            (MemoryReferences, of_day.lazy()),
+            (MemoryDays, memory_days(day.eligibility.lazy(), of_day.lazy())),
+        ]
+        for table, frame in frames:
+            _write_partition(log.lake, table, plan, frame.sort(table.key).collect(), verify=verify)
+        if progress:
+            progress(plan.day)
+    return len(plans)
+
+
+def _references(log: LogAsOf, days: Sequence[date], inputs: dict[date, DayInputs]) -> pl.DataFrame:
+    """memory_references of several days, their texts held a slice at a time."""
+    files = [file for day in days for file in log.files(Interactions)[day]]
+    wanted = pl.concat([day.interactions for day in inputs.values()])
+    times = wanted["occurred_at"]
+    pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
+    found = []
+    for slices in _slices(files):
+        scans = [
+            pl.scan_parquet(piece.file.path).slice(piece.offset, piece.rows).select(_TEXTS) for piece in slices
+        ]
+        texts = pl.concat(scans).unique("row_hash", keep="any").collect()
+        rows = wanted.join(texts, on="row_hash")
+        # a row in two files (a killed compaction) is matched once
+        wanted = wanted.join(rows, on="row_hash", how="anti")
+        found.append(memory_references(rows, pool, log.params.evidence))
+    return pl.concat(found)
+
+
+def _write_partition(lake: Lake, table: type[Table], plan: DayPlan, frame: pl.DataFrame, *, verify: bool) -> None:
+    path = lake.evidence_path(table, plan.day, plan.fingerprint)
+    if path.exists():
+        if not verify:
+            return
+        if pl.read_parquet(path).equals(frame):
+            return
+        message = f"{table.name} of {plan.day} differs from a full rebuild; it was replaced: please report this"
+        write_parquet(path, frame)
+        raise UserError(message)
+    write_parquet(path, frame)

@@ -1,0 +1,77 @@
+"""Where things are: the home folder, the lake inside or outside it, and what the environment may choose."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pydantic
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.home import home_from_environment
+from slowwave.transforms.params import Params
+
+LAKE_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Paths of one home. Nothing is made or read here."""
+
+    home: Path
+
+    @property
+    def inbox(self) -> Path:
+        """Where producers drop files."""
+        return self.home / "inbox"
+
+    @property
+    def lake(self) -> str:
+        """Folder or URL of the lake: `$SLOWWAVE_LAKE`, or `lake/` in the home."""
+        return os.environ.get("SLOWWAVE_LAKE", "").strip() or str(self.home / "lake")
+
+    @property
+    def serving(self) -> Path:
+        """Published databases."""
+        return self.home / "serving"
+
+    @property
+    def current(self) -> Path:
+        """The link to the published database."""
+        return self.serving / "current.duckdb"
+
+    @property
+    def lock_file(self) -> Path:
+        """Locked by the one writer."""
+        return self.home / ".lock"
+
+    @property
+    def prefect_home(self) -> Path:
+        """Prefect's own folder: `$PREFECT_HOME`, or `prefect/` in the home."""
+        chosen = os.environ.get("PREFECT_HOME", "").strip()
+        return Path(chosen) if chosen else self.home / "prefect"
+
+    @property
+    def params_file(self) -> Path:
+        """Params that differ from the defaults."""
+        return self.home / "params.toml"
+
+    def params(self) -> Params:
+        """The params of this home: the defaults, changed by `params.toml` where there is one.
+
+        Raises UserError when the file is not TOML or states what no param is called.
+        """
+        if not self.params_file.exists():
+            return Params()
+        try:
+            return Params.model_validate(tomllib.loads(self.params_file.read_text()))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, pydantic.ValidationError) as error:
+            message = f"{self.params_file} cannot be used: {error}"
+            raise UserError(message) from error
+
+
+def settings_from_environment() -> Settings:
+    """Settings of `$SLOWWAVE_HOME`, or of `data/` in the working directory."""
+    return Settings(home_from_environment())

@@ -1,0 +1,63 @@
+"""Files that are whole or absent: every write is made aside, flushed to the disk, renamed, and its folder flushed."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+TEMPORARY = ".tmp"
+
+
+def fsync_path(path: Path) -> None:
+    """Flush a file or a folder to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_durable_folder(folder: Path) -> None:
+    """Make a folder and its parents, so that none of them is lost when the power goes."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for new in reversed(missing):
+        new.mkdir(exist_ok=True)
+        fsync_path(new.parent)
+
+
+def write_durably(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a file beside `path`, then put it there: durable, and never seen half-written.
+
+    Raises OSError as the system does; what was written aside is then removed.
+    """
+    make_durable_folder(path.parent)
+    aside = path.parent / f".{path.name[:80]}.{uuid.uuid4().hex[:8]}{TEMPORARY}"
+    try:
+        write(aside)
+        fsync_path(aside)
+        aside.rename(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    fsync_path(path.parent)
+
+
+# A row group is the unit a reader holds in memory: by rows where they are short, by bytes where they are long.
+_ROWS_PER_GROUP = 32_768
+_BYTES_PER_GROUP = 32 * 2**20
+
+
+def write_parquet(path: Path, frame: pl.DataFrame) -> None:
+    """Write a frame durably as zstd Parquet in row groups of about 32 MB at most."""
+    bytes_per_row = max(1, frame.estimated_size() // max(1, frame.height))
+    rows = max(1, min(_ROWS_PER_GROUP, _BYTES_PER_GROUP // bytes_per_row))
+    write_durably(
+        path, lambda aside: frame.write_parquet(aside, compression="zstd", compression_level=1, row_group_size=rows)
+    )

@@ -1,0 +1,344 @@
+"""The shape of the project: what may import what, and what pure code may not do.
+
+Every rule is a function from source text to findings, so that each is also shown to catch what it forbids.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("transforms", "flows", "data", "dashboards")
+
+# What a transform may import: modules that compute, without reading a clock, a file or the environment.
+PURE_MODULES = frozenset(
+    {
+        "__future__", "abc", "base64", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "enum",
+        "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "operator", "random", "re",
+        "statistics", "string", "struct", "textwrap", "types", "typing", "typing_extensions", "unicodedata",
+        "annotated_types", "orjson", "polars", "pydantic", "pydantic_core",
+        "slowwave.transforms",
+    }
+)  # fmt: skip
+# The polars submodule that is all input and output.
+IMPURE_SUBMODULES = frozenset({"polars.io"})
+# Built-in names a transform may not even mention; hash() of text differs from process to process.
+IMPURE_BUILTINS = frozenset({"__import__", "breakpoint", "eval", "exec", "hash", "input", "open", "print"})
+CLOCKS = frozenset({"now", "today", "utcnow"})
+UNSEEDED = frozenset({"sample", "shuffle"})
+IO_NAME = re.compile(r"(read|scan|sink|write)_")
+# Names polars itself gives to reading and writing: forbidden even where they are not called (`f = pl.read_csv`).
+POLARS_IO = frozenset(n for thing in (pl, pl.DataFrame, pl.LazyFrame) for n in dir(thing) if IO_NAME.match(n))
+
+# The modules that run flows, and so may import Prefect when they are imported.
+# Nobody else may import these at top level either: that would load Prefect all the same.
+PREFECT_MODULES = frozenset({"flows/orchestrate.py"})
+
+
+def within(module: str, names: frozenset[str]) -> bool:
+    """Whether a module is one of these or lies inside one."""
+    return any(module == name or module.startswith(name + ".") for name in names)
+
+
+def imported(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """The (module, name) pairs an import statement brings in; name is '' for a plain import."""
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, "") for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        yield from ((module, alias.name) for alias in node.names)
+
+
+def import_impurity(module: str, name: str) -> str | None:
+    """What is wrong with importing this into a transform."""
+    full = f"{module}.{name}" if name else module
+    if within(module, IMPURE_SUBMODULES) or within(full, IMPURE_SUBMODULES):
+        return f"imports {full}"
+    if not within(module, PURE_MODULES) and not (name and full in PURE_MODULES):
+        return f"imports {full}"
+    if name and (IO_NAME.match(name) or name == "*"):
+        return f"imports {full}"
+    if module == "random" and name != "Random":
+        return f"imports {full}" if name else None
+    return None
+
+
+def attribute_impurity(node: ast.Attribute) -> str | None:
+    """What is wrong with mentioning this attribute in a transform, called or not."""
+    if node.attr in POLARS_IO:
+        return f"does I/O with {node.attr}"
+    if node.attr in CLOCKS:
+        return f"reads a clock with {node.attr}"
+    if isinstance(node.value, ast.Name) and node.value.id == "random" and node.attr != "Random":
+        return f"draws from the shared random.{node.attr}"
+    return None
+
+
+def call_impurity(node: ast.Call) -> str | None:
+    """What is wrong with this call in a transform."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if isinstance(node.func, ast.Attribute):
+        if IO_NAME.match(name) and name not in POLARS_IO:
+            return f"does I/O with {name}"
+        if name == "open":
+            return "does I/O with open"
+        if name == "astimezone" and not node.args and not node.keywords:
+            return "uses the local time zone with astimezone()"
+        if name in UNSEEDED and not any(k.arg == "seed" for k in node.keywords):
+            return f"draws at random with {name} and no seed"
+    if name == "Random" and not node.args and not node.keywords:
+        return "draws at random with Random and no seed"
+    return None
+
+
+def impurities(source: str) -> list[str]:
+    """What a transform's source does that pure code may not, each as 'line N: …'."""
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(ast.parse(source)):
+        problems: list[str | None] = []
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            problems = [import_impurity(module, name) for module, name in imported(node)]
+        elif isinstance(node, ast.Attribute):
+            problems = [attribute_impurity(node)]
+        elif isinstance(node, ast.Call):
+            problems = [call_impurity(node)]
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in IMPURE_BUILTINS:
+            problems = [f"uses {node.id}"]
+        found += [(getattr(node, "lineno", 0), problem) for problem in problems if problem]
+    return [f"line {line}: {problem}" for line, problem in sorted(found)]
+
+
+def is_type_checking(test: ast.expr) -> bool:
+    """Whether a condition is TYPE_CHECKING, under which nothing runs."""
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+def run_on_import(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run when a module is imported: all but function bodies and TYPE_CHECKING blocks."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(child, ast.If) and is_type_checking(child.test):
+            for statement in child.orelse:
+                yield statement
+                yield from run_on_import(statement)
+            continue
+        yield child
+        yield from run_on_import(child)
+
+
+def prefect_on_import(source: str) -> list[str]:
+    """The imports in this source that load Prefect as soon as the module is imported, each as 'line N: …'."""
+    loads_prefect = frozenset(
+        {"prefect"} | {"slowwave." + path.removesuffix(".py").replace("/", ".") for path in PREFECT_MODULES}
+    )
+    return [
+        f"line {getattr(node, 'lineno', 0)}: imports {module}"
+        for node in run_on_import(ast.parse(source))
+        for module, name in imported(node)
+        if within(module, loads_prefect) or (name and within(f"{module}.{name}", loads_prefect))
+    ]
+
+
+def modules_under(*folders: str) -> list[str]:
+    """The Python files in these folders, as paths from the root."""
+    return sorted(p.relative_to(ROOT).as_posix() for folder in folders for p in (ROOT / folder).rglob("*.py"))
+
+
+def loaded_by(statement: str, package: str, cwd: Path) -> list[str]:
+    """The modules of a package that a fresh interpreter has loaded after a statement."""
+    code = f"import sys\n{statement}\nprint(*(m for m in sys.modules if m.split('.')[0] == {package!r}), sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+# ------------------------------------------------------------------------------------------------- the project as it is
+
+
+@pytest.mark.parametrize("path", modules_under("transforms"))
+def test_transforms_are_pure(path: str) -> None:
+    assert impurities((ROOT / path).read_text(encoding="utf-8")) == []
+
+
+def test_the_rules_have_something_to_look_at() -> None:
+    for package in PACKAGES:
+        assert f"{package}/__init__.py" in modules_under(package)
+    assert {"read_parquet", "scan_parquet", "sink_parquet", "write_parquet", "write_ndjson"} <= POLARS_IO
+
+
+@pytest.mark.parametrize("path", ["__init__.py", *modules_under(*PACKAGES)])
+def test_prefect_is_imported_only_where_flows_run(path: str) -> None:
+    if path not in PREFECT_MODULES:
+        assert prefect_on_import((ROOT / path).read_text(encoding="utf-8")) == []
+
+
+def test_the_command_line_starts_without_prefect(tmp_path: Path) -> None:
+    assert loaded_by("import slowwave.flows.cli", "prefect", tmp_path) == []
+
+
+def test_the_producers_writer_starts_without_prefect(tmp_path: Path) -> None:
+    assert loaded_by("import slowwave", "prefect", tmp_path) == []
+
+
+def test_what_is_loaded_is_seen(tmp_path: Path) -> None:
+    assert "xml.dom" in loaded_by("import xml.dom", "xml", tmp_path)
+
+
+@pytest.mark.parametrize("name", [*PACKAGES, "tests"])
+def test_only_one_import_name_is_installed(name: str, tmp_path: Path) -> None:
+    code = f"import importlib.util, slowwave; raise SystemExit(importlib.util.find_spec({name!r}) is not None)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr or f"{name} is importable on its own"
+
+
+def test_every_folder_of_modules_is_in_the_wheel() -> None:
+    """pyproject.toml lists the packages; a folder missing there works in the checkout and is absent once installed."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    folders = {Path(path).parent.as_posix() for path in modules_under(*PACKAGES)}
+    assert set(settings["packages"]) == {"slowwave"} | {"slowwave." + folder.replace("/", ".") for folder in folders}
+
+
+def test_a_stray_module_at_the_root_would_be_installed() -> None:
+    """The root is the package `slowwave`, so any module laid there would enter the wheel."""
+    assert [path.name for path in ROOT.glob("*.py")] == ["__init__.py"]
+
+
+# ------------------------------------------------------------------------------------ the rules catch what they forbid
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import duckdb",
+        "import prefect",
+        "from prefect import flow",
+        "import os",
+        "import os.path",
+        "import time",
+        "from time import time",
+        "import pathlib",
+        "from pathlib import Path",
+        "import io",
+        "import pyarrow.parquet",
+        "import subprocess",
+        "import socket",
+        "import uuid",
+        "import slowwave",
+        "from slowwave import flows",
+        "import slowwave.flows",
+        "from slowwave.flows import lake",
+        "import slowwave.transforms_of_another_kind",
+        "from . import schema",
+        "from .schema import TABLES",
+        "def f():\n    import os",
+        "from polars import read_csv",
+        "from polars import *",
+        "import polars.io.csv",
+        "from polars import io",
+        "from random import random",
+        "open('x')",
+        "f = open",
+        "print('x')",
+        "eval('1')",
+        "__import__('os')",
+        "hash('x')",
+        "path.open()",
+        "path.read_text()",
+        "path.write_bytes(b'')",
+        "pl.read_parquet('x')",
+        "pl.scan_parquet('x')",
+        "frame.write_ndjson()",
+        "frame.write_parquet('x')",
+        "lazy.sink_parquet('x')",
+        "f = pl.read_parquet",
+        "datetime.now()",
+        "datetime.now(UTC)",
+        "datetime.datetime.utcnow()",
+        "date.today()",
+        "field(default_factory=datetime.now)",
+        "moment.astimezone()",
+        "random.random()",
+        "random.shuffle(x)",
+        "random.Random()",
+        "Random()",
+        "frame.sample(3)",
+        "pl.col('a').shuffle()",
+    ],
+)
+def test_impure_code_is_caught(source: str) -> None:
+    assert impurities(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from __future__ import annotations",
+        "import polars as pl",
+        "from collections.abc import Iterable",
+        "from datetime import UTC, datetime, timedelta",
+        "from pydantic import BaseModel",
+        "import slowwave.transforms.schema",
+        "from slowwave import transforms",
+        "from slowwave.transforms import schema",
+        "from slowwave.transforms.schema import TABLES",
+        "random.Random(7).random()",
+        "frame.sample(3, seed=7)",
+        "moment.astimezone(UTC)",
+        "pl.col('read_count').sum()",
+        "row.read_count",
+        "hashlib.sha256(b'').hexdigest()",
+        "opened = written = 1",
+    ],
+)
+def test_pure_code_passes(source: str) -> None:
+    assert impurities(source) == []
+
+
+def test_a_finding_names_its_line() -> None:
+    assert impurities("import math\n\nopen('x')\n") == ["line 3: uses open"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import prefect",
+        "import prefect.client",
+        "from prefect import flow",
+        "from prefect.tasks import task",
+        "import slowwave.flows.orchestrate",
+        "from slowwave.flows import orchestrate",
+        "from slowwave.flows.orchestrate import nightly",
+        "try:\n    import prefect\nexcept ImportError:\n    prefect = None",
+        "if True:\n    import prefect",
+        "class A:\n    import prefect",
+        "if TYPE_CHECKING:\n    pass\nelse:\n    import prefect",
+    ],
+)
+def test_prefect_on_import_is_caught(source: str) -> None:
+    assert prefect_on_import(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import prefectly",
+        "import polars",
+        "def run():\n    from prefect import flow",
+        "async def run():\n    import prefect",
+        "class A:\n    def run(self):\n        import prefect",
+        "if TYPE_CHECKING:\n    from prefect import Flow",
+        "from slowwave.flows import lake",
+    ],
+)
+def test_prefect_where_it_is_needed_passes(source: str) -> None:
+    assert prefect_on_import(source) == []

@@ -1,0 +1,87 @@
+"""The derived tables of one UTC day: a pure function of that day's winning rows, the memories as they stood, the params."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import ClassVar, Literal
+
+from slowwave.transforms.schema import Table, column
+
+
+class ReplayedInteractions(Table):
+    """The interactions a day's evidence was computed from, so that every count can be taken apart again."""
+
+    name: ClassVar[str] = "replayed_interactions"
+    key: ClassVar[tuple[str, ...]] = ("interaction_id",)
+
+    interaction_id: str = column("Key.")
+    occurred_at: datetime = column("When it happened.", unit="UTC")
+    project: str = column("Project; '' is none.")
+    agent: str = column("Agent; '' is none.")
+    session_id: str | None = column("Session.")
+
+
+class MemoryEligibility(Table):
+    """Stretches of a day in which a memory was eligible. The pairs are never stored: the stretch tells them."""
+
+    name: ClassVar[str] = "memory_eligibility"
+    key: ClassVar[tuple[str, ...]] = ("memory_id", "first_at")
+
+    memory_id: str = column("Key: the memory.")
+    is_global: bool = column("Eligible in every project.")
+    project: str = column("The project it was eligible in; '' when global or none.")
+    pattern: str | None = column("Text echo looks for; NULL: too short to look for.")
+    first_at: datetime = column("Key: first interaction of the stretch.", unit="UTC")
+    last_at: datetime = column("Last interaction of the stretch.", unit="UTC")
+    eligible_count: int = column("Interactions of the stretch.")
+
+
+class MemoryReferences(Table):
+    """Evidence, one row per interaction and memory that was injected into it or found in its answer."""
+
+    name: ClassVar[str] = "memory_references"
+    key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id")
+
+    memory_id: str = column("Key: the memory, known or not.")
+    interaction_id: str = column("Key: the interaction.")
+    occurred_at: datetime = column("When the interaction happened.", unit="UTC")
+    project: str = column("Project of the interaction.")
+    agent: str = column("Agent of the interaction.")
+    session_id: str | None = column("Session of the interaction.")
+    is_injected: bool = column("Declared in `memories_used`.")
+    is_echoed: bool = column("The memory's first words stand in the response or its summary (`echo/1`).")
+    echoed_in: Literal["response", "summary", "both"] | None = column("Where. NULL: not echoed.")
+    in_prompt: bool | None = column("The same words already stood in the prompt (parroting). NULL: not echoed.")
+    methods: list[str] = column("The methods that found it, with version.")
+
+
+class MemoryDays(Table):
+    """Integer counts of one memory on one day; all that is summed over time is summed from here."""
+
+    name: ClassVar[str] = "memory_days"
+    key: ClassVar[tuple[str, ...]] = ("memory_id",)
+
+    memory_id: str = column("Key: the memory, known or not.")
+    eligible_count: int = column("Interactions in which it could have been used.")
+    injected_count: int = column("Interactions it was injected into.")
+    echoed_count: int = column("Interactions whose answer echoes it.")
+    reference_count: int = column("Interactions whose answer echoes or uses it.")
+    first_referenced_at: datetime | None = column("First of them.", unit="UTC")
+    last_referenced_at: datetime | None = column("Last of them.", unit="UTC")
+
+
+EVIDENCE: tuple[type[Table], ...] = (ReplayedInteractions, MemoryEligibility, MemoryReferences, MemoryDays)
+
+
+class DayPartitions(Table):
+    """What one run found on each day: the signatures of its inputs, and the evidence partition it used."""
+
+    name: ClassVar[str] = "day_partitions"
+    key: ClassVar[tuple[str, ...]] = ("run_id", "day")
+
+    run_id: str = column("Key: the run.")
+    day: date = column("Key: the UTC day.")
+    rows_signature: str = column("Digest of the names of the day's interaction files and of how `as_of` cuts them.")
+    memories_signature: str = column("The same of all memory files up to the day.")
+    evidence_hash: str = column("Digest of the params the evidence depends on.")
+    fingerprint: str = column("Digest of the inputs' rows: the partition's name; '' when no interaction is visible.")

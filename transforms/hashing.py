@@ -1,0 +1,68 @@
+"""Content hashes: of rows, of keys, and of sets of rows. The same value has the same hash on every machine and day."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import polars as pl
+
+from slowwave.transforms.schema import Landed, columns
+
+_DIGEST_BYTES = 16
+
+
+def digest(parts: Iterable[str]) -> str:
+    """128-bit BLAKE2b of a sequence of texts, in hex; each part is length-prefixed, so no two sequences meet."""
+    state = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    for part in parts:
+        raw = part.encode()
+        state.update(b"%d:" % len(raw))
+        state.update(raw)
+    return state.hexdigest()
+
+
+def hashed(text: pl.Series) -> pl.Series:
+    """128-bit BLAKE2b in hex of each text."""
+    blake2b = hashlib.blake2b
+    return pl.Series(
+        text.name,
+        [blake2b(value.encode(), digest_size=_DIGEST_BYTES).hexdigest() for value in text.to_list()],
+        dtype=pl.String,
+    )
+
+
+def canonical_text(name: str, dtype: pl.DataType) -> pl.Expr:
+    """One column as text that starts with its name and length; NULL stays NULL."""
+    value = pl.col(name)
+    if isinstance(dtype, pl.Datetime):
+        value = value.dt.timestamp("us").cast(pl.String)
+    elif isinstance(dtype, pl.List):
+        item = pl.element() if isinstance(dtype.inner, pl.String) else pl.element().struct.json_encode()
+        parts = value.list.eval(pl.format("{}:{}", item.str.len_bytes(), item))
+        value = parts.list.join("")
+    elif not isinstance(dtype, pl.String):
+        value = value.cast(pl.String)
+    return pl.format("{}={}:{};", pl.lit(name), value.str.len_bytes(), value)
+
+
+def canonical_row(schema: dict[str, pl.DataType]) -> pl.Expr:
+    """The named columns as one text. NULLs leave no trace, so a column added later changes no hash."""
+    return pl.concat_str([canonical_text(name, dtype) for name, dtype in schema.items()], ignore_nulls=True)
+
+
+def with_row_hash(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
+    """Adds `row_hash` and `key_hash` to rows of a landed table."""
+    given = {c.name: c.dtype for c in columns(table) if c.name not in {"row_hash", "key_hash"}}
+    texts = frame.select(
+        row=canonical_row(given), key=canonical_row({name: given[name] for name in table.key})
+    )
+    keys = [int(value[:16], 16) >> 1 for value in hashed(texts["key"]).to_list()]
+    return frame.with_columns(
+        hashed(texts["row"]).alias("row_hash"), pl.Series("key_hash", keys, dtype=pl.Int64)
+    )
+
+
+def rows_digest(row_hashes: pl.Series) -> str:
+    """Digest of a set of rows: independent of their order."""
+    return digest(row_hashes.unique().sort().to_list())

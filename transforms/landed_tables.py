@@ -1,0 +1,142 @@
+"""The landed tables: what producers deliver, as versions of rows that never change."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel
+
+from slowwave.transforms.schema import Json, Landed, column
+
+Status = Literal["candidate", "active", "superseded", "invalid", "archived", "graduated"]
+
+_EXTRA = "Fields the contract does not know, as one JSON object."
+_ROW_HASH = "Hash of the row's non-NULL fields: two rows with the same hash are one row."
+_KEY_HASH = "First 63 bits of the hash of the row's key, to find versions of one key across days."
+_RECORDED_AT = "When this version was written. Of two versions of one key the later wins, ties by `row_hash`."
+
+
+class Offer(BaseModel):
+    """One memory that retrieval offered."""
+
+    id: str
+    rank: int | None
+    score: float | None
+
+
+class Interactions(Landed):
+    """One round-trip of an agent: what it was asked, which memories it was given, what it answered."""
+
+    name: ClassVar[str] = "interactions"
+    key: ClassVar[tuple[str, ...]] = ("interaction_id",)
+    event_time: ClassVar[str] = "created_at"
+
+    interaction_id: str = column(
+        "Key. Absent: a stable hash of project, agent, client, session, time, prompt and response.", default=""
+    )
+    created_at: datetime = column("When the round-trip happened.", unit="UTC", required=True)
+    recorded_at: datetime = column(f"{_RECORDED_AT} Default: `created_at`.", unit="UTC", default=None)
+    project: str = column("Project; '' is none.", default="")
+    agent: str = column("Agent; '' is none.", default="")
+    client: str | None = column("Program the agent ran in.", default=None)
+    session_id: str | None = column("Session the round-trip belongs to.", default=None)
+    user_id: str | None = column("User on whose behalf it ran.", default=None)
+    prompt: str = column("What was asked. Must be text and not blank.", required=True, strict=True)
+    response: str | None = column("What was answered.", default=None)
+    response_summary: str | None = column("A summary of the answer, searched apart from it.", default=None)
+    memories_used: list[str] | None = column("Ids of the memories put into the prompt (injected).", default=None)
+    memories_offered: list[Offer] | None = column("Memories retrieval offered: id, rank, score.", default=None)
+    injection_probability: float | None = column(
+        "Logged propensity with which the memories were injected.", unit="0-1", ge=0, le=1, default=None
+    )
+    chunks_used: list[str] | None = column("Ids of the document chunks used.", default=None)
+    context_pack: Annotated[str | None, Json] = column("The context given, as JSON.", default=None)
+    tokens: int | None = column("Tokens spent.", unit="tokens", ge=0, default=None)
+    cost: float | None = column("Money spent.", unit="the owner's currency", ge=0, default=None)
+    reinforce: bool = column("false: echoed and used are not looked for in this row.", default=True)
+    extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
+    row_hash: str = column(_ROW_HASH, internal=True)
+    key_hash: int = column(_KEY_HASH, internal=True)
+
+
+class Outcomes(Landed):
+    """How one task ended: with which strategy, whether it worked, and with which error."""
+
+    name: ClassVar[str] = "outcomes"
+    key: ClassVar[tuple[str, ...]] = ("outcome_id",)
+    event_time: ClassVar[str] = "created_at"
+
+    outcome_id: str = column(
+        "Key. Absent: a stable hash of the content; for an outcome inside an interaction, of `interaction_id` alone.",
+        default="",
+    )
+    interaction_id: str | None = column("Interaction this is the outcome of.", default=None)
+    created_at: datetime = column("When the task started.", unit="UTC", required=True)
+    recorded_at: datetime = column(
+        f"{_RECORDED_AT} Default: `created_at` plus `duration_ms`: an outcome counts once it is known.",
+        unit="UTC",
+        default=None,
+    )
+    project: str | None = column("Project; NULL: that of the interaction.", default=None)
+    agent: str | None = column("Agent; NULL: that of the interaction.", default=None)
+    session_id: str | None = column("Session; NULL: that of the interaction.", default=None)
+    user_id: str | None = column("User on whose behalf it ran.", default=None)
+    task_type: str | None = column("Kind of task, such as `testing`.", default=None)
+    task: str | None = column("The task itself.", default=None)
+    strategy: str | None = column("What was tried.", default=None)
+    success: bool = column("Whether it worked.", required=True)
+    attempted: bool | None = column(
+        "Whether it was really tried. NULL: the producer did not say; versioned rules decide.", default=None
+    )
+    error_message: str | None = column("The error, if any.", default=None)
+    duration_ms: float | None = column("How long it took.", unit="ms", ge=0, default=None)
+    tokens: int | None = column("Tokens spent.", unit="tokens", ge=0, default=None)
+    cost: float | None = column("Money spent.", unit="the owner's currency", ge=0, default=None)
+    feedback: str | None = column("What the user said of it.", default=None)
+    extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
+    row_hash: str = column(_ROW_HASH, internal=True)
+    key_hash: int = column(_KEY_HASH, internal=True)
+
+
+class Memories(Landed):
+    """One change of one memory. A change may be partial: absent fields carry over from the change before, '' clears."""
+
+    name: ClassVar[str] = "memories"
+    key: ClassVar[tuple[str, ...]] = ("memory_id", "changed_at")
+    event_time: ClassVar[str] = "changed_at"
+    state: ClassVar[tuple[str, ...]] = (
+        "memory_type",
+        "project",
+        "agent",
+        "content",
+        "status",
+        "confidence",
+        "importance",
+        "pinned",
+        "source_ids",
+        "superseded_by",
+    )
+
+    memory_id: str = column("Key: the memory.", required=True)
+    changed_at: datetime = column("Key: when the change took effect.", unit="UTC", required=True)
+    recorded_at: datetime = column(f"{_RECORDED_AT} Default: `changed_at`.", unit="UTC", default=None)
+    memory_type: str | None = column("identity, preference, project, knowledge, ... First change: knowledge.", default=None)
+    project: str | None = column("Project; '' is global. First change: ''.", default=None)
+    agent: str | None = column("Agent the memory belongs to; '' is none.", default=None)
+    content: str | None = column("The text.", default=None)
+    status: Status | None = column("First change: candidate.", default=None)
+    confidence: float | None = column("Initial confidence.", unit="0-1", ge=0, le=1, default=None)
+    importance: float | None = column("Importance.", unit="0-1", ge=0, le=1, default=None)
+    pinned: bool | None = column("Never to be forgotten. First change: false.", default=None)
+    source_ids: list[str] | None = column("What the memory was distilled from.", default=None)
+    superseded_by: str | None = column("The memory that replaced it.", default=None)
+    reason: str | None = column("Why it was changed; belongs to this change alone.", default=None)
+    changed_by: str | None = column("Who changed it; belongs to this change alone.", default=None)
+    extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
+    clears: list[str] | None = column("Fields that are not text and that this change clears.", internal=True)
+    row_hash: str = column(_ROW_HASH, internal=True)
+    key_hash: int = column(_KEY_HASH, internal=True)
+
+
+LANDED: tuple[type[Landed], ...] = (Interactions, Outcomes, Memories)

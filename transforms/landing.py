@@ -1,0 +1,249 @@
+"""Delivered rows to landed rows: tell the kind, coerce, complete, hash; what does not fit is quarantined with a reason.
+
+Pure: the same delivered rows give the same landed rows, whatever file, format or order they come in.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+import polars as pl
+
+from slowwave.transforms.coerce import coerced
+from slowwave.transforms.delivered_rows import DeliveredRows
+from slowwave.transforms.hashing import canonical_row, hashed, with_row_hash
+from slowwave.transforms.landed_tables import LANDED, Interactions, Memories, Outcomes
+from slowwave.transforms.schema import Landed, polars_schema, producer_columns
+
+Kind = Literal["interactions", "outcomes", "memories"]
+
+ROW_NUMBER = "row_number"
+QUARANTINE_SCHEMA = pl.Schema({ROW_NUMBER: pl.Int64, "field": pl.String, "reason": pl.String, "raw_text": pl.String})
+
+_LATEST = datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+_OUTCOME_ONLY = {c.name for c in producer_columns(Outcomes)} - {c.name for c in producer_columns(Interactions)}
+_FROM_INTERACTION = (
+    "interaction_id", "created_at", "project", "agent", "session_id", "user_id", "tokens", "cost",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LandedRows:
+    """Landed rows of one chunk, each frame with `row_number`, and the quarantined ones.
+
+    `delivered` counts rows as delivered: an interaction with an inline outcome counts once.
+    """
+
+    delivered: int
+    interactions: pl.DataFrame
+    outcomes: pl.DataFrame
+    memories: pl.DataFrame
+    quarantine: pl.DataFrame
+
+    def table(self, table: type[Landed]) -> pl.DataFrame:
+        """The frame of one landed table."""
+        return getattr(self, table.name)
+
+
+@dataclass
+class _Findings:
+    """Reasons found per position of a chunk, in the order they were found."""
+
+    by_position: dict[int, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, positions: Sequence[int], name: str, reasons: dict[int, str]) -> None:
+        for i, reason in reasons.items():
+            self.by_position[positions[i]].append((name, reason))
+
+
+def landed_rows(rows: DeliveredRows, kind: Kind | None = None) -> LandedRows:
+    """Sort delivered rows into interactions, outcomes, memories and quarantine.
+
+    `kind` says what every row is; None tells it from the fields: `prompt`, else `memory_id`, else `success` or
+    `outcome_id`. An interaction with `success` makes an outcome too.
+    """
+    findings = _Findings()
+    positions = _positions_by_kind(rows, kind, findings)
+    parts: dict[str, list[pl.DataFrame]] = {table.name: [] for table in LANDED}
+
+    for with_outcome in (False, True):
+        chosen = positions["interactions+outcome" if with_outcome else "interactions"]
+        if not chosen:
+            continue
+        taken = rows.take(chosen)
+        given = _coerced_frame(Interactions, taken, chosen, findings, with_outcome)
+        interactions = _completed_interactions(given)
+        _find_blank_prompts(interactions, chosen, findings)
+        if with_outcome:
+            outcomes = _coerced_frame(Outcomes, taken, chosen, findings, only=_OUTCOME_ONLY)
+            parts["outcomes"].append(_inline_outcomes(outcomes, interactions, given["recorded_at"]))
+        parts["interactions"].append(interactions)
+    for table in (Outcomes, Memories):
+        chosen = positions[table.name]
+        if chosen:
+            frame = _coerced_frame(table, rows.take(chosen), chosen, findings)
+            parts[table.name].append(_completed_outcomes(frame) if table is Outcomes else _completed_memories(frame))
+
+    quarantine = _quarantine(rows, findings)
+    good = {table: _hashed_good_rows(table, parts[table.name], quarantine) for table in LANDED}
+    return LandedRows(len(rows), good[Interactions], good[Outcomes], good[Memories], quarantine)
+
+
+def _present(rows: DeliveredRows, name: str) -> list[bool]:
+    if name not in rows.fields:
+        return [False] * len(rows)
+    values = rows.values(name)
+    if isinstance(values, pl.Series):
+        return values.is_not_null().to_list()
+    return [value is not None for value in values]
+
+
+def _positions_by_kind(rows: DeliveredRows, kind: Kind | None, findings: _Findings) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    success = _present(rows, "success")
+    if kind is not None:
+        for i in range(len(rows)):
+            found["interactions+outcome" if kind == "interactions" and success[i] else kind].append(i)
+        return found
+    signs = zip(_present(rows, "prompt"), _present(rows, "memory_id"), success, _present(rows, "outcome_id"), strict=True)
+    for i, (prompt, memory_id, has_success, outcome_id) in enumerate(signs):
+        if prompt:
+            found["interactions+outcome" if has_success else "interactions"].append(i)
+        elif memory_id:
+            found["memories"].append(i)
+        elif has_success or outcome_id:
+            found["outcomes"].append(i)
+        elif "prompt" in rows.fields and _has_key(rows, i, "prompt"):
+            findings.add([i], "prompt", {0: "prompt is blank"})
+        else:
+            reason = "the row has none of prompt, memory_id, success and outcome_id, so its kind cannot be told"
+            findings.add([i], "", {0: reason})
+    return found
+
+
+def _has_key(rows: DeliveredRows, position: int, name: str) -> bool:
+    """Whether a row states the field at all, be it with null; a Parquet or CSV column is stated by every row."""
+    records = getattr(rows, "records", None)
+    return records is None or name in records[position]
+
+
+def _coerced_frame(  # noqa: PLR0913 - the parts of one coercion
+    table: type[Landed],
+    rows: DeliveredRows,
+    positions: Sequence[int],
+    findings: _Findings,
+    with_outcome: bool = False,  # noqa: FBT001, FBT002
+    only: set[str] | None = None,
+) -> pl.DataFrame:
+    """Producer columns of `table` (or `only` some) for `rows`, plus `row_number` and, for memories, `clears`."""
+    series = {ROW_NUMBER: pl.Series(ROW_NUMBER, rows.row_numbers, dtype=pl.Int64)}
+    clears: dict[int, list[str]] = defaultdict(list)
+    for c in producer_columns(table):
+        if (only is not None and c.name not in only) or c.name == "extra":
+            continue
+        if c.name not in rows.fields:
+            series[c.name] = pl.Series(c.name, [None] * len(rows), dtype=c.dtype)
+            reasons: dict[int, str] = {}
+        else:
+            values = rows.values(c.name)
+            if c.name in Memories.state and table is Memories and c.kind != "text" and not isinstance(values, pl.Series):
+                for i, value in enumerate(values):
+                    if isinstance(value, str) and not value:
+                        clears[i].append(c.name)
+            series[c.name], reasons = coerced(c, values)
+        if c.required:
+            missing = series[c.name].is_null().arg_true().to_list()
+            reasons |= {i: f"{c.name} is missing" for i in missing if i not in reasons}
+        findings.add(positions, c.name, reasons)
+    if only is None:
+        known = {c.name for c in producer_columns(table)} | (_OUTCOME_ONLY if with_outcome else set())
+        series["extra"] = _extra(rows, known)
+    if table is Memories:
+        values = [sorted(clears[i]) if i in clears else None for i in range(len(rows))]
+        series["clears"] = pl.Series("clears", values, dtype=pl.List(pl.String))
+    return pl.DataFrame(series)
+
+
+def _extra(rows: DeliveredRows, known: set[str]) -> pl.Series:
+    """A producer's own `extra` stays inside the JSON object under that name."""
+    return pl.Series("extra", rows.extra(known - {"extra"}), dtype=pl.String)
+
+
+def _find_blank_prompts(interactions: pl.DataFrame, positions: Sequence[int], findings: _Findings) -> None:
+    blank = (interactions["prompt"].str.strip_chars() == "").fill_null(value=False).arg_true().to_list()
+    findings.add(positions, "prompt", dict.fromkeys(blank, "prompt is blank"))
+
+
+def _stable_id(frame: pl.DataFrame, id_column: str, of: Sequence[str], prefix: str) -> pl.DataFrame:
+    """Fills a missing or empty id with a hash of other columns."""
+    schema = dict(frame.schema)
+    missing = frame[id_column].is_null() | (frame[id_column] == "")
+    if not missing.any():
+        return frame
+    text = frame.filter(missing).select(canonical_row({name: schema[name] for name in of}).alias("t"))["t"]
+    made = pl.Series(id_column, prefix + hashed(text.fill_null("")))
+    return frame.with_columns(frame[id_column].scatter(missing.arg_true(), made))
+
+
+def _completed_interactions(frame: pl.DataFrame) -> pl.DataFrame:
+    frame = frame.with_columns(
+        pl.col("project").fill_null(""),
+        pl.col("agent").fill_null(""),
+        pl.col("reinforce").fill_null(value=True),
+        pl.col("recorded_at").fill_null(pl.col("created_at")),
+    )
+    of = ("project", "agent", "client", "session_id", "created_at", "prompt", "response")
+    return _stable_id(frame, "interaction_id", of, "i-")
+
+
+def _known_at() -> pl.Expr:
+    """An outcome is known when it ended: `created_at` plus `duration_ms`."""
+    taken = pl.duration(microseconds=(pl.col("duration_ms").fill_null(0) * 1000).round().cast(pl.Int64, strict=False))
+    return pl.min_horizontal(pl.col("created_at") + taken, pl.lit(_LATEST, dtype=pl.Datetime("us")))
+
+
+def _completed_outcomes(frame: pl.DataFrame) -> pl.DataFrame:
+    frame = frame.with_columns(pl.col("recorded_at").fill_null(_known_at()))
+    content = [c.name for c in producer_columns(Outcomes) if c.name != "outcome_id"]
+    return _stable_id(frame, "outcome_id", content, "o-")
+
+
+def _inline_outcomes(outcomes: pl.DataFrame, interactions: pl.DataFrame, recorded_at: pl.Series) -> pl.DataFrame:
+    """`recorded_at` as the producer gave it; the interaction's own default would hide how long the task took."""
+    shared = interactions.select(ROW_NUMBER, *_FROM_INTERACTION).with_columns(recorded_at)
+    frame = outcomes.join(shared, on=ROW_NUMBER, how="left", maintain_order="left").with_columns(
+        recorded_at=pl.col("recorded_at").fill_null(_known_at()), extra=pl.lit(None, dtype=pl.String)
+    )
+    return _stable_id(frame, "outcome_id", ("interaction_id",), "o-")
+
+
+def _completed_memories(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col("recorded_at").fill_null(pl.col("changed_at")))
+
+
+def _quarantine(rows: DeliveredRows, findings: _Findings) -> pl.DataFrame:
+    found = sorted(findings.by_position.items())
+    return pl.DataFrame(
+        {
+            ROW_NUMBER: [rows.row_numbers[i] for i, _ in found],
+            "field": [reasons[0][0] for _, reasons in found],
+            "reason": ["; ".join(dict.fromkeys(reason for _, reason in reasons)) for _, reasons in found],
+            "raw_text": [rows.raw(i) for i, _ in found],
+        },
+        schema=QUARANTINE_SCHEMA,
+    )
+
+
+def _hashed_good_rows(table: type[Landed], parts: list[pl.DataFrame], quarantine: pl.DataFrame) -> pl.DataFrame:
+    names = [name for name in polars_schema(table) if name not in {"row_hash", "key_hash"}]
+    if not parts:
+        schema = {ROW_NUMBER: pl.Int64(), **polars_schema(table)}
+        return pl.DataFrame(schema=schema)
+    frame = pl.concat([part.select(ROW_NUMBER, *names) for part in parts])
+    bad = quarantine[ROW_NUMBER].implode()
+    frame = frame.filter(~pl.col(ROW_NUMBER).is_in(bad)).sort(ROW_NUMBER)
+    return with_row_hash(table, frame).select(ROW_NUMBER, *polars_schema(table))

@@ -1,0 +1,49 @@
+"""What is known of each memory as of a time."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.params import Params
+
+COUNTS = ("eligible_count", "injected_count", "echoed_count", "reference_count")
+
+
+def reinforced_confidence(initial: pl.Expr, echoed_count: pl.Expr, params: Params) -> pl.Expr:
+    """AtoCore's rule: the initial confidence plus a delta per echoing interaction, capped; NULL without an initial one.
+
+    The cap never lowers a confidence.
+    """
+    raised = pl.min_horizontal(initial + params.reinforcement_delta * echoed_count, pl.lit(params.reinforcement_cap))
+    return pl.when(initial.is_not_null()).then(pl.max_horizontal(initial, raised))
+
+
+def memory_health(states: pl.LazyFrame, days: pl.LazyFrame, params: Params) -> pl.LazyFrame:
+    """One row per memory that was ever landed, injected or referenced, sorted by memory_id.
+
+    Args:
+        states: the memory states visible (see `memory_states`).
+        days: memory_days of all days, stacked.
+        params: reinforcement.
+
+    A memory that is only known from `memories_used` has its counts, and NULL for all that was never said of it.
+    """
+    current = (
+        states.sort("memory_id", "valid_from")
+        .group_by("memory_id", maintain_order=True)
+        .agg(
+            pl.col("valid_from").first().alias("created_at"),
+            pl.col("project", "agent", "memory_type", "status", "content", "confidence").last(),
+        )
+    )
+    counts = days.group_by("memory_id").agg(
+        pl.col(COUNTS).sum(), pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()
+    )
+    return (
+        current.join(counts, on="memory_id", how="full", coalesce=True)
+        .with_columns(pl.col(COUNTS).fill_null(0))
+        .with_columns(
+            reinforced_confidence(pl.col("confidence"), pl.col("echoed_count"), params).alias("reinforced_confidence")
+        )
+        .sort("memory_id")
+    )

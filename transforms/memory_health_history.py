@@ -1,0 +1,44 @@
+"""How each memory's health came about: one row per memory and day on which its counts or its state changed."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.memory_health import COUNTS, reinforced_confidence
+from slowwave.transforms.params import Params
+
+
+def memory_health_history(states: pl.LazyFrame, days: pl.LazyFrame, params: Params) -> pl.LazyFrame:
+    """Per (memory_id, day) the counts up to the end of that day and the state then, sorted by key.
+
+    Args:
+        states: the memory states visible (see `memory_states`).
+        days: memory_days of all days, stacked, with `day`.
+        params: reinforcement.
+    """
+    end_of_day = (
+        states.with_columns(pl.col("valid_from").dt.date().alias("day"))
+        .sort("memory_id", "valid_from")
+        .group_by("memory_id", "day", maintain_order=True)
+        .agg(pl.col("status", "confidence").last(), pl.lit(value=True).alias("is_stated"))
+    )
+    stacked = (
+        days.select("memory_id", "day", *COUNTS)
+        .join(end_of_day, on=["memory_id", "day"], how="full", coalesce=True)
+        .sort("memory_id", "day")
+        .with_columns(pl.when("is_stated").then(pl.int_range(pl.len())).alias("stated_row"))
+        .with_columns(pl.col("stated_row").forward_fill().over("memory_id"))
+    )
+    return stacked.select(
+        "memory_id",
+        "day",
+        pl.col("status").gather(pl.col("stated_row")),
+        *[pl.col(name).fill_null(0).cum_sum().over("memory_id") for name in COUNTS],
+        pl.col("confidence").gather(pl.col("stated_row")),
+    ).select(
+        "memory_id",
+        "day",
+        "status",
+        *COUNTS,
+        reinforced_confidence(pl.col("confidence"), pl.col("echoed_count"), params).alias("reinforced_confidence"),
+    )

@@ -1,0 +1,93 @@
+"""Which memories were injected into an interaction, and which its answer echoes."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.echo import echo_matches, normalised
+from slowwave.transforms.evidence_tables import MemoryReferences
+from slowwave.transforms.params import EvidenceParams
+from slowwave.transforms.schema import conform
+
+_ANSWERS = {"response": 1, "response_summary": 2}
+_WHERE = {1: "response", 2: "summary", 3: "both"}
+
+
+def memory_references(interactions: pl.DataFrame, pool: pl.DataFrame, params: EvidenceParams) -> pl.DataFrame:
+    """Evidence rows of a set of interactions, one per (memory_id, interaction_id), sorted by key.
+
+    Args:
+        interactions: interaction_id, occurred_at, project, agent, session_id, prompt, response, response_summary,
+            memories_used, reinforce; one row per interaction_id.
+        pool: memory_id, is_global, project, pattern, valid_from, valid_until.
+        params: names and bounds of the methods.
+    """
+    injected = (
+        interactions.lazy()
+        .select("interaction_id", pl.col("memories_used").alias("memory_id"))
+        .explode("memory_id")
+        .drop_nulls("memory_id")
+        .unique()
+        .with_columns(pl.lit(value=True).alias("is_injected"))
+    )
+    found = injected.join(
+        _echoed(interactions, pool).lazy(), on=["interaction_id", "memory_id"], how="full", coalesce=True
+    ).with_columns(pl.col("is_injected").fill_null(value=False), pl.col("echoed_in").is_not_null().alias("is_echoed"))
+    methods = pl.concat_list(
+        pl.when("is_injected").then(pl.lit(params.injected_method)), pl.when("is_echoed").then(pl.lit(params.echo_method))
+    ).list.drop_nulls()
+    about = interactions.lazy().select("interaction_id", "occurred_at", "project", "agent", "session_id")
+    rows = found.with_columns(methods.alias("methods")).join(about, on="interaction_id")
+    return conform(MemoryReferences, rows).sort(MemoryReferences.key).collect()
+
+
+def _echoed(interactions: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
+    """interaction_id, memory_id, echoed_in, in_prompt of the pairs found by `echo/1`."""
+    reinforcing = interactions.filter("reinforce").with_row_index("row")
+    searched = pool.filter(pl.col("pattern").is_not_null())
+    texts = pl.concat(
+        [
+            reinforcing.select(
+                (pl.col("row") * 4 + bit).alias("text_id"),
+                pl.col("project").alias("scope"),
+                normalised(pl.col(name)).alias("text"),
+            )
+            for name, bit in _ANSWERS.items()
+        ]
+    )
+    patterns = searched.select(pl.when(~pl.col("is_global")).then("project").alias("scope"), "pattern")
+    matches = (
+        echo_matches(texts, patterns)
+        .lazy()
+        .group_by((pl.col("text_id") // 4).alias("row"), "pattern")
+        .agg((pl.col("text_id") % 4).sum().alias("where"))
+        .join(reinforcing.lazy().select("row", "interaction_id", "occurred_at", "project"), on="row")
+    )
+    columns = ("memory_id", "pattern", "project", "valid_from", "valid_until")
+    own = matches.join(searched.lazy().filter(~pl.col("is_global")).select(columns), on=["project", "pattern"])
+    everywhere = matches.join(
+        searched.lazy().filter("is_global").select(pl.exclude("project", "is_global")), on="pattern"
+    )
+    eligible = (
+        pl.concat([own, everywhere], how="diagonal")
+        .filter(
+            pl.col("valid_from") <= pl.col("occurred_at"),
+            pl.col("valid_until").is_null() | (pl.col("occurred_at") < pl.col("valid_until")),
+        )
+        .unique(["row", "memory_id"])
+        .collect()
+    )
+    prompts = (
+        reinforcing.lazy()
+        .join(eligible.lazy().select("row"), on="row", how="semi")
+        .select("row", normalised(pl.col("prompt")).alias("prompt"))
+        .collect()
+    )
+    return (
+        eligible.join(prompts, on="row")
+        .with_columns(
+            pl.col("where").replace_strict(_WHERE, return_dtype=pl.String).alias("echoed_in"),
+            pl.col("prompt").str.contains(pl.col("pattern"), literal=True).alias("in_prompt"),
+        )
+        .select("interaction_id", "memory_id", "echoed_in", "in_prompt")
+    )

@@ -1,0 +1,71 @@
+"""The state of each memory over time, and the pool of memories an interaction could have used."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.echo import echo_pattern
+from slowwave.transforms.landed_tables import Memories
+from slowwave.transforms.params import EvidenceParams
+
+_DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
+# '' is the producer's word for "clear this": these columns have no meaning for an empty text of their own
+_EMPTY_IS_DEFAULT = ("memory_type", "status")
+
+
+def memory_states(memories: pl.LazyFrame) -> pl.LazyFrame:
+    """Per change the full state from then on: memory_id, valid_from, valid_until (NULL: still), and the state columns.
+
+    `memories` holds winning changes, one per (memory_id, changed_at). A NULL field carries over from the change before;
+    '' clears a text, a name in `clears` any other field; defaults fill what was never said.
+    """
+    ordered = memories.sort("memory_id", "changed_at").with_row_index("change")
+
+    def carried(name: str) -> pl.Expr:
+        stated = pl.col(name).is_not_null() | pl.col("clears").list.contains(name).fill_null(value=False)
+        at = pl.when(stated).then(pl.col("change")).forward_fill().over("memory_id")
+        value = pl.col(name).gather(at)
+        if name in _EMPTY_IS_DEFAULT:
+            value = pl.when(value != "").then(value)
+        if name == "superseded_by":
+            return pl.when(value != "").then(value).alias(name)
+        return (value.fill_null(_DEFAULTS[name]) if name in _DEFAULTS else value).alias(name)
+
+    return ordered.select(
+        "memory_id",
+        pl.col("changed_at").alias("valid_from"),
+        pl.col("changed_at").shift(-1).over("memory_id").alias("valid_until"),
+        *[carried(name) for name in Memories.state],
+    )
+
+
+def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
+    """When which memory could be used where: memory_id, is_global, project, pattern, valid_from, valid_until.
+
+    Only active times; a global memory (`params.global_types` of project '') counts in every project. `pattern` is the
+    text `echo/1` looks for, NULL where too short. Changes that alter none of these do not split a row, so that a
+    change of confidence repairs no day.
+    """
+    identity = ("is_active", "is_global", "project", "pattern")
+    is_global = (pl.col("project") == "") & pl.col("memory_type").is_in(list(params.global_types))
+    pooled = states.sort("memory_id", "valid_from").select(
+        "memory_id",
+        "valid_from",
+        "valid_until",
+        (pl.col("status") == "active").alias("is_active"),
+        is_global.alias("is_global"),
+        "project",
+        echo_pattern(pl.col("content").fill_null(""), params).alias("pattern"),
+    )
+    same = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).shift().over("memory_id")) for name in identity])
+    is_first = pl.col("memory_id").ne_missing(pl.col("memory_id").shift())
+    stretch = (~same | is_first).cum_sum().alias("stretch")
+    return (
+        pooled.with_columns(stretch)
+        .group_by("stretch", maintain_order=True)
+        .agg(
+            pl.col("memory_id", *identity).first(), pl.col("valid_from").first(), pl.col("valid_until").last()
+        )
+        .filter("is_active")
+        .select("memory_id", "is_global", "project", "pattern", "valid_from", "valid_until")
+    )

@@ -1,0 +1,277 @@
+"""One declaration per table, and everything that follows from it.
+
+A table is a pydantic model whose fields are made with :func:`column`. Polars dtypes, DuckDB DDL with comments, the JSON
+Schema for producers and the documentation are derived here; nothing else in the project states a column's type again.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cache
+from typing import Any, ClassVar, Literal, get_args, get_origin
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
+
+Kind = Literal["text", "integer", "number", "boolean", "time", "day", "json", "texts", "structs"]
+
+
+class Table(BaseModel):
+    """Base of every table. The docstring describes the table, `key` names its key columns (never NULL)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: ClassVar[str]
+    key: ClassVar[tuple[str, ...]]
+
+
+class Landed(Table):
+    """Base of a landed table: `event_time` names the column whose UTC day is the partition."""
+
+    event_time: ClassVar[str]
+    state: ClassVar[tuple[str, ...]] = ()
+
+
+class Json:
+    """Marks a text column that holds one JSON value."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a declaration says about one column."""
+
+    name: str
+    kind: Kind
+    description: str
+    unit: str | None
+    nullable: bool
+    required: bool
+    internal: bool
+    strict: bool
+    default: Any
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+    dtype: pl.DataType
+
+
+def column(  # noqa: PLR0913 - one keyword per fact a declaration can state
+    description: str,
+    *,
+    default: Any = ...,  # noqa: ANN401 - a column's default has the column's type
+    unit: str | None = None,
+    ge: float | None = None,
+    le: float | None = None,
+    required: bool = False,
+    internal: bool = False,
+    strict: bool = False,
+) -> Any:  # noqa: ANN401 - stands where pydantic's Field stands
+    """Declare a column.
+
+    `required`: a producer must give it. `internal`: written by Slowwave, never read from a producer. `strict`: only text
+    is text (numbers and booleans are refused instead of being taken as their text). `ge`, `le` bound a number.
+    """
+    facts = {"unit": unit, "required": required, "internal": internal, "strict": strict}
+    return Field(default, description=description, ge=ge, le=le, json_schema_extra={"slowwave": facts})
+
+
+_SCALARS: dict[type, tuple[Kind, pl.DataType]] = {
+    str: ("text", pl.String()),
+    bool: ("boolean", pl.Boolean()),
+    int: ("integer", pl.Int64()),
+    float: ("number", pl.Float64()),
+    datetime: ("time", pl.Datetime("us")),
+    date: ("day", pl.Date()),
+}
+
+
+def _kind_and_dtype(annotation: Any) -> tuple[Kind, pl.DataType, tuple[str, ...]]:  # noqa: ANN401 - an annotation
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return "text", pl.String(), tuple(get_args(annotation))
+    if origin is list:
+        (item,) = get_args(annotation)
+        if isinstance(item, type) and issubclass(item, BaseModel):
+            fields = {name: _kind_and_dtype(_without_none(f.annotation))[1] for name, f in item.model_fields.items()}
+            return "structs", pl.List(pl.Struct(fields)), ()
+        return "texts", pl.List(_SCALARS[item][1]), ()
+    kind, dtype = _SCALARS[annotation]
+    return kind, dtype, ()
+
+
+def _without_none(annotation: Any) -> Any:  # noqa: ANN401 - an annotation
+    if get_origin(annotation) in {typing.Union, types.UnionType}:
+        (annotation,) = [arg for arg in get_args(annotation) if arg is not type(None)]
+    return annotation
+
+
+@cache
+def columns(table: type[Table]) -> tuple[Column, ...]:
+    """The columns of `table`, in declaration order."""
+    found = []
+    for name, field in table.model_fields.items():
+        nullable = type(None) in get_args(field.annotation)
+        kind, dtype, choices = _kind_and_dtype(_without_none(field.annotation))
+        if any(isinstance(mark, type) and issubclass(mark, Json) for mark in field.metadata):
+            kind = "json"
+        extra = field.json_schema_extra
+        facts: Any = extra.get("slowwave", {}) if isinstance(extra, dict) else {}
+        bounds: dict[str, float] = {}
+        for mark in field.metadata:
+            for side in ("ge", "le"):
+                if hasattr(mark, side):
+                    bounds[side] = getattr(mark, side)
+        found.append(
+            Column(
+                name=name,
+                kind=kind,
+                description=field.description or "",
+                unit=facts.get("unit"),
+                nullable=nullable,
+                required=facts.get("required", False),
+                internal=facts.get("internal", False),
+                strict=facts.get("strict", False),
+                default=None if field.is_required() else field.get_default(call_default_factory=True),
+                low=bounds.get("ge"),
+                high=bounds.get("le"),
+                choices=choices,
+                dtype=dtype,
+            )
+        )
+    return tuple(found)
+
+
+@cache
+def producer_columns(table: type[Table]) -> tuple[Column, ...]:
+    """The columns a producer may give."""
+    return tuple(c for c in columns(table) if not c.internal)
+
+
+@cache
+def polars_schema(table: type[Table]) -> pl.Schema:
+    """Polars names and dtypes of `table`."""
+    return pl.Schema({c.name: c.dtype for c in columns(table)})
+
+
+def empty(table: type[Table]) -> pl.DataFrame:
+    """A frame of `table` with no rows."""
+    return pl.DataFrame(schema=polars_schema(table))
+
+
+def conform(table: type[Table], frame: pl.LazyFrame) -> pl.LazyFrame:
+    """`frame` with exactly the columns and dtypes of `table`; columns it lacks are NULL."""
+    names = frame.collect_schema().names()
+    return frame.select(
+        [
+            (pl.col(c.name) if c.name in names else pl.lit(None)).cast(c.dtype).alias(c.name)
+            for c in columns(table)
+        ]
+    )
+
+
+def _duckdb_type(dtype: pl.DataType) -> str:
+    if isinstance(dtype, pl.List):
+        return _duckdb_type(typing.cast("pl.DataType", dtype.inner)) + "[]"
+    if isinstance(dtype, pl.Struct):
+        return "STRUCT(" + ", ".join(f'"{f.name}" {_duckdb_type(typing.cast("pl.DataType", f.dtype))}' for f in dtype.fields) + ")"
+    names = {
+        pl.String: "VARCHAR",
+        pl.Boolean: "BOOLEAN",
+        pl.Int64: "BIGINT",
+        pl.Float64: "DOUBLE",
+        pl.Datetime: "TIMESTAMP",
+        pl.Date: "DATE",
+    }
+    return names[type(dtype)]
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def comment(col: Column) -> str:
+    """A column's description with its unit."""
+    return f"{col.description} [{col.unit}]" if col.unit else col.description
+
+
+def table_comment(table: type[Table]) -> str:
+    """A table's description, on one line."""
+    return " ".join((table.__doc__ or "").split())
+
+
+def duckdb_ddl(table: type[Table]) -> list[str]:
+    """DuckDB statements that create `table` with its comments. Keys and non-nullable columns are NOT NULL."""
+    lines = []
+    for c in columns(table):
+        line = f'"{c.name}" {_duckdb_type(c.dtype)}'
+        lines.append(line if c.nullable else line + " NOT NULL")
+    statements = [f'CREATE TABLE "{table.name}" (' + ", ".join(lines) + ")"]
+    statements.append(f'COMMENT ON TABLE "{table.name}" IS {_quoted(table_comment(table))}')
+    statements += [f'COMMENT ON COLUMN "{table.name}"."{c.name}" IS {_quoted(comment(c))}' for c in columns(table)]
+    return statements
+
+
+_JSON_TYPES: dict[Kind, dict[str, Any]] = {
+    "text": {"type": ["string", "number", "boolean"]},
+    "integer": {"type": "integer"},
+    "number": {"type": "number"},
+    "boolean": {"type": "boolean"},
+    "time": {"type": ["string", "number"]},
+    "day": {"type": "string", "format": "date"},
+    "json": {"type": ["object", "array", "string", "number", "boolean"]},
+    "texts": {"type": "array", "items": {"type": ["string", "number", "boolean"]}},
+}
+
+
+def json_schema(table: type[Table]) -> dict[str, Any]:
+    """JSON Schema (2020-12) of one row: what a producer may send for a landed table, what is published for the others."""
+    landed = issubclass(table, Landed)
+    properties: dict[str, Any] = {}
+    for c in producer_columns(table) if landed else columns(table):
+        if c.kind == "structs":
+            fields = {"id": {"type": "string"}, "rank": {"type": "integer"}, "score": {"type": "number"}}
+            one: dict[str, Any] = {"type": "array", "items": {"type": "object", "properties": fields}}
+        else:
+            one = dict(_JSON_TYPES[c.kind])
+        if c.choices:
+            one = {"enum": list(c.choices)}
+        elif c.strict or (c.kind == "text" and not landed):
+            one = {"type": "string"}
+        if c.strict:
+            one["pattern"] = r"\S"
+        one["description"] = comment(c)
+        if c.low is not None:
+            one["minimum"] = c.low
+        if c.high is not None:
+            one["maximum"] = c.high
+        if (c.nullable or landed) and not c.required and "type" in one:
+            given = one["type"] if isinstance(one["type"], list) else [one["type"]]
+            one["type"] = [*given, "null"]
+        if c.default is not None and landed:
+            one["default"] = c.default
+        properties[c.name] = one
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": table.name,
+        "description": table_comment(table),
+        "type": "object",
+        "properties": properties,
+        "required": [c.name for c in columns(table) if (c.required if landed else not c.nullable)],
+        "additionalProperties": landed,
+    }
+
+
+def documentation(table: type[Table]) -> str:
+    """Markdown: the table's description, its key and one line per column."""
+    lines = [f"## {table.name}", "", table_comment(table), "", f"Key: `{', '.join(table.key)}`.", ""]
+    lines += ["| column | type | NULL | meaning |", "|---|---|---|---|"]
+    lines += [
+        f"| `{c.name}` | {_duckdb_type(c.dtype)} | {'yes' if c.nullable else 'never'} | {comment(c)}"
+        + (f" One of {', '.join(f'`{choice}`' for choice in c.choices)}." if c.choices else "")
+        + " |"
+        for c in columns(table)
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,72 @@
+"""Text to UTC microseconds, by the landing contract."""
+
+from __future__ import annotations
+
+import polars as pl
+
+# Epoch numbers from this size on are milliseconds (the landing contract).
+EPOCH_MILLISECONDS_FROM = 100_000_000_000
+# 0001-01-01 and 9999-12-31T23:59:59.999999, the instants every engine here can hold and print.
+_EARLIEST_US = -62_135_596_800_000_000
+_LATEST_US = 253_402_300_799_999_999
+
+_ISO = (
+    r"^\s*(?P<y>\d{4})-(?P<mo>\d{2})-(?P<d>\d{2})"
+    r"(?:[Tt ](?P<h>\d{2}):(?P<mi>\d{2})(?::(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?)?)?"
+    r"\s*(?P<z>[Zz]|UTC|(?P<sign>[+-])(?P<oh>\d{2}):?(?P<om>\d{2})?)?\s*$"
+)
+_NUMBER = r"^\s*[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?\s*$"
+
+
+def time_from_text(text: pl.Expr) -> pl.Expr:
+    """Datetime('us') holding UTC, or NULL where the text is no instant.
+
+    ISO-8601 with any offset (none is UTC), a date alone (its midnight), `YYYY-MM-DD HH:MM:SS`, or an epoch in seconds
+    (milliseconds from 10¹¹ on). Digits after the microsecond are cut off.
+    """
+    part = text.str.extract_groups(_ISO)
+
+    def number(name: str) -> pl.Expr:
+        return part.struct.field(name).cast(pl.Int64, strict=False).fill_null(0)
+
+    clock = pl.format(
+        "{}-{}-{} {}:{}:{}",
+        part.struct.field("y"),
+        part.struct.field("mo"),
+        part.struct.field("d"),
+        part.struct.field("h").fill_null("00"),
+        part.struct.field("mi").fill_null("00"),
+        part.struct.field("s").fill_null("00"),
+    ).str.to_datetime("%Y-%m-%d %H:%M:%S", time_unit="us", strict=False)
+    fraction_us = (
+        part.struct.field("f").fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64, strict=False).fill_null(0)
+    )
+    offset_valid = (number("oh") < 24) & (number("om") < 60)
+    offset_us = (number("oh") * 60 + number("om")) * 60_000_000
+    offset_us = pl.when(part.struct.field("sign") == "-").then(-offset_us).otherwise(offset_us)
+    # chrono reads second 60 as a leap second; the instant does not exist on the UTC microsecond line
+    valid = offset_valid & (number("s") < 60)
+    iso_us = pl.when(valid).then(clock.dt.timestamp("us") + fraction_us - offset_us)
+    return _datetime_in_range(pl.coalesce(iso_us, _epoch_us(text)))
+
+
+def _epoch_us(text: pl.Expr) -> pl.Expr:
+    """Integers stay integers all the way: a float has too few bits for microseconds."""
+    is_number = text.str.contains(_NUMBER)
+    whole = text.str.strip_chars().str.strip_prefix("+").cast(pl.Int64, strict=False)
+    real = pl.when(is_number).then(text.str.strip_chars()).cast(pl.Float64, strict=False)
+    in_range = whole.abs() <= _LATEST_US // 1000
+    whole_us = (
+        pl.when(is_number & in_range & (whole.abs() >= EPOCH_MILLISECONDS_FROM))
+        .then(whole * 1000)
+        .when(is_number & (whole.abs() < EPOCH_MILLISECONDS_FROM))
+        .then(whole * 1_000_000)
+    )
+    scale = pl.when(real.abs() >= EPOCH_MILLISECONDS_FROM).then(1_000.0).otherwise(1_000_000.0)
+    real_us = (real * scale).round()
+    real_us = pl.when(whole.is_null() & real_us.is_between(_EARLIEST_US, _LATEST_US)).then(real_us)
+    return pl.coalesce(whole_us, real_us.cast(pl.Int64, strict=False))
+
+
+def _datetime_in_range(us: pl.Expr) -> pl.Expr:
+    return pl.when(us.is_between(_EARLIEST_US, _LATEST_US)).then(us).cast(pl.Datetime("us"))
