@@ -1,10 +1,13 @@
-"""Words of the sample logs: a seeded source of choices, vocabulary, and the templates that make text of it.
+"""Words of the sample logs, a seeded source of choices among them, and the forms they are written in.
 
 Only ``random.Random.random`` is drawn from, whose sequence Python promises to keep, so text is the same on any machine.
 """
 
+import datetime
 import random
 import re
+import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -125,89 +128,71 @@ HOSTILE_PROJECT = "../../etc"
 
 
 def template_pairs(block: str) -> tuple[tuple[str, str], ...]:
-    """Return (what a memory says, the same in an agent's words) for each paragraph; ``=>`` stands between the two."""
-    pairs = (paragraph.split("=>") for paragraph in block.strip().split("\n\n"))
+    """Return (what a memory says, the same in an agent's words) for each item; ``=>`` stands between the two."""
+    pairs = (item.split("=>") for item in block.split("\n    - ")[1:])
     return tuple((" ".join(content.split()), " ".join(paraphrase.split())) for content, paraphrase in pairs)
 
 
 MEMORY_TEMPLATES = {
     "identity": template_pairs("""
-    {person} owns the {component} and reviews every change that touches {path} before it reaches the main branch.
-    => I left the merge waiting for {person}, who has the last word on anything in {path}.
-
-    {person} works from the Lisbon office, answers after {m} minutes at most and wants the {component} explained without
-    jargon.
-    => The note to {person} avoids technical terms and describes plainly what the {component} now does.
-
-    The assistant speaks for {person}'s team; it signs reports about {metric} and never promises a date to customers.
-    => As we do not commit to deadlines outside the team, the {metric} summary carries {person}'s signature and no date.
+    - {person} owns the {component} and reviews every change that touches {path} before it reaches the main branch. => I
+      left the merge waiting for {person}, who has the last word on anything in {path}.
+    - {person} works from the Lisbon office, answers after {m} minutes at most and wants the {component} explained
+      without jargon. => The note to {person} avoids technical terms and describes plainly what the {component} now
+      does.
+    - The assistant speaks for {person}'s team; it signs reports about {metric} and never promises a date to customers.
+      => As we do not commit to deadlines outside the team, the {metric} summary carries {person}'s signature and no
+      date.
     """),
     "preference": template_pairs("""
-    {person} prefers answers about the {component} that start with the conclusion and list at most {m} bullet points.
-    => Conclusion first, details in a short list after it, the way {person} likes to read about the {component}.
-
-    When {person} asks for a diff of the {component}, show whole functions with {m} lines of context instead of single
-    changed lines.
-    => Here is the full function with its surroundings, since isolated lines of the {component} are hard to follow for
-    {person}.
-
-    {person} likes metric units, 24-hour times and figures of {metric} rounded to {m} significant digits in every
-    report.
-    => All {metric} numbers are trimmed to {m} digits and clock times avoid am and pm, as {person} wants them.
-
-    Never open a pull request for the {component} after 17:00 on a Friday; {person} prefers to read it on Monday
-    morning.
-    => It is late in the week, so I kept the {component} branch local and {person} will see it at the start of next
-    week.
+    - {person} prefers answers about the {component} that start with the conclusion and list at most {m} bullet points.
+      => Conclusion first, details in a short list after it, the way {person} likes to read about the {component}.
+    - When {person} asks for a diff of the {component}, show whole functions with {m} lines of context instead of single
+      changed lines. => Here is the full function with its surroundings, since isolated lines of the {component} are
+      hard to follow for {person}.
+    - {person} likes metric units, 24-hour times and figures of {metric} rounded to {m} significant digits in every
+      report. => All {metric} numbers are trimmed to {m} digits and clock times avoid am and pm, as {person} wants them.
+    - Never open a pull request for the {component} after 17:00 on a Friday; {person} prefers to read it on Monday
+      morning. => It is late in the week, so I kept the {component} branch local and {person} will see it at the start
+      of next week.
     """),
     "project": template_pairs("""
-    The {component} must stay available while {table} is migrated, so every change ships behind {tool} for {n} hours.
-    => I kept {table} readable throughout and guarded the switch with {tool}, leaving it watched for {n} hours.
-
-    Requests from the {component} to the {upstream} time out after {n} seconds and use {backoff} with {m} attempts.
-    => Calls towards the {upstream} now give up at {n} s and are tried {m} times, spaced by {backoff}.
-
-    The {component} release train leaves on the {m}th working day; {person} freezes {path} two days before that date.
-    => Because {person} locks {path} ahead of the scheduled departure, this fix has to wait for the next train.
-
-    Target for {metric} on the {component}: improve by {n} percent before the summer, measured with {tool} each week.
-    => Measured by {tool}, we are still short of the {n} % goal set for {metric} this summer.
+    - The {component} must stay available while {table} is migrated, so every change ships behind {tool} for {n} hours.
+      => I kept {table} readable throughout and guarded the switch with {tool}, leaving it watched for {n} hours.
+    - Requests from the {component} to the {upstream} time out after {n} seconds and use {backoff} with {m} attempts. =>
+      Calls towards the {upstream} now give up at {n} s and are tried {m} times, spaced by {backoff}.
+    - The {component} release train leaves on the {m}th working day; {person} freezes {path} two days before that date.
+      => Because {person} locks {path} ahead of the scheduled departure, this fix has to wait for the next train.
+    - Target for {metric} on the {component}: improve by {n} percent before the summer, measured with {tool} each week.
+      => Measured by {tool}, we are still short of the {n} % goal set for {metric} this summer.
     """),
     "knowledge": template_pairs("""
-    The {upstream} rejects batches larger than {n} records, and the {component} sees that as a silent partial write.
-    => I split the upload into groups below {n}, otherwise the {upstream} drops the rest without any error.
-
-    Table {table} keeps deleted rows for {n} days, so counts from the {component} differ from the dashboard until then.
-    => The mismatch is harmless: removed entries linger in {table} for {n} days before they vanish.
-
-    In {path} the value {n} is in minutes although the {component} documents it as seconds; {reason}.
-    => Careful with the unit there: {n} means minutes in that file, whatever the documentation claims.
-
-    The {component} fails at line {line} of {path} whenever {reason}, and a restart only hides it for {m} hours.
-    => Restarting buys a few hours at best; the root of it sits near line {line}, because {reason}.
-
-    An index on {table} over (tenant, day) brings the {component} query from {n} seconds down to under {m} milliseconds.
-    => With the compound index by tenant and day, the slow lookup on {table} now answers almost at once.
+    - The {upstream} rejects batches larger than {n} records, and the {component} sees that as a silent partial write.
+      => I split the upload into groups below {n}, otherwise the {upstream} drops the rest without any error.
+    - Table {table} keeps deleted rows for {n} days, so counts from the {component} differ from the dashboard until
+      then. => The mismatch is harmless: removed entries linger in {table} for {n} days before they vanish.
+    - In {path} the value {n} is in minutes although the {component} documents it as seconds; {reason}. => Careful with
+      the unit there: {n} means minutes in that file, whatever the documentation claims.
+    - The {component} fails at line {line} of {path} whenever {reason}, and a restart only hides it for {m} hours. =>
+      Restarting buys a few hours at best; the root of it sits near line {line}, because {reason}.
+    - An index on {table} over (tenant, day) brings the {component} query from {n} seconds down to under {m}
+      milliseconds. => With the compound index by tenant and day, the slow lookup on {table} now answers almost at once.
     """),
     "adaptation": template_pairs("""
-    After {reason} broke the {component}, deploy it in {m} waves with {tool} and watch {metric} for {n} minutes each.
-    => I rolled out gradually in {m} steps, checking {metric} for {n} minutes before widening.
-
-    Run the {component} tests against {tool} before touching {path}; skipping that cost {n} minutes twice last month.
-    => Before editing I exercised the suite with {tool}, as leaving it out has bitten us before.
-
-    Ask {person} before changing the schema of {table}: the {component} and {m} consumers read it without a version.
-    => I checked with {person} first, since several unversioned readers depend on the shape of {table}.
+    - After {reason} broke the {component}, deploy it in {m} waves with {tool} and watch {metric} for {n} minutes each.
+      => I rolled out gradually in {m} steps, checking {metric} for {n} minutes before widening.
+    - Run the {component} tests against {tool} before touching {path}; skipping that cost {n} minutes twice last month.
+      => Before editing I exercised the suite with {tool}, as leaving it out has bitten us before.
+    - Ask {person} before changing the schema of {table}: the {component} and {m} consumers read it without a version.
+      => I checked with {person} first, since several unversioned readers depend on the shape of {table}.
     """),
     "episodic": template_pairs("""
-    On the night shift the {component} lost {n} messages because {reason}; {person} replayed them from {table}.
-    => This looks like the earlier outage that {person} repaired by replaying {n} messages out of {table}.
-
-    During the last incident the {upstream} was slow for {n} minutes and the {component} queue grew to {line} entries.
-    => As in the previous incident, the backlog of {line} entries follows the slowness of the {upstream}.
-
-    {person} tried to speed up the {component} with {tool} and gave up when {metric} got worse by {n} percent.
-    => An attempt with {tool} was abandoned before because {metric} deteriorated, so I took another road.
+    - On the night shift the {component} lost {n} messages because {reason}; {person} replayed them from {table}. =>
+      This looks like the earlier outage that {person} repaired by replaying {n} messages out of {table}.
+    - During the last incident the {upstream} was slow for {n} minutes and the {component} queue grew to {line} entries.
+      => As in the previous incident, the backlog of {line} entries follows the slowness of the {upstream}.
+    - {person} tried to speed up the {component} with {tool} and gave up when {metric} got worse by {n} percent. => An
+      attempt with {tool} was abandoned before because {metric} deteriorated, so I took another road.
     """),
 }  # fmt: skip
 
@@ -266,8 +251,7 @@ FIXED_MEMORIES: tuple[tuple[str, str, str, str, str], ...] = (
 )  # fmt: skip
 HOSTILE_FRAGMENTS = (
     "<script>fetch('evil')</script>", "\x1b]0;owned\x07\x1b[2J", "=HYPERLINK(\"evil.example\",\"refund\")",
-    "'; DROP TABLE memory_health; --", "\u202eelif eht\u202c", "مرحبا بالعالم", "naïve café 🧪", "{{ 7 * 7 }} "
-    "${HOME} %s",
+    "'; DROP TABLE memory_health; --", "\u202eelif eht\u202c", "مرحبا بالعالم", "naïve café 🧪", "{{ 7 }} ${HOME} %s",
 )  # fmt: skip
 
 PROMPT_OPENINGS = (
@@ -287,13 +271,11 @@ PROMPT_DETAILS = (
     "Do not change the public interface, other teams depend on it.",
     "Explain what you did so that {person} can follow it tomorrow.",
     "Last time {tool} was enough, this time it shows nothing unusual.",
-    "If you need numbers, take {metric} of the last {m} days.",
 )
 RESPONSE_OPENINGS = (
     "I went through {path} and the recent changes of the {component}.",
     "I reproduced the problem in the {component} with {tool}.",
     "The {component} does what it should until {reason}.",
-    "I started from {metric} and followed it back to the {component}.",
     "Short answer: the fault is in {path}, near line {line}, not in the {upstream}.",
 )
 RESPONSE_STEPS = (
@@ -305,12 +287,10 @@ RESPONSE_STEPS = (
     "There are {m} callers left that use the previous signature; I listed them in the description.",
     "The lock on {table} is now held for {n} ms instead of the whole request.",
     "Retries use {backoff}, and a request that was already applied is recognised by its key.",
-    "I removed the duplicate query on {table} and kept the one with the narrower filter.",
+    "House style holds in {path} as well: use tabs. I changed nothing else about its layout.",
     "The configuration in {path} had drifted from what is deployed, and I brought both together.",
     "While there I noticed that {reason}; I left that alone as it deserves its own change.",
     "The trace shows {n} ms in serialisation and {m} ms in the {upstream}, so the network is not to blame.",
-    "A second look at the diff showed that the fallback for an empty {table} returned a stale object.",
-    "I wrote down the steps for {person}, including how to undo them.",
 )
 RESPONSE_SUCCESSES = (
     "All {n} tests pass and {metric} is back where it was.",
@@ -389,3 +369,31 @@ def echo_text(draw: Draw, content: str) -> str:
         words = "".join(c.lower() if c.isascii() else c for c in words)
         words = words.replace(" ", draw.pick(("\n", "\t", " \u00a0")), draw.between(1, 4))
     return words
+
+
+def moment_of(microseconds: int) -> datetime.datetime:
+    """Return a whole number of microseconds since 1970 as a moment in UTC."""
+    return datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(microseconds=microseconds)
+
+
+def time_text(time: int, style: str) -> str | int:
+    """Return a time in one of the forms that landing accepts."""
+    moment = moment_of(time).replace(tzinfo=None)
+    if style.startswith("epoch"):
+        return time // (1_000_000 if style == "epoch_s" else 1_000)
+    if style == "offset":
+        return (moment + datetime.timedelta(hours=2)).isoformat(timespec="milliseconds") + "+02:00"
+    if style == "zulu":
+        return moment.isoformat(timespec="milliseconds") + "Z"
+    if style == "date" and moment.time() == datetime.time():
+        return moment.date().isoformat()
+    return moment.isoformat("T" if style == "naive" else " ", "milliseconds" if time % 1_000_000 else "seconds")
+
+
+def gzip_bytes(content: bytes) -> bytes:
+    """Return a gzip file of stored blocks: compressed bytes would depend on the machine's zlib."""
+    blocks = [content[at : at + 65_535] for at in range(0, len(content), 65_535)]
+    parts = [b"\x1f\x8b\x08\0\0\0\0\0\0\xff"]
+    for number, block in enumerate(blocks, start=1):
+        parts.append(struct.pack("<BHH", number == len(blocks), len(block), len(block) ^ 0xFFFF) + block)
+    return b"".join([*parts, struct.pack("<II", zlib.crc32(content), len(content) & 0xFFFFFFFF)])

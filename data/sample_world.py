@@ -142,7 +142,7 @@ class World:
         self.paraphrases: dict[str, str] = {}
         self._beginnings: set[str] = set()
         self._draw = Draw(seed, "memories")
-        for memory_type, project, role, content, paraphrase in FIXED_MEMORIES:
+        for memory_type, project, role, content, paraphrase in words.FIXED_MEMORIES:
             self._fixed(memory_type, project, role, content, paraphrase)
         self._effects = {m.memory_id: ROLE_EFFECTS[m.role] for m in self.memories if m.role in ROLE_EFFECTS}
         for _ in range(255):
@@ -268,16 +268,16 @@ class World:
         while number < count:
             steps = min(draw.between(3, 10), count - number)
             project = words.HOSTILE_PROJECT if draw.chance(0.008) else draw.weighted(PROJECT_WEIGHTS)
-            session = {"project": project, "agent": draw.pick(tuple(AGENTS)), "client": draw.pick(CLIENTS),
+            session: Row = {"project": project, "agent": draw.pick(tuple(AGENTS)), "client": draw.pick(CLIENTS),
                        "session_id": f"s-{date:%m%d}-{draw.hexadecimal(6)}",
-                       "user_id": draw.pick(("u-ana", "u-bogdan", "u-chloé", "u-dmitri"))}  # fmt: skip
+                       "user_id": draw.pick(("u-ana", "u-bogdan", "u-chloé", 4077))}  # fmt: skip
             time = self.start + day * DAY + draw.between(0, 86_399 - steps * 1_500) * SECOND
             for _ in range(steps):
                 time += draw.between(20_000, 900_000) * 1_000
                 yield self._interaction(draw, session, f"ix-{date:%Y%m%d}-{number:05d}", time)
                 number += 1
 
-    def _interaction(self, draw: Draw, session: dict[str, str], key: str, time: int) -> tuple[Planted, list[Planted]]:
+    def _interaction(self, draw: Draw, session: Row, key: str, time: int) -> tuple[Planted, list[Planted]]:
         if session["client"] == "editor":
             time -= time % SECOND  # this client writes whole seconds
         row: Row = {"interaction_id": key, "created_at": time, **session}

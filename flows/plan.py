@@ -14,26 +14,23 @@ from functools import cached_property
 import polars as pl
 
 from slowwave.flows.lake import Lake, LakeFile, microseconds
-from slowwave.transforms.evidence_tables import EVIDENCE
+from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
 from slowwave.transforms.fingerprints import fingerprint
-from slowwave.transforms.hashing import digest
-from slowwave.transforms.landed_tables import Interactions, Memories
+from slowwave.transforms.hashing import digest, rows_digest
+from slowwave.transforms.landed_tables import Interactions, Memories, Outcomes
 from slowwave.transforms.memory_eligibility import memory_eligibility
 from slowwave.transforms.memory_states import memory_pool, memory_states
 from slowwave.transforms.params import Params
-from slowwave.transforms.schema import Landed
+from slowwave.transforms.schema import Landed, polars_schema
 from slowwave.transforms.versions import is_visible, winning_versions
 
 
 @dataclass(frozen=True)
 class DayPlan:
-    """One day of a plan: its signatures, its partition, and whether and why that must be built."""
+    """One day: its evidence partition, and why that must be built ('' when it is there)."""
 
     day: date
-    rows_signature: str
-    memories_signature: str
     fingerprint: str
-    is_built: bool
     reason: str
 
 
@@ -117,65 +114,118 @@ _REPLAYED = ("interaction_id", "created_at", "project", "agent", "session_id")
 
 
 @dataclass(frozen=True)
-class DayInputs:
+class ReplayInputs:
     """A day as its evidence sees it: the winning interactions (without texts), the stretches of eligibility."""
 
     interactions: pl.DataFrame
     eligibility: pl.DataFrame
+    rows_hash: str
     fingerprint: str
 
 
-def day_inputs(log: LogAsOf, day: date) -> DayInputs:
+def replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
     """Read the keys of one day, join the memories as they stood, and fingerprint both."""
     rows = log.winners(Interactions, [day], _REPLAYED).rename({"created_at": "occurred_at"}).collect()
     times = rows["occurred_at"]
-    if rows.is_empty():
-        return DayInputs(rows, memory_eligibility(rows.lazy(), log.pool.lazy()).collect(), "")
-    pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
+    pool = log.pool_between(times.min(), times.max()) if rows.height else log.pool.clear()  # type: ignore[arg-type]
     eligibility = memory_eligibility(rows.lazy(), pool.lazy()).collect()
-    return DayInputs(rows, eligibility, fingerprint(rows["row_hash"], eligibility, log.params.evidence_hash()))
+    name = fingerprint(rows["row_hash"], eligibility, log.params.evidence_hash())
+    return ReplayInputs(rows, eligibility, rows_digest(rows["row_hash"]), name)
 
 
-def day_plans(log: LogAsOf, earlier: pl.DataFrame, *, full: bool = False) -> Iterator[DayPlan]:
-    """The plan of every day with interactions before `as_of`, oldest first.
+class Plan:
+    """What a publish as of `log.as_of` is computed from, and which days must be built for it first.
 
-    `earlier` holds day_partitions of earlier runs, the newest last; `full` builds every day anew.
+    `earlier` holds day_inputs of earlier runs: what they found for a signature holds for that signature.
+    `full` builds every day anew.
     """
-    evidence_hash = log.params.evidence_hash()
-    known = {
-        (row["day"], row["rows_signature"], row["memories_signature"]): row["fingerprint"]
-        for row in earlier.filter(pl.col("evidence_hash") == evidence_hash).iter_rows(named=True)
-    }
-    before = {row["day"]: row for row in earlier.iter_rows(named=True)}
-    memory_days = sorted(log.files(Memories))
-    memories_signature, seen = digest([]), 0
-    for day in sorted(log.files(Interactions)):
-        while seen < len(memory_days) and memory_days[seen] <= day:
-            memories_signature = digest([memories_signature, log.signature(Memories, memory_days[seen])])
-            seen += 1
-        rows_signature = log.signature(Interactions, day)
-        found = known.get((day, rows_signature, memories_signature))
-        if found is None:
-            found = day_inputs(log, day).fingerprint
-        reason = _reason(log.lake, day, found, before.get(day), rows_signature, evidence_hash, full=full)
-        yield DayPlan(day, rows_signature, memories_signature, found, not reason, reason)
+
+    def __init__(self, log: LogAsOf, earlier: pl.DataFrame, *, full: bool = False) -> None:
+        self.log = log
+        self._evidence_hash = log.params.evidence_hash()
+        self._known: dict[tuple, dict] = {}
+        self._before: dict[tuple[str, date], dict] = {}
+        for row in earlier.sort("run_id").iter_rows(named=True):
+            self._known[_cache_key(row)] = row
+            self._before[row["landed_table"], row["day"]] = row
+        self.inputs = [*self._plain_inputs(Memories), *self._plain_inputs(Outcomes), *self._replay_inputs()]
+        self.days = [
+            DayPlan(row["day"], row["fingerprint"], self._reason(row, full=full))
+            for row in self.inputs
+            if row["fingerprint"]
+        ]
+
+    @property
+    def to_build(self) -> list[DayPlan]:
+        """The days that must be built."""
+        return [day for day in self.days if day.reason]
+
+    @property
+    def partitions(self) -> dict[date, str]:
+        """The evidence partition of each day."""
+        return {day.day: day.fingerprint for day in self.days}
+
+    @property
+    def input_hash(self) -> str:
+        """Digest of everything that is published from: rows, memories as they stood, params."""
+        parts = [self.log.params.params_hash()]
+        for row in self.inputs:
+            if row["rows_hash"] != rows_digest(pl.Series(dtype=pl.String)):
+                parts += [row["landed_table"], row["day"].isoformat(), row["rows_hash"], row["fingerprint"]]
+        return digest(parts)
+
+    def day_inputs(self, run_id: str) -> pl.DataFrame:
+        """The plan's findings as rows of day_inputs."""
+        rows = [{"run_id": run_id, **row} for row in self.inputs]
+        return pl.DataFrame(rows, schema=polars_schema(DayInputs))
+
+    def _row(self, table: type[Landed], day: date, memories_signature: str = "") -> dict:
+        return {
+            "landed_table": table.name,
+            "day": day,
+            "rows_signature": self.log.signature(table, day),
+            "memories_signature": memories_signature,
+            "evidence_hash": self._evidence_hash if table is Interactions else "",
+        }
+
+    def _plain_inputs(self, table: type[Landed]) -> Iterator[dict]:
+        for day in sorted(self.log.files(table)):
+            row = self._row(table, day)
+            known = self._known.get(_cache_key(row))
+            rows_hash = known["rows_hash"] if known else rows_digest(
+                self.log.winners(table, [day], ()).select("row_hash").collect()["row_hash"]
+            )
+            yield {**row, "rows_hash": rows_hash, "fingerprint": ""}
+
+    def _replay_inputs(self) -> Iterator[dict]:
+        memory_days = sorted(self.log.files(Memories))
+        signature, seen = digest([]), 0
+        for day in sorted(self.log.files(Interactions)):
+            while seen < len(memory_days) and memory_days[seen] <= day:
+                signature = digest([signature, self.log.signature(Memories, memory_days[seen])])
+                seen += 1
+            row = self._row(Interactions, day, signature)
+            known = self._known.get(_cache_key(row))
+            if known:
+                yield {**row, "rows_hash": known["rows_hash"], "fingerprint": known["fingerprint"]}
+            else:
+                found = replay_inputs(self.log, day)
+                yield {**row, "rows_hash": found.rows_hash, "fingerprint": found.fingerprint}
+
+    def _reason(self, row: dict, *, full: bool) -> str:
+        if full:
+            return "full rebuild"
+        if all(self.log.lake.evidence_path(table, row["day"], row["fingerprint"]).exists() for table in EVIDENCE):
+            return ""
+        before = self._before.get((Interactions.name, row["day"]))
+        if before is None or not before["fingerprint"]:
+            return "new day"
+        if before["fingerprint"] == row["fingerprint"]:
+            return "its partition is missing"
+        if before["evidence_hash"] != row["evidence_hash"]:
+            return "params changed"
+        return "rows changed" if before["rows_hash"] != row["rows_hash"] else "memories changed"
 
 
-def _reason(  # noqa: PLR0913 - the facts a reason is made of
-    lake: Lake, day: date, name: str, before: dict | None, rows_signature: str, evidence_hash: str, *, full: bool
-) -> str:
-    """Why a day has to be built; '' when it has not."""
-    if not name:
-        return ""
-    is_there = all(lake.evidence_path(table, day, name).exists() for table in EVIDENCE)
-    if is_there and not full:
-        return ""
-    if full:
-        return "full rebuild"
-    if before is None:
-        return "new day"
-    if before["fingerprint"] == name:
-        return "its partition is missing"
-    if before["evidence_hash"] != evidence_hash:
-        return "params changed"
-    return "rows changed" if before["rows_signature"] != rows_signature else "memories changed"
+def _cache_key(row: dict) -> tuple:
+    return tuple(row[name] for name in ("landed_table", "day", "rows_signature", "memories_signature", "evidence_hash"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, LakeFile
-from slowwave.flows.plan import DayInputs, DayPlan, LogAsOf, day_inputs
+from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, replay_inputs
 from slowwave.flows.store import write_parquet
 from slowwave.transforms.evidence_tables import MemoryDays, MemoryEligibility, MemoryReferences, ReplayedInteractions
 from slowwave.transforms.landed_tables import Interactions
@@ -35,12 +35,10 @@ class Slice:
 
 
 def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan]) -> list[list[DayPlan]]:
-    """Days that must be built, in order, grouped so that a group holds about `BATCH_BYTES` of text."""
+    """Days to build, in order, grouped so that a group holds about `BATCH_BYTES` of text."""
     groups: list[list[DayPlan]] = []
     room = 0
     for plan in plans:
-        if plan.is_built:
-            continue
         size = sum(_uncompressed_bytes(file) for file in log.files(Interactions)[plan.day])
         if not groups or size > room:
             groups.append([])
@@ -73,16 +71,14 @@ def _slices(files: Sequence[LakeFile]) -> Iterator[list[Slice]]:
         yield gathered
 
 
-def build_days(
-    log: LogAsOf, plans: Sequence[DayPlan], *, verify: bool = False, progress: Callable[[date], None] | None = None
-) -> int:
+def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> int:  # noqa: FBT001, FBT002 - a stage
     """Build and write the partitions of `plans`; returns the number of days built.
 
     A partition that is there already is left, or with `verify` compared with what was computed.
 
     Raises OSError when the lake cannot be written, UserError when a verified partition differs.
     """
-    inputs = {plan.day: day_inputs(log, plan.day) for plan in plans}
+    inputs = {plan.day: replay_inputs(log, plan.day) for plan in plans}
     for plan in plans:
         if inputs[plan.day].fingerprint != plan.fingerprint:
             message = f"the files of {plan.day} changed while they were read: run this again"
@@ -99,12 +95,10 @@ def build_days(
         ]
         for table, frame in frames:
             _write_partition(log.lake, table, plan, frame.sort(table.key).collect(), verify=verify)
-        if progress:
-            progress(plan.day)
     return len(plans)
 
 
-def _references(log: LogAsOf, days: Sequence[date], inputs: dict[date, DayInputs]) -> pl.DataFrame:
+def _references(log: LogAsOf, days: Sequence[date], inputs: dict[date, ReplayInputs]) -> pl.DataFrame:
     """memory_references of several days, their texts held a slice at a time."""
     files = [file for day in days for file in log.files(Interactions)[day]]
     wanted = pl.concat([day.interactions for day in inputs.values()])

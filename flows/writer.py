@@ -358,8 +358,9 @@ def _plain(value: object, ancestors: tuple[int, ...]) -> object:
 def _text(value: object) -> str:
     try:
         if isinstance(value, datetime):
-            aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-            return aware.isoformat(timespec="microseconds").replace("+00:00", "Z")
+            with suppress(OverflowError):  # UTC would be outside the years 1–9999: kept as it is given
+                aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+                return aware.isoformat(timespec="microseconds").replace("+00:00", "Z")
         return str(value)
     except Exception:  # noqa: BLE001 - whatever a foreign object does, the rest of its row is recorded
         return f"<{type(value).__name__}>"

@@ -73,15 +73,17 @@ class MemoryDays(Table):
 EVIDENCE: tuple[type[Table], ...] = (ReplayedInteractions, MemoryEligibility, MemoryReferences, MemoryDays)
 
 
-class DayPartitions(Table):
-    """What one run found on each day: the signatures of its inputs, and the evidence partition it used."""
+class DayInputs(Table):
+    """What one run found on each day of each landed table: so that the next run need not read what has not changed."""
 
-    name: ClassVar[str] = "day_partitions"
-    key: ClassVar[tuple[str, ...]] = ("run_id", "day")
+    name: ClassVar[str] = "day_inputs"
+    key: ClassVar[tuple[str, ...]] = ("run_id", "landed_table", "day")
 
     run_id: str = column("Key: the run.")
+    landed_table: str = column("Key: the landed table.")
     day: date = column("Key: the UTC day.")
-    rows_signature: str = column("Digest of the names of the day's interaction files and of how `as_of` cuts them.")
-    memories_signature: str = column("The same of all memory files up to the day.")
-    evidence_hash: str = column("Digest of the params the evidence depends on.")
-    fingerprint: str = column("Digest of the inputs' rows: the partition's name; '' when no interaction is visible.")
+    rows_signature: str = column("Digest of the names of the day's files and of how `as_of` cuts them.")
+    rows_hash: str = column("Digest of the winning rows of the day.")
+    memories_signature: str = column("Of interactions: `rows_signature` of all memory days up to this one, digested.")
+    evidence_hash: str = column("Of interactions: digest of the params the evidence depends on.")
+    fingerprint: str = column("Of interactions: name of the evidence partition used; '' when no row is visible.")

@@ -1,0 +1,22 @@
+-- severity: fail
+-- Every count of memory_health is the number of its rows in memory_references.
+SELECT
+    h.memory_id,
+    h.injected_count,
+    h.echoed_count,
+    h.reference_count,
+    r.injected,
+    r.echoed
+FROM memory_health AS h
+FULL JOIN (
+    SELECT
+        memory_id,
+        count(*) FILTER (is_injected) AS injected,
+        count(*) FILTER (is_echoed) AS echoed
+    FROM memory_references
+    GROUP BY memory_id
+) AS r USING (memory_id)
+WHERE
+    h.injected_count IS DISTINCT FROM coalesce(r.injected, 0)
+    OR h.echoed_count IS DISTINCT FROM coalesce(r.echoed, 0)
+    OR h.reference_count IS DISTINCT FROM coalesce(r.echoed, 0)

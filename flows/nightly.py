@@ -1,0 +1,296 @@
+"""The night shift: land the inbox, rebuild the days that changed, publish. Plain functions; Prefect only wraps them.
+
+`stage(name, function, *arguments)` calls one stage; the flows pass one that runs it as a Prefect task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import polars as pl
+
+from slowwave.flows.code_hash import code_hash
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake import Lake, make_lake
+from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed, inbox_deliveries
+from slowwave.flows.plan import DayPlan, LogAsOf, Plan, day_start
+from slowwave.flows.prune import prune
+from slowwave.flows.replay import batches_of_days, build_days
+from slowwave.flows.run_ids import new_run_id, utc_now
+from slowwave.flows.serving import Finding, ServingFile, current_run, run_path, swap_in
+from slowwave.flows.settings import Settings
+from slowwave.flows.version import VERSION
+from slowwave.transforms.evidence_tables import DayInputs, MemoryDays, MemoryReferences
+
+from slowwave.transforms.memory_health import memory_health
+from slowwave.transforms.memory_health_history import memory_health_history
+from slowwave.transforms.params import Params
+from slowwave.transforms.schema import Table, polars_schema
+from slowwave.transforms.serving_tables import (
+    LEDGER,
+    PUBLISHED,
+    MemoryHealth,
+    MemoryHealthHistory,
+    PublishedReferences,
+    Runs,
+)
+
+RunKind = Literal["land", "nightly", "backfill", "as_of"]
+
+
+class Progress(Protocol):
+    """Told what is being done: a label, how much is done, and of how much (0: not known)."""
+
+    def __call__(self, label: str, done: int, total: int) -> None: ...
+
+
+def _no_progress(label: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+def _call(_name: str, function: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401 - any stage
+    return function(*arguments)
+
+
+@dataclass
+class Run:
+    """One run and what it works with."""
+
+    settings: Settings
+    kind: RunKind
+    lake: Lake
+    params: Params
+    started_at: datetime
+    run_id: str
+    progress: Progress = _no_progress
+    stage: Callable[..., Any] = _call
+    landed: LandingReport = field(default_factory=LandingReport)
+
+    def ledger_row(self, status: str, **known: Any) -> dict[str, Any]:  # noqa: ANN401 - columns of runs
+        """The run as a row of `runs`."""
+        counts = {name: self.landed.total(name) for name in ("delivered", "accepted", "duplicate", "quarantined")}
+        return {
+            "run_id": self.run_id,
+            "kind": self.kind,
+            "status": status,
+            "as_of": None,
+            "started_at": self.started_at,
+            "finished_at": utc_now(),
+            "message": None,
+            **counts,
+            "days_count": 0,
+            "days_built_count": 0,
+            "input_hash": None,
+            "params_hash": self.params.params_hash(),
+            "code_hash": code_hash(),
+            "version": VERSION,
+            "methods": self.params.methods(),
+            "table_hashes": [],
+            **known,
+        }
+
+    def record(self, row: dict[str, Any]) -> None:
+        """Write the run into the ledger."""
+        self.lake.write_ledger(Runs, self.started_at.date(), self.run_id, one_row(Runs, row))
+
+
+@dataclass(frozen=True)
+class NightlyResult:
+    """What a run did, for the screen."""
+
+    run_id: str
+    status: Literal["published", "skipped", "built"]
+    message: str
+    as_of: datetime
+    landed: LandingReport
+    plan: Plan
+    built: list[DayPlan]
+    findings: list[Finding]
+    serving: Path | None
+
+
+def one_row(table: type[Table], row: dict[str, Any]) -> pl.DataFrame:
+    """A frame of `table` with one row."""
+    return pl.DataFrame([row], schema=polars_schema(table))
+
+
+def start_run(settings: Settings, kind: RunKind, progress: Progress = _no_progress, stage: Callable[..., Any] = _call) -> Run:
+    """Open the lake and name the run. The caller holds the writer lock.
+
+    Raises UserError when the lake is of a newer format or the params are not usable.
+    """
+    started_at = utc_now()
+    lake = make_lake(Path(settings.lake))
+    run = Run(settings, kind, lake, settings.params(), started_at, new_run_id(started_at), progress, stage)
+    _repair_ledger(run)
+    return run
+
+
+def _repair_ledger(run: Run) -> None:
+    """A run killed between its swap and its ledger entry is entered from the file it published."""
+    import duckdb  # noqa: PLC0415 - only where there is a published file to look at
+
+    current = current_run(run.settings)
+    if current is None or current.stem in set(run.lake.ledger(Runs)["run_id"]):
+        return
+    with duckdb.connect(current, read_only=True) as connection:
+        rows = connection.sql("SELECT * FROM runs WHERE run_id = $run_id", params={"run_id": current.stem}).pl()
+    if rows.height:
+        run.lake.write_ledger(Runs, rows["started_at"].item().date(), current.stem, rows)
+
+
+def land(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
+    """Land deliveries and compact the days they touched."""
+    landing = Landing(run.lake, run.run_id, progress=run.progress, **options)
+    run.landed = landing.report
+    landing.land(deliveries)
+    compact_landed(run.lake, run.landed, run.started_at)
+    return run.landed
+
+
+def land_paths(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
+    """Land deliveries as a run of its own; nothing delivered leaves no run in the ledger."""
+    land(run, deliveries, **options)
+    if run.landed.files:
+        run.record(run.ledger_row("landed"))
+    return run.landed
+
+
+def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> NightlyResult:
+    """Land the inbox, rebuild what changed, publish.
+
+    With nothing new and the same UTC day of `as_of`, current stays and a skipped run is recorded. An explicit `as_of`
+    is always published, unless current has that very one, from the same input, params and code.
+
+    Raises AuditFailedError when an audit failed (current stays), OSError when a disk cannot be written.
+    """
+    explicit = as_of is not None
+    as_of = as_of or run.started_at
+    try:
+        run.stage("land", land, run, inbox_deliveries(run.settings.inbox))
+        plan = run.stage("plan", make_plan, run, as_of, full)
+        skip = "" if full else _nothing_new(run, plan, explicit=explicit)
+        if skip:
+            run.record(run.ledger_row("skipped", as_of=as_of, message=skip, input_hash=plan.input_hash))
+            return NightlyResult(run.run_id, "skipped", skip, as_of, run.landed, plan, [], [], current_run(run.settings))
+        built = build(run, plan, verify=full)
+        path, findings, row = run.stage("publish", publish, run, plan, built, run_path(run.settings, run.run_id))
+        run.lake.write_ledger(DayInputs, run.started_at.date(), run.run_id, plan.day_inputs(run.run_id))
+        run.stage("swap", swap_in, run.settings, run.run_id)
+        run.record(row)
+    except (UserError, OSError) as error:
+        _record_failure(run, as_of, error)
+        raise
+    run.stage("prune", prune, run.settings, run.lake)
+    return NightlyResult(run.run_id, "published", "", as_of, run.landed, plan, built, findings, path)
+
+
+def backfill(run: Run, first: date, last: date) -> NightlyResult:
+    """Build the partitions of the days from `first` to `last`; current stays."""
+    as_of = run.started_at
+    plan = run.stage("plan", make_plan, run, as_of, False)  # noqa: FBT003 - a stage's arguments are positional
+    plan.days = [day for day in plan.days if first <= day.day <= last]
+    built = build(run, plan)
+    run.lake.write_ledger(DayInputs, run.started_at.date(), run.run_id, plan.day_inputs(run.run_id))
+    counts = {"days_count": len(plan.days), "days_built_count": len(built)}
+    run.record(run.ledger_row("built", as_of=as_of, **counts))
+    return NightlyResult(run.run_id, "built", "", as_of, run.landed, plan, built, [], None)
+
+
+def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:  # noqa: FBT001, FBT002 - positional in stages
+    """What a publish as of `as_of` needs."""
+    run.progress("plan", 0, 0)
+    log = LogAsOf(run.lake, as_of, run.params)
+    return Plan(log, run.lake.ledger(DayInputs), full=full)
+
+
+def build(run: Run, plan: Plan, *, verify: bool = False) -> list[DayPlan]:
+    """Build the days that must be built, some days at a time."""
+    wanted = plan.to_build
+    done = 0
+    run.progress("replay", 0, len(wanted))
+    for batch in batches_of_days(plan.log, wanted):
+        name = f"replay {batch[0].day}" + (f" to {batch[-1].day}" if len(batch) > 1 else "")
+        run.stage(name, build_days, plan.log, batch, verify)
+        done += len(batch)
+        run.progress("replay", done, len(wanted))
+    return wanted
+
+
+def _nothing_new(run: Run, plan: Plan, *, explicit: bool) -> str:
+    """Why current can stay; '' when it cannot."""
+    current = current_run(run.settings)
+    ledger = run.lake.ledger(Runs)
+    rows = ledger.filter(pl.col("run_id") == (current.stem if current else ""))
+    if rows.is_empty():
+        return ""
+    row = rows.row(0, named=True)
+    same = (row["input_hash"], row["code_hash"]) == (plan.input_hash, code_hash())
+    as_of = plan.log.as_of
+    if explicit:
+        return f"current already shows {as_of}: same input, params and code" if same and row["as_of"] == as_of else ""
+    if same and row["as_of"].date() == as_of.date():
+        return f"nothing new since the publish as of {row['as_of']:%Y-%m-%d %H:%M:%S}Z"
+    return ""
+
+
+def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple[Path, list[Finding], dict[str, Any]]:
+    """Write and audit a serving file; returns its path, what the audits warned of, and its row of `runs`."""
+    log, lake = plan.log, run.lake
+    days = lake.scan_evidence(MemoryDays, plan.partitions)
+    states = log.states.lazy()
+    frames = {
+        MemoryHealth: memory_health(states, days, run.params),
+        MemoryHealthHistory: memory_health_history(states, days, run.params),
+        PublishedReferences: lake.scan_evidence(MemoryReferences, plan.partitions),
+    }
+    stamp = [pl.lit(run.run_id).alias("run_id"), pl.lit(log.as_of, dtype=pl.Datetime("us")).alias("as_of")]
+    with ServingFile(path) as serving:
+        for step, (table, frame) in enumerate(frames.items()):
+            run.progress("publish", step, len(frames) + 1)
+            serving.create(table, frame.with_columns(stamp))
+        row = run.ledger_row(
+            "published",
+            as_of=log.as_of,
+            days_count=len(plan.days),
+            days_built_count=len(built),
+            input_hash=plan.input_hash,
+            table_hashes=serving.hashes(PUBLISHED),
+        )
+        for table in LEDGER:
+            rows = lake.ledger(table)
+            serving.create(table, (pl.concat([rows, one_row(Runs, row)]) if table is Runs else rows).lazy())
+        findings = serving.audit()
+        if findings:
+            row["message"] = "\n".join(map(str, findings))
+        run.progress("publish", len(frames) + 1, len(frames) + 1)
+        serving.finish()
+    return path, findings, row
+
+
+def _record_failure(run: Run, as_of: datetime, error: Exception) -> None:
+    """Note a failed run; on a disk that cannot be written the note is lost with the rest, and the error goes on."""
+    try:
+        run.record(run.ledger_row("failed", as_of=as_of, message=str(error)))
+    except OSError:
+        return
+
+
+def parse_as_of(text: str) -> datetime:
+    """`2026-03-10` (its midnight UTC) or any time of the landing contract.
+
+    Raises UserError for anything else.
+    """
+    from slowwave.transforms.times import time_from_text  # noqa: PLC0415
+
+    parsed = pl.select(time_from_text(pl.lit(text))).item()
+    if parsed is None:
+        message = f"{text!r} is no time: use 2026-03-10 (midnight UTC, exclusive) or 2026-03-10T08:00:00Z"
+        raise UserError(message)
+    return parsed
+
+

@@ -1,0 +1,79 @@
+"""Removing what no kept run needs: old serving files, the partitions only they named, half-written leftovers."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from slowwave.flows.lake import Lake
+from slowwave.flows.run_ids import utc_now
+from slowwave.flows.serving import current_run
+from slowwave.flows.settings import Settings
+from slowwave.flows.store import TEMPORARY
+from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
+
+KEEP_RUNS = 7
+# No serving file goes earlier after it ceased to be current: somebody may still be reading, or comparing.
+_GRACE = timedelta(hours=24)
+_KEEP_AS_OF = 5
+
+
+@dataclass
+class Pruned:
+    """What was removed."""
+
+    serving_files: int = 0
+    partitions: int = 0
+    bytes: int = 0
+
+
+def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:
+    """Remove all but current and the `keep` newest other runs; nothing within 24 hours of ceasing to be current.
+
+    Evidence partitions stay as long as a kept run names them. The caller holds the writer lock.
+    """
+    pruned = Pruned()
+    current = current_run(settings)
+    others = sorted(settings.serving.glob("runs/*.duckdb"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    others = [path for path in others if path != current]
+    young = time.time() - _GRACE.total_seconds()
+    for path in others[keep:]:
+        if path.stat().st_mtime < young:
+            _remove(path, pruned)
+            pruned.serving_files += 1
+    cached = sorted(settings.serving.glob("as_of/*.duckdb"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    for path in cached[_KEEP_AS_OF:]:
+        _remove(path, pruned)
+        pruned.serving_files += 1
+    for left in [*settings.serving.glob(f".*{TEMPORARY}"), *settings.serving.glob(f"*/.*{TEMPORARY}*")]:
+        if left.is_file() or left.is_symlink():
+            left.unlink(missing_ok=True)
+    _prune_partitions(settings, lake, pruned)
+    return pruned
+
+
+def _prune_partitions(settings: Settings, lake: Lake, pruned: Pruned) -> None:
+    kept_runs = {path.stem for path in settings.serving.glob("*/*.duckdb")}
+    recent = f"{utc_now() - _GRACE:%Y%m%dT%H%M%S}"
+    kept = set()
+    for files in lake.files(DayInputs.name).values():
+        for file in files:
+            if file.path.stem in kept_runs or file.path.stem >= recent:
+                kept.add(file.path)
+            else:
+                file.path.unlink(missing_ok=True)
+    named = lake.ledger(DayInputs)
+    wanted = set(named.select("day", "fingerprint").iter_rows())
+    for table in EVIDENCE:
+        for day, files in lake.files(f"evidence/{table.name}").items():
+            for file in files:
+                if (day, file.path.stem) not in wanted:
+                    _remove(file.path, pruned)
+                    pruned.partitions += 1
+
+
+def _remove(path: Path, pruned: Pruned) -> None:
+    pruned.bytes += path.stat().st_size
+    path.unlink(missing_ok=True)

@@ -1,0 +1,169 @@
+"""Write, audit, publish: a serving file is built aside, audited with SQL, made durable, and swapped in by one rename."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+import duckdb
+import polars as pl
+
+from slowwave.flows.errors import AuditFailedError
+from slowwave.flows.settings import Settings
+from slowwave.flows.store import TEMPORARY, fsync_path, make_durable_folder
+from slowwave.transforms.schema import Table, conform, duckdb_ddl
+
+_HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n--\s*(.+)")
+_SHOWN_ROWS = 3
+
+
+@dataclass(frozen=True)
+class Audit:
+    """SQL that selects bad rows, and whether one of them stops the publish."""
+
+    name: str
+    severity: Literal["fail", "warn"]
+    description: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an audit found."""
+
+    audit: Audit
+    rows: int
+    examples: list[tuple]
+
+    def __str__(self) -> str:
+        shown = "; ".join(str(tuple(map(str, example))) for example in self.examples)
+        return f"{self.audit.name}: {self.rows} bad rows. {self.audit.description} For example {shown}"
+
+
+def audits() -> list[Audit]:
+    """All audits, by name."""
+    found = []
+    folder = resources.files("slowwave.flows").joinpath("audits")
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.name.endswith(".sql"):
+            sql = entry.read_text()
+            header = _HEADER.match(sql)
+            if header is None:
+                message = f"audit {entry.name} must begin with '-- severity: fail' or 'warn' and a description"
+                raise ValueError(message)
+            found.append(Audit(entry.name.removesuffix(".sql"), header[1], header[2].strip(), sql))  # type: ignore[arg-type]
+    return found
+
+
+def audit_findings(connection: duckdb.DuckDBPyConnection) -> list[Finding]:
+    """The audits that select any row, with how many and the first few."""
+    findings = []
+    for audit in audits():
+        rows = connection.sql(audit.sql).fetchall()
+        if rows:
+            findings.append(Finding(audit, len(rows), rows[:_SHOWN_ROWS]))
+    return findings
+
+
+def table_hash(connection: duckdb.DuckDBPyConnection, table: str) -> str:
+    """`rows-hash` of a table's values without `run_id`: an exclusive-or of row hashes, so no order matters.
+
+    Rows are distinct (one per key), so no two cancel out.
+    """
+    ((rows, value),) = connection.sql(
+        f"SELECT count(*), bit_xor(md5_number(CAST(to_json(t) AS VARCHAR))) "  # noqa: S608 - names come from declarations
+        f'FROM (SELECT * EXCLUDE (run_id) FROM "{table}") AS t'
+    ).fetchall()
+    return f"{rows}-{value or 0:032x}"
+
+
+class ServingFile:
+    """A serving database under construction at `path`; nothing of it is seen before `finish`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._aside = path.parent / f".{path.name}{TEMPORARY}"
+        make_durable_folder(path.parent)
+        self._clear()
+        self.connection = duckdb.connect(self._aside, config={"temp_directory": f"{self._aside}.spill"})
+        self.connection.execute("SET preserve_insertion_order = false")
+
+    def __enter__(self) -> ServingFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._aside.unlink(missing_ok=True)
+        Path(f"{self._aside}.wal").unlink(missing_ok=True)
+        shutil.rmtree(f"{self._aside}.spill", ignore_errors=True)
+
+    def create(self, table: type[Table], rows: pl.LazyFrame) -> None:
+        """Create a declared table with these rows, sorted by key."""
+        for statement in duckdb_ddl(table):
+            self.connection.execute(statement)
+        frame = conform(table, rows).sort(table.key).collect(engine="streaming")
+        self.connection.register("new_rows", frame)
+        self.connection.execute(f'INSERT INTO "{table.name}" SELECT * FROM new_rows')  # noqa: S608 - a declared name
+        self.connection.unregister("new_rows")
+
+    def hashes(self, tables: Sequence[type[Table]]) -> list[str]:
+        """`table=hash` of each table."""
+        return [f"{table.name}={table_hash(self.connection, table.name)}" for table in tables]
+
+    def audit(self) -> list[Finding]:
+        """What the warning audits found.
+
+        Raises AuditFailedError when one that must not find anything did.
+        """
+        findings = audit_findings(self.connection)
+        failed = [finding for finding in findings if finding.audit.severity == "fail"]
+        if failed:
+            message = "nothing was published, the tables of before stay live: " + "\n".join(map(str, failed))
+            raise AuditFailedError(message)
+        return findings
+
+    def finish(self) -> None:
+        """Make the file durable at its place."""
+        self.connection.execute("CHECKPOINT")
+        self.connection.close()
+        fsync_path(self._aside)
+        self._aside.rename(self.path)
+        fsync_path(self.path.parent)
+
+
+def run_path(settings: Settings, run_id: str) -> Path:
+    """Where a run's serving file is."""
+    return settings.serving / "runs" / f"{run_id}.duckdb"
+
+
+def current_run(settings: Settings) -> Path | None:
+    """The published serving file, or None."""
+    try:
+        target = settings.serving / os.readlink(settings.current)  # noqa: PTH115 - the link's own words, unresolved
+    except FileNotFoundError:
+        return None
+    return target if target.exists() else None
+
+
+def swap_in(settings: Settings, run_id: str) -> None:
+    """Make a run's file the current one. Readers see the old file or the new one, never neither.
+
+    The file that ceases to be current is touched, so that its age since then can be told.
+    """
+    before = current_run(settings)
+    link = settings.serving / f".current.{os.getpid()}{TEMPORARY}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(Path("runs") / f"{run_id}.duckdb")
+    if before is not None:
+        os.utime(before)
+    link.rename(settings.current)
+    fsync_path(settings.serving)

@@ -1,0 +1,312 @@
+"""The sample logs are reproducible, and hold what their truth says was planted."""
+
+import csv
+import datetime
+import gzip
+import io
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from slowwave.data.sample import SampleFile, SampleTruth, sample_files, sample_truth, write_sample
+from slowwave.data.sample_text import FIXED_MEMORIES, normalise
+
+UTC = datetime.UTC
+SMALL = {"days": 6, "interactions_per_day": 25}
+Row = dict[str, object]
+
+
+@pytest.fixture(scope="module")
+def files() -> list[SampleFile]:
+    return list(sample_files())
+
+
+@pytest.fixture(scope="module")
+def truth() -> SampleTruth:
+    return sample_truth()
+
+
+@pytest.fixture(scope="module")
+def rows(files, truth) -> list[Row]:
+    """Every row that is not planted bad, its times read, the whole redelivered file left out."""
+    found = []
+    bad = {(b.file, b.row_number) for b in truth.bad_rows}
+    for file in files:
+        if "redelivery" not in file.name:
+            lines = lines_of(file)
+            if file.name.endswith(".csv"):
+                found += [from_csv(row) for row in csv.DictReader(io.StringIO(file.content.decode()))]
+            else:
+                good = (line for n, line in enumerate(lines, start=1) if (file.name, n) not in bad)
+                found += [json.loads(line) for line in good]
+    for row in found:
+        for name in ("created_at", "changed_at", "recorded_at"):
+            if name in row:
+                row[name] = read_time(row[name])
+    return found
+
+
+def lines_of(file: SampleFile) -> list[bytes]:
+    content = gzip.decompress(file.content) if file.name.endswith(".gz") else file.content
+    assert content.endswith(b"\n")
+    return content[:-1].split(b"\n")
+
+
+def from_csv(row: dict[str, str]) -> Row:
+    texts = {"content", "error_message", "feedback", "task", "strategy", "project", "agent"}
+    return {k: v if k in texts or not v.startswith(("[", "true", "false")) else json.loads(v)
+            for k, v in row.items() if v != "" or k == "project"}  # fmt: skip
+
+
+def read_time(value: object) -> datetime.datetime:
+    if isinstance(value, int):
+        return datetime.datetime.fromtimestamp(value / (1000 if value >= 10**11 else 1), UTC)
+    moment = datetime.datetime.fromisoformat(str(value))
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def winners(rows: list[Row], kind: str, key: str) -> list[Row]:
+    """The version of each row with the latest recorded_at; rows without a key as they are, once."""
+    best: dict[object, Row] = {}
+    for row in rows:
+        if kind in row and not (kind == "success" and ("prompt" in row or "memory_id" in row)):
+            name = (row[key], row.get("changed_at")) if key in row else json.dumps(row, default=str, sort_keys=True)
+            time = row.get("created_at") or row["changed_at"]
+            old = best.get(name)
+            if old is None or row.get("recorded_at", time) > old.get("recorded_at", old.get("created_at", time)):
+                best[name] = row
+    return list(best.values())
+
+
+def active_contents(rows: list[Row]) -> dict[str, list[tuple[Row, str]]]:
+    """Per project the spans in which a memory was active, folded from the change log alone."""
+    changes = defaultdict(list)
+    for row in winners(rows, "memory_id", "memory_id"):
+        changes[row["memory_id"]].append(row)
+    spans = defaultdict(list)
+    for log in changes.values():
+        log.sort(key=lambda row: row["changed_at"])
+        state: Row = {}
+        for row, after in itertools.zip_longest(log, log[1:]):
+            state = {**state, **{k: v for k, v in row.items() if v is not None}}
+            if state.get("status", "candidate") == "active":
+                until = after["changed_at"] if after else datetime.datetime.max.replace(tzinfo=UTC)
+                span = {**state, "since": row["changed_at"], "until": until}
+                spans[state["project"]].append((span, normalise(str(state["content"]))[:80]))
+    return spans
+
+
+def digest_in_a_new_process(hash_seed: str) -> str:
+    code = (
+        "import hashlib; from slowwave.data.sample import sample_files as f\n"
+        f"print(hashlib.sha256(b''.join(x.name.encode() + x.content for x in f(**{SMALL!r}))).hexdigest())"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "TZ": "Pacific/Auckland"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_the_same_arguments_give_the_same_bytes(files):
+    assert list(sample_files(7)) == files
+    assert digest_in_a_new_process("1") == digest_in_a_new_process("2") == DIGEST
+
+
+def test_another_seed_gives_other_bytes():
+    assert list(sample_files(8, **SMALL)) != list(sample_files(7, **SMALL))
+
+
+@pytest.mark.parametrize(("days", "per_day"), [(1, 1), (1, 40), (2, 3), (13, 12)])
+def test_any_size_accounts_for_every_row(days, per_day):
+    start = datetime.date(2024, 2, 28)
+    made = list(sample_files(3, start=start, days=days, interactions_per_day=per_day))
+    planted = sample_truth(3, start=start, days=days, interactions_per_day=per_day)
+    assert [f.name for f in made] == [f.name for f in planted.files]
+    assert planted.interactions == days * per_day
+    assert sum(f.bad for f in planted.files) == len(planted.bad_rows) == 17
+
+
+def test_delivered_is_accepted_and_duplicate_and_bad(files, truth):
+    assert [f.name for f in files] == [f.name for f in truth.files]
+    bad = Counter(b.file for b in truth.bad_rows)
+    seen: set[tuple[str, ...]] = set()
+    for file, counts in zip(files, truth.files, strict=True):
+        lines = lines_of(file)
+        if file.name.endswith(".csv"):
+            lines = [repr(row).encode() for row in csv.DictReader(io.StringIO(file.content.decode()))]
+        repeats = 0
+        for line in lines:
+            identity = ("".join(sorted(line.decode(errors="replace"))),)  # blind to the order of keys
+            repeats += identity in seen
+            seen.add(identity)
+        assert (len(lines), repeats) == (counts.delivered, counts.duplicates)
+        assert counts.bad == (0 if "redelivery" in file.name else bad[file.name])
+        assert counts.delivered == counts.accepted + counts.duplicates + counts.bad
+
+
+def test_bad_rows_are_where_the_truth_says(files, truth):
+    by_name = {f.name: lines_of(f) for f in files if not f.name.endswith(".csv")}
+    for bad in truth.bad_rows:
+        assert any(mark in by_name[bad.file][bad.row_number - 1] for mark in (b"bad-", b"heartbeat"))
+    assert len({bad.reason for bad in truth.bad_rows}) == 9
+
+
+def test_counts(files, rows, truth):
+    interactions = winners(rows, "prompt", "interaction_id")
+    assert len(interactions) == truth.interactions + len(truth.interaction_ids["future"]) == 3601
+    assert sum("success" in row for row in interactions) == truth.inline_outcomes
+    assert len(winners(rows, "success", "outcome_id")) == truth.reported_outcomes
+    changes = winners(rows, "memory_id", "memory_id")
+    assert len(changes) == truth.memory_changes
+    assert 270 <= len({row["memory_id"] for row in changes}) <= 330
+    assert 3_000_000 < sum(len(f.content) for f in files) < 9_000_000
+    visible = [row for row in interactions if row["created_at"] < truth.as_of]
+    assert len(visible) == truth.interactions
+    assert all(row.get("recorded_at", truth.as_of - datetime.timedelta(1)) < truth.as_of for row in rows)
+
+
+def test_texts_read_like_work(rows):
+    drafts = "Draft: I am still looking into this."
+    lengths = [len(r["response"]) for r in rows if "prompt" in r and r["response"] != drafts and "session_id" in r]
+    assert min(lengths) >= 300
+    assert max(lengths) <= 1500
+    assert len({r["prompt"] for r in rows if "prompt" in r}) > 3500
+
+
+def test_echoes_found_by_brute_force_are_those_planted(rows, truth):
+    """Searches every winning response for every eligible memory, knowing nothing of what was planted."""
+    spans = active_contents(rows)
+    personal = [s for s in spans[""] if s[0].get("memory_type") in ("identity", "preference")]
+    echoed, in_prompt = Counter(), Counter()
+    for row in winners(rows, "prompt", "interaction_id"):
+        if row.get("reinforce") is False or row["created_at"] >= truth.as_of:
+            continue
+        prompt, *answers = (normalise(row.get(k, "")) for k in ("prompt", "response", "response_summary"))
+        pool = spans[row["project"]] + (personal if row["project"] else [])
+        for span, beginning in pool:
+            active = span["since"] <= row["created_at"] < span["until"]
+            if active and len(beginning) >= 12 and any(beginning in answer for answer in answers):
+                echoed[span["memory_id"]] += 1
+                in_prompt[span["memory_id"]] += beginning in prompt
+    planted = truth.memories.values()
+    assert echoed == Counter({m.memory_id: m.echoed for m in planted})
+    assert in_prompt == Counter({m.memory_id: m.echoed_in_prompt for m in planted})
+    assert sum(echoed.values()) > 400
+
+
+def test_injections_are_counted(rows, truth):
+    injected = Counter()
+    for row in winners(rows, "prompt", "interaction_id"):
+        injected.update(set(row.get("memories_used", ())))
+    assert injected == Counter({m.memory_id: m.injected for m in truth.memories.values()})
+    known = {row["memory_id"] for row in rows if "memory_id" in row}
+    assert set(injected) - known == set(truth.unknown_memory_ids)
+
+
+def test_randomised_rows_show_the_effects_of_memories(rows, truth):
+    """Among rows with a logged propensity, injecting the helpful memory raises success and the harmful one lowers it."""
+    reported = {r["interaction_id"]: r["success"] for r in rows if "success" in r and "prompt" not in r}
+    roles = {m.memory_id: m.role for m in truth.memories.values() if m.role}
+    tries: defaultdict[tuple[str, bool], list[bool]] = defaultdict(list)
+    for row in winners(rows, "prompt", "interaction_id"):
+        success = row.get("success", reported.get(row.get("interaction_id")))
+        if "injection_probability" in row and success is not None:
+            for offer in row["memories_offered"]:
+                if offer["id"] in roles:
+                    tries[roles[offer["id"]], offer["id"] in row["memories_used"]].append(success in (True, "true"))
+    rate = {key: sum(values) / len(values) for key, values in tries.items()}
+    assert rate["helpful", True] - rate["helpful", False] > 0.1
+    assert rate["harmful", True] - rate["harmful", False] < -0.1
+
+
+def test_strategies_succeed_as_often_as_planned(truth):
+    totals = defaultdict(lambda: [0, 0, 0.0])
+    for s in truth.strategies.values():
+        totals[s.strategy_id] = [a + b for a, b in zip(totals[s.strategy_id], (s.attempts, s.successes, s.expected_successes), strict=True)]  # fmt: skip # noqa: E501
+        assert sum(s.failures.values()) == s.attempts - s.successes
+    assert len(totals) == 12
+    for attempts, successes, expected in totals.values():
+        assert attempts > 80
+        assert abs(successes - expected) < 4 * attempts**0.5 / 2
+    assert sum(a for a, _, _ in totals.values()) + sum(truth.non_attempts.values()) == (
+        truth.inline_outcomes + truth.reported_outcomes
+    )
+    assert set(truth.non_attempts) == {"cascade", "sibling", "cancelled", "refused"}
+    drifting = {s.strategy_id for s in truth.strategies.values() if s.rate != s.later_rate}
+    assert drifting == {"canary", "one_transaction"}
+
+
+def test_the_memories_have_a_life(rows, truth):
+    changes = [row for row in rows if "memory_id" in row]
+    assert {r.get("status") for r in changes} >= {
+        "candidate",
+        "active",
+        "superseded",
+        "invalid",
+        "archived",
+        "graduated",
+    }
+    types = {"identity", "preference", "project", "knowledge", "adaptation", "episodic"}
+    assert types == {r["memory_type"] for r in changes if "memory_type" in r}
+    assert {r["project"] for r in changes if "project" in r} == {
+        "harbour-shop",
+        "tidewater",
+        "pocket-fern",
+        "",
+        "../../etc",
+    }
+    known = {r["memory_id"] for r in changes}
+    replaced = [r for r in changes if r.get("status") == "superseded"]
+    assert len(replaced) > 5
+    assert all(r["superseded_by"] in known for r in replaced)
+    assert any(r.get("pinned") for r in changes)
+    assert any("content" in r and "status" not in r for r in changes)  # a partial change
+    assert any(r.get("agent") == "" for r in changes)  # cleared
+    assert len(truth.duplicate_memory_ids) == 5
+    assert truth.late_memory_changes
+
+
+def test_the_ways_of_delivery_are_present(files, rows, truth):
+    versions = defaultdict(list)
+    for row in rows:
+        if "prompt" in row:
+            versions[row.get("interaction_id")].append(row)
+    (moved,) = truth.interaction_ids["moved"]
+    assert len({row["created_at"].date() for row in versions[moved]}) == 2
+    assert all(len(versions[key]) > 1 for fate in ("newer", "older") for key in truth.interaction_ids[fate])
+    assert None in versions  # no interaction_id
+    third = next(row for row in json_rows(files, "2026-03-12") if row.get("interaction_id") == "ix-20260303-00000")
+    assert third["interaction_id"] in truth.interaction_ids["late"]
+    assert [f.name for f in files if "redelivery" in f.name] == [
+        "2026-03-09_redelivery-of-2026-03-06_interactions.jsonl"
+    ]
+    endings = {f.name.split(".", 1)[1] for f in files}
+    assert endings == {"jsonl", "jsonl.gz", "csv"}
+
+
+def json_rows(files: list[SampleFile], day: str) -> list[Row]:
+    lines = [line for f in files if f.name.startswith(day) and ".jsonl" in f.name for line in lines_of(f)]
+    return [json.loads(line) for line in lines if b"bad-" not in line]
+
+
+def test_hostile_text_is_present(rows):
+    everything = json.dumps(rows, default=str, ensure_ascii=False)
+    for text in ("<script>", "=HYPERLINK", "\\u001b[", "../../etc", "🌿", "العميل", "préfère", "DROP TABLE", "\u202e"):
+        assert text in everything
+    assert any("recently" not in content for *_, content, _ in FIXED_MEMORIES)
+
+
+def test_producers_rename_when_done(tmp_path: Path):
+    paths = write_sample(tmp_path / "inbox", **SMALL)
+    assert sorted(tmp_path.joinpath("inbox").iterdir()) == sorted(paths)
+    assert [p.read_bytes() for p in paths] == [f.content for f in sample_files(**SMALL)]
+
+
+DIGEST = "?"
