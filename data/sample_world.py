@@ -176,7 +176,7 @@ class World:
 
     def _duplicates(self) -> None:
         """Store five memories a second time, with other capitals, as two agents would."""
-        originals = [m for m in self.memories if m.project and not m.role and m.changes[0]["status"] == "active"
+        originals = [m for m in self.memories[len(words.FIXED_MEMORIES) :] if m.changes[0]["status"] == "active"
                      and len(m.changes) == 1 and m.changes[0]["changed_at"] < self.start]  # fmt: skip
         for original in self._draw.sample(originals, 5):
             content = original.changes[0]["content"]

@@ -48,7 +48,7 @@ class Progress(Protocol):
     def __call__(self, label: str, done: int, total: int) -> None: ...
 
 
-def _no_progress(label: str, done: int, total: int) -> None:
+def no_progress(label: str, done: int, total: int) -> None:
     """Say nothing."""
 
 
@@ -66,7 +66,7 @@ class Run:
     params: Params
     started_at: datetime
     run_id: str
-    progress: Progress = _no_progress
+    progress: Progress = no_progress
     stage: Callable[..., Any] = _call
     landed: LandingReport = field(default_factory=LandingReport)
 
@@ -118,7 +118,7 @@ def one_row(table: type[Table], row: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame([row], schema=polars_schema(table))
 
 
-def start_run(settings: Settings, kind: RunKind, progress: Progress = _no_progress, stage: Callable[..., Any] = _call) -> Run:
+def start_run(settings: Settings, kind: RunKind, progress: Progress = no_progress, stage: Callable[..., Any] = _call) -> Run:
     """Open the lake and name the run. The caller holds the writer lock.
 
     Raises UserError when the lake is of a newer format or the params are not usable.
@@ -254,7 +254,7 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
             run.progress("publish", step, len(frames) + 1)
             serving.create(table, frame.with_columns(stamp))
         row = run.ledger_row(
-            "published",
+            "published" if run.kind == "nightly" else "built",
             as_of=log.as_of,
             days_count=len(plan.days),
             days_built_count=len(built),

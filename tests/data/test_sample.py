@@ -11,15 +11,17 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from slowwave.data.sample import SampleFile, SampleTruth, sample_files, sample_truth, write_sample
-from slowwave.data.sample_text import FIXED_MEMORIES, normalise
+from slowwave.data.sample_text import normalise
 
 UTC = datetime.UTC
-SMALL = {"days": 6, "interactions_per_day": 25}
-Row = dict[str, object]
+SMALL: dict[str, Any] = {"days": 6, "interactions_per_day": 25}
+DIGEST = "e360e62eba9312dc69a0610ff6a4aac38806438fa64ead7cd40114e700ee8094"  # of SMALL; what is released stays
+Row = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,14 @@ def lines_of(file: SampleFile) -> list[bytes]:
     content = gzip.decompress(file.content) if file.name.endswith(".gz") else file.content
     assert content.endswith(b"\n")
     return content[:-1].split(b"\n")
+
+
+def identity_of(line: bytes) -> str:
+    """The same text for rows with equal fields, whatever the order of their keys."""
+    try:
+        return json.dumps(json.loads(line), sort_keys=True)
+    except ValueError:
+        return line.decode(errors="replace")
 
 
 def from_csv(row: dict[str, str]) -> Row:
@@ -102,6 +112,11 @@ def active_contents(rows: list[Row]) -> dict[str, list[tuple[Row, str]]]:
     return spans
 
 
+def json_rows(files: list[SampleFile], day: str) -> list[Row]:
+    lines = [line for f in files if f.name.startswith(day) and ".jsonl" in f.name for line in lines_of(f)]
+    return [json.loads(line) for line in lines if b"bad-" not in line]
+
+
 def digest_in_a_new_process(hash_seed: str) -> str:
     code = (
         "import hashlib; from slowwave.data.sample import sample_files as f\n"
@@ -136,14 +151,14 @@ def test_any_size_accounts_for_every_row(days, per_day):
 def test_delivered_is_accepted_and_duplicate_and_bad(files, truth):
     assert [f.name for f in files] == [f.name for f in truth.files]
     bad = Counter(b.file for b in truth.bad_rows)
-    seen: set[tuple[str, ...]] = set()
+    seen: set[str] = set()
     for file, counts in zip(files, truth.files, strict=True):
         lines = lines_of(file)
         if file.name.endswith(".csv"):
-            lines = [repr(row).encode() for row in csv.DictReader(io.StringIO(file.content.decode()))]
+            lines = [json.dumps(row).encode() for row in csv.DictReader(io.StringIO(file.content.decode()))]
         repeats = 0
         for line in lines:
-            identity = ("".join(sorted(line.decode(errors="replace"))),)  # blind to the order of keys
+            identity = identity_of(line)
             repeats += identity in seen
             seen.add(identity)
         assert (len(lines), repeats) == (counts.delivered, counts.duplicates)
@@ -211,7 +226,7 @@ def test_injections_are_counted(rows, truth):
 
 
 def test_randomised_rows_show_the_effects_of_memories(rows, truth):
-    """Among rows with a logged propensity, injecting the helpful memory raises success and the harmful one lowers it."""
+    """Where injection was decided by chance, the helpful memory raises success and the harmful one lowers it."""
     reported = {r["interaction_id"]: r["success"] for r in rows if "success" in r and "prompt" not in r}
     roles = {m.memory_id: m.role for m in truth.memories.values() if m.role}
     tries: defaultdict[tuple[str, bool], list[bool]] = defaultdict(list)
@@ -220,24 +235,24 @@ def test_randomised_rows_show_the_effects_of_memories(rows, truth):
         if "injection_probability" in row and success is not None:
             for offer in row["memories_offered"]:
                 if offer["id"] in roles:
-                    tries[roles[offer["id"]], offer["id"] in row["memories_used"]].append(success in (True, "true"))
+                    tries[roles[offer["id"]], offer["id"] in row["memories_used"]].append(success)
     rate = {key: sum(values) / len(values) for key, values in tries.items()}
     assert rate["helpful", True] - rate["helpful", False] > 0.1
     assert rate["harmful", True] - rate["harmful", False] < -0.1
 
 
 def test_strategies_succeed_as_often_as_planned(truth):
-    totals = defaultdict(lambda: [0, 0, 0.0])
+    attempts, surplus = Counter(), defaultdict(float)
     for s in truth.strategies.values():
-        totals[s.strategy_id] = [a + b for a, b in zip(totals[s.strategy_id], (s.attempts, s.successes, s.expected_successes), strict=True)]  # fmt: skip # noqa: E501
+        attempts[s.strategy_id] += s.attempts
+        surplus[s.strategy_id] += s.successes - s.expected_successes
         assert sum(s.failures.values()) == s.attempts - s.successes
-    assert len(totals) == 12
-    for attempts, successes, expected in totals.values():
-        assert attempts > 80
-        assert abs(successes - expected) < 4 * attempts**0.5 / 2
-    assert sum(a for a, _, _ in totals.values()) + sum(truth.non_attempts.values()) == (
-        truth.inline_outcomes + truth.reported_outcomes
-    )
+    assert len(attempts) == 12
+    for strategy, count in attempts.items():
+        assert count > 80
+        assert abs(surplus[strategy]) < 2 * count**0.5  # four standard errors at most
+    outcomes = truth.inline_outcomes + truth.reported_outcomes
+    assert attempts.total() + truth.non_attempts.total() == outcomes
     assert set(truth.non_attempts) == {"cascade", "sibling", "cancelled", "refused"}
     drifting = {s.strategy_id for s in truth.strategies.values() if s.rate != s.later_rate}
     assert drifting == {"canary", "one_transaction"}
@@ -291,22 +306,14 @@ def test_the_ways_of_delivery_are_present(files, rows, truth):
     assert endings == {"jsonl", "jsonl.gz", "csv"}
 
 
-def json_rows(files: list[SampleFile], day: str) -> list[Row]:
-    lines = [line for f in files if f.name.startswith(day) and ".jsonl" in f.name for line in lines_of(f)]
-    return [json.loads(line) for line in lines if b"bad-" not in line]
-
-
 def test_hostile_text_is_present(rows):
     everything = json.dumps(rows, default=str, ensure_ascii=False)
     for text in ("<script>", "=HYPERLINK", "\\u001b[", "../../etc", "🌿", "العميل", "préfère", "DROP TABLE", "\u202e"):
         assert text in everything
-    assert any("recently" not in content for *_, content, _ in FIXED_MEMORIES)
+    assert sum("use tabs." in str(row.get("response", "")) for row in rows) > 100  # a memory too short to be an echo
 
 
 def test_producers_rename_when_done(tmp_path: Path):
     paths = write_sample(tmp_path / "inbox", **SMALL)
     assert sorted(tmp_path.joinpath("inbox").iterdir()) == sorted(paths)
     assert [p.read_bytes() for p in paths] == [f.content for f in sample_files(**SMALL)]
-
-
-DIGEST = "?"

@@ -1,0 +1,58 @@
+"""What a publish at some instant would have shown: built aside, cached, never made current."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from slowwave.flows.code_hash import code_hash
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake import Lake
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import Progress, build, make_plan, no_progress, publish, start_run
+from slowwave.flows.plan import LogAsOf, Plan
+from slowwave.flows.settings import Settings
+from slowwave.transforms.evidence_tables import DayInputs
+from slowwave.transforms.hashing import digest
+
+_WAIT_SECONDS = 600
+
+
+def serving_as_of(settings: Settings, as_of: datetime, progress: Progress = no_progress) -> Path:
+    """The serving file of a publish as of `as_of`; the same input, params and code are built once.
+
+    Raises UserError when nothing was ever landed, or when another writer keeps the lake for ten minutes.
+    """
+    lake = Lake(Path(settings.lake))
+    if not lake.root.is_dir():
+        message = "nothing has been landed yet: run `slowwave land PATH` or `slowwave demo`"
+        raise UserError(message)
+    lake.check_format()
+    cached = _cached(settings, lake, as_of)
+    if cached is not None:
+        return cached
+    with writer_lock(settings, f"sql --as-of {as_of}", wait_seconds=_WAIT_SECONDS):
+        run = start_run(settings, "as_of", progress)
+        plan = make_plan(run, as_of)
+        path = _path(settings, plan)
+        built = build(run, plan)
+        _, _, row = publish(run, plan, built, path)
+        run.lake.write_ledger(DayInputs, run.started_at.date(), path.stem, plan.day_inputs(run.run_id))
+        run.record(row)
+    return path
+
+
+def _cached(settings: Settings, lake: Lake, as_of: datetime) -> Path | None:
+    """Found without the lock, so that a cached answer needs no writer; a compaction meanwhile only means a rebuild."""
+    try:
+        path = _path(settings, Plan(LogAsOf(lake, as_of, settings.params()), lake.ledger(DayInputs)))
+        os.utime(path)
+    except OSError:
+        return None
+    return path
+
+
+def _path(settings: Settings, plan: Plan) -> Path:
+    name = digest([plan.log.as_of.isoformat(), plan.input_hash, code_hash()])
+    return settings.serving / "as_of" / f"{name}.duckdb"

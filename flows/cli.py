@@ -1,0 +1,269 @@
+"""The `slowwave` command. Each command imports what it needs when it runs, so that reading answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from typing import Annotated, Any
+
+import click
+import typer
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.settings import Settings, settings_from_environment
+
+app = typer.Typer(
+    name="slowwave",
+    help="The night shift for AI agents' memory: replays interaction logs and says what each memory is worth.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.",
+)
+
+
+class Kind(StrEnum):
+    """Kinds of delivered rows."""
+
+    interactions = "interactions"
+    outcomes = "outcomes"
+    memories = "memories"
+
+
+class TableFormat(StrEnum):
+    """How a query's result is printed."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    parquet = "parquet"
+
+
+class TextFormat(StrEnum):
+    """How a report is printed."""
+
+    text = "text"
+    json = "json"
+
+
+class SchemaFormat(StrEnum):
+    """How a declaration is printed."""
+
+    json = "json"
+    markdown = "markdown"
+    sql = "sql"
+
+
+AsOf = Annotated[
+    str | None,
+    typer.Option(help="What was known before this instant, such as 2026-03-10 (midnight UTC, exclusive).", metavar="TIME"),
+]
+
+
+def _version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if value:
+        from slowwave import __version__
+
+        typer.echo(f"slowwave {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[  # noqa: ARG001 - its callback prints and exits
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(
+    seed: Annotated[int, typer.Option(help="Another seed makes another month.")] = 7,
+    days: Annotated[int, typer.Option(min=1, max=366, help="Days of sample logs.")] = 30,
+) -> None:
+    """Make a month of sample logs, land them, run the nightly flow, and say where to look."""
+    from slowwave.flows.demo import run_demo
+
+    run_demo(_settings(), seed=seed, days=days)
+
+
+@app.command()
+def land(
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Files, folders, globs, or - for standard input. None: the inbox.")
+    ] = None,
+    kind: Annotated[Kind | None, typer.Option(help="What every row is. Default: told from its fields.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would become of each row; write nothing.")] = False,
+    output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = TextFormat.text,
+) -> None:
+    """Land JSONL (also .gz, .zst), CSV or Parquet; bad rows are quarantined with a reason, the rest goes on."""
+    from slowwave.flows.run_commands import run_land
+
+    run_land(_settings(), paths or [], kind=kind.value if kind else None, dry_run=dry_run, output=output.value)
+
+
+@app.command()
+def nightly(
+    as_of: AsOf = None,
+    full: Annotated[bool, typer.Option("--full", help="Rebuild every day and compare with what is there.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say which days would be rebuilt, and why.")] = False,
+) -> None:
+    """Land the inbox, rebuild the days that changed, audit, and publish."""
+    from slowwave.flows.run_commands import run_nightly, run_plan
+
+    if plan:
+        run_plan(_settings(), as_of=as_of, full=full)
+    else:
+        run_nightly(_settings(), as_of=as_of, full=full)
+
+
+@app.command()
+def backfill(
+    first: Annotated[str, typer.Option("--from", help="First UTC day, such as 2026-03-01.", metavar="DAY")],
+    last: Annotated[str, typer.Option("--to", help="Last UTC day, included.", metavar="DAY")],
+) -> None:
+    """Build the evidence of some days; what is published stays as it is."""
+    from slowwave.flows.run_commands import run_backfill
+
+    run_backfill(_settings(), first, last)
+
+
+@app.command()
+def sql(
+    query: Annotated[str | None, typer.Argument(help="SQL, a cookbook name (see --list), or - for standard input.")] = None,
+    output: Annotated[TableFormat, typer.Option("--format", help="How the result is printed.")] = TableFormat.table,
+    as_of: AsOf = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the cookbook's queries.")] = False,
+    param: Annotated[list[str] | None, typer.Option(help="A query's $name, as name=value.", metavar="NAME=VALUE")] = None,
+) -> None:
+    """Ask the published tables, and the landed rows: interactions, outcomes, memories and their *_log."""
+    from slowwave.flows.sql import run_sql
+
+    run_sql(_settings(), query, output=output.value, as_of=as_of, show_list=show_list, params=param or [])
+
+
+@app.command()
+def why(
+    id: Annotated[str, typer.Argument(help="A memory's id.")],  # noqa: A002 - the argument's name in the help
+    output: Annotated[TextFormat, typer.Option("--format", help="json lists every interaction of every count.")] = (
+        TextFormat.text
+    ),
+    limit: Annotated[int, typer.Option(min=1, help="Interactions shown per count, newest first.")] = 5,
+) -> None:
+    """Show every count of a memory with the interactions behind it, newest first."""
+    from slowwave.flows.why import run_why
+
+    run_why(_settings(), id, output=output.value, limit=limit)
+
+
+@app.command()
+def schema(
+    table: Annotated[str | None, typer.Argument(help="A table. None: list them.")] = None,
+    output: Annotated[SchemaFormat, typer.Option("--format", help="JSON Schema, Markdown or DuckDB DDL.")] = SchemaFormat.json,
+) -> None:
+    """Print a table's declaration: what producers may send, or what is published."""
+    from slowwave.flows.schema_command import run_schema
+
+    run_schema(table, output=output.value)
+
+
+@app.command()
+def diff(
+    run: Annotated[str, typer.Argument(help="A run id or the start of one, `current` or `previous`.")] = "previous",
+    other: Annotated[str, typer.Argument(help="The run to compare it with.")] = "current",
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = TextFormat.text,
+) -> None:
+    """Say what changed between two publishes."""
+    from slowwave.flows.diff import run_diff
+
+    run_diff(_settings(), run, other, output=output.value)
+
+
+@app.command()
+def prune(
+    keep: Annotated[int, typer.Option(min=0, help="Serving files kept besides current.")] = 7,
+) -> None:
+    """Remove old serving files, and the partitions only they needed; nothing within 24 hours of being current."""
+    from slowwave.flows.run_commands import run_prune
+
+    run_prune(_settings(), keep)
+
+
+@app.command()
+def status(
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = TextFormat.text,
+    warn_hours: Annotated[float, typer.Option(min=0, help="Older than this is a warning.")] = 26.0,
+    error_hours: Annotated[float, typer.Option(min=0, help="Older than this is an error (exit code 1).")] = 50.0,
+) -> None:
+    """Say how fresh each source and the publish are; exit 1 when something is too old or failed, for a monitor."""
+    from slowwave.flows.status import run_status
+
+    run_status(_settings(), output=output.value, warn_hours=warn_hours, error_hours=error_hours)
+
+
+@app.command()
+def doctor() -> None:
+    """Check the home, the lake, the lock, the disk and the versions, and say what to do about what is wrong."""
+    from slowwave.flows.doctor import run_doctor
+
+    run_doctor(_settings())
+
+
+@app.command()
+def serve(
+    timezone: Annotated[str, typer.Option(help="Time zone of the nightly schedule, such as Europe/Berlin.")] = "UTC",
+    nightly_cron: Annotated[str, typer.Option(help="When the nightly flow runs.")] = "0 2 * * *",
+    land_minutes: Annotated[int, typer.Option(min=1, help="Minutes between landings of the inbox.")] = 5,
+) -> None:
+    """Run the schedules with Prefect until stopped: land every 5 minutes, nightly at 02:00."""
+    from slowwave.flows.run_commands import run_serve
+
+    run_serve(_settings(), timezone=timezone, nightly_cron=nightly_cron, land_minutes=land_minutes)
+
+
+def _settings() -> Settings:
+    return settings_from_environment()
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 success, 1 failure, 2 wrong usage, 130 interrupted."""
+    sys.exit(_exit_code(arguments))
+
+
+def _exit_code(arguments: list[str] | None) -> int:
+    command: Any = typer.main.get_command(app)
+    try:
+        done = command.main(args=arguments, prog_name="slowwave", standalone_mode=False)
+    except click.exceptions.Abort:
+        return _complain("stopped", 130)
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return _complain("stopped", 130)
+    except UserError as error:
+        return _complain(str(error), 1)
+    except BrokenPipeError:
+        # the reader of our output has gone, as with `| head`; nothing is left to say to it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        return _complain(f"{error.strerror or error}{where}", 1)
+    return done if isinstance(done, int) else 0
+
+
+def _complain(message: str, code: int) -> int:
+    from slowwave.flows.terminal import terminal_safe
+
+    for line in message.splitlines():
+        sys.stderr.write(f"slowwave: {terminal_safe(line)}\n")
+    return code
+
+
+if __name__ == "__main__":
+    main()

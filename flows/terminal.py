@@ -1,0 +1,31 @@
+"""Text from logs on its way to a person: shown, never obeyed."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Characters that reorder or hide what stands around them; harmless in content, deceptive on a screen.
+_INVISIBLE = {*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A)), "\u200e", "\u200f", "\u061c", "\ufeff"}
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def terminal_safe(text: str) -> str:
+    """`text` on one line with every control, surrogate and bidirectional mark written out, such as `\\x1b`."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        char.encode("unicode_escape").decode()
+        if char in _INVISIBLE or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
+        else char
+        for char in text
+    )
+
+
+def spreadsheet_safe(text: str) -> str:
+    """`text` as a CSV cell that no spreadsheet takes for a formula: a `'` goes before what looks like one."""
+    return "'" + text if text.startswith(_FORMULA_STARTS) else text
+
+
+def shortened(text: str, width: int) -> str:
+    """`text` cut to `width` characters, with an ellipsis where it was cut."""
+    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
