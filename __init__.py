@@ -74,7 +74,7 @@ def record_interaction(
     Raises TypeError for a prompt that is no str and ValueError for a blank one; never because of the disk.
     """
     fields = locals()
-    if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(prompt, str):
         raise TypeError(f"prompt must be a str, not {type(prompt).__name__}: pass the text sent to the model")
     if not prompt.strip():
         raise ValueError("prompt is blank: pass the text sent to the model, or do not record this interaction")

@@ -43,6 +43,8 @@ class LogAsOf:
         self.params = params
         self._files: dict[str, dict[date, list[LakeFile]]] = {}
         self._moved_away: dict[str, pl.DataFrame] = {}
+        self.replay_inputs: dict[date, ReplayInputs] = {}
+        self.replay_inputs_bytes = 0
 
     def files(self, table: type[Landed]) -> dict[date, list[LakeFile]]:
         """The files of the days that begin before `as_of`."""
@@ -110,6 +112,7 @@ def day_start(day: date) -> datetime:
     return datetime.combine(day, time())
 
 
+_KEEP_BYTES = 256 * 2**20
 _REPLAYED = ("interaction_id", "created_at", "project", "agent", "session_id")
 
 
@@ -122,9 +125,29 @@ class ReplayInputs:
     rows_hash: str
     fingerprint: str
 
+    @property
+    def bytes(self) -> int:
+        """Memory it takes, about."""
+        return int(self.interactions.estimated_size() + self.eligibility.estimated_size())
+
 
 def replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
-    """Read the keys of one day, join the memories as they stood, and fingerprint both."""
+    """Read the keys of one day, join the memories as they stood, and fingerprint both.
+
+    Planning needs them and building needs them again, so the first few hundred megabytes are kept by `log`.
+    """
+    kept = log.replay_inputs.pop(day, None)
+    if kept is not None:
+        log.replay_inputs_bytes -= kept.bytes
+        return kept
+    found = _read_replay_inputs(log, day)
+    if log.replay_inputs_bytes + found.bytes <= _KEEP_BYTES:
+        log.replay_inputs[day] = found
+        log.replay_inputs_bytes += found.bytes
+    return found
+
+
+def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
     rows = log.winners(Interactions, [day], _REPLAYED).rename({"created_at": "occurred_at"}).collect()
     times = rows["occurred_at"]
     pool = log.pool_between(times.min(), times.max()) if rows.height else log.pool.clear()  # type: ignore[arg-type]

@@ -17,11 +17,9 @@ _PATTERNS_PER_AUTOMATON = 200
 def normalised(text: pl.Expr) -> pl.Expr:
     """Lower case, runs of white space as one space, trimmed. NULL stays NULL.
 
-    The regex that collapses is ten times slower than the one that finds out whether there is anything to collapse.
+    Single spaces, nearly all there is, are not matched at all: replacing `\\s+` is ten times slower.
     """
-    lower = text.str.to_lowercase()
-    ragged = lower.str.contains(r"\s\s|[^\S ]")
-    return pl.when(ragged).then(lower.str.replace_all(r"\s+", " ")).otherwise(lower).str.strip_chars()
+    return text.str.to_lowercase().str.replace_all(r"\s{2,}|[^\S ]", " ").str.strip_chars()
 
 
 def echo_pattern(content: pl.Expr, params: EvidenceParams) -> pl.Expr:

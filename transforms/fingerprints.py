@@ -16,4 +16,5 @@ def fingerprint(row_hashes: pl.Series, eligibility: pl.DataFrame, evidence_hash:
     if row_hashes.is_empty():
         return ""
     stretches = eligibility.select(pl.struct(pl.all()).struct.json_encode()).to_series()
-    return digest([rows_digest(row_hashes), evidence_hash, *stretches.to_list()])
+    # JSON holds no line break, so joined lines are as good as a list
+    return digest([rows_digest(row_hashes), evidence_hash, "\n".join(stretches.to_list())])

@@ -65,4 +65,4 @@ def with_row_hash(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
 
 def rows_digest(row_hashes: pl.Series) -> str:
     """Digest of a set of rows: independent of their order."""
-    return digest(row_hashes.unique().sort().to_list())
+    return digest(["\n".join(row_hashes.unique().sort().to_list())])

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ from slowwave.flows.home import home_from_environment
 HANG_SECONDS = 30.0
 
 
-def rows_in(home: Path) -> list[dict]:
+def rows_in(home: Path) -> list[dict[str, Any]]:
     """Every delivered row, parsed as strictly as JSON allows: no NaN, no unfinished last line, no duplicate key."""
     rows = []
     for path in sorted((home / "inbox").glob("*.jsonl")):
@@ -237,8 +238,8 @@ class Hostile:
         raise RuntimeError
 
 
-def cycle() -> list:
-    ring: list = [1]
+def cycle() -> list[object]:
+    ring: list[object] = [1]
     ring.append(ring)
     return ring
 
@@ -270,7 +271,7 @@ def test_whatever_is_given_a_row_is_written(home, given, written):
 
 
 def test_nesting_without_end_is_written_as_far_as_it_makes_sense(home):
-    deep: list = []
+    deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
     record_interaction("p", deep=deep)
@@ -402,6 +403,7 @@ def test_rows_outlive_an_inbox_that_cannot_be_written_to(writer, home, caplog):
     assert wait_until(lambda: writer.stats().written == 3)  # by itself: nobody asked for a flush
     assert rows_in(home) == [{"n": 0}, {"n": 1}, {"n": 2}]
     assert writer.flush()
+    assert "again after" in caplog.text
 
 
 def test_retries_back_off(writer, home):
@@ -409,6 +411,18 @@ def test_retries_back_off(writer, home):
     writer.record({"n": 1})
     time.sleep(0.9)
     assert 2 <= writer.stats().failed_attempts <= 5  # 0.1, 0.2, 0.4 … seconds apart
+
+
+def test_a_flush_does_not_wait_for_the_next_retry_and_success_ends_the_backoff(writer, home):
+    home.write_text("in the way")
+    writer.record({"n": 1})
+    for _ in range(8):
+        assert not writer.flush()
+    home.unlink()
+    assert writer.flush(3)  # the next retry would be 12.8 seconds away
+    writer.record({"n": 2})
+    assert wait_until(lambda: writer.stats().written == 2)
+    assert rows_in(home) == [{"n": 1}, {"n": 2}]
 
 
 def test_a_write_that_fails_half_way_leaves_no_litter_and_is_repeated_whole(home):
@@ -454,13 +468,14 @@ def test_a_hanging_disk_holds_up_nobody(home, hanging_disk):
     writer = Writer(home, flush_seconds=0.0)
     writer.record({"n": 0})
     assert wait_until(lambda: any(home.glob("inbox/*.tmp")))
-    slowest = 0.0
+    seconds = []
     for number in range(1, 200):
         started = time.perf_counter()
         writer.record({"n": number})
-        slowest = max(slowest, time.perf_counter() - started)
+        seconds.append(time.perf_counter() - started)
         time.sleep(0.001)
-    assert slowest < 0.05
+    assert sorted(seconds)[-5] < 0.05
+    assert max(seconds) < 1  # a busy machine may take its time now and then
     assert writer.stats() == (200, 0, 0, 0)
     started = time.perf_counter()
     assert not writer.flush(0.1)
@@ -552,12 +567,16 @@ def test_a_working_directory_that_is_gone_raises_nothing(tmp_path):
         print(slowwave.flush())
         os.chdir("..")
         print(slowwave.flush(5))
+        os.mkdir("elsewhere")
+        os.chdir("elsewhere")
+        slowwave.record_interaction("q")
+        print(slowwave.flush(5))
         """,
         Path(),
         cwd=gone,
     )
-    assert result.stdout.splitlines() == ["False", "True"], result.stderr
-    assert [row["prompt"] for row in rows_in(tmp_path)] == ["p"]
+    assert result.stdout.splitlines() == ["False", "True", "True"], result.stderr
+    assert [row["prompt"] for row in rows_in(tmp_path)] == ["p", "q"]
 
 
 # ---------------------------------------------------------------------------------------------------------- processes
