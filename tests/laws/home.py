@@ -1,0 +1,93 @@
+"""One real home in a temporary folder, driven through the plain functions that every command calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from slowwave.flows.as_of import serving_as_of
+from slowwave.flows.lake import Lake
+from slowwave.flows.land import LandingReport, path_deliveries
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import NightlyResult, land_paths, nightly, start_run
+from slowwave.flows.prune import Pruned, prune
+from slowwave.flows.serving import current_run, table_hash
+from slowwave.flows.settings import Settings
+from slowwave.transforms.serving_tables import Runs
+
+PUBLISHED = ("memory_health", "memory_health_history", "memory_references")
+Row = dict[str, Any]
+
+
+class Home:
+    """A home folder and what a user does with it. Times are naive datetimes that hold UTC."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.settings = Settings(folder)
+        self._files = 0
+
+    @property
+    def lake(self) -> Lake:
+        return Lake(Path(self.settings.lake))
+
+    @property
+    def current(self) -> Path:
+        """The published serving file; it must be there."""
+        path = current_run(self.settings)
+        assert path is not None, "nothing is published"
+        return path
+
+    def drop(self, name: str, content: bytes) -> None:
+        """Drop a file into the inbox under a name not used before (names sort in order of delivery)."""
+        self.settings.inbox.mkdir(parents=True, exist_ok=True)
+        self._files += 1
+        path = self.settings.inbox / f"{self._files:05}-{name}"
+        aside = path.with_name(f"{path.name}.tmp")
+        aside.write_bytes(content)
+        aside.rename(path)
+
+    def land(self, *paths: Path) -> LandingReport:
+        """What `slowwave land PATH…` does."""
+        with writer_lock(self.settings, "land"):
+            return land_paths(start_run(self.settings, "land"), path_deliveries([str(path) for path in paths]))
+
+    def nightly(
+        self, as_of: datetime | None = None, *, full: bool = False, stage: Callable[..., Any] | None = None
+    ) -> NightlyResult:
+        """What `slowwave nightly [--as-of] [--full]` does, without Prefect."""
+        with writer_lock(self.settings, "nightly"):
+            run = start_run(self.settings, "nightly", **({} if stage is None else {"stage": stage}))
+            return nightly(run, as_of=as_of, full=full)
+
+    def as_of(self, as_of: datetime) -> Path:
+        """The serving file that `slowwave sql --as-of` reads."""
+        return serving_as_of(self.settings, as_of)
+
+    def prune(self, keep: int) -> Pruned:
+        """What `slowwave prune` does."""
+        with writer_lock(self.settings, "prune"):
+            return prune(self.settings, self.lake, keep)
+
+    def ledger(self) -> list[Row]:
+        """The runs, as the lake remembers them."""
+        return self.lake.ledger(Runs).sort("started_at").to_dicts()
+
+    def rows(self, query: str, path: Path | None = None) -> list[Row]:
+        """The rows a query selects from the current serving file, or from the one at `path`."""
+        with duckdb.connect(path or self.current, read_only=True) as connection:
+            result = connection.sql(query)
+            return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+
+    def table(self, name: str, path: Path | None = None) -> list[Row]:
+        """A published table without what only the run decides."""
+        return self.rows(f'SELECT * EXCLUDE (run_id, as_of) FROM "{name}"', path)
+
+    def hashes(self, path: Path | None = None) -> dict[str, str]:
+        """The content hash of each published table, computed from the file."""
+        with duckdb.connect(path or self.current, read_only=True) as connection:
+            return {name: table_hash(connection, name) for name in PUBLISHED}

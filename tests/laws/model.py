@@ -1,0 +1,282 @@
+"""The laws in plain Python, obvious and slow: what a publish must show, and what becomes of every delivered row.
+
+Rows are dictionaries as a producer writes them, except that times are naive datetimes holding UTC; a line that is no
+JSON object at all is `bytes`. Only the hash that breaks a tie between two versions is asked of the project itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any
+
+Row = dict[str, Any]
+STATUSES = {"candidate", "active", "superseded", "invalid", "archived", "graduated"}
+DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
+STATE = (*DEFAULTS, "content", "confidence", "importance", "source_ids", "superseded_by")
+# `\s` of Rust's regex; Python's own also takes U+001C to U+001F
+_WHITE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_DELTA, _CAP = 0.02, 1.0
+
+
+@dataclass
+class Counts:
+    """What became of one file."""
+
+    delivered: int = 0
+    accepted: int = 0
+    duplicate: int = 0
+    quarantined: int = 0
+
+
+@dataclass(frozen=True)
+class Version:
+    """One landed row: its key, its two times, and every field it states."""
+
+    table: str
+    key: tuple[Any, ...]
+    event: datetime
+    recorded: datetime
+    fields: tuple[tuple[str, Any], ...]
+
+    def __getitem__(self, name: str) -> Any:
+        return dict(self.fields).get(name)
+
+
+@dataclass(frozen=True)
+class State:
+    """A memory from one change to the next."""
+
+    start: datetime
+    end: datetime | None
+    values: Row
+
+    def holds_at(self, time: datetime) -> bool:
+        return self.start <= time and (self.end is None or time < self.end)
+
+
+@dataclass
+class Published:
+    """The published tables: rows by key."""
+
+    health: dict[str, Row]
+    history: dict[tuple[str, date], Row]
+    references: dict[tuple[str, str], Row]
+
+
+def is_bad(row: Row | bytes) -> bool:
+    """Whether the landing contract refuses the row."""
+    if isinstance(row, bytes):
+        return True
+    if row.get("prompt") is not None:
+        blank = not str(row["prompt"]).strip()
+        return blank or row.get("created_at") is None or row.get("success") not in {None, True, False}
+    if row.get("memory_id") is not None:
+        status, confidence = row.get("status") or "candidate", row.get("confidence") or 0
+        return row.get("changed_at") is None or status not in STATUSES or not 0 <= confidence <= 1
+    return row.get("success") is None or row.get("created_at") is None
+
+
+def versions_of(row: Row) -> list[Version]:
+    """The rows of the lake that one good delivered row makes."""
+    if row.get("prompt") is not None:
+        given = {"project": "", "agent": "", "reinforce": True} | _stated(row)
+        success = given.pop("success", None)
+        found = [_version("interactions", given, ("interaction_id",), "created_at")]
+        if success is not None:
+            shared = ("interaction_id", "created_at", "recorded_at", "project", "agent", "session_id")
+            inline = {name: given[name] for name in shared if name in given} | {"success": success}
+            inline["outcome_id"] = ("inline", given["interaction_id"])
+            found.append(_version("outcomes", inline, ("outcome_id",), "created_at"))
+        return found
+    if row.get("memory_id") is not None:
+        return [_version("memories", _stated(row), ("memory_id", "changed_at"), "changed_at")]
+    return [_version("outcomes", _stated(row), ("outcome_id",), "created_at")]
+
+
+def _stated(row: Row) -> Row:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _version(table: str, given: Row, key: tuple[str, ...], event: str) -> Version:
+    took = timedelta(milliseconds=given.get("duration_ms", 0)) if table == "outcomes" else timedelta()
+    given = {"recorded_at": given[event] + took} | given
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    key_values = tuple(given[name] for name in key)
+    return Version(table, key_values, given[event], given["recorded_at"], tuple(sorted(fields.items())))
+
+
+def normalised(text: str) -> str:
+    """`echo/1`: lower case, runs of white space as one space, trimmed."""
+    return re.sub(f"[{_WHITE}]+", " ", text.lower()).strip(" ")
+
+
+@dataclass
+class Laws:
+    """The log, and everything that follows from it. `row_hash` names a version when two were recorded at once."""
+
+    row_hash: Callable[[Version], str]
+    log: set[Version] = field(default_factory=set)
+    files: dict[bytes, int] = field(default_factory=dict)
+
+    # ------------------------------------------------------------------------------------------------ landing
+
+    def deliver(self, content: bytes, rows: Iterable[Row | bytes]) -> Counts:
+        """Land one file; law 4 for it. `content` is the file's bytes: the same bytes are not landed twice."""
+        if content in self.files:
+            return Counts(self.files[content], duplicate=self.files[content])
+        counts = Counts()
+        for row in rows:
+            counts.delivered += 1
+            if isinstance(row, bytes) or is_bad(row):
+                counts.quarantined += 1
+            elif new := set(versions_of(row)) - self.log:
+                counts.accepted += 1
+                self.log |= new
+            else:
+                counts.duplicate += 1
+        self.files[content] = counts.delivered
+        return counts
+
+    # ------------------------------------------------------------------------------------------------ publishing
+
+    def winners(self, table: str, as_of: datetime) -> list[Version]:
+        """Law 3: of the versions that happened and were written before `as_of`, the latest of each key."""
+        best: dict[tuple[Any, ...], Version] = {}
+        for version in self.log:
+            if version.table == table and version.event < as_of and version.recorded < as_of:
+                other = best.get(version.key)
+                if other is None or self._beats(version, other):
+                    best[version.key] = version
+        return list(best.values())
+
+    def _beats(self, one: Version, other: Version) -> bool:
+        if one.recorded != other.recorded:
+            return one.recorded > other.recorded
+        return self.row_hash(one) > self.row_hash(other)
+
+    def states(self, as_of: datetime) -> dict[str, list[State]]:
+        """Each memory's states over time: what a change does not state carries over, '' clears."""
+        changes: dict[str, list[Version]] = defaultdict(list)
+        for version in self.winners("memories", as_of):
+            changes[version["memory_id"]].append(version)
+        found = {}
+        for memory_id, of_memory in changes.items():
+            of_memory.sort(key=lambda change: change.event)
+            ends = [*(change.event for change in of_memory[1:]), None]
+            values: Row = dict.fromkeys(STATE) | DEFAULTS
+            found[memory_id] = []
+            for change, end in zip(of_memory, ends, strict=True):
+                stated = {name: change[name] for name in STATE if change[name] is not None}
+                for name in ("memory_type", "status", "confidence", "superseded_by"):
+                    if stated.get(name) == "":
+                        stated[name] = DEFAULTS.get(name)
+                values = values | stated
+                found[memory_id].append(State(change.event, end, values))
+        return found
+
+    def publish(self, as_of: datetime) -> Published:
+        """The published tables as of an instant."""
+        states = self.states(as_of)
+        eligible: list[tuple[str, datetime]] = []
+        references: dict[tuple[str, str], Row] = {}
+        for interaction in self.winners("interactions", as_of):
+            for memory_id in interaction["memories_used"] or ():
+                _reference(references, memory_id, interaction)["is_injected"] = True
+            for memory_id, of_memory in states.items():
+                state = next((state for state in of_memory if state.holds_at(interaction.event)), None)
+                if state is None or not _is_eligible(state.values, interaction["project"]):
+                    continue
+                eligible.append((memory_id, interaction.event))
+                found = _echo(state.values["content"] or "", interaction)
+                if found and interaction["reinforce"]:
+                    _reference(references, memory_id, interaction).update(found)
+        for row in references.values():
+            found_by = (("is_injected", "injected/1"), ("is_echoed", "echo/1"))
+            row["methods"] = [method for name, method in found_by if row[name]]
+        memory_ids = {*states, *(memory_id for memory_id, _ in references)}
+        health = {m: _health(m, states.get(m, []), _counts(m, eligible, references)) for m in memory_ids}
+        return Published(health, _history(states, eligible, references), references)
+
+
+def _is_eligible(values: Row, project: str) -> bool:
+    is_global = values["project"] == "" and values["memory_type"] in {"identity", "preference"}
+    return values["status"] == "active" and (values["project"] == project or is_global)
+
+
+def _echo(content: str, interaction: Version) -> Row | None:
+    beginning = normalised(content)[:80]
+    if len(beginning) < 12:
+        return None
+    places = {"response": "response", "summary": "response_summary"}
+    found = [place for place, name in places.items() if beginning in normalised(interaction[name] or "")]
+    if not found:
+        return None
+    echoed_in = "both" if len(found) == 2 else found[0]
+    return {"is_echoed": True, "echoed_in": echoed_in, "in_prompt": beginning in normalised(interaction["prompt"])}
+
+
+def _reference(references: dict[tuple[str, str], Row], memory_id: str, interaction: Version) -> Row:
+    names = ("interaction_id", "project", "agent", "session_id")
+    about = {name: interaction[name] for name in names}
+    evidence = {"is_injected": False, "is_echoed": False, "echoed_in": None, "in_prompt": None}
+    row = {"memory_id": memory_id, **about, "occurred_at": interaction.event, **evidence}
+    return references.setdefault((memory_id, interaction["interaction_id"]), row)
+
+
+def _counts(
+    memory_id: str, eligible: list[tuple[str, datetime]], references: dict[tuple[str, str], Row], until: date = date.max
+) -> Row:
+    """The counts of one memory up to the end of a day."""
+    of_memory = [row for row in references.values() if row["memory_id"] == memory_id]
+    of_memory = [row for row in of_memory if row["occurred_at"].date() <= until]
+    echoes = sum(row["is_echoed"] for row in of_memory)
+    return {
+        "eligible_count": sum(m == memory_id and at.date() <= until for m, at in eligible),
+        "injected_count": sum(row["is_injected"] for row in of_memory),
+        "echoed_count": echoes,
+        "reference_count": echoes,
+        "first_referenced_at": min((row["occurred_at"] for row in of_memory if row["is_echoed"]), default=None),
+        "last_referenced_at": max((row["occurred_at"] for row in of_memory if row["is_echoed"]), default=None),
+    }
+
+
+def _reinforced(initial: float | None, echoes: int) -> float | None:
+    return None if initial is None else max(initial, min(initial + _DELTA * echoes, _CAP))
+
+
+def _health(memory_id: str, states: list[State], counts: Row) -> Row:
+    names = ("project", "agent", "memory_type", "status", "content")
+    values = states[-1].values if states else {}
+    return {
+        "memory_id": memory_id,
+        **{name: values.get(name) for name in names},
+        "created_at": states[0].start if states else None,
+        **counts,
+        "reinforced_confidence": _reinforced(values.get("confidence"), counts["echoed_count"]),
+    }
+
+
+def _history(
+    states: dict[str, list[State]], eligible: list[tuple[str, datetime]], references: dict[tuple[str, str], Row]
+) -> dict[tuple[str, date], Row]:
+    """One row per memory and day on which its counts or its state changed."""
+    days = {(memory_id, state.start.date()) for memory_id, of_memory in states.items() for state in of_memory}
+    days |= {(memory_id, at.date()) for memory_id, at in eligible}
+    days |= {(memory_id, row["occurred_at"].date()) for (memory_id, _), row in references.items()}
+    rows = {}
+    for memory_id, day in days:
+        counts = _counts(memory_id, eligible, references, day)
+        before = [state.values for state in states.get(memory_id, []) if state.start.date() <= day]
+        values = before[-1] if before else {}
+        rows[memory_id, day] = {
+            "memory_id": memory_id,
+            "day": day,
+            "status": values.get("status"),
+            **{name: counts[name] for name in ("eligible_count", "injected_count", "echoed_count", "reference_count")},
+            "reinforced_confidence": _reinforced(values.get("confidence"), counts["echoed_count"]),
+        }
+    return rows
