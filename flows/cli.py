@@ -7,7 +7,6 @@ import sys
 from enum import StrEnum
 from typing import Annotated, Any
 
-import click
 import typer
 
 from slowwave.flows.errors import UserError
@@ -59,11 +58,13 @@ class SchemaFormat(StrEnum):
 
 AsOf = Annotated[
     str | None,
-    typer.Option(help="What was known before this instant, such as 2026-03-10 (midnight UTC, exclusive).", metavar="TIME"),
+    typer.Option(
+        help="What was known before this instant, such as 2026-03-10 (midnight UTC, exclusive).", metavar="TIME"
+    ),
 ]
 
 
-def _version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
+def _version(value: bool) -> None:
     if value:
         from slowwave import __version__
 
@@ -73,7 +74,7 @@ def _version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
 
 @app.callback()
 def _main(
-    version: Annotated[  # noqa: ARG001 - its callback prints and exits
+    version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
@@ -97,7 +98,9 @@ def land(
         list[str] | None, typer.Argument(help="Files, folders, globs, or - for standard input. None: the inbox.")
     ] = None,
     kind: Annotated[Kind | None, typer.Option(help="What every row is. Default: told from its fields.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would become of each row; write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would become of each row; write nothing.")
+    ] = False,
     output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = TextFormat.text,
 ) -> None:
     """Land JSONL (also .gz, .zst), CSV or Parquet; bad rows are quarantined with a reason, the rest goes on."""
@@ -134,11 +137,15 @@ def backfill(
 
 @app.command()
 def sql(
-    query: Annotated[str | None, typer.Argument(help="SQL, a cookbook name (see --list), or - for standard input.")] = None,
+    query: Annotated[
+        str | None, typer.Argument(help="SQL, a cookbook name (see --list), or - for standard input.")
+    ] = None,
     output: Annotated[TableFormat, typer.Option("--format", help="How the result is printed.")] = TableFormat.table,
     as_of: AsOf = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the cookbook's queries.")] = False,
-    param: Annotated[list[str] | None, typer.Option(help="A query's $name, as name=value.", metavar="NAME=VALUE")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="A query's $name, as name=value.", metavar="NAME=VALUE")
+    ] = None,
 ) -> None:
     """Ask the published tables, and the landed rows: interactions, outcomes, memories and their *_log."""
     from slowwave.flows.sql import run_sql
@@ -163,7 +170,9 @@ def why(
 @app.command()
 def schema(
     table: Annotated[str | None, typer.Argument(help="A table. None: list them.")] = None,
-    output: Annotated[SchemaFormat, typer.Option("--format", help="JSON Schema, Markdown or DuckDB DDL.")] = SchemaFormat.json,
+    output: Annotated[
+        SchemaFormat, typer.Option("--format", help="JSON Schema, Markdown or DuckDB DDL.")
+    ] = SchemaFormat.json,
 ) -> None:
     """Print a table's declaration: what producers may send, or what is published."""
     from slowwave.flows.schema_command import run_schema
@@ -238,10 +247,10 @@ def _exit_code(arguments: list[str] | None) -> int:
     command: Any = typer.main.get_command(app)
     try:
         done = command.main(args=arguments, prog_name="slowwave", standalone_mode=False)
-    except click.exceptions.Abort:
+    except typer.Abort:
         return _complain("stopped", 130)
-    except click.ClickException as error:
-        error.show(sys.stderr)
+    except typer.TyperException as error:
+        error.show(sys.stderr)  # type: ignore[attr-defined] - every one that typer raises can show itself
         return error.exit_code
     except KeyboardInterrupt:
         return _complain("stopped", 130)

@@ -195,7 +195,7 @@ def _jsonl_chunks(lines: _Lines) -> Iterator[Chunk]:
                 numbers.append(number)
                 raws.append(text)
             else:
-                bad.append(BadRow(number, "the line is JSON but not an object such as {\"prompt\": ...}", text))
+                bad.append(BadRow(number, 'the line is JSON but not an object such as {"prompt": ...}', text))
         if len(records) + len(bad) >= CHUNK_ROWS or held >= CHUNK_BYTES:
             yield Chunk(RecordRows(records, numbers, raws), bad, lines.bytes_read)
             records, numbers, raws, bad, held = [], [], [], [], 0
@@ -280,8 +280,8 @@ def _csv_fault(header: list[str], cells: list[str]) -> str | None:
 
 
 def _parquet_chunks(handle: BinaryIO) -> Iterator[Chunk]:
-    import pyarrow as pa  # noqa: PLC0415 - a quarter of a second that only Parquet deliveries need
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     number = 1
     none = RecordRows([], [], [])

@@ -71,7 +71,7 @@ class Lake:
         self.check_format()
         marker = self.root / "FORMAT"
         if not marker.exists():
-            write_durably(marker, lambda aside: aside.write_text(f"{LAKE_FORMAT}\n") and None)
+            write_durably(marker, lambda aside: aside.write_bytes(b"%d\n" % LAKE_FORMAT))
         for left in self.root.glob(f"**/.*{TEMPORARY}"):
             left.unlink(missing_ok=True)
 
@@ -195,7 +195,9 @@ class Lake:
         if not folder.is_dir():
             return 0
         small = sorted(
-            path for path in folder.iterdir() if path.suffix == ".parquet" and path.stat().st_size < _COMPACT_BELOW_BYTES
+            path
+            for path in folder.iterdir()
+            if path.suffix == ".parquet" and path.stat().st_size < _COMPACT_BELOW_BYTES
         )
         if len(small) < COMPACT_FROM_FILES:
             return 0
@@ -213,7 +215,7 @@ class Lake:
 
 def _ledger_rows(table: type[Table], paths: Sequence[Path]) -> pl.DataFrame:
     """Ledger rows, one per key (a killed compaction may have left a row in two files)."""
-    rows = conform(table, pl.scan_parquet(paths, missing_columns="insert"))
+    rows = conform(table, pl.scan_parquet(list(paths), missing_columns="insert"))
     return rows.unique(subset=list(table.key), keep="any").sort(table.key).collect()
 
 

@@ -12,7 +12,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -61,7 +61,7 @@ class LandingReport:
 
     files: list[FileCounts] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
-    days: dict[str, set] = field(default_factory=dict)
+    days: dict[str, set[date]] = field(default_factory=dict)
 
     def total(self, name: str) -> int:
         """Sum of one count over the files."""
@@ -72,11 +72,11 @@ def inbox_deliveries(inbox: Path) -> list[Delivery]:
     """What producers have dropped: whole regular files, oldest name first. Not `.tmp`, hidden files, links or pipes."""
     if not inbox.is_dir():
         return []
-    found = []
-    for entry in sorted(os.scandir(inbox), key=lambda entry: entry.name):
-        if entry.is_file(follow_symlinks=False) and not entry.name.startswith(".") and not entry.name.endswith(".tmp"):
-            found.append(Delivery(entry.name, Path(entry.path), from_inbox=True))
-    return found
+    return [
+        Delivery(entry.name, Path(entry.path), from_inbox=True)
+        for entry in sorted(os.scandir(inbox), key=lambda entry: entry.name)
+        if entry.is_file(follow_symlinks=False) and not entry.name.startswith(".") and not entry.name.endswith(".tmp")
+    ]
 
 
 def path_deliveries(paths: Sequence[str]) -> list[Delivery]:
@@ -219,9 +219,7 @@ class Landing:
         self._flush_rows()
         if self._pending and self.lake is not None:
             landed_at = utc_now()
-            rows = [
-                {**file.__dict__, "run_id": self.run_id, "landed_at": landed_at} for file, _, _ in self._pending
-            ]
+            rows = [{**file.__dict__, "run_id": self.run_id, "landed_at": landed_at} for file, _, _ in self._pending]
             entries = pl.DataFrame(rows, schema_overrides={"landed_at": pl.Datetime("us")})
             self.lake.write_ledger(RunFiles, landed_at.date(), f"{self.run_id}-{self._batches}", entries)
             for _, delivery, before in self._pending:
@@ -250,9 +248,11 @@ class Landing:
             total = pl.concat(delivered).unique().group_by(_FILE_NUMBER).len()
             for number, count in accepted.iter_rows():
                 self.report.files[number - 1].accepted += count
-            for number, count in total.join(accepted, on=_FILE_NUMBER, how="left").select(
-                _FILE_NUMBER, pl.col("len") - pl.col("len_right").fill_null(0)
-            ).iter_rows():
+            for number, count in (
+                total.join(accepted, on=_FILE_NUMBER, how="left")
+                .select(_FILE_NUMBER, pl.col("len") - pl.col("len_right").fill_null(0))
+                .iter_rows()
+            ):
                 self.report.files[number - 1].duplicate += count
 
     def _fresh(self, table: type[Landed], rows: pl.DataFrame) -> pl.DataFrame:
@@ -293,7 +293,9 @@ class Landing:
             orient="row",
         )
         rows = refused.join(files, on=_FILE_NUMBER, maintain_order="left").with_columns(
-            pl.format("{}-{}", "file_hash", pl.col(ROW_NUMBER).cast(pl.String).fill_null("file")).alias("quarantine_id"),
+            pl.format("{}-{}", "file_hash", pl.col(ROW_NUMBER).cast(pl.String).fill_null("file")).alias(
+                "quarantine_id"
+            ),
             pl.lit(self.run_id).alias("run_id"),
             pl.lit(landed_at).alias("landed_at"),
         )

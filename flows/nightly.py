@@ -17,7 +17,7 @@ from slowwave.flows.code_hash import code_hash
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, make_lake
 from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed, inbox_deliveries
-from slowwave.flows.plan import DayPlan, LogAsOf, Plan, day_start
+from slowwave.flows.plan import DayPlan, LogAsOf, Plan
 from slowwave.flows.prune import prune
 from slowwave.flows.replay import batches_of_days, build_days
 from slowwave.flows.run_ids import new_run_id, utc_now
@@ -25,7 +25,6 @@ from slowwave.flows.serving import Finding, ServingFile, current_run, run_path, 
 from slowwave.flows.settings import Settings
 from slowwave.flows.version import VERSION
 from slowwave.transforms.evidence_tables import DayInputs, MemoryDays, MemoryReferences
-
 from slowwave.transforms.memory_health import memory_health
 from slowwave.transforms.memory_health_history import memory_health_history
 from slowwave.transforms.params import Params
@@ -45,7 +44,9 @@ RunKind = Literal["land", "nightly", "backfill", "as_of"]
 class Progress(Protocol):
     """Told what is being done: a label, how much is done, and of how much (0: not known)."""
 
-    def __call__(self, label: str, done: int, total: int) -> None: ...
+    def __call__(self, label: str, done: int, total: int) -> None:
+        """Tell it."""
+        ...
 
 
 def no_progress(label: str, done: int, total: int) -> None:
@@ -96,6 +97,7 @@ class Run:
     def record(self, row: dict[str, Any]) -> None:
         """Write the run into the ledger."""
         self.lake.write_ledger(Runs, self.started_at.date(), self.run_id, one_row(Runs, row))
+        self.lake.compact(Runs, self.started_at.date())
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,9 @@ def one_row(table: type[Table], row: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame([row], schema=polars_schema(table))
 
 
-def start_run(settings: Settings, kind: RunKind, progress: Progress = no_progress, stage: Callable[..., Any] = _call) -> Run:
+def start_run(
+    settings: Settings, kind: RunKind, progress: Progress = no_progress, stage: Callable[..., Any] = _call
+) -> Run:
     """Open the lake and name the run. The caller holds the writer lock.
 
     Raises UserError when the lake is of a newer format or the params are not usable.
@@ -132,7 +136,7 @@ def start_run(settings: Settings, kind: RunKind, progress: Progress = no_progres
 
 def _repair_ledger(run: Run) -> None:
     """A run killed between its swap and its ledger entry is entered from the file it published."""
-    import duckdb  # noqa: PLC0415 - only where there is a published file to look at
+    import duckdb
 
     current = current_run(run.settings)
     if current is None or current.stem in set(run.lake.ledger(Runs)["run_id"]):
@@ -176,7 +180,9 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         skip = "" if full else _nothing_new(run, plan, explicit=explicit)
         if skip:
             run.record(run.ledger_row("skipped", as_of=as_of, message=skip, input_hash=plan.input_hash))
-            return NightlyResult(run.run_id, "skipped", skip, as_of, run.landed, plan, [], [], current_run(run.settings))
+            return NightlyResult(
+                run.run_id, "skipped", skip, as_of, run.landed, plan, [], [], current_run(run.settings)
+            )
         built = build(run, plan, verify=full)
         path, findings, row = run.stage("publish", publish, run, plan, built, run_path(run.settings, run.run_id))
         run.lake.write_ledger(DayInputs, run.started_at.date(), run.run_id, plan.day_inputs(run.run_id))
@@ -192,7 +198,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
 def backfill(run: Run, first: date, last: date) -> NightlyResult:
     """Build the partitions of the days from `first` to `last`; current stays."""
     as_of = run.started_at
-    plan = run.stage("plan", make_plan, run, as_of, False)  # noqa: FBT003 - a stage's arguments are positional
+    plan = run.stage("plan", make_plan, run, as_of, False)
     plan.days = [day for day in plan.days if first <= day.day <= last]
     built = build(run, plan)
     run.lake.write_ledger(DayInputs, run.started_at.date(), run.run_id, plan.day_inputs(run.run_id))
@@ -201,7 +207,7 @@ def backfill(run: Run, first: date, last: date) -> NightlyResult:
     return NightlyResult(run.run_id, "built", "", as_of, run.landed, plan, built, [], None)
 
 
-def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:  # noqa: FBT001, FBT002 - positional in stages
+def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:
     """What a publish as of `as_of` needs."""
     run.progress("plan", 0, 0)
     log = LogAsOf(run.lake, as_of, run.params)
@@ -285,12 +291,10 @@ def parse_as_of(text: str) -> datetime:
 
     Raises UserError for anything else.
     """
-    from slowwave.transforms.times import time_from_text  # noqa: PLC0415
+    from slowwave.transforms.times import time_from_text
 
     parsed = pl.select(time_from_text(pl.lit(text))).item()
     if parsed is None:
         message = f"{text!r} is no time: use 2026-03-10 (midnight UTC, exclusive) or 2026-03-10T08:00:00Z"
         raise UserError(message)
     return parsed
-
-

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
@@ -112,6 +113,8 @@ def day_start(day: date) -> datetime:
     return datetime.combine(day, time())
 
 
+_Row = dict[str, Any]
+_Key = tuple[Any, ...]
 _KEEP_BYTES = 256 * 2**20
 _REPLAYED = ("interaction_id", "created_at", "project", "agent", "session_id")
 
@@ -166,8 +169,8 @@ class Plan:
     def __init__(self, log: LogAsOf, earlier: pl.DataFrame, *, full: bool = False) -> None:
         self.log = log
         self._evidence_hash = log.params.evidence_hash()
-        self._known: dict[tuple, dict] = {}
-        self._before: dict[tuple[str, date], dict] = {}
+        self._known: dict[_Key, _Row] = {}
+        self._before: dict[tuple[str, date], _Row] = {}
         for row in earlier.sort("run_id").iter_rows(named=True):
             self._known[_cache_key(row)] = row
             self._before[row["landed_table"], row["day"]] = row
@@ -202,7 +205,7 @@ class Plan:
         rows = [{"run_id": run_id, **row} for row in self.inputs]
         return pl.DataFrame(rows, schema=polars_schema(DayInputs))
 
-    def _row(self, table: type[Landed], day: date, memories_signature: str = "") -> dict:
+    def _row(self, table: type[Landed], day: date, memories_signature: str = "") -> _Row:
         return {
             "landed_table": table.name,
             "day": day,
@@ -211,16 +214,18 @@ class Plan:
             "evidence_hash": self._evidence_hash if table is Interactions else "",
         }
 
-    def _plain_inputs(self, table: type[Landed]) -> Iterator[dict]:
+    def _plain_inputs(self, table: type[Landed]) -> Iterator[_Row]:
         for day in sorted(self.log.files(table)):
             row = self._row(table, day)
             known = self._known.get(_cache_key(row))
-            rows_hash = known["rows_hash"] if known else rows_digest(
-                self.log.winners(table, [day], ()).select("row_hash").collect()["row_hash"]
+            rows_hash = (
+                known["rows_hash"]
+                if known
+                else rows_digest(self.log.winners(table, [day], ()).select("row_hash").collect()["row_hash"])
             )
             yield {**row, "rows_hash": rows_hash, "fingerprint": ""}
 
-    def _replay_inputs(self) -> Iterator[dict]:
+    def _replay_inputs(self) -> Iterator[_Row]:
         memory_days = sorted(self.log.files(Memories))
         signature, seen = digest([]), 0
         for day in sorted(self.log.files(Interactions)):
@@ -235,7 +240,7 @@ class Plan:
                 found = replay_inputs(self.log, day)
                 yield {**row, "rows_hash": found.rows_hash, "fingerprint": found.fingerprint}
 
-    def _reason(self, row: dict, *, full: bool) -> str:
+    def _reason(self, row: _Row, *, full: bool) -> str:
         if full:
             return "full rebuild"
         if all(self.log.lake.evidence_path(table, row["day"], row["fingerprint"]).exists() for table in EVIDENCE):
@@ -250,5 +255,5 @@ class Plan:
         return "rows changed" if before["rows_hash"] != row["rows_hash"] else "memories changed"
 
 
-def _cache_key(row: dict) -> tuple:
+def _cache_key(row: _Row) -> _Key:
     return tuple(row[name] for name in ("landed_table", "day", "rows_signature", "memories_signature", "evidence_hash"))

@@ -71,7 +71,7 @@ def _slices(files: Sequence[LakeFile]) -> Iterator[list[Slice]]:
         yield gathered
 
 
-def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> int:  # noqa: FBT001, FBT002 - a stage
+def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> int:
     """Build and write the partitions of `plans`; returns the number of days built.
 
     A partition that is there already is left, or with `verify` compared with what was computed.
@@ -106,9 +106,7 @@ def _references(log: LogAsOf, days: Sequence[date], inputs: dict[date, ReplayInp
     pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
     found = []
     for slices in _slices(files):
-        scans = [
-            pl.scan_parquet(piece.file.path).slice(piece.offset, piece.rows).select(_TEXTS) for piece in slices
-        ]
+        scans = [pl.scan_parquet(piece.file.path).slice(piece.offset, piece.rows).select(_TEXTS) for piece in slices]
         texts = pl.concat(scans).unique("row_hash", keep="any").collect()
         rows = wanted.join(texts, on="row_hash")
         # a row in two files (a killed compaction) is matched once

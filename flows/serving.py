@@ -1,4 +1,4 @@
-"""Write, audit, publish: a serving file is built aside, audited with SQL, made durable, and swapped in by one rename."""
+"""Write, audit, publish: a serving file is built aside, audited with SQL, made durable, swapped in by one rename."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Finding:
 
     audit: Audit
     rows: int
-    examples: list[tuple]
+    examples: list[tuple[object, ...]]
 
     def __str__(self) -> str:
         shown = "; ".join(str(tuple(map(str, example))) for example in self.examples)
@@ -72,15 +72,15 @@ def audit_findings(connection: duckdb.DuckDBPyConnection) -> list[Finding]:
 
 
 def table_hash(connection: duckdb.DuckDBPyConnection, table: str) -> str:
-    """`rows-hash` of a table's values without `run_id`: an exclusive-or of row hashes, so no order matters.
+    """`rows-hash` of a table's values without `run_id`: row hashes combined so that no order matters.
 
-    Rows are distinct (one per key), so no two cancel out.
+    Rows are distinct (one per key), so none cancel out. Comparable between files of one DuckDB version.
     """
-    ((rows, value),) = connection.sql(
-        f"SELECT count(*), bit_xor(md5_number(CAST(to_json(t) AS VARCHAR))) "  # noqa: S608 - names come from declarations
-        f'FROM (SELECT * EXCLUDE (run_id) FROM "{table}") AS t'
+    ((rows, exclusive_or, total),) = connection.sql(
+        f"SELECT count(*), coalesce(bit_xor(h), 0), coalesce(sum(h), 0) % 18446744073709551616 "  # noqa: S608 - a declared name
+        f'FROM (SELECT hash(t) AS h FROM (SELECT * EXCLUDE (run_id) FROM "{table}") AS t)'
     ).fetchall()
-    return f"{rows}-{value or 0:032x}"
+    return f"{rows}-{int(exclusive_or):016x}{int(total):016x}"
 
 
 class ServingFile:

@@ -32,7 +32,7 @@ def make_durable_folder(folder: Path) -> None:
         fsync_path(new.parent)
 
 
-def write_durably(path: Path, write: Callable[[Path], None]) -> None:
+def write_durably(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a file beside `path`, then put it there: durable, and never seen half-written.
 
     Raises OSError as the system does; what was written aside is then removed.
@@ -56,7 +56,7 @@ _BYTES_PER_GROUP = 32 * 2**20
 
 def write_parquet(path: Path, frame: pl.DataFrame) -> None:
     """Write a frame durably as zstd Parquet in row groups of about 32 MB at most."""
-    bytes_per_row = max(1, frame.estimated_size() // max(1, frame.height))
+    bytes_per_row = max(1, int(frame.estimated_size()) // max(1, frame.height))
     rows = max(1, min(_ROWS_PER_GROUP, _BYTES_PER_GROUP // bytes_per_row))
     write_durably(
         path, lambda aside: frame.write_parquet(aside, compression="zstd", compression_level=1, row_group_size=rows)

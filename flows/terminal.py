@@ -5,12 +5,19 @@ from __future__ import annotations
 import unicodedata
 
 # Characters that reorder or hide what stands around them; harmless in content, deceptive on a screen.
-_INVISIBLE = {*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A)), "\u200e", "\u200f", "\u061c", "\ufeff"}
+_INVISIBLE = {
+    *map(chr, range(0x202A, 0x202F)),
+    *map(chr, range(0x2066, 0x206A)),
+    "\u200e",
+    "\u200f",
+    "\u061c",
+    "\ufeff",
+}
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def terminal_safe(text: str) -> str:
-    """`text` on one line with every control, surrogate and bidirectional mark written out, such as `\\x1b`."""
+    r"""`text` on one line with every control, surrogate and bidirectional mark written out, such as `\\x1b`."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(

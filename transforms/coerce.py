@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -17,6 +18,7 @@ from slowwave.transforms.times import time_from_text
 
 type_of = type
 _INT64 = 2**63
+_WHOLE_64_BITS = re.compile(r"[+-]?[0-9]{1,19}")
 _TRUE = {"true", "1", "yes", "t", "y"}
 _FALSE = {"false", "0", "no", "f", "n"}
 
@@ -145,6 +147,8 @@ def _out_of_declared_range(column: Column, series: pl.Series) -> dict[int, str]:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, (dict, list)):  # whose repr may nest deeper than Python can go
+        return _type_name(value)
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - one line of a terminal
 
@@ -155,9 +159,16 @@ def _type_name(value: object) -> str:
 
 
 def json_text(value: object) -> str:
-    """A value as JSON, keys sorted, so that equal values have equal text."""
+    """A value as JSON, keys sorted, so that equal values have equal text.
+
+    Raises Unfit where it cannot be written, as when it nests deeper than 254 levels.
+    """
     options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
-    return orjson.dumps(value, default=_json_default, option=options).decode()
+    try:
+        return orjson.dumps(value, default=_json_default, option=options).decode()
+    except orjson.JSONEncodeError as error:
+        message = f"cannot be kept as JSON of at most 254 levels and 64-bit integers ({error})"
+        raise Unfit(message) from error
 
 
 def _json_default(value: object) -> object:
@@ -217,7 +228,7 @@ def _number(value: Any) -> float | None:  # noqa: ANN401
 
 
 def _integer(value: Any) -> int | None:  # noqa: ANN401
-    if isinstance(value, str) and value.strip().lstrip("+-").isdecimal():
+    if isinstance(value, str) and _WHOLE_64_BITS.fullmatch(value.strip()):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         number = _number(value)

@@ -7,7 +7,11 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from slowwave.transforms.coerce import json_text
+from slowwave.transforms.coerce import Unfit, json_text
+
+# 0001-01-01 and 9999-12-31, in days since 1970
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+_PER_DAY = {"us": 86_400_000_000, "ms": 86_400_000}
 
 
 class DeliveredRows(Protocol):
@@ -81,7 +85,7 @@ class FrameRows:
     """Rows of a Parquet file."""
 
     def __init__(self, frame: pl.DataFrame, row_numbers: Sequence[int]) -> None:
-        self.frame = frame
+        self.frame = _with_readable_times(frame)
         self.row_numbers = row_numbers
         self.fields = set(frame.columns)
 
@@ -108,5 +112,26 @@ class FrameRows:
         ]
 
     def raw(self, position: int) -> str:
-        row = self.frame.row(position, named=True)
-        return json_text({k: v for k, v in row.items() if v is not None})
+        row = {k: v for k, v in self.frame.row(position, named=True).items() if v is not None}
+        try:
+            return json_text(row)
+        except Unfit:
+            return str(row)
+
+
+def _with_readable_times(frame: pl.DataFrame) -> pl.DataFrame:
+    """Columns with times outside the years 1-9999, which neither Python nor JSON can say, as text."""
+    changed = []
+    for name, dtype in frame.schema.items():
+        if isinstance(dtype, pl.Date):
+            unit, per_day = "days", 1
+        elif isinstance(dtype, pl.Datetime) and dtype.time_unit != "ns":
+            unit, per_day = dtype.time_unit, _PER_DAY[dtype.time_unit]
+        else:
+            continue
+        count = pl.col(name).to_physical().cast(pl.Int64)
+        sayable = count.is_between(_FIRST_DAY * per_day, (_LAST_DAY + 1) * per_day - 1)
+        if not frame.select(sayable.all()).item():
+            text = pl.when(sayable).then(pl.col(name)).dt.to_string("iso:strict")
+            changed.append(pl.coalesce(text, pl.format("{} {} from 1970 on", count, pl.lit(unit))).alias(name))
+    return frame.with_columns(changed)

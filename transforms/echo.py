@@ -1,7 +1,7 @@
-"""`echo/1`: a response repeats the first 80 code points of a memory it could have used.
+r"""`echo/1`: a response repeats the first 80 code points of a memory it could have used.
 
-The rule is AtoCore's reinforcement v1, made exact: both sides lower-cased (Polars), runs of white space (`\\s` of Rust's
-regex) to one space, trimmed; the memory's prefix is not trimmed again, and skipped when shorter than 12 code points.
+The rule is AtoCore's reinforcement v1, made exact: both sides lower-cased (Polars), runs of white space (`\s` of
+Rust's regex) to one space, trimmed; the memory's prefix is not trimmed again, and skipped when shorter than 12 code points.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _PATTERNS_PER_AUTOMATON = 200
 
 
 def normalised(text: pl.Expr) -> pl.Expr:
-    """Lower case, runs of white space as one space, trimmed. NULL stays NULL.
+    r"""Lower case, runs of white space as one space, trimmed. NULL stays NULL.
 
-    Single spaces, nearly all there is, are not matched at all: replacing `\\s+` is ten times slower.
+    Single spaces, nearly all there is, are not matched at all: replacing `\s+` is ten times slower.
     """
     return text.str.to_lowercase().str.replace_all(r"\s{2,}|[^\S ]", " ").str.strip_chars()
 

@@ -1,4 +1,4 @@
-"""The derived tables of one UTC day: a pure function of that day's winning rows, the memories as they stood, the params."""
+"""The derived tables of one UTC day: a function of its winning rows, the memories as they stood, and the params."""
 
 from __future__ import annotations
 

@@ -54,13 +54,9 @@ def canonical_row(schema: dict[str, pl.DataType]) -> pl.Expr:
 def with_row_hash(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
     """Adds `row_hash` and `key_hash` to rows of a landed table."""
     given = {c.name: c.dtype for c in columns(table) if c.name not in {"row_hash", "key_hash"}}
-    texts = frame.select(
-        row=canonical_row(given), key=canonical_row({name: given[name] for name in table.key})
-    )
+    texts = frame.select(row=canonical_row(given), key=canonical_row({name: given[name] for name in table.key}))
     keys = [int(value[:16], 16) >> 1 for value in hashed(texts["key"]).to_list()]
-    return frame.with_columns(
-        hashed(texts["row"]).alias("row_hash"), pl.Series("key_hash", keys, dtype=pl.Int64)
-    )
+    return frame.with_columns(hashed(texts["row"]).alias("row_hash"), pl.Series("key_hash", keys, dtype=pl.Int64))
 
 
 def rows_digest(row_hashes: pl.Series) -> str:

@@ -121,7 +121,9 @@ class Memories(Landed):
     memory_id: str = column("Key: the memory.", required=True)
     changed_at: datetime = column("Key: when the change took effect.", unit="UTC", required=True)
     recorded_at: datetime = column(f"{_RECORDED_AT} Default: `changed_at`.", unit="UTC", default=None)
-    memory_type: str | None = column("identity, preference, project, knowledge, ... First change: knowledge.", default=None)
+    memory_type: str | None = column(
+        "identity, preference, project, knowledge, ... First change: knowledge.", default=None
+    )
     project: str | None = column("Project; '' is global. First change: ''.", default=None)
     agent: str | None = column("Agent the memory belongs to; '' is none.", default=None)
     content: str | None = column("The text.", default=None)

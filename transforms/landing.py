@@ -13,7 +13,7 @@ from typing import Literal
 
 import polars as pl
 
-from slowwave.transforms.coerce import coerced
+from slowwave.transforms.coerce import Unfit, coerced
 from slowwave.transforms.delivered_rows import DeliveredRows
 from slowwave.transforms.hashing import canonical_row, hashed, with_row_hash
 from slowwave.transforms.landed_tables import LANDED, Interactions, Memories, Outcomes
@@ -109,7 +109,9 @@ def _positions_by_kind(rows: DeliveredRows, kind: Kind | None, findings: _Findin
         for i in range(len(rows)):
             found["interactions+outcome" if kind == "interactions" and success[i] else kind].append(i)
         return found
-    signs = zip(_present(rows, "prompt"), _present(rows, "memory_id"), success, _present(rows, "outcome_id"), strict=True)
+    signs = zip(
+        _present(rows, "prompt"), _present(rows, "memory_id"), success, _present(rows, "outcome_id"), strict=True
+    )
     for i, (prompt, memory_id, has_success, outcome_id) in enumerate(signs):
         if prompt:
             found["interactions+outcome" if has_success else "interactions"].append(i)
@@ -131,12 +133,12 @@ def _has_key(rows: DeliveredRows, position: int, name: str) -> bool:
     return records is None or name in records[position]
 
 
-def _coerced_frame(  # noqa: PLR0913 - the parts of one coercion
+def _coerced_frame(
     table: type[Landed],
     rows: DeliveredRows,
     positions: Sequence[int],
     findings: _Findings,
-    with_outcome: bool = False,  # noqa: FBT001, FBT002
+    with_outcome: bool = False,
     only: set[str] | None = None,
 ) -> pl.DataFrame:
     """Producer columns of `table` (or `only` some) for `rows`, plus `row_number` and, for memories, `clears`."""
@@ -150,27 +152,44 @@ def _coerced_frame(  # noqa: PLR0913 - the parts of one coercion
             reasons: dict[int, str] = {}
         else:
             values = rows.values(c.name)
-            if c.name in Memories.state and table is Memories and c.kind != "text" and not isinstance(values, pl.Series):
-                for i, value in enumerate(values):
-                    if isinstance(value, str) and not value:
-                        clears[i].append(c.name)
+            if c.name in Memories.state and table is Memories and c.kind != "text":
+                for i in _empty_texts(values):
+                    clears[i].append(c.name)
             series[c.name], reasons = coerced(c, values)
         if c.required:
             missing = series[c.name].is_null().arg_true().to_list()
-            reasons |= {i: f"{c.name} is missing" for i in missing if i not in reasons}
+            reasons = reasons | {i: f"{c.name} is missing" for i in missing if i not in reasons}
         findings.add(positions, c.name, reasons)
     if only is None:
         known = {c.name for c in producer_columns(table)} | (_OUTCOME_ONLY if with_outcome else set())
-        series["extra"] = _extra(rows, known)
+        series["extra"], reasons = _extra(rows, known)
+        findings.add(positions, "extra", reasons)
     if table is Memories:
         values = [sorted(clears[i]) if i in clears else None for i in range(len(rows))]
         series["clears"] = pl.Series("clears", values, dtype=pl.List(pl.String))
     return pl.DataFrame(series)
 
 
-def _extra(rows: DeliveredRows, known: set[str]) -> pl.Series:
+def _empty_texts(values: pl.Series | Sequence[object]) -> list[int]:
+    if isinstance(values, pl.Series):
+        return (values == "").arg_true().to_list() if values.dtype == pl.String else []
+    return [i for i, value in enumerate(values) if isinstance(value, str) and not value]
+
+
+def _extra(rows: DeliveredRows, known: set[str]) -> tuple[pl.Series, dict[int, str]]:
     """A producer's own `extra` stays inside the JSON object under that name."""
-    return pl.Series("extra", rows.extra(known - {"extra"}), dtype=pl.String)
+    unknown_to = known - {"extra"}
+    reasons: dict[int, str] = {}
+    try:
+        values = rows.extra(unknown_to)
+    except Unfit:  # now row by row, to learn which
+        values = [None] * len(rows)
+        for i in range(len(rows)):
+            try:
+                values[i] = rows.take([i]).extra(unknown_to)[0]
+            except Unfit as unfit:
+                reasons[i] = f"an unknown field {unfit}"
+    return pl.Series("extra", values, dtype=pl.String), reasons
 
 
 def _find_blank_prompts(interactions: pl.DataFrame, positions: Sequence[int], findings: _Findings) -> None:

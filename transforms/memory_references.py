@@ -34,7 +34,8 @@ def memory_references(interactions: pl.DataFrame, pool: pl.DataFrame, params: Ev
         _echoed(interactions, pool).lazy(), on=["interaction_id", "memory_id"], how="full", coalesce=True
     ).with_columns(pl.col("is_injected").fill_null(value=False), pl.col("echoed_in").is_not_null().alias("is_echoed"))
     methods = pl.concat_list(
-        pl.when("is_injected").then(pl.lit(params.injected_method)), pl.when("is_echoed").then(pl.lit(params.echo_method))
+        pl.when("is_injected").then(pl.lit(params.injected_method)),
+        pl.when("is_echoed").then(pl.lit(params.echo_method)),
     ).list.drop_nulls()
     about = interactions.lazy().select("interaction_id", "occurred_at", "project", "agent", "session_id")
     rows = found.with_columns(methods.alias("methods")).join(about, on="interaction_id")

@@ -63,9 +63,7 @@ def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
     return (
         pooled.with_columns(stretch)
         .group_by("stretch", maintain_order=True)
-        .agg(
-            pl.col("memory_id", *identity).first(), pl.col("valid_from").first(), pl.col("valid_until").last()
-        )
+        .agg(pl.col("memory_id", *identity).first(), pl.col("valid_from").first(), pl.col("valid_until").last())
         .filter("is_active")
         .select("memory_id", "is_global", "project", "pattern", "valid_from", "valid_until")
     )

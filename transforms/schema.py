@@ -58,7 +58,7 @@ class Column:
     dtype: pl.DataType
 
 
-def column(  # noqa: PLR0913 - one keyword per fact a declaration can state
+def column(
     description: str,
     *,
     default: Any = ...,  # noqa: ANN401 - a column's default has the column's type
@@ -165,10 +165,7 @@ def conform(table: type[Table], frame: pl.LazyFrame) -> pl.LazyFrame:
     """`frame` with exactly the columns and dtypes of `table`; columns it lacks are NULL."""
     names = frame.collect_schema().names()
     return frame.select(
-        [
-            (pl.col(c.name) if c.name in names else pl.lit(None)).cast(c.dtype).alias(c.name)
-            for c in columns(table)
-        ]
+        [(pl.col(c.name) if c.name in names else pl.lit(None)).cast(c.dtype).alias(c.name) for c in columns(table)]
     )
 
 
@@ -176,7 +173,11 @@ def _duckdb_type(dtype: pl.DataType) -> str:
     if isinstance(dtype, pl.List):
         return _duckdb_type(typing.cast("pl.DataType", dtype.inner)) + "[]"
     if isinstance(dtype, pl.Struct):
-        return "STRUCT(" + ", ".join(f'"{f.name}" {_duckdb_type(typing.cast("pl.DataType", f.dtype))}' for f in dtype.fields) + ")"
+        return (
+            "STRUCT("
+            + ", ".join(f'"{f.name}" {_duckdb_type(typing.cast("pl.DataType", f.dtype))}' for f in dtype.fields)
+            + ")"
+        )
     names = {
         pl.String: "VARCHAR",
         pl.Boolean: "BOOLEAN",

@@ -6,16 +6,18 @@ import polars as pl
 
 # Epoch numbers from this size on are milliseconds (the landing contract).
 EPOCH_MILLISECONDS_FROM = 100_000_000_000
+_LAST_HOUR, _LAST_MINUTE, _LAST_SECOND = 23, 59, 59
 # 0001-01-01 and 9999-12-31T23:59:59.999999, the instants every engine here can hold and print.
 _EARLIEST_US = -62_135_596_800_000_000
 _LATEST_US = 253_402_300_799_999_999
 
+# [0-9], not \d, which takes the digits of every script
 _ISO = (
-    r"^\s*(?P<y>\d{4})-(?P<mo>\d{2})-(?P<d>\d{2})"
-    r"(?:[Tt ](?P<h>\d{2}):(?P<mi>\d{2})(?::(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?)?)?"
-    r"\s*(?P<z>[Zz]|UTC|(?P<sign>[+-])(?P<oh>\d{2}):?(?P<om>\d{2})?)?\s*$"
+    r"^\s*(?P<y>[0-9]{4})-(?P<mo>[0-9]{2})-(?P<d>[0-9]{2})"
+    r"(?:[Tt ](?P<h>[0-9]{2}):(?P<mi>[0-9]{2})(?::(?P<s>[0-9]{2})(?:[.,](?P<f>[0-9]{1,9}))?)?)?"
+    r"\s*(?P<z>[Zz]|UTC|(?P<sign>[+-])(?P<oh>[0-9]{2}):?(?P<om>[0-9]{2})?)?\s*$"
 )
-_NUMBER = r"^\s*[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?\s*$"
+_NUMBER = r"^\s*[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*$"
 
 
 def time_from_text(text: pl.Expr) -> pl.Expr:
@@ -39,29 +41,31 @@ def time_from_text(text: pl.Expr) -> pl.Expr:
         part.struct.field("s").fill_null("00"),
     ).str.to_datetime("%Y-%m-%d %H:%M:%S", time_unit="us", strict=False)
     fraction_us = (
-        part.struct.field("f").fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64, strict=False).fill_null(0)
+        part.struct.field("f")
+        .fill_null("")
+        .str.pad_end(6, "0")
+        .str.slice(0, 6)
+        .cast(pl.Int64, strict=False)
+        .fill_null(0)
     )
-    offset_valid = (number("oh") < 24) & (number("om") < 60)
+    offset_valid = (number("oh") <= _LAST_HOUR) & (number("om") <= _LAST_MINUTE)
     offset_us = (number("oh") * 60 + number("om")) * 60_000_000
     offset_us = pl.when(part.struct.field("sign") == "-").then(-offset_us).otherwise(offset_us)
     # chrono reads second 60 as a leap second; the instant does not exist on the UTC microsecond line
-    valid = offset_valid & (number("s") < 60)
+    valid = offset_valid & (number("s") <= _LAST_SECOND)
     iso_us = pl.when(valid).then(clock.dt.timestamp("us") + fraction_us - offset_us)
     return _datetime_in_range(pl.coalesce(iso_us, _epoch_us(text)))
 
 
 def _epoch_us(text: pl.Expr) -> pl.Expr:
-    """Integers stay integers all the way: a float has too few bits for microseconds."""
+    """Integers stay integers all the way; with a point a float tells microseconds only until 2106 (2³² seconds)."""
     is_number = text.str.contains(_NUMBER)
     whole = text.str.strip_chars().str.strip_prefix("+").cast(pl.Int64, strict=False)
     real = pl.when(is_number).then(text.str.strip_chars()).cast(pl.Float64, strict=False)
-    in_range = whole.abs() <= _LATEST_US // 1000
-    whole_us = (
-        pl.when(is_number & in_range & (whole.abs() >= EPOCH_MILLISECONDS_FROM))
-        .then(whole * 1000)
-        .when(is_number & (whole.abs() < EPOCH_MILLISECONDS_FROM))
-        .then(whole * 1_000_000)
-    )
+    # compared with two bounds: the smallest Int64 has no absolute value
+    is_seconds = whole.is_between(-EPOCH_MILLISECONDS_FROM, EPOCH_MILLISECONDS_FROM, closed="none")
+    in_range = whole.is_between(_EARLIEST_US // 1000, _LATEST_US // 1000)
+    whole_us = pl.when(is_number & is_seconds).then(whole * 1_000_000).when(is_number & in_range).then(whole * 1000)
     scale = pl.when(real.abs() >= EPOCH_MILLISECONDS_FROM).then(1_000.0).otherwise(1_000_000.0)
     real_us = (real * scale).round()
     real_us = pl.when(whole.is_null() & real_us.is_between(_EARLIEST_US, _LATEST_US)).then(real_us)

@@ -47,7 +47,7 @@ def turn_rows() -> list[dict[str, Any]]:
 
 
 def outcome_rows() -> list[dict[str, Any]]:
-    """agbenchmark's outcomes: strategy is the agent, task type the task; cascade skips come along, said not attempted."""
+    """agbenchmark's outcomes: strategy is the agent, task type the task; cascade skips come along, as not attempted."""
     frame = pl.read_parquet(FOLDER / "agbenchmark" / "interactions.parquet")
     return [
         _given(

@@ -1,4 +1,4 @@
-"""Logs for the benchmarks: many interactions of one size against many memories, written as one Parquet file per kind."""
+"""Logs for the benchmarks: many interactions of one size against many memories, as Parquet files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write_logs(
     """
     rng = random.Random(seed)
     words = _words(rng)
-    start = datetime(2026, 3, 1)
+    start = datetime(2026, 3, 1)  # noqa: DTZ001 - naive is UTC
     contents = [" ".join(rng.choices(words, k=20)).capitalize() for _ in range(memories)]
     pl.DataFrame(
         {

@@ -1,0 +1,115 @@
+"""Findings about a home, one line each with a state, as `status` and `doctor` print them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import duckdb
+import polars as pl
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.terminal import terminal_safe
+
+State = Literal["ok", "warn", "error"]
+
+_SEVERITY: dict[State, int] = {"ok": 0, "warn": 1, "error": 2}
+_COLOURS: dict[State, str] = {"ok": "green", "warn": "yellow", "error": "bold red"}
+_WIDTH = 100
+_TRIES = 3
+# What a home that is broken, half-made or changing right now makes its readers raise.
+_UNREADABLE = (UserError, OSError, ValueError, IndexError, pl.exceptions.PolarsError, duckdb.Error)
+
+
+@dataclass(frozen=True)
+class CheckLine:
+    """One finding: what was looked at, how it is, what to do about it, and the figures behind the words."""
+
+    name: str
+    state: State
+    says: str
+    todo: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The line as one flat object; times as ISO 8601 ending in Z."""
+        facts = {name: utc_iso(fact) if isinstance(fact, datetime) else fact for name, fact in self.facts.items()}
+        return {"name": self.name, "state": self.state, "says": self.says, "todo": self.todo, **facts}
+
+
+def tried(name: str, look: Callable[[], CheckLine]) -> CheckLine:
+    """The line `look` returns, or an error line that says why it could not look.
+
+    A file that has gone is looked for again: a landing that merges small files removes them under a reader.
+    """
+    for attempt in range(_TRIES):
+        try:
+            return look()
+        except FileNotFoundError as error:
+            fault: Exception = error
+            if attempt + 1 < _TRIES:
+                continue
+        except _UNREADABLE as error:
+            fault = error
+        break
+    says = str(fault) if isinstance(fault, UserError) else f"cannot be read: {fault}"
+    return CheckLine(name, "error", says)
+
+
+def worst(states: Iterable[State]) -> State:
+    """The most severe of some states; ok when there are none."""
+    return max(states, key=_SEVERITY.__getitem__, default="ok")
+
+
+def at_most(limit: State, state: State) -> State:
+    """`state`, but no more severe than `limit`."""
+    return min(limit, state, key=_SEVERITY.__getitem__)
+
+
+def in_words(age: timedelta) -> str:
+    """An age as a person says it, such as `3 hours ago`; for a time to come, `in 3 hours`."""
+    seconds = abs(age.total_seconds())
+    for unit, length, least in (("day", 86_400, 2), ("hour", 3_600, 2), ("minute", 60, 1)):
+        if seconds >= least * length:
+            count = int(seconds // length)
+            said = f"{count:,} {unit}" + ("s" if count > 1 else "")
+            return f"{said} ago" if age > timedelta(0) else f"in {said}"
+    return "just now"
+
+
+def utc_text(time: datetime) -> str:
+    """A time to the second, as `2026-03-10 08:15:00Z`."""
+    return f"{time:%Y-%m-%d %H:%M:%S}Z"
+
+
+def utc_iso(time: datetime) -> str:
+    """A time for JSON: ISO 8601 ending in Z."""
+    return f"{time.isoformat()}Z"
+
+
+def screen() -> Console:
+    """Standard output, at most 100 columns wide, taking no text for markup."""
+    wide = Console(markup=False, highlight=False, emoji=False)
+    width = min(_WIDTH, wide.width) if wide.is_terminal else _WIDTH
+    return Console(markup=False, highlight=False, emoji=False, width=width)
+
+
+def print_check_lines(title: str, lines: Sequence[CheckLine]) -> None:
+    """Print the title and one row per finding, with what to do under each that needs it."""
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for line in lines:
+        says = Text("\n").join(Text(terminal_safe(part)) for part in line.says.split("\n"))
+        if line.todo:
+            says.append(f"\n→ {terminal_safe(line.todo)}", style="bold")
+        grid.add_row(Text(line.state, style=_COLOURS[line.state]), Text(line.name), says)
+    console = screen()
+    console.print(Text(terminal_safe(title), style="bold", overflow="fold"))
+    console.print(grid)

@@ -1,0 +1,311 @@
+"""`slowwave status`: how fresh each source and the publish are, and what waits; for a person and for a monitor.
+
+Ages are told by the machine's clock. Judged are the age of the last publish (since it finished), of the last landing, of
+the newest interactions (since they landed), and of the oldest file that waits in the inbox. Outcomes and memories may
+rest, so their age is a warning at most. Event times are shown and not judged: old logs landed today are fresh.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import typer
+
+from slowwave.flows.check_lines import (
+    CheckLine,
+    State,
+    at_most,
+    in_words,
+    print_check_lines,
+    screen,
+    tried,
+    utc_iso,
+    utc_text,
+    worst,
+)
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake import Lake, LakeFile, microseconds
+from slowwave.flows.land import inbox_deliveries
+from slowwave.flows.lock import holder
+from slowwave.flows.run_ids import utc_now
+from slowwave.flows.serving import current_run
+from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import shortened
+from slowwave.transforms.landed_tables import LANDED, Interactions
+from slowwave.transforms.schema import Landed
+from slowwave.transforms.serving_tables import RunFiles, Runs
+
+# More than one refused row in twenty is worth a look (as in the audit refused_rows); one in two is a broken producer.
+_WARN_REFUSED, _ERROR_REFUSED = 1 / 20, 1 / 2
+_LANDINGS = timedelta(hours=24)
+_SHOWN_FINDINGS = 3
+_SHOWN_CHARACTERS = 240
+_START = "run `slowwave land PATH` for your own logs, or `slowwave demo`"
+_PUBLISH = "run `slowwave nightly`"
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time of the question, and from which age in hours on an answer is a warning or an error."""
+
+    now: datetime
+    warn_hours: float
+    error_hours: float
+
+    def hours(self, time: datetime) -> float:
+        """Age of a time, in hours."""
+        return (self.now - time) / timedelta(hours=1)
+
+    def judged(self, time: datetime) -> State:
+        """How bad the age of a time is."""
+        if self.hours(time) >= self.error_hours:
+            return "error"
+        return "warn" if self.hours(time) >= self.warn_hours else "ok"
+
+    def ago(self, time: datetime) -> str:
+        """The age of a time in words."""
+        return in_words(self.now - time)
+
+
+def run_status(settings: Settings, *, output: str, warn_hours: float, error_hours: float) -> None:
+    """Print the status as `text` or `json`.
+
+    Raises typer.Exit with code 1 when any line is an error, UserError when the thresholds contradict each other.
+    """
+    if not warn_hours <= error_hours:
+        message = f"--warn-hours {warn_hours:g} must not be more than --error-hours {error_hours:g}"
+        raise UserError(message)
+    clock = Clock(utc_now(), warn_hours, error_hours)
+    lines = status_lines(settings, clock)
+    state = worst(line.state for line in lines)
+    if output == "json":
+        report = {
+            "state": state,
+            "home": str(settings.home),
+            "checked_at": utc_iso(clock.now),
+            "warn_hours": warn_hours,
+            "error_hours": error_hours,
+            "lines": [line.as_json() for line in lines],
+        }
+        screen().out(json.dumps(report, indent=2))
+    else:
+        print_check_lines(f"{state} · {settings.home} · {utc_text(clock.now)}", lines)
+    if state == "error":
+        raise typer.Exit(1)
+
+
+def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
+    """Every line of the status. Nothing is written; what cannot be read is an error line, and the rest is still told."""
+    lake = Lake(Path(settings.lake))
+    lines = [tried("lake", lambda: _lake(lake))]
+    is_readable = lines[0].state == "ok"
+    if is_readable:
+        lines = [tried(table.name, lambda table=table: _source(lake, table, clock)) for table in LANDED]
+        lines.append(tried("landings", lambda: _landings(lake.ledger(RunFiles), clock)))
+    lines.append(tried("inbox", lambda: _inbox(settings, clock)))
+    lines.append(tried("publish", lambda: _publish(settings, lake if is_readable else None, clock)))
+    if is_readable:
+        lines.append(tried("last night", lambda: _last_night(lake.ledger(Runs), clock)))
+        lines.append(tried("audits", lambda: _audits(settings, lake.ledger(Runs))))
+    lines.append(_writer(settings))
+    return lines
+
+
+def _lake(lake: Lake) -> CheckLine:
+    if not lake.root.is_dir():
+        return CheckLine("lake", "error", f"nothing has been landed yet: there is no folder {lake.root}", _START)
+    lake.check_format()
+    return CheckLine("lake", "ok", "")
+
+
+def _source(lake: Lake, table: type[Landed], clock: Clock) -> CheckLine:
+    """Rows, days, newest times that have come, and how many rows lie in the future."""
+    days = lake.files(table.name)
+    files = [file for of_day in days.values() for file in of_day]
+    if not files:
+        return CheckLine(table.name, "ok", "nothing landed yet", "", {"rows": 0, "days": 0, "landed_at": None})
+    landed_at = datetime.fromtimestamp(max(file.path.stat().st_mtime for file in files), UTC).replace(tzinfo=None)
+    limit = "error" if table is Interactions else "warn"
+    rows = _scan(files).select(pl.len()).collect().item()
+    future = _future_rows(files, table, clock.now)
+    event_at = _newest_event(days, table, clock.now)
+    recorded_at = _newest_recorded(files, clock.now)
+    facts = {
+        "rows": rows,
+        "days": len(days),
+        "landed_at": landed_at,
+        "landed_hours": round(clock.hours(landed_at), 3),
+        "newest_event_at": event_at,
+        "newest_recorded_at": recorded_at,
+        "future_rows": future,
+    }
+    said = [f"{_counted(rows, 'row')} on {_counted(len(days), 'day')}, last landed {clock.ago(landed_at)}"]
+    if event_at is not None:
+        said.append(f"newest event {utc_text(event_at)} ({clock.ago(event_at)})")
+    if recorded_at is not None and recorded_at != event_at:
+        said.append(f"newest version written {utc_text(recorded_at)}")
+    if future:
+        said.append(f"{_counted(future, 'row')} in the future, not seen until then")
+    return CheckLine(table.name, at_most(limit, clock.judged(landed_at)), "; ".join(said), "", facts)
+
+
+def _scan(files: list[LakeFile]) -> pl.LazyFrame:
+    return pl.scan_parquet([file.path for file in files], missing_columns="insert", extra_columns="ignore")
+
+
+def _future_rows(files: list[LakeFile], table: type[Landed], now: datetime) -> int:
+    """Rows whose time is yet to come; only files whose name says that they hold one are opened."""
+    ahead = [file for file in files if file.newest_us > microseconds(now)]
+    if not ahead:
+        return 0
+    is_future = pl.max_horizontal(table.event_time, "recorded_at") > now
+    return _scan(ahead).filter(is_future).select("row_hash").unique().select(pl.len()).collect().item()
+
+
+def _newest_event(days: dict[date, list[LakeFile]], table: type[Landed], now: datetime) -> datetime | None:
+    """The newest event time that has come, from the newest day that has one."""
+    for day in sorted((day for day in days if day <= now.date()), reverse=True):
+        times = _scan(days[day]).filter(pl.col(table.event_time) <= now).select(pl.col(table.event_time).max())
+        newest = times.collect().item()
+        if newest is not None:
+            return newest
+    return None
+
+
+def _newest_recorded(files: list[LakeFile], now: datetime) -> datetime | None:
+    """The newest `recorded_at` that has come; a file named older than what was found cannot hold a newer one."""
+    newest: datetime | None = None
+    for file in sorted(files, key=lambda file: file.newest_us, reverse=True):
+        if newest is not None and file.newest_us <= microseconds(newest):
+            break
+        found = _scan([file]).filter(pl.col("recorded_at") <= now).select(pl.col("recorded_at").max()).collect().item()
+        newest = max((time for time in (newest, found) if time is not None), default=None)
+    return newest
+
+
+def _landings(ledger: pl.DataFrame, clock: Clock) -> CheckLine:
+    """What became of the rows delivered in the day up to the last landing."""
+    if ledger.is_empty():
+        return CheckLine("landings", "error", "no file has been landed yet", _START)
+    landed_at: datetime = ledger.select(pl.col("landed_at").max()).item()
+    recent = ledger.filter(pl.col("landed_at") > landed_at - _LANDINGS)
+    names = ("delivered", "accepted", "duplicate", "quarantined")
+    counts = recent.select(pl.col(names).sum()).row(0, named=True)
+    share = counts["quarantined"] / counts["delivered"] if counts["delivered"] else 0.0
+    refused: State = "error" if share > _ERROR_REFUSED else "warn" if share > _WARN_REFUSED else "ok"
+    says = (
+        f"last landing {clock.ago(landed_at)}; in the 24 hours up to it {_counted(recent.height, 'file')}, "
+        f"{_counted(counts['delivered'], 'row')}: {counts['accepted']:,} accepted, {counts['duplicate']:,} duplicate, "
+        f"{counts['quarantined']:,} quarantined ({share:.1%})"
+    )
+    todo = (
+        "see what was refused: slowwave sql 'SELECT source, field, reason FROM quarantine'" if refused != "ok" else ""
+    )
+    facts = {
+        "landed_at": landed_at,
+        "landed_hours": round(clock.hours(landed_at), 3),
+        "files": recent.height,
+        **counts,
+        "quarantined_share": round(share, 6),
+    }
+    return CheckLine("landings", worst([clock.judged(landed_at), refused]), says, todo, facts)
+
+
+def _inbox(settings: Settings, clock: Clock) -> CheckLine:
+    """Files that producers have dropped and no landing has taken."""
+    waiting = [at for delivery in inbox_deliveries(settings.inbox) if (at := _changed_at(delivery.path)) is not None]
+    if not waiting:
+        return CheckLine("inbox", "ok", "nothing waits", "", {"files": 0, "oldest_at": None})
+    oldest, state = min(waiting), clock.judged(min(waiting))
+    says = f"{_counted(len(waiting), 'file')} waiting, the oldest dropped {clock.ago(oldest)}"
+    todo = "run `slowwave land`, or keep `slowwave serve` running" if state != "ok" else ""
+    facts = {"files": len(waiting), "oldest_at": oldest, "oldest_hours": round(clock.hours(oldest), 3)}
+    return CheckLine("inbox", state, says, todo, facts)
+
+
+def _changed_at(path: Path | None) -> datetime | None:
+    """When a file last changed; None when it has just been landed."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(tzinfo=None) if path else None
+    except FileNotFoundError:
+        return None
+
+
+def _publish(settings: Settings, lake: Lake | None, clock: Clock) -> CheckLine:
+    """What current shows and since when. Without a readable lake, only that it is there."""
+    current = current_run(settings)
+    if current is None:
+        if settings.current.is_symlink():
+            return CheckLine("publish", "error", "current.duckdb points to a file that is gone", _PUBLISH)
+        return CheckLine("publish", "error", "nothing is published yet", _PUBLISH)
+    facts: dict[str, Any] = {"run_id": current.stem}
+    if lake is None:
+        return CheckLine("publish", "warn", f"run {current.stem}; of which age, the lake cannot say", "", facts)
+    rows = lake.ledger(Runs).filter(pl.col("run_id") == current.stem)
+    if rows.is_empty():
+        says = f"run {current.stem}, which is not in the ledger: it was killed after it published"
+        return CheckLine("publish", "warn", says, f"{_PUBLISH}, which enters it", facts)
+    row = rows.row(0, named=True)
+    finished, as_of = row["finished_at"], row["as_of"]
+    state = clock.judged(finished)
+    says = (
+        f"run {current.stem}, published {utc_text(finished)} ({clock.ago(finished)}); shows what was known "
+        f"before {utc_text(as_of)}; {_counted(row['days_count'], 'day')} of evidence"
+    )
+    todo = _PUBLISH if state != "ok" else ""
+    if state == "ok" and clock.judged(as_of) != "ok":
+        state, todo = "warn", f"an earlier instant was asked for: {_PUBLISH} to publish what is known now"
+    facts |= {
+        "as_of": as_of,
+        "finished_at": finished,
+        "finished_hours": round(clock.hours(finished), 3),
+        "days": row["days_count"],
+    }
+    return CheckLine("publish", state, says, todo, facts)
+
+
+def _last_night(ledger: pl.DataFrame, clock: Clock) -> CheckLine:
+    """How the last nightly run ended."""
+    nights = ledger.filter(pl.col("kind") == "nightly").sort("started_at", "run_id", descending=True)
+    if nights.is_empty():
+        return CheckLine("last night", "warn", "no nightly run yet", _PUBLISH)
+    row = nights.row(0, named=True)
+    facts = {name: row[name] for name in ("run_id", "status", "started_at", "finished_at", "message")}
+    says = f"{row['status']} {clock.ago(row['started_at'])} (run {row['run_id']})"
+    if row["status"] != "failed":
+        reason = f": {row['message']}" if row["status"] == "skipped" and row["message"] else ""
+        return CheckLine("last night", "ok", says + reason, "", facts)
+    failed = nights["status"].to_list()
+    in_a_row = next((count for count, status in enumerate(failed) if status != "failed"), len(failed))
+    again = f", {in_a_row} times in a row" if in_a_row > 1 else ""
+    says = f"{says}{again}:\n{shortened(row['message'] or 'no reason given', _SHOWN_CHARACTERS)}"
+    todo = f"mend what it says, then {_PUBLISH}; the tables of before stay live"
+    return CheckLine("last night", "error", says, todo, {**facts, "failed_in_a_row": in_a_row})
+
+
+def _audits(settings: Settings, ledger: pl.DataFrame) -> CheckLine:
+    """What the audits of current warned of."""
+    current = current_run(settings)
+    messages = ledger.filter(pl.col("run_id") == (current.stem if current else ""))["message"].to_list()
+    findings = [finding for message in messages if message for finding in message.splitlines()]
+    if not findings:
+        return CheckLine("audits", "ok", "no warnings" if current else "nothing to audit yet", "", {"warnings": []})
+    says = [f"{_counted(len(findings), 'warning')} on what is published"]
+    says += [shortened(finding, _SHOWN_CHARACTERS) for finding in findings[:_SHOWN_FINDINGS]]
+    if len(findings) > _SHOWN_FINDINGS:
+        says.append(f"and {len(findings) - _SHOWN_FINDINGS} more, in `message` of the run in `runs`")
+    return CheckLine("audits", "warn", "\n".join(says), "", {"warnings": findings})
+
+
+def _writer(settings: Settings) -> CheckLine:
+    writer = holder(settings)
+    return CheckLine("writer", "ok", f"{writer} is writing" if writer else "nobody is writing", "", {"holder": writer})
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

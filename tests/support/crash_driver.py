@@ -1,0 +1,131 @@
+"""A process that does one landing or one nightly per request, each in a fork of its own, so that a case costs no imports.
+
+Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held"}; the child's pid; "go" where the child is
+held (until a tracer has it); then the outcome. Forking is safe here because nothing has run in the parent: neither
+Polars nor DuckDB has started a thread pool.
+
+Clock, run ids, names of half-written files and pid are fixed, so that the same step on a copy of the same home makes
+the same system calls on the same paths.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import secrets
+import sys
+import traceback
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import crash_home
+import duckdb  # noqa: F401 - loaded before forking
+import pyarrow.parquet  # noqa: F401 - loaded before forking
+
+from slowwave.flows import run_ids
+from slowwave.flows.errors import UserError
+from slowwave.flows.land import inbox_deliveries
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import land_paths, nightly, start_run
+from slowwave.flows.settings import Settings
+
+
+class FixedClock(datetime):
+    """The clock of a step under test."""
+
+    @classmethod
+    def now(cls, tz: Any = UTC) -> datetime:
+        return datetime(2026, 3, 20, 2, tzinfo=tz)
+
+
+def fix_what_differs_between_runs() -> None:
+    """The same names in every run of a step."""
+    numbers = itertools.count(1)
+    run_ids.datetime = FixedClock
+    uuid.uuid4 = lambda: uuid.UUID(int=next(numbers) << 96)
+    secrets.token_hex = lambda size=8: f"{next(numbers):0{2 * size}x}"
+    os.getpid = lambda: 4242
+
+
+def land(home: Path) -> None:
+    """What `slowwave land` does with the inbox."""
+    settings = Settings(home)
+    with writer_lock(settings, "land"):
+        land_paths(start_run(settings, "land"), inbox_deliveries(settings.inbox))
+
+
+def replay(home: Path) -> None:
+    """What `slowwave nightly --as-of` does, without Prefect."""
+    settings = Settings(home)
+    with writer_lock(settings, "nightly"):
+        nightly(start_run(settings, "nightly"), as_of=crash_home.AS_OF)
+
+
+def traced(step: Callable[[Path], None]) -> Callable[[Path], None]:
+    """The step with everything fixed that would differ from run to run."""
+
+    def fixed(home: Path) -> None:
+        fix_what_differs_between_runs()
+        step(home)
+
+    return fixed
+
+
+def finish(home: Path) -> dict[str, Any]:
+    """Look at what is there, run both steps undisturbed, and look again."""
+    before = crash_home.look(home)
+    land(home)
+    replay(home)
+    return {"before": before, "after": crash_home.look(home)}
+
+
+STEPS: dict[str, Callable[[Path], Any]] = {
+    "prepare_landing": crash_home.prepare_landing,
+    "prepare_nightly": crash_home.prepare_nightly,
+    "land": traced(land),
+    "nightly": traced(replay),
+    "look": crash_home.look,
+    "finish": finish,
+}
+
+
+def outcome(step: Callable[[Path], Any], home: Path) -> dict[str, Any]:
+    """What the command line would make of it: a value, an error it shows as a sentence, or one it does not expect."""
+    try:
+        return {"value": step(home)}
+    except (UserError, OSError) as error:
+        return {"error": str(error)}
+    except BaseException:  # noqa: BLE001 - reported to the test, whatever it is
+        return {"crash": traceback.format_exc()}
+
+
+def serve() -> None:
+    """Answer requests until there are no more."""
+    while line := os.read(0, 2**16):
+        request = json.loads(line)
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reading)
+            if request["is_held"]:
+                os.read(0, 1)
+            found = outcome(STEPS[request["step"]], Path(request["home"]))
+            with os.fdopen(writing, "w") as answer:
+                json.dump(found, answer)
+            os._exit(0)
+        os.close(writing)
+        print(json.dumps({"pid": pid}), flush=True)
+        with os.fdopen(reading) as answer:
+            text = answer.read()
+        _, status = os.waitpid(pid, 0)
+        ended = {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {}
+        print(json.dumps({**(json.loads(text) if text else {}), **ended}), flush=True)
+
+
+if __name__ == "__main__":
+    os.sched_setaffinity(0, {int(sys.argv[1])})
+    serve()

@@ -1,0 +1,144 @@
+"""Homes for the crash tests, and what can be seen in one: publishes, rows, leftovers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from slowwave.flows.lake import COMPACT_FROM_FILES, Lake
+from slowwave.flows.land import inbox_deliveries
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import land_paths, nightly, start_run
+from slowwave.flows.serving import current_run, table_hash
+from slowwave.flows.settings import Settings
+from slowwave.transforms.landed_tables import LANDED
+from slowwave.transforms.serving_tables import PUBLISHED, Quarantine, RunFiles, Runs
+
+START = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+AS_OF = START + timedelta(days=9)
+_CONTENTS = ("Always run the narrowest test first", "Use tabs for everything", "The release branch is called stable")
+
+
+def _interaction(number: int, day: int, **fields: Any) -> dict[str, Any]:
+    return {
+        "interaction_id": f"i{number}",
+        "created_at": f"{START + timedelta(days=day, minutes=number)}Z",
+        "prompt": "Fix it",
+        "response": f"Done: {_CONTENTS[number % 3].upper()}.",
+        "project": "shop",
+        "memories_used": [f"m{number % 3}"],
+        **fields,
+    }
+
+
+def _memories() -> list[dict[str, Any]]:
+    return [
+        {"memory_id": f"m{i}", "changed_at": f"{START}Z", "content": text, "project": "shop", "status": "active"}
+        | ({"confidence": 0.5} if i else {})
+        for i, text in enumerate(_CONTENTS)
+    ]
+
+
+def _lines(*rows: dict[str, Any] | str) -> bytes:
+    return "".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows).encode()
+
+
+def _drop(home: Path, name: str, content: bytes) -> None:
+    inbox = home / "inbox"
+    inbox.mkdir(parents=True, exist_ok=True)
+    (inbox / name).write_bytes(content)
+
+
+def _land(home: Path) -> None:
+    settings = Settings(home)
+    with writer_lock(settings, "land"):
+        land_paths(start_run(settings, "land"), inbox_deliveries(settings.inbox))
+
+
+def _publish(home: Path) -> None:
+    settings = Settings(home)
+    with writer_lock(settings, "nightly"):
+        nightly(start_run(settings, "nightly"), as_of=AS_OF)
+
+
+def prepare_landing(home: Path) -> None:
+    """A published home where the next landing adds rows of all kinds, moves a key, refuses rows and compacts."""
+    _drop(home, "memories.jsonl", _lines(*_memories()))
+    _land(home)
+    for number in range(COMPACT_FROM_FILES - 2):
+        _drop(home, "one.jsonl", _lines(_interaction(number, 0)))
+        _land(home)
+    _publish(home)
+    _drop(
+        home,
+        "a.jsonl",
+        _lines(
+            _interaction(20, 0, success=True),
+            _interaction(2, 1, recorded_at=f"{START + timedelta(days=2)}Z"),  # was on day 0
+            _interaction(3, 0),  # is there already
+            _interaction(21, 0, prompt=" "),
+            "{broken",
+        ),
+    )
+    _drop(home, "b.csv", b"outcome_id,created_at,success,strategy\no1,2026-03-02T09:00:00Z,true,bisect\n")
+    _drop(home, "c.jsonl.gz", gzip.compress(_lines({"memory_id": "m3", "changed_at": "2026-03-01", "content": "New one"})))
+    _drop(home, "one.jsonl", _lines(_interaction(22, 0)))
+
+
+def prepare_nightly(home: Path) -> None:
+    """A published home with rows landed since, and one more file in the inbox."""
+    _drop(home, "memories.jsonl", _lines(*_memories()))
+    _drop(home, "old.jsonl", _lines(_interaction(1, 0), _interaction(2, 1), "{broken"))
+    _land(home)
+    _publish(home)
+    _drop(home, "new.jsonl", _lines(_interaction(4, 1), _interaction(5, 2), _interaction(6, 2, prompt="")))
+
+
+def look(home: Path) -> dict[str, Any]:
+    """All that a test asserts about; every file under a final name is read, so that a half-written one is an error."""
+    settings, lake = Settings(home), Lake(home / "lake")
+    for path in lake.root.glob("**/*.parquet"):
+        if not path.name.startswith("."):
+            pl.read_parquet(path)
+    for path in (home / "serving" / "runs").glob("*.duckdb"):
+        if not path.name.startswith("."):
+            published(path)
+    current = current_run(settings)
+    files = lake.ledger(RunFiles)
+    return {
+        "current": published(settings.current) if current else None,
+        "current_run": current.stem if current else None,
+        "runs": dict(lake.ledger(Runs).select("run_id", "status").iter_rows()),
+        "rows": {table.name: _rows(lake, table) for table in LANDED},
+        "quarantine": dict(Counter(lake.ledger(Quarantine)["quarantine_id"].sort())),
+        "files": sorted(files["file_hash"].unique()),
+        "unaccounted": files.filter(
+            pl.col("delivered") != pl.col("accepted") + pl.col("duplicate") + pl.col("quarantined")
+        ).height,
+        "inbox": sorted(path.name for path in settings.inbox.iterdir()),
+        "leftovers": sorted(str(path.relative_to(home)) for path in home.glob("**/.*") if path.name != ".lock"),
+    }
+
+
+def _rows(lake: Lake, table: Any) -> list[str]:
+    files = [file for day in lake.files(table.name).values() for file in day]
+    return lake.scan_rows(table, files).select("row_hash").collect()["row_hash"].sort().to_list()
+
+
+def published(path: Path) -> dict[str, str]:
+    """The content hash of each table; they must all be of one run, which `runs` knows."""
+    with duckdb.connect(path, read_only=True) as connection:
+        names = [table.name for table in PUBLISHED]
+        seen = " UNION ".join(f'SELECT run_id FROM "{name}"' for name in names)  # noqa: S608 - names are declared
+        ((runs, known),) = connection.sql(
+            f"SELECT count(*), count(*) FILTER (run_id IN (SELECT run_id FROM runs)) FROM ({seen})"  # noqa: S608
+        ).fetchall()
+        assert (runs, known) == (1, 1), f"{path.name}: {runs} runs in the tables, {known} of them in runs"
+        return {name: table_hash(connection, name) for name in names}
