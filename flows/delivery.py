@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import hashlib
-import io
 import itertools
+import shutil
+import tempfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from slowwave.transforms.delivered_rows import DeliveredRows, FrameRows, RecordR
 CHUNK_ROWS = 20_000
 CHUNK_BYTES = 32 * 2**20
 _BLOCK = 2**20
+_SPOOL_BYTES = 64 * 2**20
+_BOM = b"\xef\xbb\xbf"
 SUFFIXES = (".jsonl", ".ndjson", ".csv", ".parquet")
 PACKED_SUFFIXES = (".gz", ".zst")
 _CORRUPT = (OSError, EOFError, zlib.error, zstandard.ZstdError)
@@ -174,34 +177,68 @@ class _Lines:
         return bytes(self._buffer)
 
 
+class _Collector:
+    """Rows gathered until they are worth a chunk."""
+
+    def __init__(self, lines: _Lines) -> None:
+        self._lines = lines
+        self._start()
+
+    def _start(self) -> None:
+        self._records: list[dict[str, object]] = []
+        self._numbers: list[int] = []
+        self._raws: list[bytes] = []
+        self._bad: list[BadRow] = []
+        self._held = 0
+
+    def add(self, number: int, record: dict[str, object], raw: bytes) -> None:
+        """A row."""
+        self._records.append(record)
+        self._numbers.append(number)
+        self._raws.append(raw)
+        self._held += len(raw)
+
+    def refuse(self, number: int | None, reason: str, raw: bytes) -> None:
+        """A line that is no row."""
+        self._bad.append(BadRow(number, reason, raw))
+        self._held += len(raw)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to hand over a chunk."""
+        return len(self._records) + len(self._bad) >= CHUNK_ROWS or self._held >= CHUNK_BYTES
+
+    def chunk(self) -> Chunk:
+        """What was gathered; gathering starts anew."""
+        done = Chunk(RecordRows(self._records, self._numbers, self._raws), self._bad, self._lines.bytes_read)
+        self._start()
+        return done
+
+    def last_chunk(self) -> Chunk:
+        """What was gathered, and the fault the lines ended with, if any."""
+        if self._lines.fault is not None:
+            self.refuse(None, self._lines.fault, self._lines.rest)
+        return self.chunk()
+
+
 def _jsonl_chunks(lines: _Lines) -> Iterator[Chunk]:
-    records: list[dict[str, object]] = []
-    numbers: list[int] = []
-    raws: list[bytes] = []
-    bad: list[BadRow] = []
-    held = 0
+    gathered = _Collector(lines)
     for number, line in enumerate(lines, start=1):
-        text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+        text = line.removeprefix(_BOM) if number == 1 else line
         if not text.strip():
             continue
-        held += len(text)
         try:
             record = orjson.loads(text)
         except orjson.JSONDecodeError as error:
-            bad.append(BadRow(number, _json_fault(text, error), text))
+            gathered.refuse(number, _json_fault(text, error), text)
         else:
             if isinstance(record, dict):
-                records.append(record)
-                numbers.append(number)
-                raws.append(text)
+                gathered.add(number, record, text)
             else:
-                bad.append(BadRow(number, 'the line is JSON but not an object such as {"prompt": ...}', text))
-        if len(records) + len(bad) >= CHUNK_ROWS or held >= CHUNK_BYTES:
-            yield Chunk(RecordRows(records, numbers, raws), bad, lines.bytes_read)
-            records, numbers, raws, bad, held = [], [], [], [], 0
-    if lines.fault is not None:
-        bad.append(BadRow(None, lines.fault, lines.rest))
-    yield Chunk(RecordRows(records, numbers, raws), bad, lines.bytes_read)
+                gathered.refuse(number, 'the line is JSON but not an object such as {"prompt": ...}', text)
+        if gathered.is_full:
+            yield gathered.chunk()
+    yield gathered.last_chunk()
 
 
 def _json_fault(line: bytes, error: orjson.JSONDecodeError) -> str:
@@ -214,52 +251,47 @@ def _json_fault(line: bytes, error: orjson.JSONDecodeError) -> str:
 
 def _csv_chunks(lines: _Lines) -> Iterator[Chunk]:
     csv.field_size_limit(2**31 - 1)
+    gathered = _Collector(lines)
+    header: list[str] | None = None
+    header_fault = ""
+    for number, cells, raw, fault in _csv_rows(lines):
+        if fault:
+            gathered.refuse(number, fault, raw)
+        elif header is None:
+            header = [cell.strip() for cell in cells]
+            header_fault = _csv_header_fault(header)
+        elif row_fault := header_fault or _csv_fault(header, cells):
+            gathered.refuse(number, row_fault, raw)
+        else:
+            record = {name: cell for name, cell in zip(header, cells, strict=True) if cell != ""}
+            gathered.add(number, cast("dict[str, object]", record), raw)
+        if gathered.is_full:
+            yield gathered.chunk()
+    yield gathered.last_chunk()
+
+
+def _csv_rows(lines: _Lines) -> Iterator[tuple[int, list[str], bytes, str]]:
+    """Line number, cells, the row as delivered, and what is wrong with it as CSV. Empty lines are no rows."""
     kept: list[bytes] = []
 
     def text_lines() -> Iterator[str]:
         for number, line in enumerate(lines, start=1):
             kept.append(line)
-            clean = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            yield clean.decode("utf-8", "surrogateescape") + "\n"
+            yield (line.removeprefix(_BOM) if number == 1 else line).decode("utf-8", "surrogateescape") + "\n"
 
     reader = csv.reader(text_lines(), strict=True)
-    header: list[str] | None = None
-    records: list[dict[str, object]] = []
-    numbers: list[int] = []
-    raws: list[bytes] = []
-    bad: list[BadRow] = []
-    held, header_fault = 0, ""
     while True:
         kept.clear()
         number = reader.line_num + 1
         try:
             cells = next(reader)
         except StopIteration:
-            break
+            return
         except csv.Error as error:
-            bad.append(BadRow(number, f"the line is not CSV: {error}", b"\n".join(kept)))
-            continue
-        raw = b"\n".join(kept)
-        if not cells:
-            continue
-        if header is None:
-            header = [cell.strip() for cell in cells]
-            header_fault = _csv_header_fault(header)
-            continue
-        held += len(raw)
-        fault = header_fault or _csv_fault(header, cells)
-        if fault:
-            bad.append(BadRow(number, fault, raw))
+            yield number, [], b"\n".join(kept), f"the line is not CSV: {error}"
         else:
-            records.append({name: cell for name, cell in zip(header, cells, strict=True) if cell != ""})
-            numbers.append(number)
-            raws.append(raw)
-        if len(records) + len(bad) >= CHUNK_ROWS or held >= CHUNK_BYTES:
-            yield Chunk(RecordRows(records, numbers, raws), bad, lines.bytes_read)
-            records, numbers, raws, bad, held = [], [], [], [], 0
-    if lines.fault is not None:
-        bad.append(BadRow(None, lines.fault, lines.rest))
-    yield Chunk(RecordRows(records, numbers, raws), bad, lines.bytes_read)
+            if cells:
+                yield number, cells, b"\n".join(kept), ""
 
 
 def _has_bad_bytes(cells: list[str]) -> bool:
@@ -301,5 +333,10 @@ def _parquet_chunks(handle: BinaryIO) -> Iterator[Chunk]:
 
 
 def open_delivery(path: Path | None, stdin: BinaryIO) -> BinaryIO:
-    """A seekable handle of a file, or of standard input (read whole) for None."""
-    return io.BytesIO(stdin.read()) if path is None else path.open("rb")
+    """A seekable handle of a file, or for None of all that standard input holds (beyond 64 MB on the disk)."""
+    if path is not None:
+        return path.open("rb")
+    held = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - the caller closes it
+    shutil.copyfileobj(stdin, held)
+    held.seek(0)
+    return cast("BinaryIO", held)

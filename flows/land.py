@@ -10,6 +10,7 @@ import glob
 import os
 import stat
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -62,6 +63,7 @@ class LandingReport:
     files: list[FileCounts] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     days: dict[str, set[date]] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)  # of quarantined rows
 
     def total(self, name: str) -> int:
         """Sum of one count over the files."""
@@ -207,6 +209,7 @@ class Landing:
                 refused = pl.concat([landed.quarantine, _bad_rows(chunk.bad)])
                 file.delivered += landed.delivered + len(chunk.bad)
                 file.quarantined += refused.height
+                self.report.reasons.update(refused["reason"])
                 self._batch.add(file.file_number, {table.name: landed.table(table) for table in LANDED}, refused)
                 self.progress(delivery.source, chunk.bytes_read, size)
                 if self._batch.bytes >= FLUSH_BYTES:

@@ -14,6 +14,8 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.settings import Settings
 
 _held: dict[Path, int] = {}
+# `holder` itself has the lock for an instant: nobody is refused because somebody looked.
+_GLANCE_SECONDS = 0.1
 
 
 def ensure_home(settings: Settings) -> None:
@@ -39,7 +41,7 @@ def holder(settings: Settings) -> str | None:
     if settings.home in _held or not settings.lock_file.exists():
         return None
     try:
-        handle = os.open(settings.lock_file, os.O_RDWR)
+        handle = os.open(settings.lock_file, os.O_RDONLY)  # a read-only home can be asked too
     except OSError:
         return None
     try:
@@ -87,7 +89,7 @@ def writer_lock(
 
 
 def _acquire(handle: int, settings: Settings, wait_seconds: float, waiting: Callable[[str], None] | None) -> None:
-    deadline = time.monotonic() + wait_seconds
+    deadline = time.monotonic() + max(wait_seconds, _GLANCE_SECONDS)
     told = False
     while True:
         try:

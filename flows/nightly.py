@@ -279,9 +279,14 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
 
 
 def _record_failure(run: Run, as_of: datetime, error: Exception) -> None:
-    """Note a failed run; on a disk that cannot be written the note is lost with the rest, and the error goes on."""
+    """Note a failed run; on a disk that cannot be written the note is lost with the rest, and the error goes on.
+
+    A run that failed after its swap did publish: the next run enters it from its serving file.
+    """
     try:
-        run.record(run.ledger_row("failed", as_of=as_of, message=str(error)))
+        current = current_run(run.settings)
+        if current is None or current.stem != run.run_id:
+            run.record(run.ledger_row("failed", as_of=as_of, message=str(error)))
     except OSError:
         return
 

@@ -12,7 +12,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -24,7 +23,7 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.settings import Settings
 
 START_SECONDS = 180
-_STOP_SECONDS = 15
+_STOP_SECONDS = 15  # three times what the child grants itself
 _UI_PORT = 4200
 # Names of Prefect's settings. What the user has set stays; the rest is quiet and sends nothing anywhere.
 _DEFAULTS = {
@@ -157,7 +156,7 @@ def _child(settings: Settings, *, schedules: bool) -> Iterator[tuple[subprocess.
     environment.pop("PREFECT_API_URL", None)
     with listener, (settings.prefect_home / "server.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-m", "slowwave.flows.prefect_server", str(listener.fileno())],
+            [sys.executable, "-m", "slowwave.flows.prefect_child", str(listener.fileno())],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
@@ -208,29 +207,3 @@ def _wait_for(url: str, process: subprocess.Popen[bytes] | None) -> None:
         log = Path(os.environ["PREFECT_HOME"]) / "server.log"
         message = f"Prefect's server did not start ({why}): see {log}"
     raise UserError(message)
-
-
-def _serve(handle: int) -> None:
-    """Serve Prefect's API on an open socket until standard input ends."""
-    import uvicorn  # noqa: PLC0415 - only in the child
-
-    server = uvicorn.Server(
-        uvicorn.Config(
-            "prefect.server.api.server:create_app",
-            factory=True,
-            lifespan="on",
-            log_level="error",
-            timeout_graceful_shutdown=_STOP_SECONDS // 3,
-        )
-    )
-
-    def stop_at_end_of_input() -> None:
-        sys.stdin.buffer.read()
-        server.should_exit = True
-
-    threading.Thread(target=stop_at_end_of_input, daemon=True).start()
-    server.run(sockets=[socket.socket(fileno=handle)])
-
-
-if __name__ == "__main__":
-    _serve(int(sys.argv[1]))

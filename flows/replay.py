@@ -21,7 +21,7 @@ from slowwave.transforms.schema import Table, conform
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
 BATCH_BYTES = 192 * 2**20
-_SLICE_BYTES = 64 * 2**20
+_SLICE_BYTES = 192 * 2**20
 _TEXTS = ("row_hash", "prompt", "response", "response_summary", "memories_used", "reinforce")
 
 
@@ -105,14 +105,26 @@ def _references(log: LogAsOf, days: Sequence[date], inputs: dict[date, ReplayInp
     times = wanted["occurred_at"]
     pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
     found = []
+    seen: set[str] = set()
     for slices in _slices(files):
         scans = [pl.scan_parquet(piece.file.path).slice(piece.offset, piece.rows).select(_TEXTS) for piece in slices]
-        texts = pl.concat(scans).unique("row_hash", keep="any").collect()
-        rows = wanted.join(texts, on="row_hash")
-        # a row in two files (a killed compaction) is matched once
-        wanted = wanted.join(rows, on="row_hash", how="anti")
-        found.append(memory_references(rows, pool, log.params.evidence))
+        texts = pl.concat(scans).collect()
+        found.append(memory_references(_wanted_rows(texts, wanted, seen), pool, log.params.evidence))
     return pl.concat(found)
+
+
+def _wanted_rows(texts: pl.DataFrame, wanted: pl.DataFrame, seen: set[str]) -> pl.DataFrame:
+    """`texts` that are wanted, with what is known of them; a row in two files (a killed compaction) comes once.
+
+    Joins only the narrow columns: the texts themselves are copied no more than needed.
+    """
+    about = texts.select("row_hash").join(wanted, on="row_hash", how="left", maintain_order="left")
+    fresh = about["interaction_id"].is_not_null() & about["row_hash"].is_first_distinct()
+    if seen:
+        fresh &= ~about["row_hash"].is_in(pl.Series(list(seen), dtype=pl.String).implode())
+    seen.update(about.filter(fresh)["row_hash"])
+    rows = texts.hstack(about.drop("row_hash"))
+    return rows if fresh.all() else rows.filter(fresh)
 
 
 def _write_partition(lake: Lake, table: type[Table], plan: DayPlan, frame: pl.DataFrame, *, verify: bool) -> None:

@@ -108,11 +108,13 @@ class ServingFile:
 
     def create(self, table: type[Table], rows: pl.LazyFrame) -> None:
         """Create a declared table with these rows, sorted by key."""
-        for statement in duckdb_ddl(table):
-            self.connection.execute(statement)
         frame = conform(table, rows).sort(table.key).collect(engine="streaming")
         self.connection.register("new_rows", frame)
+        self.connection.begin()  # else every statement, each column's comment too, is flushed to the disk by itself
+        for statement in duckdb_ddl(table):
+            self.connection.execute(statement)
         self.connection.execute(f'INSERT INTO "{table.name}" SELECT * FROM new_rows')  # noqa: S608 - a declared name
+        self.connection.commit()
         self.connection.unregister("new_rows")
 
     def hashes(self, tables: Sequence[type[Table]]) -> list[str]:

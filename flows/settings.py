@@ -6,12 +6,13 @@ import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-
-import pydantic
+from typing import TYPE_CHECKING
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.home import home_from_environment
-from slowwave.transforms.params import Params
+
+if TYPE_CHECKING:
+    from slowwave.transforms.params import Params
 
 LAKE_FORMAT = 1
 
@@ -63,6 +64,11 @@ class Settings:
 
         Raises UserError when the file is not TOML or states what no param is called.
         """
+        # Pydantic and Polars take half a second to load, and a command that only reads needs no params.
+        import pydantic
+
+        from slowwave.transforms.params import Params
+
         if not self.params_file.exists():
             return Params()
         try:

@@ -39,7 +39,8 @@ def canonical_text(name: str, dtype: pl.DataType) -> pl.Expr:
         value = value.dt.timestamp("us").cast(pl.String)
     elif isinstance(dtype, pl.List):
         item = pl.element() if isinstance(dtype.inner, pl.String) else pl.element().struct.json_encode()
-        parts = value.list.eval(pl.format("{}:{}", item.str.len_bytes(), item))
+        # not pl.format: inside list.eval it panics in Polars 2.1 where a chunk of the column holds no item
+        parts = value.list.eval(pl.concat_str(item.str.len_bytes().cast(pl.String), pl.lit(":"), item))
         value = parts.list.join("")
     elif not isinstance(dtype, pl.String):
         value = value.cast(pl.String)

@@ -7,9 +7,10 @@ from datetime import datetime
 import polars as pl
 
 from slowwave.transforms.evidence_tables import MemoryEligibility
-from slowwave.transforms.schema import conform
+from slowwave.transforms.schema import conform, polars_schema
 
 _FOREVER = datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+_SCOPE = ["is_global", "project"]
 
 
 def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> pl.LazyFrame:
@@ -19,10 +20,10 @@ def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> pl.Laz
         interactions: occurred_at, project, of one day (or of any set that is counted as one).
         pool: memory_id, is_global, project, pattern, valid_from, valid_until.
 
-    An interaction at t sees a pool row with valid_from <= t < valid_until. Interactions sorted by time are numbered per
-    scope, so a stretch's count is the difference of two as-of joins: the cost is memories + interactions, not their
-    product. Stretches are told by the interactions at their ends, not by the change times, so a change between two
-    interactions alters nothing.
+    An interaction at t sees a pool row with valid_from <= t < valid_until. A pool row that holds from the first to the
+    last interaction covers its whole scope; the others are told by two as-of joins with the interactions numbered by
+    time per scope. Either way the cost is memories + interactions, not their product. Stretches are told by the
+    interactions at their ends, not by the change times, so a change between two interactions alters nothing.
     """
     per_scope = pl.concat(
         [
@@ -30,32 +31,44 @@ def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> pl.Laz
             interactions.select(pl.lit(value=True).alias("is_global"), pl.lit("").alias("project"), "occurred_at"),
         ]
     )
+    scopes = per_scope.group_by(_SCOPE).agg(
+        pl.col("occurred_at").min().alias("first_at"),
+        pl.col("occurred_at").max().alias("last_at"),
+        pl.len().alias("eligible_count"),
+    )
+    seen = pool.with_columns(pl.col("valid_until").fill_null(_FOREVER)).join(scopes, on=_SCOPE)
+    is_whole = (pl.col("valid_from") <= pl.col("first_at")) & (pl.col("valid_until") > pl.col("last_at"))
+    whole = seen.filter(is_whole)
+    partial = _partial_stretches(seen.filter(~is_whole).select(pl.exclude("first_at", "last_at")), per_scope)
+    names = list(polars_schema(MemoryEligibility))
+    stretches = pl.concat([conform(MemoryEligibility, part.select(names)) for part in (whole, partial)])
+    return stretches.sort(MemoryEligibility.key)
+
+
+def _partial_stretches(pool: pl.LazyFrame, per_scope: pl.LazyFrame) -> pl.LazyFrame:
+    """Stretches of pool rows that begin or end between the interactions of their scope."""
     numbered = (
         per_scope.sort("occurred_at")
-        .with_columns(pl.int_range(pl.len()).over("is_global", "project").alias("number"))
+        .with_columns(pl.int_range(pl.len()).over(_SCOPE).alias("number"))
         .sort("occurred_at", "number")
     )
-    by = ["is_global", "project"]
-    first = numbered.unique(subset=[*by, "occurred_at"], keep="first").sort("occurred_at")
-    last = numbered.unique(subset=[*by, "occurred_at"], keep="last").sort("occurred_at")
-    stretches = (
-        pool.join(per_scope.select(by).unique(), on=by, how="semi")
-        .with_columns(pl.col("valid_until").fill_null(_FOREVER))
-        .sort("valid_from")
+    ends = {keep: numbered.unique([*_SCOPE, "occurred_at"], keep=keep).sort("occurred_at") for keep in ("first", "last")}
+    return (
+        pool.sort("valid_from")
         .join_asof(
-            first.select(*by, pl.col("occurred_at").alias("first_at"), pl.col("number").alias("first")),
+            ends["first"].select(*_SCOPE, pl.col("occurred_at").alias("first_at"), pl.col("number").alias("first")),
             left_on="valid_from",
             right_on="first_at",
-            by=by,
+            by=_SCOPE,
             strategy="forward",
             check_sortedness=False,
         )
         .sort("valid_until")
         .join_asof(
-            last.select(*by, pl.col("occurred_at").alias("last_at"), pl.col("number").alias("last")),
+            ends["last"].select(*_SCOPE, pl.col("occurred_at").alias("last_at"), pl.col("number").alias("last")),
             left_on="valid_until",
             right_on="last_at",
-            by=by,
+            by=_SCOPE,
             strategy="backward",
             allow_exact_matches=False,
             check_sortedness=False,
@@ -63,4 +76,3 @@ def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> pl.Laz
         .with_columns((pl.col("last") - pl.col("first") + 1).alias("eligible_count"))
         .filter(pl.col("eligible_count") > 0)
     )
-    return conform(MemoryEligibility, stretches).sort("memory_id", "first_at")

@@ -108,7 +108,7 @@ def _without_none(row: Row) -> Row:
     return {name: value for name, value in row.items() if value is not None}
 
 
-interactions = st.fixed_dictionaries(
+_interactions = st.fixed_dictionaries(
     {
         "interaction_id": st.integers(0, 11).map("i{}".format),
         "created_at": times,
@@ -127,7 +127,7 @@ interactions = st.fixed_dictionaries(
     },
 ).map(_without_none)
 
-memories = st.fixed_dictionaries(
+_memories = st.fixed_dictionaries(
     {"memory_id": memory_ids, "changed_at": times},
     optional={
         "recorded_at": times,
@@ -140,6 +140,20 @@ memories = st.fixed_dictionaries(
         "reason": st.sampled_from(("tidied", "merged")),
     },
 )
+
+
+
+@st.composite
+def interactions(draw: st.DrawFn) -> Row:
+    """An interaction; a function because hypothesis shows a strategy's whole text in its messages."""
+    return draw(_interactions)
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> Row:
+    """A memory change."""
+    return draw(_memories)
+
 
 outcomes = st.fixed_dictionaries(
     {"outcome_id": st.integers(0, 5).map("o{}".format), "created_at": times, "success": st.booleans()},
@@ -160,6 +174,12 @@ bad_rows = st.sampled_from(
     )
 )
 
-good_rows = st.one_of(interactions, interactions, interactions, memories, memories, outcomes)
-rows = st.lists(st.one_of(*[good_rows] * 6, bad_rows), min_size=1, max_size=8)
-formats = st.sampled_from(("jsonl", "jsonl", "jsonl.gz", "jsonl.zst", "csv", "parquet"))
+formats: st.SearchStrategy[Format] = st.sampled_from(("jsonl", "jsonl", "jsonl.gz", "jsonl.zst", "csv", "parquet"))
+
+
+@st.composite
+def rows(draw: st.DrawFn, min_size: int = 1, max_size: int = 8) -> list[Row | bytes]:
+    """Rows of all kinds, one in eight of them bad."""
+    kinds = draw(st.lists(st.sampled_from("iiiimmob"), min_size=min_size, max_size=max_size))
+    of_kind = {"i": interactions(), "m": memories(), "o": outcomes, "b": bad_rows}
+    return [draw(of_kind[kind]) for kind in kinds]

@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
@@ -21,13 +21,24 @@ from slowwave.flows import replay as replay_module
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.serving import current_run
 from slowwave.transforms.landed_tables import LANDED
-from tests.laws.deliveries import DAYS, START, Format, bad_rows, formats, good_rows, interactions, jsonl, memories, packed
-from tests.laws.deliveries import row_hash, times
+from tests.laws.deliveries import (
+    DAYS,
+    START,
+    Format,
+    formats,
+    interactions,
+    jsonl,
+    memories,
+    packed,
+    row_hash,
+    times,
+)
 from tests.laws.deliveries import rows as delivered_rows
 from tests.laws.home import Home
 from tests.laws.model import Laws, Row, Version
 
 AS_OFS = st.one_of(times, st.integers(1, DAYS + 1).map(lambda days: START + timedelta(days=days)))
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 LAST = START + timedelta(days=DAYS + 30)
 
 
@@ -73,15 +84,15 @@ class Machine(RuleBasedStateMachine):
         self.inbox.append((name, content, rows))
         self.files.append((name, content, rows))
 
-    @initialize(rows=st.lists(memories, min_size=2, max_size=4))
+    @initialize(rows=st.lists(memories(), min_size=2, max_size=4))
     def first_memories(self, rows: list[Row]) -> None:
         self._deliver([*rows], "jsonl")
 
-    @rule(rows=delivered_rows, form=formats)
+    @rule(rows=delivered_rows(), form=formats)
     def deliver(self, rows: list[Row | bytes], form: Format) -> None:
         self._deliver(rows, form)
 
-    @rule(rows=delivered_rows, form=formats)
+    @rule(rows=delivered_rows(), form=formats)
     def deliver_by_path(self, rows: list[Row | bytes], form: Format) -> None:
         suffix, content = packed(rows, form)
         self.named += 1
@@ -105,7 +116,7 @@ class Machine(RuleBasedStateMachine):
         self._deliver(data.draw(st.lists(st.sampled_from(self.delivered), min_size=1, max_size=6)), form)
 
     @precondition(lambda self: any("prompt" in row for row in self.delivered if isinstance(row, dict)))
-    @rule(data=st.data(), change=interactions, form=formats)
+    @rule(data=st.data(), change=interactions(), form=formats)
     def another_version(self, data: st.DataObject, change: Row, form: Format) -> None:
         """Newer or older, and often on another day."""
         known = [row for row in self.delivered if isinstance(row, dict) and row.get("interaction_id", "bad") != "bad"]
@@ -113,15 +124,15 @@ class Machine(RuleBasedStateMachine):
         if known:
             self._deliver([change | {"interaction_id": data.draw(st.sampled_from(known))["interaction_id"]}], form)
 
-    @rule(change=memories, form=formats)
+    @rule(change=memories(), form=formats)
     def late_memory_change(self, change: Row, form: Format) -> None:
         self._deliver([change], form)
 
-    @rule(row=interactions, ahead=st.integers(1, 40))
+    @rule(row=interactions(), ahead=st.integers(1, 40))
     def a_clock_that_runs_ahead(self, row: Row, ahead: int) -> None:
         self._deliver([row | {"created_at": row["created_at"] + timedelta(days=ahead)}], "jsonl")
 
-    @rule(rows=st.lists(st.one_of(good_rows, bad_rows), min_size=18, max_size=30))
+    @rule(rows=delivered_rows(min_size=18, max_size=30))
     def many_small_files(self, rows: list[Row | bytes]) -> None:
         for row in rows:
             self._deliver([row], "jsonl")
@@ -266,7 +277,7 @@ def _run(tmp_path_factory: pytest.TempPathFactory, examples: int, steps: int) ->
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
-            deadline=None,
+            deadline=None, phases=PHASES,
             derandomize=True,
             suppress_health_check=list(HealthCheck),
         ),

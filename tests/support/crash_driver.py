@@ -1,6 +1,6 @@
 """A process that does one landing or one nightly per request, each in a fork of its own, so that a case costs no imports.
 
-Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held"}; the child's pid; "go" where the child is
+Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held"}; the child's pid; one byte where the child is
 held (until a tracer has it); then the outcome. Forking is safe here because nothing has run in the parent: neither
 Polars nor DuckDB has started a thread pool.
 
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import crash_home
-import duckdb  # noqa: F401 - loaded before forking
+import duckdb
 import pyarrow.parquet  # noqa: F401 - loaded before forking
 
 from slowwave.flows import run_ids
@@ -34,21 +34,21 @@ from slowwave.flows.nightly import land_paths, nightly, start_run
 from slowwave.flows.settings import Settings
 
 
-class FixedClock(datetime):
-    """The clock of a step under test."""
-
-    @classmethod
-    def now(cls, tz: Any = UTC) -> datetime:
-        return datetime(2026, 3, 20, 2, tzinfo=tz)
-
-
-def fix_what_differs_between_runs() -> None:
+def fix_what_differs_between_runs(day: int) -> None:
     """The same names in every run of a step."""
     numbers = itertools.count(1)
-    run_ids.datetime = FixedClock
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: Any = UTC) -> datetime:
+            return datetime(2026, 3, day, 2, tzinfo=tz)
+
+    run_ids.datetime = Clock
     uuid.uuid4 = lambda: uuid.UUID(int=next(numbers) << 96)
     secrets.token_hex = lambda size=8: f"{next(numbers):0{2 * size}x}"
     os.getpid = lambda: 4242
+    connect = duckdb.connect
+    duckdb.connect = lambda path, **options: connect(path, **options | {"config": options.get("config", {}) | {"threads": 1}})
 
 
 def land(home: Path) -> None:
@@ -65,11 +65,11 @@ def replay(home: Path) -> None:
         nightly(start_run(settings, "nightly"), as_of=crash_home.AS_OF)
 
 
-def traced(step: Callable[[Path], None]) -> Callable[[Path], None]:
+def repeatable(step: Callable[[Path], None], day: int) -> Callable[[Path], None]:
     """The step with everything fixed that would differ from run to run."""
 
     def fixed(home: Path) -> None:
-        fix_what_differs_between_runs()
+        fix_what_differs_between_runs(day)
         step(home)
 
     return fixed
@@ -84,10 +84,10 @@ def finish(home: Path) -> dict[str, Any]:
 
 
 STEPS: dict[str, Callable[[Path], Any]] = {
-    "prepare_landing": crash_home.prepare_landing,
-    "prepare_nightly": crash_home.prepare_nightly,
-    "land": traced(land),
-    "nightly": traced(replay),
+    "prepare_landing": repeatable(crash_home.prepare_landing, 19),
+    "prepare_nightly": repeatable(crash_home.prepare_nightly, 19),
+    "landing": repeatable(land, 20),
+    "nightly": repeatable(replay, 20),
     "look": crash_home.look,
     "finish": finish,
 }

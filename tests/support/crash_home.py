@@ -72,7 +72,7 @@ def prepare_landing(home: Path) -> None:
     """A published home where the next landing adds rows of all kinds, moves a key, refuses rows and compacts."""
     _drop(home, "memories.jsonl", _lines(*_memories()))
     _land(home)
-    for number in range(COMPACT_FROM_FILES - 2):
+    for number in range(COMPACT_FROM_FILES - 1):
         _drop(home, "one.jsonl", _lines(_interaction(number, 0)))
         _land(home)
     _publish(home)
@@ -89,7 +89,6 @@ def prepare_landing(home: Path) -> None:
     )
     _drop(home, "b.csv", b"outcome_id,created_at,success,strategy\no1,2026-03-02T09:00:00Z,true,bisect\n")
     _drop(home, "c.jsonl.gz", gzip.compress(_lines({"memory_id": "m3", "changed_at": "2026-03-01", "content": "New one"})))
-    _drop(home, "one.jsonl", _lines(_interaction(22, 0)))
 
 
 def prepare_nightly(home: Path) -> None:

@@ -1,0 +1,87 @@
+"""The analysts' cookbook: questions with the SQL that answers them, for `slowwave sql NAME` and for dashboards.
+
+A file `queries/NAME.sql` begins with its header, `--` comments that may go on over indented lines:
+
+    -- question: Which memories do answers repeat most?
+    -- columns: memory_id – the memory; reference_count (interactions) – answers that echo it
+    -- params: project=harbour-shop; memory_id
+
+Columns are `name (unit) – meaning`, the unit only where there is one. A param is a `$name` of the query, always text;
+without `=` there is no default and it must be given.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib import resources
+
+_ENTRY = re.compile(r"-- (question|columns|params): (.+)")
+_CONTINUED = re.compile(r"--  +(.+)")
+_COLUMN = re.compile(r"(\w+)(?: \(([^)]+)\))? – (.+)")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of an answer; `unit` is '' where there is none."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A question, the SQL that answers it, what its columns mean, and its params (None: must be given)."""
+
+    name: str
+    question: str
+    columns: tuple[Column, ...]
+    params: dict[str, str | None]
+    sql: str
+
+
+def cookbook() -> dict[str, Recipe]:
+    """Every recipe by name, sorted."""
+    folder = resources.files("slowwave.dashboards").joinpath("queries")
+    entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+    found = [entry for entry in entries if entry.name.endswith(".sql")]
+    return {
+        recipe.name: recipe
+        for recipe in (read_recipe(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8")) for entry in found)
+    }
+
+
+def read_recipe(name: str, sql: str) -> Recipe:
+    """One recipe from its file's text.
+
+    Raises ValueError when the header lacks the question or the columns, or says something else.
+    """
+    entries: dict[str, str] = {}
+    entry = ""
+    for line in sql.splitlines():
+        if not line.startswith("--"):
+            break
+        if match := _ENTRY.fullmatch(line):
+            entry = match[1]
+            entries[entry] = match[2].strip()
+        elif entry and (match := _CONTINUED.fullmatch(line)):
+            entries[entry] += " " + match[1].strip()
+        else:
+            message = f"{name}.sql: {line!r} is no header line"
+            raise ValueError(message)
+    if not {"question", "columns"} <= entries.keys():
+        message = f"{name}.sql must begin with '-- question: …' and '-- columns: …'"
+        raise ValueError(message)
+    columns = tuple(_column(name, text.strip()) for text in entries["columns"].split(";"))
+    given = (text.strip().partition("=") for text in entries.get("params", "").split(";") if text.strip())
+    params = {param: default if equals else None for param, equals, default in given}
+    return Recipe(name, entries["question"], columns, params, sql)
+
+
+def _column(name: str, text: str) -> Column:
+    match = _COLUMN.fullmatch(text)
+    if match is None:
+        message = f"{name}.sql: column {text!r} is not 'name (unit) – meaning'"
+        raise ValueError(message)
+    return Column(match[1], match[2] or "", match[3])

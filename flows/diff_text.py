@@ -1,0 +1,119 @@
+"""The difference of two publishes as one screen for a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table as Grid
+from rich.text import Text
+
+from slowwave.flows.check_lines import screen, utc_text
+from slowwave.flows.terminal import shortened, terminal_safe
+
+if TYPE_CHECKING:
+    from slowwave.flows.diff import PublishDiff
+
+_SHOWN = 5
+_ID_WIDTH, _PROJECT_WIDTH, _HASH_WIDTH = 28, 16, 12
+_COUNTS = ("before", "after", "added", "removed", "changed")
+_MEMORIES = {
+    "status_changed": ("memory whose status changed", "memories whose status changed"),
+    "new": ("new memory", "new memories"),
+    "gone": ("memory gone", "memories gone"),
+    "echoed_count": ("memory echoed more or less often", "memories echoed more or less often"),
+    "injected_count": ("memory injected more or less often", "memories injected more or less often"),
+    "eligible_count": ("memory eligible more or less often", "memories eligible more or less often"),
+}
+
+
+def print_diff(found: PublishDiff) -> None:
+    """Print the runs, the counts per table, and the few memories of each kind of change that matter most."""
+    console = screen()
+    for part in (_runs(found), _tables(found), *_notes(found)):
+        console.print(part)
+    for kind, change in found.memories.items():
+        if change["count"]:
+            one, many = _MEMORIES[kind]
+            said = f"\n{change['count']:,} {one if change['count'] == 1 else many}"
+            shown = change["examples"][:_SHOWN]
+            more = ", of which:" if len(shown) < change["count"] else ":"
+            console.print(Text(said + more, style="bold"))
+            console.print(_examples(shown))
+
+
+def _runs(found: PublishDiff) -> Grid:
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, fact in found.before.items():
+        other = found.after[name]
+        if name in found.differs:
+            said = f"{_fact(name, fact)} → {_fact(name, other)}"
+        else:
+            said = f"{_fact(name, fact)}, the same"
+        grid.add_row(Text(name), Text(terminal_safe(said), style="bold" if name in found.differs else ""))
+    return grid
+
+
+def _fact(name: str, fact: Any) -> str:  # noqa: ANN401 - any column of runs
+    if fact is None:
+        return "not said"
+    if name.endswith("_at") or name == "as_of":
+        return utc_text(fact)
+    if name.endswith("_hash"):
+        return fact[:_HASH_WIDTH]
+    return ", ".join(fact) if isinstance(fact, list) else fact
+
+
+def _tables(found: PublishDiff) -> Grid:
+    table = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    table.add_column("\ntable", no_wrap=True)
+    for name in _COUNTS:
+        table.add_column(f"\n{name}", justify="right", no_wrap=True)
+    for diff in found.tables:
+        table.add_row(Text(diff.table), *(f"{getattr(diff, name):,}" for name in _COUNTS))
+    return table
+
+
+def _notes(found: PublishDiff) -> list[Text]:
+    notes = []
+    for diff in found.tables:
+        if diff.columns:
+            by_count = sorted(diff.columns.items(), key=lambda item: (-item[1], item[0]))
+            notes.append(f"{diff.table}: changed {', '.join(f'{name} {count:,}×' for name, count in by_count)}")
+        if diff.not_compared:
+            notes.append(f"{diff.table}: only in one of them, or of another type: {', '.join(diff.not_compared)}")
+    for said, names in (
+        ("only in the first", found.tables_only_before),
+        ("only in the second", found.tables_only_after),
+        ("not known to this version, so not compared", found.unknown_tables),
+    ):
+        if names:
+            notes.append(f"tables {said}: {', '.join(names)}")
+    return [Text(terminal_safe(note)) for note in notes]
+
+
+def _examples(rows: list[dict[str, Any]]) -> Grid:
+    grid = Grid.grid(padding=(0, 2, 0, 0), expand=False)
+    for _ in range(3):
+        grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        texts = [
+            shortened(terminal_safe(row["memory_id"]), _ID_WIDTH),
+            shortened(terminal_safe(row["project"] or ""), _PROJECT_WIDTH),
+            _moved(row),
+            terminal_safe(row["content"] or ""),
+        ]
+        grid.add_row(*map(Text, texts))
+    return grid
+
+
+def _moved(row: dict[str, Any]) -> str:
+    """What became of the memory: its status or count before and after, or its counts where it is new or gone."""
+    if "before" not in row:
+        return f"{row['status'] or 'never landed'}, {row['injected_count']:,} injected, {row['echoed_count']:,} echoed"
+    before, after = row["before"], row["after"]
+    if isinstance(before, int) and isinstance(after, int):
+        return f"{before:,} → {after:,} ({after - before:+,})"
+    return f"{before or 'never landed'} → {after or 'never landed'}"

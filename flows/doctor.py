@@ -1,0 +1,327 @@
+"""`slowwave doctor`: what could keep the nightly run from working, looked at one by one, with what to do about it.
+
+Whether a folder can be written is found by writing, in a hidden folder that is removed at once. Nothing else is changed;
+what is broken is a line of the report, never the end of it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from importlib import metadata
+from itertools import chain
+from pathlib import Path
+from platform import python_version
+from urllib.parse import urlsplit
+
+import duckdb
+import polars as pl
+import typer
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from slowwave.flows.check_lines import CheckLine, in_words, print_check_lines, tried, utc_text, worst
+from slowwave.flows.file_system import PROBE_PREFIX, can_be_written, missing_abilities, nearest_folder
+from slowwave.flows.lake import Lake, microseconds
+from slowwave.flows.land import inbox_deliveries
+from slowwave.flows.lock import holder
+from slowwave.flows.run_ids import utc_now
+from slowwave.flows.serving import current_run
+from slowwave.flows.settings import LAKE_FORMAT, Settings
+from slowwave.flows.store import TEMPORARY
+from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
+from slowwave.transforms.landed_tables import LANDED
+from slowwave.transforms.serving_tables import SERVING, RunFiles, Runs
+
+_LEFT_OVER_SECONDS = 3600.0
+_LEAST_FREE_BYTES = 10**9
+_SERVER_SECONDS = 2.0
+_CLOCK_TOLERANCE = timedelta(minutes=1)
+_SHOWN = 3
+_SHOWN_PACKAGES = ("duckdb", "polars", "prefect", "pyarrow", "pydantic")
+_START = "run `slowwave land PATH` for your own logs, or `slowwave demo`"
+_PUBLISH_ANEW = "run `slowwave nightly --full`, which publishes anew from the lake"
+
+
+def run_doctor(settings: Settings) -> None:
+    """Print one line per check.
+
+    Raises typer.Exit with code 1 when any of them is an error.
+    """
+    lines = doctor_lines(settings)
+    counts = {state: sum(line.state == state for line in lines) for state in ("error", "warn")}
+    said = ", ".join(f"{count} × {state}" for state, count in counts.items() if count)
+    print_check_lines(f"{said or 'all is well'} · {settings.home} · {utc_text(utc_now())}", lines)
+    if worst(line.state for line in lines) == "error":
+        raise typer.Exit(1)
+
+
+def doctor_lines(settings: Settings) -> list[CheckLine]:
+    """Every check that can be made of the home as it is."""
+    lake = Lake(Path(settings.lake))
+    lines = [
+        tried("home", lambda: _folder("home", settings.home, "SLOWWAVE_HOME")),
+        tried("other homes", lambda: _other_homes(settings)),
+        tried("params", lambda: _params(settings)),
+    ]
+    if not lake.root.is_relative_to(settings.home):
+        lines.append(tried("lake folder", lambda: _folder("lake folder", lake.root, "SLOWWAVE_LAKE")))
+    lines.append(tried("lake", lambda: _lake(lake)))
+    is_readable = lines[-1].state != "error"
+    lines += [
+        tried("lock", lambda: _lock(settings)),
+        tried("inbox", lambda: _inbox(settings)),
+        tried("leftovers", lambda: _leftovers(settings, lake)),
+        tried("disk", lambda: _disk(settings, lake)),
+        tried("current", lambda: _current(settings, lake if is_readable else None)),
+    ]
+    if is_readable:
+        lines.append(tried("evidence", lambda: _evidence(settings, lake)))
+        lines.append(tried("clock", lambda: _clock(lake, utc_now())))
+    lines += [
+        tried("prefect home", lambda: _folder("prefect home", settings.prefect_home, "PREFECT_HOME")),
+        tried("prefect server", _prefect_server),
+        tried("versions", _versions),
+    ]
+    return lines
+
+
+# ----------------------------------------------------------------------------------------------------- folders and files
+
+
+def _folder(name: str, folder: Path, variable: str) -> CheckLine:
+    """Whether a folder can be written and its file system will do; of one that is not there, whether it can be made."""
+    todo = f"set {variable} to a folder that you can write to, on a local disk"
+    if not folder.is_dir():
+        above = nearest_folder(folder)
+        if above.is_dir() and can_be_written(above):
+            return CheckLine(name, "ok", f"{folder} is not there yet; the first command that writes makes it")
+        return CheckLine(name, "error", f"{folder} is no folder, and {above} does not let one be made", todo)
+    try:
+        missing = missing_abilities(folder)
+    except OSError as error:
+        return CheckLine(name, "error", f"{folder} cannot be written: {error.strerror}", todo)
+    if missing:
+        return CheckLine(name, "error", f"the file system of {folder} cannot {'; nor '.join(missing)}", todo)
+    return CheckLine(name, "ok", f"{folder} can be written; its file system will do")
+
+
+def _other_homes(settings: Settings) -> CheckLine:
+    """Two homes are how rows go missing: producers write to one, the nightly run reads the other."""
+    others = []
+    default = Path("data").absolute()
+    if not _same(default, settings.home) and ((default / "lake").is_dir() or (default / "inbox").is_dir()):
+        others.append(f"{default} is a home too, used where SLOWWAVE_HOME is not set")
+    inside = settings.home / "lake"
+    if not _same(inside, Path(settings.lake)) and inside.is_dir():
+        others.append(f"{inside} is a lake too, used where SLOWWAVE_LAKE is not set")
+    if others:
+        todo = "set the same in every producer and schedule, and land from the one you give up: slowwave land PATH/inbox"
+        return CheckLine("other homes", "warn", "; ".join(others), todo)
+    return CheckLine("other homes", "ok", "no second home in sight")
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one == other or (one.exists() and other.exists() and one.samefile(other))
+
+
+def _params(settings: Settings) -> CheckLine:
+    settings.params()
+    there = settings.params_file.exists()
+    return CheckLine("params", "ok", f"{settings.params_file} can be used" if there else "all at their defaults")
+
+
+def _lake(lake: Lake) -> CheckLine:
+    if not lake.root.is_dir():
+        return CheckLine("lake", "ok", f"nothing landed yet: {_START}")
+    lake.check_format()
+    if not (lake.root / "FORMAT").exists():
+        return CheckLine("lake", "warn", f"{lake.root} states no format: it is half-made, or no lake", _START)
+    if not can_be_written(lake.root):
+        todo = "give yourself the right to write it, or run as the user who owns it"
+        return CheckLine("lake", "error", f"{lake.root} cannot be written by you", todo)
+    return CheckLine("lake", "ok", f"format {LAKE_FORMAT}, as this version writes it")
+
+
+def _lock(settings: Settings) -> CheckLine:
+    if not settings.lock_file.exists():
+        return CheckLine("lock", "ok", "free; nobody has written yet")
+    if not can_be_written(settings.lock_file):
+        todo = "run as the user who owns it, or change its owner (with the rest of the home)"
+        return CheckLine("lock", "error", f"{settings.lock_file} cannot be written by you", todo)
+    writer = holder(settings)
+    return CheckLine("lock", "ok", f"held by {writer}; freed when it ends" if writer else "free")
+
+
+def _inbox(settings: Settings) -> CheckLine:
+    if not settings.inbox.exists():
+        return CheckLine("inbox", "ok", "not there yet; the first producer makes it")
+    if not settings.inbox.is_dir():
+        return CheckLine("inbox", "error", f"{settings.inbox} is no folder", "move it away")
+    waiting = inbox_deliveries(settings.inbox)
+    sealed = [delivery.source for delivery in waiting if delivery.path and not os.access(delivery.path, os.R_OK)]
+    if sealed:
+        todo = "let the user of the nightly run read them"
+        return CheckLine("inbox", "error", f"{len(sealed):,} of {len(waiting):,} files cannot be read by you: {_some(sealed)}", todo)
+    if not can_be_written(settings.inbox):
+        todo = "let the user of the nightly run write there: landed files are removed"
+        return CheckLine("inbox", "error", f"{settings.inbox} cannot be written by you", todo)
+    return CheckLine("inbox", "ok", f"{len(waiting):,} files waiting" if waiting else "nothing waits")
+
+
+def _leftovers(settings: Settings, lake: Lake) -> CheckLine:
+    """Files left half-written by what was killed, an hour ago or more."""
+    home, serving = settings.home, settings.serving
+    ours = [lake.root.glob(f"**/.*{TEMPORARY}"), serving.glob(f".*{TEMPORARY}*"), serving.glob(f"*/.*{TEMPORARY}*")]
+    by_hand = [settings.inbox.glob(f"*{TEMPORARY}"), home.glob(".probe-*"), home.glob(f"{PROBE_PREFIX}*")]
+    old, stuck = list(_old(chain(*ours))), list(_old(chain(*by_hand)))
+    if not old and not stuck:
+        return CheckLine("leftovers", "ok", "none")
+    todo = ["the next run clears the lake and serving folders"] if old else []
+    if stuck:
+        todo.append(f"remove {_some(stuck)}; a .tmp in the inbox is of a producer that died: without .tmp, its whole rows land")
+    names = [path.name for path in [*old, *stuck]]
+    says = f"{len(names):,} files left half-written more than an hour ago: {_some(names)}"
+    return CheckLine("leftovers", "warn", says, "; ".join(todo))
+
+
+def _old(paths: Iterator[Path]) -> Iterator[Path]:
+    for path in paths:
+        try:
+            if time.time() - path.lstat().st_mtime > _LEFT_OVER_SECONDS:
+                yield path
+        except FileNotFoundError:
+            continue
+
+
+def _disk(settings: Settings, lake: Lake) -> CheckLine:
+    current = current_run(settings)
+    needed = max(_LEAST_FREE_BYTES, 2 * current.stat().st_size if current else 0)
+    folders = {nearest_folder(path) for path in (settings.home, lake.root)}
+    free = {folder: shutil.disk_usage(folder).free for folder in folders}
+    folder = min(free, key=free.__getitem__)
+    says = f"{free[folder] / 1e9:,.1f} GB free"
+    if free[folder] < needed:
+        todo = "free some, or run `slowwave prune --keep 1`"
+        return CheckLine("disk", "warn", f"{says} at {folder}; a run wants {needed / 1e9:,.1f} GB", todo)
+    return CheckLine("disk", "ok", says)
+
+
+def _some(names: list[Path] | list[str]) -> str:
+    shown = ", ".join(map(str, names[:_SHOWN]))
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN:,} more"
+
+
+# ---------------------------------------------------------------------------------------------------- what is published
+
+
+def _current(settings: Settings, lake: Lake | None) -> CheckLine:
+    """Whether what is published can be read, and is what the ledger says."""
+    if settings.current.exists() and not settings.current.is_symlink():
+        todo = f"move it away, then {_PUBLISH_ANEW}"
+        return CheckLine("current", "error", f"{settings.current} is a file where a link should be", todo)
+    current = current_run(settings)
+    if current is None and settings.current.is_symlink():
+        return CheckLine("current", "error", "current.duckdb points to a file that is gone", "run `slowwave nightly`")
+    if current is None:
+        return CheckLine("current", "ok", "nothing published yet: run `slowwave nightly`")
+    try:
+        with duckdb.connect(current, read_only=True) as connection:
+            there = {name for (name,) in connection.sql("SELECT table_name FROM duckdb_tables()").fetchall()}
+    except duckdb.Error as error:
+        return CheckLine("current", "error", f"{current.name} cannot be opened: {error}", _PUBLISH_ANEW)
+    absent = [table.name for table in SERVING if table.name not in there]
+    if absent:
+        return CheckLine("current", "warn", f"{current.name} has no {_some(absent)}: another version wrote it", _PUBLISH_ANEW)
+    if lake is not None and current.stem not in set(lake.ledger(Runs)["run_id"]):
+        todo = "the next run enters it: run `slowwave nightly`"
+        return CheckLine("current", "warn", f"run {current.stem} opens, but is not in the ledger", todo)
+    return CheckLine("current", "ok", f"run {current.stem} opens read-only and is in the ledger" if lake else "opens read-only")
+
+
+def _evidence(settings: Settings, lake: Lake) -> CheckLine:
+    """Whether the partitions that current was computed from are still there."""
+    current = current_run(settings)
+    if current is None:
+        return CheckLine("evidence", "ok", "nothing published yet")
+    used = lake.ledger(DayInputs).filter(pl.col("run_id") == current.stem, pl.col("fingerprint") != "")
+    days = list(used.select("day", "fingerprint").iter_rows())
+    gone = [
+        f"{table.name} of {day}"
+        for day, fingerprint in days
+        for table in EVIDENCE
+        if not lake.evidence_path(table, day, fingerprint).exists()
+    ]
+    if gone:
+        says = f"{len(gone):,} partitions of current are gone: {_some(gone)}"
+        return CheckLine("evidence", "error", says, _PUBLISH_ANEW)
+    return CheckLine("evidence", "ok", f"all partitions of current are there ({len(days):,} days)")
+
+
+# ------------------------------------------------------------------------------------------------------ the surroundings
+
+
+def _clock(lake: Lake, now: datetime) -> CheckLine:
+    """Whether the clock has gone back since the last run, or rows come from clocks that run ahead."""
+    runs, files = lake.ledger(Runs), lake.ledger(RunFiles)
+    noted = [*runs["started_at"], *runs["finished_at"], *files["landed_at"]]
+    newest = max((time for time in noted if time is not None), default=None)
+    if newest is not None and newest - now > _CLOCK_TOLERANCE:
+        says = f"this machine's clock says {utc_text(now)}, but a run was noted at {utc_text(newest)}"
+        return CheckLine("clock", "error", says, "set the clock: runs are put in order by it")
+    listed = [file for table in LANDED for of_day in lake.files(table.name).values() for file in of_day]
+    ahead = sum(file.newest_us > microseconds(now) for file in listed)
+    if ahead:
+        says = f"{ahead:,} landed files hold rows dated in the future: a producer's clock runs ahead, or this one is behind"
+        return CheckLine("clock", "warn", says, "such rows are not seen until their time comes")
+    return CheckLine("clock", "ok", f"the last run was noted {in_words(now - newest)}" if newest else "no run to compare it with")
+
+
+def _prefect_server() -> CheckLine:
+    """Whether the Prefect server that flows will call answers. Only its host is named: an address may hold a password."""
+    address = os.environ.get("PREFECT_API_URL", "").strip()
+    if not address:
+        return CheckLine("prefect server", "ok", "PREFECT_API_URL is not set: each flow starts a server of its own")
+    todo = "start it (`prefect server start`), or unset PREFECT_API_URL"
+    parts = urlsplit(address)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return CheckLine("prefect server", "error", "PREFECT_API_URL is no http(s) address", todo)
+    # A proxy for the way out is no way to a server on this machine.
+    proxies = urllib.request.ProxyHandler({} if parts.hostname in {"localhost", "127.0.0.1", "::1"} else None)
+    try:
+        opener = urllib.request.build_opener(proxies)
+        with opener.open(f"{address.rstrip('/')}/health", timeout=_SERVER_SECONDS):
+            return CheckLine("prefect server", "ok", f"{parts.hostname} answers")
+    except urllib.error.HTTPError as error:
+        return CheckLine("prefect server", "warn", f"{parts.hostname} answers with {error.code}", todo)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        return CheckLine("prefect server", "error", f"{parts.hostname} does not answer: {reason}", todo)
+
+
+def _versions() -> CheckLine:
+    """Whether Python and the packages are of the versions this one was made for."""
+    wanted = [Requirement(text) for text in metadata.requires("slowwave") or []]
+    wrong = []
+    if python_version() not in SpecifierSet(metadata.metadata("slowwave")["Requires-Python"] or ""):
+        wrong.append(f"python is {python_version()}")
+    found = {}
+    for need in wanted:
+        if need.marker is not None and not need.marker.evaluate():
+            continue
+        try:
+            found[need.name] = metadata.version(need.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"{need.name} is not installed (wanted {need.specifier})")
+            continue
+        if not need.specifier.contains(found[need.name], prereleases=True):
+            wrong.append(f"{need.name} is {found[need.name]} (wanted {need.specifier})")
+    if wrong:
+        return CheckLine("versions", "error", "; ".join(wrong), "install the locked versions: requirements.lock")
+    shown = [f"{name} {found[name]}" for name in _SHOWN_PACKAGES if name in found]
+    return CheckLine("versions", "ok", f"python {python_version()}, {', '.join(shown)}")

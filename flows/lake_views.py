@@ -1,0 +1,39 @@
+"""The landed tables under their names in SQL: winning versions, and with `_log` every version."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import polars as pl
+
+from slowwave.flows.lake import Lake
+from slowwave.transforms.landed_tables import LANDED
+from slowwave.transforms.versions import winning_versions
+
+
+class LandedViews:
+    """Lazy frames of the landed tables over a file list taken once: nothing is read before a query asks for it.
+
+    `interactions`, `outcomes`, `memories`: of the versions with event time and `recorded_at` before `cut` the winning
+    one, one row per key. `interactions_log`, `outcomes_log`, `memories_log`: all versions, each row once, whatever its
+    time. A table without files has its columns and no rows.
+
+    Raises UserError when the lake was written by a newer version.
+    """
+
+    def __init__(self, root: str, cut: datetime) -> None:
+        lake = Lake(Path(root))
+        lake.check_format()
+        self.frames: dict[str, pl.LazyFrame] = {}
+        self._paths: list[Path] = []
+        for table in LANDED:
+            files = [file for of_day in lake.files(table.name).values() for file in of_day]
+            self._paths += [file.path for file in files]
+            rows = lake.scan_rows(table, files)
+            self.frames[f"{table.name}_log"] = rows
+            self.frames[table.name] = winning_versions(table, rows, cut)
+
+    def is_outdated(self) -> bool:
+        """Whether a listed file has gone: a compaction has merged it into another, and the list must be taken again."""
+        return not all(path.exists() for path in self._paths)

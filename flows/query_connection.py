@@ -1,0 +1,64 @@
+"""DuckDB as analysts get it: the published tables, read-only and locked, so that SQL reaches no file and no network."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from slowwave.flows.settings import Settings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_LOCK = """
+SET TimeZone = 'UTC';
+SET enable_external_access = false;
+SET lock_configuration = true;
+"""
+
+
+def published_file(settings: Settings) -> Path | None:
+    """The current serving file, its link resolved once, or None when nothing was published yet."""
+    try:
+        return settings.current.resolve(strict=True)
+    except FileNotFoundError:
+        return None
+
+
+@contextmanager
+def locked_connection(
+    serving: Path | None, views: Mapping[str, pl.LazyFrame] | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to a serving file (None: to an empty database) with `views` by name, closed at the end.
+
+    What the file holds cannot be changed, no other file or address can be read or written, no extension loaded and no
+    setting changed. Temporary tables are allowed; large sorts and joins spill into a folder that is removed at the end.
+    """
+    with tempfile.TemporaryDirectory(prefix="slowwave-sql-") as spill:
+        config = {
+            "allow_community_extensions": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+            "temp_directory": spill,
+        }
+        # an in-memory database cannot be read-only, but then there is nothing to write to
+        with duckdb.connect(serving or ":memory:", read_only=serving is not None, config=config) as connection:
+            for name, frame in (views or {}).items():
+                connection.register(name, frame)
+            connection.execute(_LOCK)
+            yield connection
+
+
+def error_lines(error: duckdb.Error) -> str:
+    """What DuckDB says, on at most two lines: what is wrong, and its hint or the place."""
+    first, _, rest = str(error).strip().partition("\n")
+    others = [line.strip() for line in rest.splitlines()]
+    hints = [line for line in others if line.startswith(("Did you mean", "Candidate bindings"))]
+    places = [line for line in others if line.startswith("LINE ")]
+    return "\n".join([first, *(hints or places)[:1]])

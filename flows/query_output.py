@@ -1,0 +1,164 @@
+"""Rows on stdout: as JSON, CSV or Parquet for programs, as a table for people.
+
+Times print as ISO-8601 in UTC ending in Z, with microseconds where they are not zero; dates as YYYY-MM-DD.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal
+
+import orjson
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.terminal import spreadsheet_safe, terminal_safe
+
+if TYPE_CHECKING:
+    import duckdb
+
+Format = Literal["table", "csv", "json", "parquet"]
+Row = Sequence[Any]
+
+BATCH_ROWS = 10_000
+_JSON = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
+# UTF-8 of what JSON lets through and a terminal may obey: DEL, C1 controls, line separators, bidirectional marks, BOM
+_UNSAFE = re.compile(
+    rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf"
+)
+
+
+def json_bytes(value: object) -> bytes:
+    """Any value DuckDB returns as JSON that is safe to show on a terminal.
+
+    NaN and infinities are null; integers and decimals keep every digit; bytes are hex; what JSON has no type for, such
+    as an interval, is its text.
+    """
+    try:
+        text = orjson.dumps(value, _json_default, _JSON)
+    except orjson.JSONEncodeError:  # an integer of more than 64 bits, or a key that is no text
+        text = orjson.dumps(_exact(value), _json_default, _JSON)
+    return _UNSAFE.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), text)
+
+
+def _json_default(value: object) -> object:
+    if isinstance(value, Decimal):
+        return orjson.Fragment(format(value, "f"))
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    return str(value)
+
+
+def _exact(value: object) -> object:
+    """`value` with what orjson refuses in a form it takes."""
+    if isinstance(value, dict):
+        return {_plain(key): _exact(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_exact(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return orjson.Fragment(str(value))
+    return value.isoformat() if isinstance(value, time) else value
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else str(value)
+
+
+def cell_text(value: object) -> str:
+    """A value as the text of a CSV or table cell; NULL is ''."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (float, int, Decimal, timedelta)):
+        return str(value)
+    if isinstance(value, (datetime, date, time)):
+        return orjson.loads(json_bytes(value))
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    return json_bytes(value).decode()
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Column names with `_2`, `_3` … added where one is taken already, so that no column hides another."""
+    found: list[str] = []
+    for name in names:
+        number, unique = 1, name
+        while unique in found or (number > 1 and unique in names):
+            number += 1
+            unique = f"{name}_{number}"
+        found.append(unique)
+    return found
+
+
+def write_rows(names: Sequence[str], batches: Iterable[Sequence[Row]], output: Format) -> None:
+    """Write rows to stdout as a table, CSV or JSON; nothing is written before the first batch is there.
+
+    Raises whatever `batches` raises, BrokenPipeError when nobody reads.
+    """
+    rest = iter(batches)
+    batches = itertools.chain([next(rest, [])], rest)
+    if output == "json":
+        _write_json(names, batches)
+    elif output == "csv":
+        _write_csv(names, batches)
+    else:
+        from slowwave.flows.query_table import write_table  # rich is slow to load
+
+        write_table(names, batches)
+    sys.stdout.flush()
+
+
+def _write_json(names: Sequence[str], batches: Iterable[Sequence[Row]]) -> None:
+    """One array, one object per line."""
+    keys = distinct_names(names)
+    before = b"["
+    for rows in batches:
+        if rows:
+            lines = [json_bytes(dict(zip(keys, row, strict=True))) for row in rows]
+            sys.stdout.buffer.write(before + b",\n".join(lines))
+            before = b",\n"
+    sys.stdout.buffer.write(b"[]\n" if before == b"[" else b"]\n")
+
+
+def _write_csv(names: Sequence[str], batches: Iterable[Sequence[Row]]) -> None:
+    """A header and one record per row; on a terminal, controls are written out."""
+    shown = terminal_safe if sys.stdout.isatty() else str
+    header = [[spreadsheet_safe(name) for name in names]]
+    for rows in itertools.chain([header], batches):
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(
+            [shown(spreadsheet_safe(value)) if isinstance(value, str) else cell_text(value) for value in row]
+            for row in rows
+        )
+        sys.stdout.buffer.write(text.getvalue().encode())
+
+
+def write_parquet_result(relation: duckdb.DuckDBPyRelation) -> None:
+    """Write a query's result to stdout as a Parquet file.
+
+    Raises UserError for a type that Parquet has not, duckdb.Error when the query fails.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    reader = relation.to_arrow_reader(BATCH_ROWS)
+    names = distinct_names(reader.schema.names)
+    schema = pa.schema([field.with_name(name) for field, name in zip(reader.schema, names, strict=True)])
+    first = next(reader, None)
+    try:
+        with pq.ParquetWriter(sys.stdout.buffer, schema, compression="zstd") as writer:
+            for batch in itertools.chain([first] if first is not None else [], reader):
+                writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+    except pa.ArrowNotImplementedError as error:
+        message = f"this result has a column that Parquet cannot hold: cast it ({error})"
+        raise UserError(message) from error
+    sys.stdout.flush()

@@ -1,0 +1,114 @@
+"""Rows as a table for people: one line per row where the columns fit, else one block per row; shown, never obeyed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from slowwave.flows.query_output import cell_text
+from slowwave.flows.terminal import shortened, terminal_safe
+
+MAX_ROWS = 200
+MAX_BLOCKS = 20
+WIDTH_ELSEWHERE = 100
+# a text column may be cut down to this; a narrower one, such as an id, and a number or a time never
+_LEAST_TEXT = 24
+_GAP = 3
+_MAX_CELL = 2_000
+_BIG = 1e15
+
+Rows = list[list[str]]
+
+
+def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]) -> None:
+    """Write the first rows to stdout with how many there are in all; says on stderr when some are not shown."""
+    console = Console(
+        file=sys.stdout,
+        width=None if sys.stdout.isatty() else WIDTH_ELSEWHERE,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+    kept: list[Sequence[Any]] = []
+    count = 0
+    for rows in batches:
+        kept += rows[: MAX_ROWS - len(kept)]
+        count += len(rows)
+    header = [terminal_safe(name) for name in names]
+    cells = [[_shown(value) for value in row] for row in kept]
+    numeric = [_is_numeric(row[i] for row in kept) for i in range(len(names))]
+    widths = _widths(header, cells, numeric, console.width)
+    if widths is None:
+        cells = cells[:MAX_BLOCKS]
+        _print_blocks(console, header, cells)
+    else:
+        console.print(_table(header, cells, numeric, widths))
+    console.print(Text(f"{count} row{'' if count == 1 else 's'}"))
+    if len(cells) < count:
+        sys.stdout.flush()
+        sys.stderr.write(f"slowwave: {len(cells)} of {count} rows are shown; --format csv, json or parquet gives all\n")
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, float) and abs(value) < _BIG:
+        return f"{value:.4g}" if 0 < abs(value) < 0.001 else str(round(value, 4))  # noqa: PLR2004 - digits that matter
+    text = cell_text(value)
+    if isinstance(value, datetime):
+        text = text.replace("T", " ")
+    return terminal_safe(shortened(text, _MAX_CELL))
+
+
+def _is_numeric(values: Iterable[object]) -> bool:
+    given = [value for value in values if value is not None]
+    return bool(given) and all(isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) for value in given)
+
+
+def _widths(header: list[str], cells: Rows, numeric: list[bool], width: int) -> list[int] | None:
+    """Width of each column so that a row takes one line; None when the columns do not fit side by side."""
+    widths = [max(map(cell_len, column)) for column in zip(header, *cells, strict=True)]
+    excess = sum(widths) + _GAP * (len(widths) - 1) - width
+    while excess > 0:
+        # the widest text gives way first, down to the next widest
+        texts = [i for i, size in enumerate(widths) if not numeric[i] and size > max(_LEAST_TEXT, cell_len(header[i]))]
+        if not texts:
+            return None
+        widest = max(texts, key=lambda i: widths[i])
+        below = max((widths[i] for i in texts if widths[i] < widths[widest]), default=0)
+        floor = max(below, _LEAST_TEXT, cell_len(header[widest]))
+        cut = min(excess, widths[widest] - floor) or 1
+        widths[widest] -= cut
+        excess -= cut
+    return widths
+
+
+def _table(header: list[str], cells: Rows, numeric: list[bool], widths: list[int]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name, is_number, size in zip(header, numeric, widths, strict=True):
+        table.add_column(
+            Text(name), justify="right" if is_number else "left", width=size, no_wrap=True, overflow="ellipsis"
+        )
+    for row in cells:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _print_blocks(console: Console, header: list[str], cells: Rows) -> None:
+    for number, row in enumerate(cells, start=1):
+        console.print(Text(f"── row {number}", style="dim"))
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(no_wrap=True, overflow="ellipsis", max_width=console.width // 2)
+        grid.add_column(overflow="fold")
+        for name, value in zip(header, row, strict=True):
+            grid.add_row(Text(name, style="dim"), Text(value))
+        console.print(grid)

@@ -1,0 +1,225 @@
+"""`slowwave sql`: ask the published tables and the landed rows, read-only, whatever the query says."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import duckdb
+
+from slowwave.dashboards.cookbook import Recipe, cookbook
+from slowwave.flows.errors import UserError
+from slowwave.flows.query_connection import error_lines, locked_connection, published_file
+from slowwave.flows.query_output import BATCH_ROWS, Format, write_parquet_result, write_rows
+from slowwave.flows.run_ids import utc_now
+from slowwave.flows.settings import Settings
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from slowwave.flows.lake_views import LandedViews
+
+_NAME = re.compile(r"\s*[A-Za-z_]\w*\s*")
+# A query that may look at the landed tables, or list what there is; all others need not load what reads the lake.
+_ABOUT_LANDED = re.compile(
+    r"\b(?:interactions|outcomes|memories)(?:_log)?\b|\b(?:show|describe|information_schema|duckdb_\w+|pragma)\b",
+    re.IGNORECASE,
+)
+_MISSING_TABLE = re.compile(r"Table with name (\S+) does not exist")
+_PEEKED_ROWS = 1_000
+
+
+def run_sql(
+    settings: Settings,
+    query: str | None,
+    *,
+    output: Format,
+    as_of: str | None,
+    show_list: bool,
+    params: Sequence[str],
+) -> None:
+    """Answer `query` (SQL, a cookbook name, or `-`: SQL from standard input) on stdout; or list the cookbook.
+
+    Of several statements all run, and the last one's result is printed. `params` are `name=value`, text for `$name`.
+
+    Raises UserError when the query fails or nothing is published, click.UsageError when arguments do not fit.
+    """
+    given = _given_params(params)
+    if show_list:
+        _list_cookbook(output)
+        return
+    if query is None:
+        message = "give a query, or --list to see the cookbook's"
+        raise click.UsageError(message)
+    if output == "parquet" and sys.stdout.isatty():
+        message = "Parquet is binary: redirect it, as in `slowwave sql … --format parquet > result.parquet`"
+        raise click.UsageError(message)
+    text, values = _text_and_values(query, given)
+    if as_of is None:
+        cut, serving = utc_now(), published_file(settings)
+    else:
+        from slowwave.flows.as_of import serving_as_of
+        from slowwave.flows.nightly import parse_as_of
+
+        cut = parse_as_of(as_of)
+        serving = serving_as_of(settings, cut)
+    _answer(settings, text, values, serving, cut, output)
+
+
+def _given_params(params: Sequence[str]) -> dict[str, str]:
+    given = {}
+    for param in params:
+        name, equals, value = param.partition("=")
+        if not equals or not name:
+            message = f"--param {param!r} is not NAME=VALUE"
+            raise click.UsageError(message)
+        given[name] = value
+    return given
+
+
+def _text_and_values(query: str, given: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """The SQL to run, and the values of its params: the given ones, else a recipe's defaults."""
+    if query == "-":
+        try:
+            return sys.stdin.buffer.read().decode(), given
+        except UnicodeDecodeError as error:
+            message = f"the query on standard input is not UTF-8 ({error.reason} at byte {error.start})"
+            raise UserError(message) from error
+    if not _NAME.fullmatch(query):
+        return query, given
+    recipe = cookbook().get(query.strip())
+    if recipe is None:
+        return query, given
+    return recipe.sql, {name: value for name, value in recipe.params.items() if value is not None} | given
+
+
+def _answer(
+    settings: Settings, text: str, values: dict[str, str], serving: Path | None, cut: datetime, output: Format
+) -> None:
+    views = _landed_views(settings, text, cut)
+    try:
+        try:
+            _run(text, values, serving, views, output)
+        except (duckdb.Error, OSError) as error:
+            if isinstance(error, BrokenPipeError) or views is None or not views.is_outdated():
+                raise
+            _run(text, values, serving, _landed_views(settings, text, cut), output)
+    except duckdb.Error as error:
+        raise UserError(_explained(error, text, serving)) from error
+
+
+def _landed_views(settings: Settings, text: str, cut: datetime) -> LandedViews | None:
+    if not _ABOUT_LANDED.search(text):
+        return None
+    from slowwave.flows.lake_views import LandedViews  # Polars is slow to load
+
+    return LandedViews(settings.lake, cut)
+
+
+def _run(text: str, values: dict[str, str], serving: Path | None, views: LandedViews | None, output: Format) -> None:
+    with locked_connection(serving, views.frames if views else None) as connection:
+        statements = connection.extract_statements(text)
+        if not statements:
+            message = "the query is empty"
+            raise UserError(message)
+        _check_params(set().union(*(statement.named_parameters for statement in statements)), values)
+        *before, last = [
+            (statement, {name: values[name] for name in statement.named_parameters}) for statement in statements
+        ]
+
+        def work() -> None:
+            for statement, own in before:
+                connection.execute(statement, own)
+            if output == "parquet":
+                relation = connection.sql(last[0], params=last[1])
+                if relation is None:
+                    message = "the last statement has no rows to write"
+                    raise UserError(message)
+                write_parquet_result(relation)
+            else:
+                connection.execute(*last)
+                names = [column[0] for column in connection.description or []]
+                write_rows(names, _batches(connection), output)
+
+        _interruptible(connection, work)
+
+
+def _check_params(needed: set[str], values: Mapping[str, str]) -> None:
+    missing = sorted(needed - values.keys())
+    if missing:
+        message = "the query needs " + " ".join(f"--param {name}=…" for name in missing)
+        raise click.UsageError(message)
+    unknown = sorted(values.keys() - needed)
+    if unknown:
+        known = ", ".join(f"${name}" for name in sorted(needed)) or "none"
+        message = f"the query has no ${unknown[0]}; its params: {known}"
+        raise click.UsageError(message)
+
+
+def _batches(connection: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Any, ...]]]:
+    size = _PEEKED_ROWS  # soon there, and they tell that the query works
+    while rows := connection.fetchmany(size):
+        yield rows
+        size = BATCH_ROWS
+
+
+def _interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
+    """Run `work` beside the main thread: only there does Python see Ctrl-C while DuckDB computes."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        future = pool.submit(work)
+        try:
+            future.result()
+        except KeyboardInterrupt:
+            while not future.done():
+                connection.interrupt()
+                wait([future], timeout=0.05)
+            raise
+
+
+def _explained(error: duckdb.Error, text: str, serving: Path | None) -> str:
+    """DuckDB's message, or what it means here."""
+    if isinstance(error, duckdb.ParserException) and _NAME.fullmatch(text):
+        near = difflib.get_close_matches(text.strip(), cookbook(), n=3)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        return f"{text.strip()!r} is neither SQL nor in the cookbook: {hint}see `slowwave sql --list`"
+    missing = _MISSING_TABLE.search(str(error))
+    if serving is None and missing:
+        from slowwave.transforms.serving_tables import SERVING
+
+        if missing[1].strip('"').casefold() in {table.name for table in SERVING}:
+            return "nothing is published yet: run slowwave nightly"
+    return error_lines(error)
+
+
+def _list_cookbook(output: Format) -> None:
+    if output == "parquet":
+        message = "--list prints as table, csv or json"
+        raise click.UsageError(message)
+    if output == "json":
+        _write_cookbook_json(cookbook())
+        return
+    rows = [(recipe.name, recipe.question, _params_text(recipe)) for recipe in cookbook().values()]
+    write_rows(["name", "question", "params"], [rows], output)
+
+
+def _params_text(recipe: Recipe) -> str:
+    return " ".join(name if value is None else f"{name}={value}" for name, value in recipe.params.items())
+
+
+def _write_cookbook_json(recipes: Mapping[str, Recipe]) -> None:
+    rows = [
+        (
+            recipe.name,
+            recipe.question,
+            recipe.params,
+            [{"name": column.name, "unit": column.unit, "meaning": column.meaning} for column in recipe.columns],
+        )
+        for recipe in recipes.values()
+    ]
+    write_rows(["name", "question", "params", "columns"], [rows], "json")

@@ -1,0 +1,96 @@
+"""What must hold after a fault in a step, and after the step was run again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crash_cases import Driver, Fault, Point, points
+
+# Faults that may be passed over: the file is gone, or will be removed by the next run, and nothing depends on it.
+MAY_SUCCEED = frozenset[tuple[str, str]]()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A step on a prepared home: what is there before it, after it, and after everything; and its fault points."""
+
+    driver: Driver
+    step: str
+    template: Path
+    points: list[Point]
+    before: dict[str, Any]
+    done: dict[str, Any]
+    final: dict[str, Any]
+
+
+def subject(driver: Driver, step: str) -> Subject:
+    """Prepare the home of a step, and run it undisturbed once, traced."""
+    home = driver.folder / "home"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir()
+    driver.run(f"prepare_{step}", home)
+    template = driver.folder / f"{step}-template"
+    shutil.move(home, template)
+    before = driver.run("look", driver.copy(template))
+    traced = driver.trace(step, driver.copy(template))
+    finished = driver.run("finish", home)
+    return Subject(driver, step, template, points(traced), before, finished["before"], finished["after"])
+
+
+def sample(found: Sequence[Point], count: int) -> list[Point]:
+    """About `count` of the points, evenly spread, the first and the last among them."""
+    count = min(count, len(found))
+    return [found[i * (len(found) - 1) // (count - 1)] for i in range(count)]
+
+
+def faults_found(subject: Subject, point: Point, fault: Fault) -> list[str]:
+    """What is wrong after one fault at a point, and after running again; nothing when all is well."""
+    home = subject.driver.copy(subject.template)
+    outcome = subject.driver.disturbed(subject.step, home, point, fault)
+    wrong = []
+    if not outcome["is_hit"]:
+        wrong.append("the point was not reached")
+    if "crash" in outcome:
+        wrong.append(f"an error nobody expects: {outcome['crash']}")
+    elif fault != "SIGKILL" and "error" not in outcome and (point.name, Path(point.path).name) not in MAY_SUCCEED:
+        wrong.append("the fault was passed over")
+    elif "error" in outcome and (not outcome["error"].strip() or "\n" in outcome["error"].strip()):
+        wrong.append(f"the error is no sentence: {outcome['error']!r}")
+    try:
+        seen = subject.driver.run("finish", home)
+    except AssertionError as error:
+        return [*wrong, f"what was left cannot be read or run again: {error}"]
+    wrong += _wreck_faults(subject, seen["before"]) + _final_faults(subject, seen["after"])
+    return [f"{fault} at {point}: {text}" for text in wrong]
+
+
+def _wreck_faults(subject: Subject, seen: dict[str, Any]) -> list[str]:
+    """Nothing lost, and readers see the old or the new, right after the fault."""
+    wrong = []
+    if seen["current"] not in (subject.before["current"], subject.done["current"]):
+        wrong.append(f"current is neither the old nor the new: {seen['current']}")
+    gone = sorted(set(subject.before["inbox"]) - set(seen["inbox"]))
+    if gone and any(seen[name] != subject.done[name] for name in ("rows", "quarantine", "files")):
+        wrong.append(f"{gone} left the inbox before all rows were in the lake")
+    for table, rows in seen["rows"].items():
+        if not set(subject.before["rows"][table]) <= set(rows) <= set(subject.done["rows"][table]):
+            wrong.append(f"rows of {table} were lost, or are none that was delivered")
+    if seen["unaccounted"]:
+        wrong.append("delivered is not accepted + duplicate + quarantined")
+    return wrong
+
+
+def _final_faults(subject: Subject, seen: dict[str, Any]) -> list[str]:
+    """After running again, all is as if nothing had happened."""
+    wrong = [
+        f"{name} differ after running again: {seen[name]}, undisturbed {subject.final[name]}"
+        for name in ("current", "rows", "quarantine", "files", "inbox", "unaccounted", "leftovers")
+        if seen[name] != subject.final[name]
+    ]
+    if seen["runs"].get(seen["current_run"]) != "published":
+        wrong.append(f"current is run {seen['current_run']}, which the ledger does not know as published")
+    return wrong
