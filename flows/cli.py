@@ -24,6 +24,52 @@ app = typer.Typer(
 )
 
 
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "demo": ("slowwave demo",),
+    "land": (
+        "slowwave land runs.jsonl memories.csv",
+        "slowwave land 'logs/*.jsonl.gz' --dry-run",
+        "cat runs.jsonl | slowwave land -",
+    ),
+    "nightly": (
+        "slowwave nightly",
+        "slowwave nightly --plan",
+        "slowwave nightly --as-of 2026-03-10",
+    ),
+    "backfill": ("slowwave backfill --from 2026-03-01 --to 2026-03-07",),
+    "sql": (
+        "slowwave sql --list",
+        'slowwave sql "SELECT memory_id, echoed_count FROM memory_health ORDER BY echoed_count DESC LIMIT 5"',
+        'slowwave sql "SELECT count(*) AS rows FROM interactions" --format json',
+    ),
+    "why": (
+        "slowwave why MEMORY_ID",
+        "slowwave why MEMORY_ID --format json",
+    ),
+    "schema": (
+        "slowwave schema",
+        "slowwave schema interactions",
+        "slowwave schema memory_health --format markdown",
+    ),
+    "diff": (
+        "slowwave diff",
+        "slowwave diff previous current --format json",
+    ),
+    "prune": ("slowwave prune --keep 14",),
+    "status": (
+        "slowwave status",
+        "slowwave status --warn-hours 30 --error-hours 60 --format json",
+    ),
+    "doctor": ("slowwave doctor",),
+    "serve": ("slowwave serve --timezone Europe/Berlin",),
+}
+
+
+def _examples(command: str) -> str:
+    # \b keeps click from joining the lines
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[command])
+
+
 class Kind(StrEnum):
     """Kinds of delivered rows."""
 
@@ -81,7 +127,7 @@ def _main(
     pass
 
 
-@app.command()
+@app.command(epilog=_examples("demo"))
 def demo(
     seed: Annotated[int, typer.Option(help="Another seed makes another month.")] = 7,
     days: Annotated[int, typer.Option(min=1, max=366, help="Days of sample logs.")] = 30,
@@ -92,7 +138,7 @@ def demo(
     run_demo(_settings(), seed=seed, days=days)
 
 
-@app.command()
+@app.command(epilog=_examples("land"))
 def land(
     paths: Annotated[
         list[str] | None, typer.Argument(help="Files, folders, globs, or - for standard input. None: the inbox.")
@@ -109,7 +155,7 @@ def land(
     run_land(_settings(), paths or [], kind=kind.value if kind else None, dry_run=dry_run, output=output.value)
 
 
-@app.command()
+@app.command(epilog=_examples("nightly"))
 def nightly(
     as_of: AsOf = None,
     full: Annotated[bool, typer.Option("--full", help="Rebuild every day and compare with what is there.")] = False,
@@ -124,7 +170,7 @@ def nightly(
         run_nightly(_settings(), as_of=as_of, full=full)
 
 
-@app.command()
+@app.command(epilog=_examples("backfill"))
 def backfill(
     first: Annotated[str, typer.Option("--from", help="First UTC day, such as 2026-03-01.", metavar="DAY")],
     last: Annotated[str, typer.Option("--to", help="Last UTC day, included.", metavar="DAY")],
@@ -135,7 +181,7 @@ def backfill(
     run_backfill(_settings(), first, last)
 
 
-@app.command()
+@app.command(epilog=_examples("sql"))
 def sql(
     query: Annotated[
         str | None, typer.Argument(help="SQL, a cookbook name (see --list), or - for standard input.")
@@ -153,7 +199,7 @@ def sql(
     run_sql(_settings(), query, output=output.value, as_of=as_of, show_list=show_list, params=param or [])
 
 
-@app.command()
+@app.command(epilog=_examples("why"))
 def why(
     id: Annotated[str, typer.Argument(help="A memory's id.")],  # noqa: A002 - the argument's name in the help
     output: Annotated[TextFormat, typer.Option("--format", help="json lists every interaction of every count.")] = (
@@ -167,7 +213,7 @@ def why(
     run_why(_settings(), id, output=output.value, limit=limit)
 
 
-@app.command()
+@app.command(epilog=_examples("schema"))
 def schema(
     table: Annotated[str | None, typer.Argument(help="A table. None: list them.")] = None,
     output: Annotated[
@@ -180,7 +226,7 @@ def schema(
     run_schema(table, output=output.value)
 
 
-@app.command()
+@app.command(epilog=_examples("diff"))
 def diff(
     run: Annotated[str, typer.Argument(help="A run id or the start of one, `current` or `previous`.")] = "previous",
     other: Annotated[str, typer.Argument(help="The run to compare it with.")] = "current",
@@ -192,7 +238,7 @@ def diff(
     run_diff(_settings(), run, other, output=output.value)
 
 
-@app.command()
+@app.command(epilog=_examples("prune"))
 def prune(
     keep: Annotated[int, typer.Option(min=0, help="Serving files kept besides current.")] = 7,
 ) -> None:
@@ -202,7 +248,7 @@ def prune(
     run_prune(_settings(), keep)
 
 
-@app.command()
+@app.command(epilog=_examples("status"))
 def status(
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = TextFormat.text,
     warn_hours: Annotated[float, typer.Option(min=0, help="Older than this is a warning.")] = 26.0,
@@ -214,7 +260,7 @@ def status(
     run_status(_settings(), output=output.value, warn_hours=warn_hours, error_hours=error_hours)
 
 
-@app.command()
+@app.command(epilog=_examples("doctor"))
 def doctor() -> None:
     """Check the home, the lake, the lock, the disk and the versions, and say what to do about what is wrong."""
     from slowwave.flows.doctor import run_doctor
@@ -222,7 +268,7 @@ def doctor() -> None:
     run_doctor(_settings())
 
 
-@app.command()
+@app.command(epilog=_examples("serve"))
 def serve(
     timezone: Annotated[str, typer.Option(help="Time zone of the nightly schedule, such as Europe/Berlin.")] = "UTC",
     nightly_cron: Annotated[str, typer.Option(help="When the nightly flow runs.")] = "0 2 * * *",

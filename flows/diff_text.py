@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from slowwave.flows.diff import PublishDiff
 
 _SHOWN = 5
+_GAP = 2
 _ID_WIDTH, _PROJECT_WIDTH, _HASH_WIDTH = 28, 16, 12
 _COUNTS = ("before", "after", "added", "removed", "changed")
 _MEMORIES = {
@@ -38,11 +40,11 @@ def print_diff(found: PublishDiff) -> None:
             shown = change["examples"][:_SHOWN]
             more = ", of which:" if len(shown) < change["count"] else ":"
             console.print(Text(said + more, style="bold"))
-            console.print(_examples(shown))
+            console.print(_examples(shown, console.width))
 
 
 def _runs(found: PublishDiff) -> Grid:
-    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid = Grid.grid(padding=(0, _GAP, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for name, fact in found.before.items():
@@ -66,7 +68,7 @@ def _fact(name: str, fact: Any) -> str:  # noqa: ANN401 - any column of runs
 
 
 def _tables(found: PublishDiff) -> Grid:
-    table = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    table = Grid(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold")
     table.add_column("\ntable", no_wrap=True)
     for name in _COUNTS:
         table.add_column(f"\n{name}", justify="right", no_wrap=True)
@@ -80,7 +82,7 @@ def _notes(found: PublishDiff) -> list[Text]:
     for diff in found.tables:
         if diff.columns:
             by_count = sorted(diff.columns.items(), key=lambda item: (-item[1], item[0]))
-            notes.append(f"{diff.table}: changed {', '.join(f'{name} {count:,}×' for name, count in by_count)}")
+            notes.append(f"{diff.table}: changed in {', '.join(f'{name} {count:,}' for name, count in by_count)}")
         if diff.not_compared:
             notes.append(f"{diff.table}: only in one of them, or of another type: {', '.join(diff.not_compared)}")
     for said, names in (
@@ -93,26 +95,29 @@ def _notes(found: PublishDiff) -> list[Text]:
     return [Text(terminal_safe(note)) for note in notes]
 
 
-def _examples(rows: list[dict[str, Any]]) -> Grid:
-    grid = Grid.grid(padding=(0, 2, 0, 0), expand=False)
-    for _ in range(3):
-        grid.add_column(no_wrap=True)
-    grid.add_column(no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        texts = [
+def _examples(rows: list[dict[str, Any]], width: int) -> Grid:
+    """Memory, project and change in full, and as much of the content as the line has room for."""
+    texts = [
+        [
             shortened(terminal_safe(row["memory_id"]), _ID_WIDTH),
             shortened(terminal_safe(row["project"] or ""), _PROJECT_WIDTH),
             _moved(row),
-            terminal_safe(row["content"] or ""),
         ]
-        grid.add_row(*map(Text, texts))
+        for row in rows
+    ]
+    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
+    grid = Grid.grid(padding=(0, _GAP, 0, 0))
+    for taken in (*widths, max(1, width - sum(widths) - _GAP * (len(widths) + 1))):
+        grid.add_column(no_wrap=True, overflow="ellipsis", width=taken)
+    for row, cells in zip(rows, texts, strict=True):
+        grid.add_row(*map(Text, [*cells, terminal_safe(row["content"] or "")]))
     return grid
 
 
 def _moved(row: dict[str, Any]) -> str:
     """What became of the memory: its status or count before and after, or its counts where it is new or gone."""
     if "before" not in row:
-        return f"{row['status'] or 'never landed'}, {row['injected_count']:,} injected, {row['echoed_count']:,} echoed"
+        return f"{row['status'] or 'never landed'}, {row['injected_count']:,} inj., {row['echoed_count']:,} echoed"
     before, after = row["before"], row["after"]
     if isinstance(before, int) and isinstance(after, int):
         return f"{before:,} → {after:,} ({after - before:+,})"

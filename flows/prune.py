@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from slowwave.flows.lake import Lake
-from slowwave.flows.run_ids import utc_now
 from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import TEMPORARY
@@ -50,17 +49,16 @@ def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:
     for left in [*settings.serving.glob(f".*{TEMPORARY}"), *settings.serving.glob(f"*/.*{TEMPORARY}*")]:
         if left.is_file() or left.is_symlink():
             left.unlink(missing_ok=True)
-    _prune_partitions(settings, lake, pruned)
+    _prune_partitions(settings, lake, young, pruned)
     return pruned
 
 
-def _prune_partitions(settings: Settings, lake: Lake, pruned: Pruned) -> None:
+def _prune_partitions(settings: Settings, lake: Lake, young: float, pruned: Pruned) -> None:
     kept_runs = {path.stem for path in settings.serving.glob("*/*.duckdb")}
-    recent = f"{utc_now() - _GRACE:%Y%m%dT%H%M%S}"
     kept = set()
     for files in lake.files(DayInputs.name).values():
         for file in files:
-            if file.path.stem in kept_runs or file.path.stem >= recent:
+            if file.path.stem in kept_runs or file.path.stat().st_mtime >= young:
                 kept.add(file.path)
             else:
                 file.path.unlink(missing_ok=True)

@@ -20,9 +20,9 @@ from slowwave.flows.terminal import shortened, terminal_safe
 MAX_ROWS = 200
 MAX_BLOCKS = 20
 WIDTH_ELSEWHERE = 100
-# a text column may be cut down to this; a narrower one, such as an id, and a number or a time never
-_LEAST_TEXT = 24
-_GAP = 3
+# prose may be cut down to this; numbers, times, ids and whatever else has no spaces never
+_LEAST_TEXT = 16
+_GAP = 2
 _MAX_CELL = 2_000
 _BIG = 1e15
 
@@ -46,7 +46,8 @@ def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]
     header = [terminal_safe(name) for name in names]
     cells = [[_shown(value) for value in row] for row in kept]
     numeric = [_is_numeric(row[i] for row in kept) for i in range(len(names))]
-    widths = _widths(header, cells, numeric, console.width)
+    prose = [any(isinstance(row[i], str) and " " in row[i] for row in kept) for i in range(len(names))]
+    widths = _widths(header, cells, prose, console.width)
     if widths is None:
         cells = cells[:MAX_BLOCKS]
         _print_blocks(console, header, cells)
@@ -74,13 +75,13 @@ def _is_numeric(values: Iterable[object]) -> bool:
     return bool(given) and all(isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) for value in given)
 
 
-def _widths(header: list[str], cells: Rows, numeric: list[bool], width: int) -> list[int] | None:
+def _widths(header: list[str], cells: Rows, prose: list[bool], width: int) -> list[int] | None:
     """Width of each column so that a row takes one line; None when the columns do not fit side by side."""
     widths = [max(map(cell_len, column)) for column in zip(header, *cells, strict=True)]
     excess = sum(widths) + _GAP * (len(widths) - 1) - width
     while excess > 0:
-        # the widest text gives way first, down to the next widest
-        texts = [i for i, size in enumerate(widths) if not numeric[i] and size > max(_LEAST_TEXT, cell_len(header[i]))]
+        # the widest gives way first, down to the next widest
+        texts = [i for i, size in enumerate(widths) if prose[i] and size > max(_LEAST_TEXT, cell_len(header[i]))]
         if not texts:
             return None
         widest = max(texts, key=lambda i: widths[i])
@@ -93,7 +94,7 @@ def _widths(header: list[str], cells: Rows, numeric: list[bool], width: int) -> 
 
 
 def _table(header: list[str], cells: Rows, numeric: list[bool], widths: list[int]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for name, is_number, size in zip(header, numeric, widths, strict=True):
         table.add_column(
             Text(name), justify="right" if is_number else "left", width=size, no_wrap=True, overflow="ellipsis"

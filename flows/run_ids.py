@@ -13,4 +13,4 @@ def utc_now() -> datetime:
 
 def new_run_id(started_at: datetime) -> str:
     """A run id that sorts by its start; the random end keeps it unique under a wrong clock."""
-    return f"{started_at:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
+    return f"{started_at:%Y%m%dT%H%M%S%f}-{secrets.token_hex(2)}"

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import duckdb
+import typer
 
 from slowwave.dashboards.cookbook import Recipe, cookbook
 from slowwave.flows.errors import UserError
@@ -48,7 +48,7 @@ def run_sql(
 
     Of several statements all run, and the last one's result is printed. `params` are `name=value`, text for `$name`.
 
-    Raises UserError when the query fails or nothing is published, click.UsageError when arguments do not fit.
+    Raises UserError when the query fails or nothing is published, typer.BadParameter when arguments do not fit.
     """
     given = _given_params(params)
     if show_list:
@@ -56,10 +56,10 @@ def run_sql(
         return
     if query is None:
         message = "give a query, or --list to see the cookbook's"
-        raise click.UsageError(message)
+        raise typer.BadParameter(message)
     if output == "parquet" and sys.stdout.isatty():
         message = "Parquet is binary: redirect it, as in `slowwave sql … --format parquet > result.parquet`"
-        raise click.UsageError(message)
+        raise typer.BadParameter(message)
     text, values = _text_and_values(query, given)
     if as_of is None:
         cut, serving = utc_now(), published_file(settings)
@@ -78,7 +78,7 @@ def _given_params(params: Sequence[str]) -> dict[str, str]:
         name, equals, value = param.partition("=")
         if not equals or not name:
             message = f"--param {param!r} is not NAME=VALUE"
-            raise click.UsageError(message)
+            raise typer.BadParameter(message)
         given[name] = value
     return given
 
@@ -154,12 +154,12 @@ def _check_params(needed: set[str], values: Mapping[str, str]) -> None:
     missing = sorted(needed - values.keys())
     if missing:
         message = "the query needs " + " ".join(f"--param {name}=…" for name in missing)
-        raise click.UsageError(message)
+        raise typer.BadParameter(message)
     unknown = sorted(values.keys() - needed)
     if unknown:
         known = ", ".join(f"${name}" for name in sorted(needed)) or "none"
         message = f"the query has no ${unknown[0]}; its params: {known}"
-        raise click.UsageError(message)
+        raise typer.BadParameter(message)
 
 
 def _batches(connection: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Any, ...]]]:
@@ -200,7 +200,7 @@ def _explained(error: duckdb.Error, text: str, serving: Path | None) -> str:
 def _list_cookbook(output: Format) -> None:
     if output == "parquet":
         message = "--list prints as table, csv or json"
-        raise click.UsageError(message)
+        raise typer.BadParameter(message)
     if output == "json":
         _write_cookbook_json(cookbook())
         return

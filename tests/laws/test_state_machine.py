@@ -290,4 +290,4 @@ def test_any_life_of_a_home_obeys_the_laws(tmp_path_factory):
 
 @pytest.mark.slow
 def test_any_long_life_of_a_home_obeys_the_laws(tmp_path_factory):
-    _run(tmp_path_factory, examples=60, steps=30)
+    _run(tmp_path_factory, examples=30, steps=25)

@@ -1,0 +1,236 @@
+"""What a person sees of a run: progress on standard error while it goes on, one screen of lines when it is done."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as Grid
+from rich.text import Text
+
+from slowwave.flows import check_lines
+from slowwave.flows.check_lines import utc_text
+from slowwave.flows.lake import Lake
+from slowwave.flows.land import LandingReport
+from slowwave.flows.nightly import NightlyResult
+from slowwave.flows.plan import DayPlan
+from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.transforms.serving_tables import Runs
+
+Lines = list[tuple[str, str]]
+
+_PHASES = {"plan": "planning", "replay": "replaying", "publish": "publishing"}
+_SECONDS_BETWEEN_LINES = 10.0
+_SHOWN_FILES = 12
+_SHOWN_REASONS = 5
+_SHOWN_FINDINGS = 5
+_REASON_WIDTH = 90
+_FINDING_WIDTH = 300
+
+
+def phase_of(label: str) -> str:
+    """Which phase of a run a progress label belongs to; labels of landing are names of files."""
+    return _PHASES.get(label, "landing")
+
+
+class Screen:
+    """Progress on standard error: bars where that is a terminal, else a short line per phase and every ten seconds."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+        self._bars: Progress | None = None
+        self._phase = ""
+        self._last = 0.0
+
+    def __enter__(self) -> Screen:
+        if self._console.is_terminal:
+            self._bars = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                TextColumn("{task.fields[detail]}", markup=False),
+                TimeElapsedColumn(),
+                console=self._console,
+                transient=True,
+            )
+            self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+            self._bars = None
+
+    def note(self, text: str) -> None:
+        """A line of its own, such as whom we wait for."""
+        self._console.print(Text(f"slowwave: {terminal_safe(text)}"), soft_wrap=True)
+
+    def progress(self, label: str, done: int, total: int) -> None:
+        """What is being done, and how much of it is done (`total` 0: not known)."""
+        phase = phase_of(label)
+        is_new, self._phase = phase != self._phase, phase
+        if self._bars is not None:
+            if is_new:
+                for bar in self._bars.task_ids:
+                    self._bars.remove_task(bar)
+                self._bars.add_task(phase, total=None, detail="")
+            detail = shortened(terminal_safe(label), 40) if phase == "landing" else f"{done} of {total}" if total else ""
+            self._bars.update(self._bars.task_ids[-1], completed=done, total=total or None, detail=detail)
+        elif is_new or time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
+            self._last = time.monotonic()
+            self.note(phase + (f": {done} of {total}" if total and phase == "replaying" else ""))
+
+
+def print_lines(title: str, lines: Lines) -> None:
+    """Print a title and labelled lines on standard output."""
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, text in lines:
+        if text.startswith("slowwave ") or "=" in text.partition(" slowwave ")[0]:
+            grid.add_row(Text(label, style="bold"), Text(terminal_safe(text), style="cyan", no_wrap=True))
+        else:
+            grid.add_row(Text(label, style="bold"), Text(terminal_safe(text)))
+    console = check_lines.screen()
+    console.print(Text(terminal_safe(title), style="bold", overflow="fold"))
+    console.print(grid, soft_wrap=True)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 file`, `2 files`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+# ----------------------------------------------------------------------------------------------------------- landing
+
+
+def landed_lines(report: LandingReport) -> Lines:
+    """What became of the delivered rows."""
+    if not report.files:
+        lines = [("landed", "nothing: no file waited")]
+    else:
+        counts = [f"{report.total(name):,} {name}" for name in ("accepted", "duplicate", "quarantined")]
+        delivered = f"{counted(report.total('delivered'), 'row')} delivered"
+        lines = [("landed", f"{counted(len(report.files), 'file')}: {delivered} = {' + '.join(counts)}")]
+    lines += [("", f"{count:,} × {shortened(reason, _REASON_WIDTH)}") for reason, count in _top_reasons(report)]
+    return lines + [("not read", fault) for fault in report.unreadable]
+
+
+def _top_reasons(report: LandingReport) -> list[tuple[str, int]]:
+    ranked = sorted(report.reasons.items(), key=lambda item: (-item[1], item[0]))
+    rest = sum(count for _, count in ranked[_SHOWN_REASONS:])
+    return ranked[:_SHOWN_REASONS] + ([("other reasons", rest)] if rest else [])
+
+
+def print_landing(report: LandingReport, *, dry_run: bool) -> None:
+    """Print a table of the landed files: all of a few; of many those with quarantined rows, and the totals."""
+    files = report.files
+    if len(files) > _SHOWN_FILES:
+        refused = sorted((file for file in files if file.quarantined), key=lambda file: -file.quarantined)
+        files = refused[:_SHOWN_FILES]
+    names = ("delivered", "accepted", "duplicate", "quarantined")
+    if report.files:
+        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        grid.add_column("file", overflow="fold")
+        for name in names:
+            grid.add_column(name, justify="right", no_wrap=True)
+        for file in files:
+            grid.add_row(Text(terminal_safe(file.source)), *(f"{getattr(file, name):,}" for name in names))
+        hidden = len(report.files) - len(files)
+        if hidden:
+            others = [f"{report.total(name) - sum(getattr(file, name) for file in files):,}" for name in names]
+            grid.add_row(Text(counted(hidden, "file") if not files else f"{hidden:,} more"), *others)
+        if len(report.files) > 1:
+            grid.add_row("total", *(f"{report.total(name):,}" for name in names), style="bold")
+        check_lines.screen().print(grid)
+    lines = [line for line in landed_lines(report)[1:] if line[0] == ""]
+    if lines:
+        print_lines("", [("quarantined" if not at else "", text) for at, (_, text) in enumerate(lines)])
+    if dry_run:
+        check_lines.screen().print("nothing was written (--dry-run)")
+
+
+# -------------------------------------------------------------------------------------------------------------- runs
+
+
+def day_lines(days: Sequence[DayPlan], label: str, of: int) -> Lines:
+    """Days to build and why, a line per reason."""
+    if not days:
+        return [(label, f"none of {counted(of, 'day')}: all are there")]
+    found: defaultdict[str, list[date]] = defaultdict(list)
+    for day in days:
+        found[day.reason].append(day.day)
+    lines = [(label, f"{len(days):,} of {counted(of, 'day')}")]
+    return lines + [("", f"{reason}: {_days(of_reason)}") for reason, of_reason in found.items()]
+
+
+def _days(days: Sequence[date]) -> str:
+    first, last = min(days), max(days)
+    if len(days) == 1:
+        return first.isoformat()
+    if len(days) == (last - first).days + 1:
+        return f"{len(days):,} days, {first} to {last}"
+    if len(days) <= _SHOWN_FILES:
+        return ", ".join(day.isoformat() for day in sorted(days))
+    return f"{len(days):,} days between {first} and {last}"
+
+
+def result_title(result: NightlyResult) -> str:
+    """How a run ended, in a line."""
+    if result.status == "built":
+        return f"built the evidence as of {utc_text(result.as_of)}; what is published stays"
+    return f"{result.status} as of {utc_text(result.as_of)}" + (f": {result.message}" if result.message else "")
+
+
+def result_lines(settings: Settings, result: NightlyResult) -> Lines:
+    """What a run did: landed, built, published, what the audits warn of, where to look next."""
+    lines = [("run", result.run_id)]
+    if result.status != "built":
+        lines += landed_lines(result.landed)
+    if result.status != "skipped":
+        lines += day_lines(result.built, "rebuilt" if result.status == "published" else "built", len(result.plan.days))
+    if result.status == "published":
+        lines.append(("published", _published(settings, result.run_id)))
+        lines += _finding_lines(result)
+    return lines
+
+
+def _published(settings: Settings, run_id: str) -> str:
+    runs = Lake(Path(settings.lake)).ledger(Runs)
+    hashes = runs.row(by_predicate=runs["run_id"] == run_id, named=True)["table_hashes"] if runs.height else []
+    tables = [(name, int(digest.partition("-")[0])) for name, _, digest in (text.partition("=") for text in hashes)]
+    return ", ".join(f"{name} {counted(rows, 'row')}" for name, rows in tables)
+
+
+def _finding_lines(result: NightlyResult) -> Lines:
+    if not result.findings:
+        return [("audits", "all passed")]
+    lines = [("audits", f"{counted(len(result.findings), 'warning')}, none of them fatal")]
+    shown = [("", shortened(str(finding), _FINDING_WIDTH)) for finding in result.findings[:_SHOWN_FINDINGS]]
+    return lines + shown
+
+
+def next_lines(settings: Settings, result: NightlyResult) -> Lines:
+    """Commands worth running next."""
+    prefix = command_prefix(settings)
+    lines = [("next", f'{prefix} sql "FROM memory_health ORDER BY reference_count DESC LIMIT 10"')]
+    if result.landed.total("quarantined"):
+        lines.append(("", quarantine_command(settings, result.run_id)))
+    return [*lines, ("", f"{prefix} status")]
+
+
+def quarantine_command(settings: Settings, run_id: str) -> str:
+    """The command that shows the rows a run refused."""
+    wanted = f"SELECT source, row_number, reason, raw_text FROM quarantine WHERE run_id = '{run_id}'"
+    return f'{command_prefix(settings)} sql "{wanted}"'
+
+
+def command_prefix(settings: Settings) -> str:  # noqa: ARG001 - the home is in the caller's environment already
+    """How the user calls us."""
+    return "slowwave" if Path(sys.argv[0]).name == "slowwave" else f"{sys.executable} -m slowwave.flows.cli"
