@@ -10,8 +10,10 @@ from slowwave.flows.code_hash import code_hash
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
 from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import Progress, build, make_plan, no_progress, publish, start_run
+from slowwave.flows.nightly import build, make_plan
 from slowwave.flows.plan import LogAsOf, Plan
+from slowwave.flows.publish import publish
+from slowwave.flows.run import Progress, no_progress, start_run
 from slowwave.flows.settings import Settings
 from slowwave.transforms.evidence_tables import DayInputs
 from slowwave.transforms.hashing import digest

@@ -47,28 +47,34 @@ def tried(name: str, look: Callable[[], CheckLine]) -> CheckLine:
 
     A file that has gone is looked for again: a landing that merges small files removes them under a reader.
     """
-    for attempt in range(_TRIES):
+    for _ in range(_TRIES - 1):
         try:
             return look()
-        except FileNotFoundError as error:
-            fault: Exception = error
-            if attempt + 1 < _TRIES:
-                continue
+        except FileNotFoundError:
+            continue
         except _UNREADABLE as error:
-            fault = error
-        break
-    says = str(fault) if isinstance(fault, UserError) else f"cannot be read: {fault}"
-    return CheckLine(name, "error", says)
+            return _unreadable(name, error)
+    try:
+        return look()
+    except _UNREADABLE as error:
+        return _unreadable(name, error)
+
+
+def _unreadable(name: str, error: Exception) -> CheckLine:
+    return CheckLine(name, "error", str(error) if isinstance(error, UserError) else f"cannot be read: {error}")
 
 
 def worst(states: Iterable[State]) -> State:
     """The most severe of some states; ok when there are none."""
-    return max(states, key=_SEVERITY.__getitem__, default="ok")
+    found: State = "ok"
+    for state in states:
+        found = state if _SEVERITY[state] > _SEVERITY[found] else found
+    return found
 
 
 def at_most(limit: State, state: State) -> State:
     """`state`, but no more severe than `limit`."""
-    return min(limit, state, key=_SEVERITY.__getitem__)
+    return limit if _SEVERITY[state] > _SEVERITY[limit] else state
 
 
 def in_words(age: timedelta) -> str:

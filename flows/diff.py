@@ -1,69 +1,33 @@
-"""`slowwave diff`: what changed between two publishes, table by table, and what of it a person should look at.
-
-Both files are attached read-only to one in-memory database and compared there: however large the tables, only counts and
-a few examples leave SQL. `run_id` and `as_of` differ between any two runs and are no change, except where they are a key.
-"""
+"""`slowwave diff`: the difference of two publishes as one screen for a person, or as JSON."""
 
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
-import duckdb
-import polars as pl
 import typer
+from rich.cells import cell_len
+from rich.table import Table as Grid
+from rich.text import Text
 
-from slowwave.flows.check_lines import utc_iso
-from slowwave.flows.diff_text import print_diff
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake
-from slowwave.flows.serving import current_run, run_path
+from slowwave.flows.check_lines import screen, utc_iso, utc_text
+from slowwave.flows.publish_diff import PublishDiff, find_run, publish_diff
 from slowwave.flows.settings import Settings
-from slowwave.transforms.serving_tables import SERVING, MemoryHealth, Runs
+from slowwave.flows.terminal import shortened, terminal_safe
 
-EXAMPLES = 20
-_EXCERPT_CHARACTERS = 200
-_BOTH = ("before", "after")  # names of the attached databases
-_STAMPS = ("run_id", "as_of")
-_FACTS = ("run_id", "as_of", "finished_at", "version", "code_hash", "params_hash", "methods")
-_MOVED = ("echoed_count", "injected_count", "eligible_count")
-_MANY_NAMED = 5
-
-
-@dataclass(frozen=True)
-class TableDiff:
-    """Rows of one table in both publishes; changed are those whose key stayed, `columns` says what changed in them."""
-
-    table: str
-    before: int
-    after: int
-    added: int
-    removed: int
-    changed: int
-    columns: dict[str, int]
-    not_compared: list[str]
-
-
-@dataclass(frozen=True)
-class PublishDiff:
-    """Two publishes compared. `before` and `after` hold each one's row of `runs`; `differs` names what of it differs.
-
-    `tables_only_*` are named, not compared; so are `unknown_tables`, whose key this version does not declare. `memories`
-    holds, for each kind of change, `count` and up to `EXAMPLES` `examples`.
-    """
-
-    before: dict[str, Any]
-    after: dict[str, Any]
-    differs: list[str]
-    tables: list[TableDiff]
-    tables_only_before: list[str]
-    tables_only_after: list[str]
-    unknown_tables: list[str]
-    memories: dict[str, Any]
+_SHOWN = 5
+_GAP = 2
+_ID_WIDTH, _PROJECT_WIDTH, _HASH_WIDTH = 28, 16, 12
+_COUNTS = ("before", "after", "added", "removed", "changed")
+_MEMORIES = {
+    "status_changed": ("memory whose status changed", "memories whose status changed"),
+    "new": ("new memory", "new memories"),
+    "gone": ("memory gone", "memories gone"),
+    "echoed_count": ("memory echoed more or less often", "memories echoed more or less often"),
+    "injected_count": ("memory injected more or less often", "memories injected more or less often"),
+    "eligible_count": ("memory eligible more or less often", "memories eligible more or less often"),
+}
 
 
 def run_diff(settings: Settings, run: str, other: str, *, output: str) -> None:
@@ -78,168 +42,97 @@ def run_diff(settings: Settings, run: str, other: str, *, output: str) -> None:
         print_diff(found)
 
 
-def find_run(settings: Settings, named: str) -> Path:
-    """The serving file of a run: its id, the start of its id, `current`, or `previous` (the publish before current).
-
-    Raises UserError when there is none, or more than one.
-    """
-    if named in {"current", "previous"}:
-        current = current_run(settings)
-        if current is None:
-            message = "nothing is published yet: run `slowwave nightly`"
-            raise UserError(message)
-        return current if named == "current" else _previous(settings, current)
-    there = sorted(path.stem for path in settings.serving.glob("runs/*.duckdb"))
-    matching = [run_id for run_id in there if run_id.startswith(named)] if named else []
-    if named in matching:
-        matching = [named]
-    if not matching:
-        known = f"; there are {_some(there[::-1])}" if there else ""
-        message = f"no serving file of a run {named!r} (it may have been pruned){known}"
-        raise UserError(message)
-    if len(matching) > 1:
-        message = f"{named!r} is the start of {len(matching)} runs: {_some(matching)}"
-        raise UserError(message)
-    return run_path(settings, matching[0])
+def print_diff(found: PublishDiff) -> None:
+    """Print the runs, the counts per table, and the few memories of each kind of change that matter most."""
+    console = screen()
+    for part in (_runs(found), _tables(found), *_notes(found)):
+        console.print(part)
+    for kind, change in found.memories.items():
+        if change["count"]:
+            one, many = _MEMORIES[kind]
+            said = f"\n{change['count']:,} {one if change['count'] == 1 else many}"
+            shown = change["examples"][:_SHOWN]
+            more = ", of which:" if len(shown) < change["count"] else ":"
+            console.print(Text(said + more, style="bold"))
+            console.print(_examples(shown, console.width))
 
 
-def _previous(settings: Settings, current: Path) -> Path:
-    lake = Lake(Path(settings.lake))
-    lake.check_format()
-    published = lake.ledger(Runs).filter(pl.col("status") == "published").sort("started_at", "run_id")["run_id"].to_list()
-    earlier = published[: published.index(current.stem)] if current.stem in published else published
-    for run_id in reversed(earlier):
-        path = run_path(settings, run_id)
-        if path.exists():
-            return path
-    message = f"there is no publish before {current.stem} whose file is still there"
-    raise UserError(message)
+def _runs(found: PublishDiff) -> Grid:
+    grid = Grid.grid(padding=(0, _GAP, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, fact in found.before.items():
+        other = found.after[name]
+        if name in found.differs:
+            said = f"{_fact(name, fact)} → {_fact(name, other)}"
+        else:
+            said = f"{_fact(name, fact)}, the same"
+        grid.add_row(Text(name), Text(terminal_safe(said), style="bold" if name in found.differs else ""))
+    return grid
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_MANY_NAMED]) + (", …" if len(names) > _MANY_NAMED else "")
+def _fact(name: str, fact: Any) -> str:  # noqa: ANN401 - any column of runs
+    if fact is None:
+        return "not said"
+    if name.endswith("_at") or name == "as_of":
+        return utc_text(fact)
+    if name.endswith("_hash"):
+        return fact[:_HASH_WIDTH]
+    return ", ".join(fact) if isinstance(fact, list) else fact
 
 
-def publish_diff(before: Path, after: Path) -> PublishDiff:
-    """Compare two serving files.
-
-    Raises UserError when one cannot be opened as such.
-    """
-    with tempfile.TemporaryDirectory(prefix="slowwave-") as spill, duckdb.connect(config={"temp_directory": spill}) as connection:
-        for name, path in zip(_BOTH, (before, after), strict=True):
-            try:
-                connection.execute(f"ATTACH $path AS {name} (READ_ONLY)", {"path": str(path)})
-            except duckdb.Error as error:
-                message = f"{path} cannot be opened: {error}"
-                raise UserError(message) from error
-        return _compared(connection, {"before": before, "after": after})
+def _tables(found: PublishDiff) -> Grid:
+    table = Grid(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold")
+    table.add_column("\ntable", no_wrap=True)
+    for name in _COUNTS:
+        table.add_column(f"\n{name}", justify="right", no_wrap=True)
+    for diff in found.tables:
+        table.add_row(Text(diff.table), *(f"{getattr(diff, name):,}" for name in _COUNTS))
+    return table
 
 
-def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path]) -> PublishDiff:
-    columns = {name: _columns(connection, name) for name in _BOTH}
-    old, new = columns["before"], columns["after"]
-    facts = {name: _run_facts(connection, name, columns[name], paths[name]) for name in _BOTH}
-    in_both = set(old) & set(new)
-    known = [table for table in SERVING if table.name in in_both]
-    return PublishDiff(
-        before=facts["before"],
-        after=facts["after"],
-        differs=[name for name in _FACTS if facts["before"][name] != facts["after"][name]],
-        tables=[_table_diff(connection, table.name, table.key, old[table.name], new[table.name]) for table in known],
-        tables_only_before=sorted(set(old) - set(new)),
-        tables_only_after=sorted(set(new) - set(old)),
-        unknown_tables=sorted(in_both - {table.name for table in known}),
-        memories=_memories(connection) if MemoryHealth in known else {},
-    )
+def _notes(found: PublishDiff) -> list[Text]:
+    notes = []
+    for diff in found.tables:
+        if diff.columns:
+            by_count = sorted(diff.columns.items(), key=lambda item: (-item[1], item[0]))
+            notes.append(f"{diff.table}: changed in {', '.join(f'{name} {count:,}' for name, count in by_count)}")
+        if diff.not_compared:
+            notes.append(f"{diff.table}: only in one of them, or of another type: {', '.join(diff.not_compared)}")
+    for said, names in (
+        ("only in the first", found.tables_only_before),
+        ("only in the second", found.tables_only_after),
+        ("not known to this version, so not compared", found.unknown_tables),
+    ):
+        if names:
+            notes.append(f"tables {said}: {', '.join(names)}")
+    return [Text(terminal_safe(note)) for note in notes]
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, dict[str, str]]:
-    """Tables of an attached file, with the type of each column."""
-    found: dict[str, dict[str, str]] = {}
-    rows = connection.execute(
-        "SELECT table_name, column_name, data_type FROM duckdb_columns() "
-        "WHERE database_name = $database AND schema_name = 'main' ORDER BY table_name, column_index",
-        {"database": database},
-    ).fetchall()
-    for table, column, dtype in rows:
-        found.setdefault(table, {})[column] = dtype
-    return found
-
-
-def _run_facts(
-    connection: duckdb.DuckDBPyConnection, database: str, columns: dict[str, dict[str, str]], path: Path
-) -> dict[str, Any]:
-    """A file's own row of `runs`; what it does not say is None."""
-    facts: dict[str, Any] = {**dict.fromkeys(_FACTS), "run_id": path.stem}
-    said = [name for name in _FACTS if name in columns.get("runs", {})]
-    if "run_id" in said:
-        rows = connection.execute(
-            f"SELECT {', '.join(said)} FROM {database}.runs WHERE run_id = $run_id", {"run_id": path.stem}
-        ).fetchall()
-        for row in rows:
-            facts |= dict(zip(said, row, strict=True))
-    return facts
-
-
-def _table_diff(
-    connection: duckdb.DuckDBPyConnection, table: str, key: Sequence[str], old: dict[str, str], new: dict[str, str]
-) -> TableDiff:
-    """Count rows by what became of them, matching them by key."""
-    ignored = {*key, *_STAMPS}
-    shared = [name for name in new if name not in ignored and old.get(name) == new[name]]
-    not_compared = sorted({name for name in {*old, *new} - ignored if old.get(name) != new.get(name)})
-    differs = [f"o.{_quoted(name)} IS DISTINCT FROM n.{_quoted(name)}" for name in shared]
-    first = _quoted(key[0])
-    kept = f"o.{first} IS NOT NULL AND n.{first} IS NOT NULL"
-    counts = [
-        f"count(o.{first})",
-        f"count(n.{first})",
-        f"count(*) FILTER (o.{first} IS NULL)",
-        f"count(*) FILTER (n.{first} IS NULL)",
-        *(f"count(*) FILTER ({kept} AND ({differ}))" for differ in [" OR ".join(differs) or "false", *differs]),
+def _examples(rows: list[dict[str, Any]], width: int) -> Grid:
+    """Memory, project and change in full, and as much of the content as the line has room for."""
+    texts = [
+        [
+            shortened(terminal_safe(row["memory_id"]), _ID_WIDTH),
+            shortened(terminal_safe(row["project"] or ""), _PROJECT_WIDTH),
+            _moved(row),
+        ]
+        for row in rows
     ]
-    on = " AND ".join(f"o.{_quoted(name)} = n.{_quoted(name)}" for name in key)
-    (row,) = connection.execute(
-        f"SELECT {', '.join(counts)} FROM before.{_quoted(table)} AS o FULL JOIN after.{_quoted(table)} AS n ON {on}"
-    ).fetchall()
-    changed_columns = {name: count for name, count in zip(shared, row[5:], strict=True) if count}
-    return TableDiff(table, *row[:5], changed_columns, not_compared)
+    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
+    grid = Grid.grid(padding=(0, _GAP, 0, 0))
+    for taken in (*widths, max(1, width - sum(widths) - _GAP * (len(widths) + 1))):
+        grid.add_column(no_wrap=True, overflow="ellipsis", width=taken)
+    for row, cells in zip(rows, texts, strict=True):
+        grid.add_row(*map(Text, [*cells, terminal_safe(row["content"] or "")]))
+    return grid
 
 
-def _quoted(name: str) -> str:
-    """A table's or column's name as SQL; they are ours or another version's, never what a log says."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _memories(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    """What changed about memories, each kind with its count and the examples that matter most."""
-    excerpt = f"content[:{_EXCERPT_CHARACTERS}] AS content"
-    kept = "FROM before.memory_health AS o JOIN after.memory_health AS n USING (memory_id)"
-    gone = "FROM before.memory_health AS n ANTI JOIN after.memory_health AS o USING (memory_id)"
-    fresh = "FROM after.memory_health AS n ANTI JOIN before.memory_health AS o USING (memory_id)"
-    one = "memory_id, n.project, n.memory_type, n.status, n.eligible_count, n.injected_count, n.echoed_count"
-    by_weight = "n.reference_count DESC, n.injected_count DESC, memory_id"
-    found = {
-        "status_changed": _examples(
-            connection,
-            f"SELECT memory_id, n.project, o.status AS before, n.status AS after, n.{excerpt} {kept} "
-            f"WHERE o.status IS DISTINCT FROM n.status ORDER BY {by_weight}",
-        ),
-        "new": _examples(connection, f"SELECT {one}, n.{excerpt} {fresh} ORDER BY {by_weight}"),
-        "gone": _examples(connection, f"SELECT {one}, n.{excerpt} {gone} ORDER BY {by_weight}"),
-    }
-    for name in _MOVED:
-        found[name] = _examples(
-            connection,
-            f"SELECT memory_id, n.project, o.{name} AS before, n.{name} AS after, n.{excerpt} {kept} "
-            f"WHERE o.{name} <> n.{name} ORDER BY abs(n.{name} - o.{name}) DESC, memory_id",
-        )
-    return found
-
-
-def _examples(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
-    """How many rows a query selects, and the first of them."""
-    ((count,),) = connection.execute(f"SELECT count(*) FROM ({query})").fetchall()
-    cursor = connection.execute(f"{query} LIMIT {EXAMPLES}")
-    names = [column[0] for column in cursor.description or []]
-    return {"count": count, "examples": [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]}
+def _moved(row: dict[str, Any]) -> str:
+    """What became of the memory: its status or count before and after, or its counts where it is new or gone."""
+    if "before" not in row:
+        return f"{row['status'] or 'never landed'}, {row['injected_count']:,} inj., {row['echoed_count']:,} echoed"
+    before, after = row["before"], row["after"]
+    if isinstance(before, int) and isinstance(after, int):
+        return f"{before:,} → {after:,} ({after - before:+,})"
+    return f"{before or 'never landed'} → {after or 'never landed'}"

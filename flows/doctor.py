@@ -1,7 +1,7 @@
 """`slowwave doctor`: what could keep the nightly run from working, looked at one by one, with what to do about it.
 
-Whether a folder can be written is found by writing, in a hidden folder that is removed at once. Nothing else is changed;
-what is broken is a line of the report, never the end of it.
+Whether a folder can be written is found by writing, in a hidden folder that is removed at once. Nothing else is
+changed; what is broken is a line of the report, never the end of it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
     return lines
 
 
-# ----------------------------------------------------------------------------------------------------- folders and files
+# ---------------------------------------------------------------------------------------------------- folders and files
 
 
 def _folder(name: str, folder: Path, variable: str) -> CheckLine:
@@ -121,7 +121,9 @@ def _other_homes(settings: Settings) -> CheckLine:
     if not _same(inside, Path(settings.lake)) and inside.is_dir():
         others.append(f"{inside} is a lake too, used where SLOWWAVE_LAKE is not set")
     if others:
-        todo = "set the same in every producer and schedule, and land from the one you give up: slowwave land PATH/inbox"
+        todo = (
+            "set the same in every producer and schedule, and land from the one you give up: slowwave land PATH/inbox"
+        )
         return CheckLine("other homes", "warn", "; ".join(others), todo)
     return CheckLine("other homes", "ok", "no second home in sight")
 
@@ -167,7 +169,9 @@ def _inbox(settings: Settings) -> CheckLine:
     sealed = [delivery.source for delivery in waiting if delivery.path and not os.access(delivery.path, os.R_OK)]
     if sealed:
         todo = "let the user of the nightly run read them"
-        return CheckLine("inbox", "error", f"{len(sealed):,} of {len(waiting):,} files cannot be read by you: {_some(sealed)}", todo)
+        return CheckLine(
+            "inbox", "error", f"{len(sealed):,} of {len(waiting):,} files cannot be read by you: {_some(sealed)}", todo
+        )
     if not can_be_written(settings.inbox):
         todo = "let the user of the nightly run write there: landed files are removed"
         return CheckLine("inbox", "error", f"{settings.inbox} cannot be written by you", todo)
@@ -184,7 +188,9 @@ def _leftovers(settings: Settings, lake: Lake) -> CheckLine:
         return CheckLine("leftovers", "ok", "none")
     todo = ["the next run clears the lake and serving folders"] if old else []
     if stuck:
-        todo.append(f"remove {_some(stuck)}; a .tmp in the inbox is of a producer that died: without .tmp, its whole rows land")
+        todo.append(
+            f"remove {_some(stuck)}; a .tmp in the inbox is of a producer that died: without .tmp, its whole rows land"
+        )
     names = [path.name for path in [*old, *stuck]]
     says = f"{len(names):,} files left half-written more than an hour ago: {_some(names)}"
     return CheckLine("leftovers", "warn", says, "; ".join(todo))
@@ -237,11 +243,15 @@ def _current(settings: Settings, lake: Lake | None) -> CheckLine:
         return CheckLine("current", "error", f"{current.name} cannot be opened: {error}", _PUBLISH_ANEW)
     absent = [table.name for table in SERVING if table.name not in there]
     if absent:
-        return CheckLine("current", "warn", f"{current.name} has no {_some(absent)}: another version wrote it", _PUBLISH_ANEW)
+        return CheckLine(
+            "current", "warn", f"{current.name} has no {_some(absent)}: another version wrote it", _PUBLISH_ANEW
+        )
     if lake is not None and current.stem not in set(lake.ledger(Runs)["run_id"]):
         todo = "the next run enters it: run `slowwave nightly`"
         return CheckLine("current", "warn", f"run {current.stem} opens, but is not in the ledger", todo)
-    return CheckLine("current", "ok", f"run {current.stem} opens read-only and is in the ledger" if lake else "opens read-only")
+    return CheckLine(
+        "current", "ok", f"run {current.stem} opens read-only and is in the ledger" if lake else "opens read-only"
+    )
 
 
 def _evidence(settings: Settings, lake: Lake) -> CheckLine:
@@ -263,7 +273,7 @@ def _evidence(settings: Settings, lake: Lake) -> CheckLine:
     return CheckLine("evidence", "ok", f"all partitions of current are there ({len(days):,} days)")
 
 
-# ------------------------------------------------------------------------------------------------------ the surroundings
+# ----------------------------------------------------------------------------------------------------- the surroundings
 
 
 def _clock(lake: Lake, now: datetime) -> CheckLine:
@@ -277,13 +287,15 @@ def _clock(lake: Lake, now: datetime) -> CheckLine:
     listed = [file for table in LANDED for of_day in lake.files(table.name).values() for file in of_day]
     ahead = sum(file.newest_us > microseconds(now) for file in listed)
     if ahead:
-        says = f"{ahead:,} landed files hold rows dated in the future: a producer's clock runs ahead, or this one is behind"
-        return CheckLine("clock", "warn", says, "such rows are not seen until their time comes")
-    return CheckLine("clock", "ok", f"the last run was noted {in_words(now - newest)}" if newest else "no run to compare it with")
+        says = f"{ahead:,} landed files hold rows of the future: a producer's clock runs ahead, or this one is behind"
+        return CheckLine("clock", "warn", says, "set the clock that is wrong; such rows are not seen before their time")
+    return CheckLine(
+        "clock", "ok", f"the last run was noted {in_words(now - newest)}" if newest else "no run to compare it with"
+    )
 
 
 def _prefect_server() -> CheckLine:
-    """Whether the Prefect server that flows will call answers. Only its host is named: an address may hold a password."""
+    """Whether the Prefect server that flows will call answers; only its host is named, the rest may hold a password."""
     address = os.environ.get("PREFECT_API_URL", "").strip()
     if not address:
         return CheckLine("prefect server", "ok", "PREFECT_API_URL is not set: each flow starts a server of its own")

@@ -46,7 +46,10 @@ def microseconds(instant: datetime) -> int:
 
 
 class Lake:
-    """The lake at `root`. Only the holder of the writer lock may call what writes."""
+    """The lake at `root`. Only the holder of the writer lock may call what writes.
+
+    Paths are read with `glob=False`: the name of the home may hold `[`, `*` or `?`.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -113,13 +116,13 @@ class Lake:
         paths = [file.path for day in days for file in files.get(day, [])]
         if not paths:
             return pl.Series("row_hash", dtype=pl.String)
-        return pl.scan_parquet(paths).select("row_hash").collect()["row_hash"]
+        return pl.scan_parquet(paths, glob=False).select("row_hash").collect()["row_hash"]
 
     def scan_rows(self, table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
         """All row versions in `files`, each once (a killed compaction may have left a row in two files)."""
         if not files:
             return pl.LazyFrame(schema=polars_schema(table))
-        rows = conform(table, pl.scan_parquet([file.path for file in files], missing_columns="insert"))
+        rows = conform(table, pl.scan_parquet([file.path for file in files], glob=False, missing_columns="insert"))
         return rows.unique(subset="row_hash", keep="any")
 
     # ---------------------------------------------------------------- keys on several days
@@ -136,7 +139,7 @@ class Lake:
         paths = sorted(folder.glob("*.parquet")) if folder.is_dir() else []
         if not paths:
             return pl.DataFrame(schema={"key_hash": pl.Int64, "day": pl.Date})
-        return pl.concat([pl.read_parquet(path) for path in paths]).unique().sort("key_hash", "day")
+        return pl.concat([pl.read_parquet(path, glob=False) for path in paths]).unique().sort("key_hash", "day")
 
     def days_of_keys(self, table: type[Landed], key_hashes: pl.Series) -> pl.DataFrame:
         """(key_hash, day) of the landed rows with one of these key hashes."""
@@ -144,7 +147,7 @@ class Lake:
         wanted = key_hashes.unique().to_frame("key_hash").lazy()
         files = self.files(table.name)
         scans = [
-            pl.scan_parquet([file.path for file in files[day]])
+            pl.scan_parquet([file.path for file in files[day]], glob=False)
             .select("key_hash")
             .join(wanted, on="key_hash", how="semi")
             .unique()
@@ -163,7 +166,7 @@ class Lake:
         """The rows of the named partitions, stacked, with `day`."""
         schema = polars_schema(table)
         scans = [
-            pl.scan_parquet(self.evidence_path(table, day, fingerprint), schema=schema).with_columns(
+            pl.scan_parquet(self.evidence_path(table, day, fingerprint), glob=False, schema=schema).with_columns(
                 pl.lit(day).alias("day")
             )
             for day, fingerprint in partitions.items()
@@ -215,7 +218,7 @@ class Lake:
 
 def _ledger_rows(table: type[Table], paths: Sequence[Path]) -> pl.DataFrame:
     """Ledger rows, one per key (a killed compaction may have left a row in two files)."""
-    rows = conform(table, pl.scan_parquet(list(paths), missing_columns="insert"))
+    rows = conform(table, pl.scan_parquet(list(paths), glob=False, missing_columns="insert"))
     return rows.unique(subset=list(table.key), keep="any").sort(table.key).collect()
 
 

@@ -199,19 +199,20 @@ class Landing:
         before = os.fstat(handle.fileno()) if delivery.path is not None else None
         content, size = file_hash(handle)
         handle.seek(0)
-        file = FileCounts(len(self.report.files) + 1, delivery.source, content, size)
+        source = os.fsencode(delivery.source).decode("utf-8", "backslashreplace")  # a file's name need not be text
+        file = FileCounts(len(self.report.files) + 1, source, content, size)
         self.report.files.append(file)
         if content in self._landed_files:
             file.delivered = file.duplicate = self._landed_files[content]
         else:
-            for chunk in chunks(handle, delivery.source):
+            for chunk in chunks(handle, source):
                 landed = landed_rows(chunk.rows, self.kind)
                 refused = pl.concat([landed.quarantine, _bad_rows(chunk.bad)])
                 file.delivered += landed.delivered + len(chunk.bad)
                 file.quarantined += refused.height
                 self.report.reasons.update(refused["reason"])
                 self._batch.add(file.file_number, {table.name: landed.table(table) for table in LANDED}, refused)
-                self.progress(delivery.source, chunk.bytes_read, size)
+                self.progress(source, chunk.bytes_read, size)
                 if self._batch.bytes >= FLUSH_BYTES:
                     self._flush_rows()
         self._landed_files[content] = file.delivered

@@ -23,11 +23,11 @@ def ensure_home(settings: Settings) -> None:
 
     Raises UserError, in one sentence, when it cannot be written.
     """
-    probe = settings.home / f".probe-{os.getpid()}"
+    probe = settings.home / ".probe"  # one name: what a killed command leaves is removed by the next
     try:
         settings.home.mkdir(parents=True, exist_ok=True)
         probe.touch()
-        probe.unlink()
+        probe.unlink(missing_ok=True)
     except OSError as error:
         message = (
             f"the home folder {settings.home} cannot be written ({error.strerror}): "

@@ -5,99 +5,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import polars as pl
 
 from slowwave.flows.code_hash import code_hash
 from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake, make_lake
 from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed, inbox_deliveries
 from slowwave.flows.plan import DayPlan, LogAsOf, Plan
 from slowwave.flows.prune import prune
+from slowwave.flows.publish import publish
 from slowwave.flows.replay import batches_of_days, build_days
-from slowwave.flows.run_ids import new_run_id, utc_now
-from slowwave.flows.serving import Finding, ServingFile, current_run, run_path, swap_in
-from slowwave.flows.settings import Settings
-from slowwave.flows.version import VERSION
-from slowwave.transforms.evidence_tables import DayInputs, MemoryDays, MemoryReferences
-from slowwave.transforms.memory_health import memory_health
-from slowwave.transforms.memory_health_history import memory_health_history
-from slowwave.transforms.params import Params
-from slowwave.transforms.schema import Table, polars_schema
-from slowwave.transforms.serving_tables import (
-    LEDGER,
-    PUBLISHED,
-    MemoryHealth,
-    MemoryHealthHistory,
-    PublishedReferences,
-    Runs,
-)
+from slowwave.flows.run import Progress, Run, no_progress, start_run
+from slowwave.flows.serving import Finding, current_run, run_path, swap_in
+from slowwave.transforms.evidence_tables import DayInputs
+from slowwave.transforms.serving_tables import Runs
 
-RunKind = Literal["land", "nightly", "backfill", "as_of"]
-
-
-class Progress(Protocol):
-    """Told what is being done: a label, how much is done, and of how much (0: not known)."""
-
-    def __call__(self, label: str, done: int, total: int) -> None:
-        """Tell it."""
-        ...
-
-
-def no_progress(label: str, done: int, total: int) -> None:
-    """Say nothing."""
-
-
-def _call(_name: str, function: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401 - any stage
-    return function(*arguments)
-
-
-@dataclass
-class Run:
-    """One run and what it works with."""
-
-    settings: Settings
-    kind: RunKind
-    lake: Lake
-    params: Params
-    started_at: datetime
-    run_id: str
-    progress: Progress = no_progress
-    stage: Callable[..., Any] = _call
-    landed: LandingReport = field(default_factory=LandingReport)
-
-    def ledger_row(self, status: str, **known: Any) -> dict[str, Any]:  # noqa: ANN401 - columns of runs
-        """The run as a row of `runs`."""
-        counts = {name: self.landed.total(name) for name in ("delivered", "accepted", "duplicate", "quarantined")}
-        return {
-            "run_id": self.run_id,
-            "kind": self.kind,
-            "status": status,
-            "as_of": None,
-            "started_at": self.started_at,
-            "finished_at": utc_now(),
-            "message": None,
-            **counts,
-            "days_count": 0,
-            "days_built_count": 0,
-            "input_hash": None,
-            "params_hash": self.params.params_hash(),
-            "code_hash": code_hash(),
-            "version": VERSION,
-            "methods": self.params.methods(),
-            "table_hashes": [],
-            **known,
-        }
-
-    def record(self, row: dict[str, Any]) -> None:
-        """Write the run into the ledger."""
-        self.lake.write_ledger(Runs, self.started_at.date(), self.run_id, one_row(Runs, row))
-        self.lake.compact(Runs, self.started_at.date())
+__all__ = ["NightlyResult", "Progress", "Run", "backfill", "land_paths", "nightly", "no_progress", "parse_as_of", "start_run"]
 
 
 @dataclass(frozen=True)
@@ -113,38 +41,6 @@ class NightlyResult:
     built: list[DayPlan]
     findings: list[Finding]
     serving: Path | None
-
-
-def one_row(table: type[Table], row: dict[str, Any]) -> pl.DataFrame:
-    """A frame of `table` with one row."""
-    return pl.DataFrame([row], schema=polars_schema(table))
-
-
-def start_run(
-    settings: Settings, kind: RunKind, progress: Progress = no_progress, stage: Callable[..., Any] = _call
-) -> Run:
-    """Open the lake and name the run. The caller holds the writer lock.
-
-    Raises UserError when the lake is of a newer format or the params are not usable.
-    """
-    started_at = utc_now()
-    lake = make_lake(Path(settings.lake))
-    run = Run(settings, kind, lake, settings.params(), started_at, new_run_id(started_at), progress, stage)
-    _repair_ledger(run)
-    return run
-
-
-def _repair_ledger(run: Run) -> None:
-    """A run killed between its swap and its ledger entry is entered from the file it published."""
-    import duckdb
-
-    current = current_run(run.settings)
-    if current is None or current.stem in set(run.lake.ledger(Runs)["run_id"]):
-        return
-    with duckdb.connect(current, read_only=True) as connection:
-        rows = connection.sql("SELECT * FROM runs WHERE run_id = $run_id", params={"run_id": current.stem}).pl()
-    if rows.height:
-        run.lake.write_ledger(Runs, rows["started_at"].item().date(), current.stem, rows)
 
 
 def land(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
@@ -242,40 +138,6 @@ def _nothing_new(run: Run, plan: Plan, *, explicit: bool) -> str:
     if same and row["as_of"].date() == as_of.date():
         return f"nothing new since the publish as of {row['as_of']:%Y-%m-%d %H:%M:%S}Z"
     return ""
-
-
-def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple[Path, list[Finding], dict[str, Any]]:
-    """Write and audit a serving file; returns its path, what the audits warned of, and its row of `runs`."""
-    log, lake = plan.log, run.lake
-    days = lake.scan_evidence(MemoryDays, plan.partitions)
-    states = log.states.lazy()
-    frames = {
-        MemoryHealth: memory_health(states, days, run.params),
-        MemoryHealthHistory: memory_health_history(states, days, run.params),
-        PublishedReferences: lake.scan_evidence(MemoryReferences, plan.partitions),
-    }
-    stamp = [pl.lit(run.run_id).alias("run_id"), pl.lit(log.as_of, dtype=pl.Datetime("us")).alias("as_of")]
-    with ServingFile(path) as serving:
-        for step, (table, frame) in enumerate(frames.items()):
-            run.progress("publish", step, len(frames) + 1)
-            serving.create(table, frame.with_columns(stamp))
-        row = run.ledger_row(
-            "published" if run.kind == "nightly" else "built",
-            as_of=log.as_of,
-            days_count=len(plan.days),
-            days_built_count=len(built),
-            input_hash=plan.input_hash,
-            table_hashes=serving.hashes(PUBLISHED),
-        )
-        for table in LEDGER:
-            rows = lake.ledger(table)
-            serving.create(table, (pl.concat([rows, one_row(Runs, row)]) if table is Runs else rows).lazy())
-        findings = serving.audit()
-        if findings:
-            row["message"] = "\n".join(map(str, findings))
-        run.progress("publish", len(frames) + 1, len(frames) + 1)
-        serving.finish()
-    return path, findings, row
 
 
 def _record_failure(run: Run, as_of: datetime, error: Exception) -> None:

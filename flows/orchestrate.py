@@ -6,27 +6,29 @@ Importing this module sets Prefect up (quiet, no telemetry, its home in ours) an
 from __future__ import annotations
 
 import logging
+import string
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from slowwave.flows import nightly as plain
 from slowwave.flows.errors import UserError
 from slowwave.flows.land import LandingReport, inbox_deliveries
 from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import NightlyResult, Progress, Run, RunKind, no_progress, parse_as_of
+from slowwave.flows.nightly import NightlyResult, parse_as_of
 from slowwave.flows.prefect_server import configure
+from slowwave.flows.run import Progress, Run, RunKind, no_progress, start_run
 from slowwave.flows.run_ids import utc_now
-from slowwave.flows.screen import landed_lines, phase_of, result_lines
+from slowwave.flows.screen import Lines, landed_lines, phase_of, result_lines, result_title
 from slowwave.flows.settings import Settings, settings_from_environment
-from slowwave.flows.terminal import markdown_safe, terminal_safe
+from slowwave.flows.terminal import terminal_safe
 
 configure(settings_from_environment())  # Prefect reads its environment once, when it is first imported
 
@@ -34,9 +36,10 @@ from prefect import State, Task, flow, task  # noqa: E402
 from prefect.artifacts import create_markdown_artifact, create_progress_artifact, update_progress_artifact  # noqa: E402
 from prefect.cache_policies import NO_CACHE  # noqa: E402
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, TaskRun  # noqa: E402
-from prefect.deployments.runner import EntrypointType, RunnerDeployment  # noqa: E402
-from prefect.runtime import flow_run  # noqa: E402
+from prefect.deployments.runner import RunnerDeployment  # noqa: E402
+from prefect.runtime import deployment, flow_run  # noqa: E402
 from prefect.schedules import Cron, Interval  # noqa: E402
+from prefect.types.entrypoint import EntrypointType  # noqa: E402
 
 WAIT_SECONDS = 600
 _RETRY_SECONDS = (1.0, 10.0)
@@ -84,7 +87,7 @@ def run_as_task(name: str, function: Callable[..., Any], *arguments: Any) -> Any
 
     Landing is not repeated: what it landed before the fault has left the inbox. The next run lands the rest.
     """
-    retries = 0 if function is plain.land else len(_RETRY_SECONDS)
+    retries = 0 if function in {plain.land, plain.land_paths} else len(_RETRY_SECONDS)
     named = stage.with_options(name=function.__name__.replace("_", " "), task_run_name=name, retries=retries)
     return named(partial(function, *arguments))
 
@@ -95,7 +98,8 @@ def run_as_task(name: str, function: Callable[..., Any], *arguments: Any) -> Any
 class _Reporter:
     """Passes progress on to the screen, and every few seconds to a progress artifact."""
 
-    def __init__(self, screen: Progress) -> None:
+    def __init__(self, kind: RunKind, screen: Progress) -> None:
+        self.kind = kind
         self._screen = screen
         self._artifact: UUID | None = None
         self._last = time.monotonic()
@@ -114,82 +118,107 @@ class _Reporter:
     def set(self, percent: float, description: str) -> None:
         """Put the progress artifact to `percent`."""
         if self._artifact is None:
-            key = f"{flow_run.get_flow_name()}-progress"
-            self._artifact = create_progress_artifact(percent, key=key, description=description)
+            self._artifact = _now(
+                create_progress_artifact(percent, key=f"{self.kind}-progress", description=description)
+            )
         else:
             update_progress_artifact(self._artifact, percent, description)
 
+    def summary(self, title: str, lines: Lines) -> None:
+        """Write the summary artifact; a scheduled run also says on standard error how it ended."""
+        create_markdown_artifact(summary_markdown(title, lines), key=f"{self.kind}-summary")
+        _say(self.kind, title)
 
-def summary_markdown(title: str, lines: list[tuple[str, str]]) -> str:
-    """A summary as a Markdown table; texts are escaped, so that none of them becomes markup."""
-    rows = [f"| {markdown_safe(label)} | {markdown_safe(text)} |" for label, text in lines]
-    return "\n".join([f"## {markdown_safe(title)}", "", "| | |", "|---|---|", *rows, ""])
+
+def summary_markdown(title: str, lines: Lines) -> str:
+    """A summary as a Markdown table; texts are escaped, so that none of them becomes markup or a link."""
+    rows = [f"| {_markdown_safe(label)} | {_markdown_safe(text)} |" for label, text in lines]
+    return "\n".join([f"## {_markdown_safe(title)}", "", "| | |", "|---|---|", *rows, ""])
 
 
-def _say(text: str) -> None:
-    """Say how a scheduled run ended, on the standard error of `slowwave serve`. A command has its own screen."""
-    if flow_run.get_deployment_id() is not None:
-        sys.stderr.write(f"{utc_now():%Y-%m-%d %H:%M:%S}Z {flow_run.get_flow_name()}: {terminal_safe(text)}\n")
+def _markdown_safe(text: str) -> str:
+    entities = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+    return "".join(
+        entities.get(char, f"\\{char}" if char in string.punctuation else char) for char in terminal_safe(text)
+    )
+
+
+def _say(kind: str, text: str) -> None:
+    """A line on the standard error of `slowwave serve`, for a scheduled run; a command has its own screen."""
+    if deployment.id is not None:
+        sys.stderr.write(f"{utc_now():%Y-%m-%d %H:%M:%S}Z {kind}: {terminal_safe(text)}\n")
 
 
 @contextmanager
-def _run(home: str, kind: RunKind) -> Iterator[tuple[Run, Callable[[str, list[tuple[str, str]]], None]]]:
-    """A run under the writer lock, and what to report its end with. A fault is reported and goes on."""
+def _run(home: str, kind: RunKind) -> Iterator[tuple[Run, _Reporter]]:
+    """A run under the writer lock, and who reports on it. A fault is reported and goes on."""
     settings = Settings(Path(home)) if home else settings_from_environment()
-    reporter = _Reporter(watching.get())
-
-    def report(title: str, lines: list[tuple[str, str]]) -> None:
-        reporter.set(100.0, "done")
-        key = f"{flow_run.get_flow_name()}-summary"
-        create_markdown_artifact(summary_markdown(title, lines), key=key)
-        _say(title)
-
+    reporter = _Reporter(kind, watching.get())
     try:
-        with writer_lock(settings, kind, wait_seconds=WAIT_SECONDS, waiting=_say):
-            yield plain.start_run(settings, kind, reporter, run_as_task), report
+        with writer_lock(settings, kind, wait_seconds=WAIT_SECONDS, waiting=partial(_say, kind)):
+            yield start_run(settings, kind, reporter, run_as_task), reporter
+            reporter.set(100.0, "done")
     except (UserError, OSError) as error:
-        key = f"{flow_run.get_flow_name()}-summary"
-        create_markdown_artifact(summary_markdown("failed", [("why", str(error))]), key=key)
-        _say(f"failed: {error}")
+        reporter.summary(f"failed: {str(error).splitlines()[0]}", [("why", line) for line in str(error).splitlines()])
         raise
 
 
 # ------------------------------------------------------------------------------------------------------------- flows
 
 
-def _name_of_run() -> str:
-    chosen = flow_run.get_parameters()
-    name = str(flow_run.get_flow_name())
-    if name == "backfill":
-        return f"backfill {chosen['first']} to {chosen['last']}"
-    if name == "nightly" and chosen.get("as_of"):
-        return f"nightly as of {chosen['as_of']}"
-    return f"{name} of {utc_now():%Y-%m-%d %H:%M:%S}Z"
+def _name_of_land() -> str:
+    return f"land of {utc_now():%Y-%m-%d %H:%M:%S}Z"
 
 
-@flow(name="land", flow_run_name=_name_of_run, persist_result=False)
+def _name_of_nightly() -> str:
+    return f"nightly as of {flow_run.parameters.get('as_of') or f'{utc_now():%Y-%m-%d %H:%M:%S}Z'}"
+
+
+@flow(name="land", flow_run_name=_name_of_land, persist_result=False)
 def land(home: str = "") -> LandingReport:
     """Land what producers have dropped into the inbox of `home` (default: $SLOWWAVE_HOME)."""
-    with _run(home, "land") as (run, report):
-        landed = plain.land_paths(run, inbox_deliveries(run.settings.inbox), stage=run_as_task)
+    with _run(home, "land") as (run, reporter):
+        landed = run.stage("land", plain.land_paths, run, inbox_deliveries(run.settings.inbox))
         lines = landed_lines(landed)
-        report(lines[0][1], lines)
+        reporter.summary(f"landed {lines[0][1]}", lines)
         return landed
 
 
-@flow(name="nightly", flow_run_name=_name_of_run, persist_result=False)
-def nightly(home: str = "", as_of: str | None = None, full: bool = False) -> NightlyResult:  # noqa: FBT001, FBT002 - a flow's parameters are named
+@flow(name="nightly", flow_run_name=_name_of_nightly, persist_result=False)
+def nightly(home: str = "", as_of: str | None = None, full: bool = False) -> NightlyResult:
     """Land the inbox, rebuild the days that changed, audit, publish. The state is Failed when an audit failed."""
-    with _run(home, "nightly") as (run, report):
+    with _run(home, "nightly") as (run, reporter):
         result = plain.nightly(run, as_of=parse_as_of(as_of) if as_of else None, full=full)
-        report(f"{result.status} as of {result.as_of}", result_lines(run.settings, result))
+        reporter.summary(result_title(result), result_lines(run.settings, result))
         return result
 
 
-@flow(name="backfill", flow_run_name=_name_of_run, persist_result=False)
+@flow(name="backfill", flow_run_name="backfill {first} to {last}", persist_result=False)
 def backfill(first: date, last: date, home: str = "") -> NightlyResult:
     """Build the evidence of the days from `first` to `last`; what is published stays."""
-    with _run(home, "backfill") as (run, report):
+    with _run(home, "backfill") as (run, reporter):
         result = plain.backfill(run, first, last)
-        report(f"built {len(result.built)} of {len(result.plan.days)} days", result_lines(run.settings, result))
+        reporter.summary(result_title(result), result_lines(run.settings, result))
         return result
+
+
+# --------------------------------------------------------------------------------------------------------- schedules
+
+
+def deployments(settings: Settings, timezone: str, nightly_cron: str, land_minutes: int) -> list[RunnerDeployment]:
+    """`land` every some minutes and `nightly` by cron, each at most once at a time.
+
+    A landing that is due while one still runs is left out, for the next one takes all that waits; a night is not.
+    """
+    common: dict[str, Any] = {
+        "parameters": {"home": str(settings.home)},
+        "entrypoint_type": EntrypointType.MODULE_PATH,
+        "paused": False,
+    }
+    leave_out = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.CANCEL_NEW)
+    every, at = Interval(timedelta(minutes=land_minutes)), Cron(nightly_cron, timezone=timezone)
+    served = [
+        land.to_deployment("inbox", schedule=every, concurrency_limit=leave_out, **common),
+        nightly.to_deployment("schedule", schedule=at, concurrency_limit=1, **common),
+    ]
+    return cast("list[RunnerDeployment]", served)  # (coroutines in an event loop only)

@@ -168,6 +168,7 @@ class Plan:
 
     def __init__(self, log: LogAsOf, earlier: pl.DataFrame, *, full: bool = False) -> None:
         self.log = log
+        self.full = full
         self._evidence_hash = log.params.evidence_hash()
         self._known: dict[_Key, _Row] = {}
         self._before: dict[tuple[str, date], _Row] = {}

@@ -14,7 +14,7 @@ def main() -> None:
 
     The parent holds the other end of that pipe, and the kernel closes it however the parent ends.
     """
-    import uvicorn  # noqa: PLC0415 - the parent imports this module for its name only
+    import uvicorn
 
     server = uvicorn.Server(
         uvicorn.Config(

@@ -16,7 +16,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from slowwave.flows.errors import UserError
@@ -90,22 +90,20 @@ def prefect_api(settings: Settings, *, schedules: bool = False) -> Iterator[str]
         _wait_for(configured, None)
         yield configured
         return
-    with _served_url(settings, own=schedules) as (handle, url):
-        if url is not None:
+    with _served_url(settings, own=schedules) as (handle, served):
+        if served is not None:
             if schedules:
-                message = f"schedules are being served already: see {url.removesuffix('/api')}"
+                message = f"schedules are being served already: see {served.removesuffix('/api')}"
                 raise UserError(message)
-            with _environment_url(url):
-                _wait_for(url, None)
-                yield url
+            with _environment_url(served):
+                _wait_for(served, None)
+                yield served
             return
         with _child(settings, schedules=schedules) as (process, url):
             if handle is not None:
                 os.ftruncate(handle, 0)
                 os.pwrite(handle, url.encode(), 0)
             with _environment_url(url):
-                import prefect  # noqa: F401, PLC0415 - takes seconds, in which the server starts
-
                 _wait_for(url, process)
                 yield url
 
@@ -115,7 +113,7 @@ def _configured_url(settings: Settings) -> str | None:
     if chosen:
         return chosen
     if (settings.prefect_home / "profiles.toml").exists():
-        from prefect.settings import get_current_settings  # noqa: PLC0415
+        from prefect.settings import get_current_settings
 
         return get_current_settings().api.url
     return None
@@ -123,9 +121,16 @@ def _configured_url(settings: Settings) -> str | None:
 
 @contextmanager
 def _environment_url(url: str) -> Iterator[None]:
+    """Prefect's client at this URL, in this process and its children."""
+    is_loaded = "prefect" in sys.modules
     os.environ["PREFECT_API_URL"] = url
     try:
-        yield
+        # takes seconds in which the server starts
+        from prefect.settings import PREFECT_API_URL, temporary_settings
+
+        # Prefect reads its environment when it is first imported and not again
+        with temporary_settings({PREFECT_API_URL: url}) if is_loaded else nullcontext():
+            yield
     finally:
         del os.environ["PREFECT_API_URL"]
 

@@ -107,7 +107,10 @@ def _references(log: LogAsOf, days: Sequence[date], inputs: dict[date, ReplayInp
     found = []
     seen: set[str] = set()
     for slices in _slices(files):
-        scans = [pl.scan_parquet(piece.file.path).slice(piece.offset, piece.rows).select(_TEXTS) for piece in slices]
+        scans = [
+            pl.scan_parquet(piece.file.path, glob=False).slice(piece.offset, piece.rows).select(_TEXTS)
+            for piece in slices
+        ]
         texts = pl.concat(scans).collect()
         found.append(memory_references(_wanted_rows(texts, wanted, seen), pool, log.params.evidence))
     return pl.concat(found)
@@ -132,7 +135,7 @@ def _write_partition(lake: Lake, table: type[Table], plan: DayPlan, frame: pl.Da
     if path.exists():
         if not verify:
             return
-        if pl.read_parquet(path).equals(frame):
+        if pl.read_parquet(path, glob=False).equals(frame):
             return
         message = f"{table.name} of {plan.day} differs from a full rebuild; it was replaced: please report this"
         write_parquet(path, frame)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
+import textwrap
 import time
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+import polars as pl
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
@@ -28,6 +32,7 @@ Lines = list[tuple[str, str]]
 
 _PHASES = {"plan": "planning", "replay": "replaying", "publish": "publishing"}
 _SECONDS_BETWEEN_LINES = 10.0
+_LABEL_WIDTH = 13
 _SHOWN_FILES = 12
 _SHOWN_REASONS = 5
 _SHOWN_FINDINGS = 5
@@ -63,6 +68,10 @@ class Screen:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take the bars away, before a result is printed."""
         if self._bars is not None:
             self._bars.stop()
             self._bars = None
@@ -80,26 +89,29 @@ class Screen:
                 for bar in self._bars.task_ids:
                     self._bars.remove_task(bar)
                 self._bars.add_task(phase, total=None, detail="")
-            detail = shortened(terminal_safe(label), 40) if phase == "landing" else f"{done} of {total}" if total else ""
+            detail = (
+                shortened(terminal_safe(label), 40) if phase == "landing" else f"{done} of {total}" if total else ""
+            )
             self._bars.update(self._bars.task_ids[-1], completed=done, total=total or None, detail=detail)
         elif is_new or time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
             self.note(phase + (f": {done} of {total}" if total and phase == "replaying" else ""))
 
 
-def print_lines(title: str, lines: Lines) -> None:
-    """Print a title and labelled lines on standard output."""
-    grid = Grid.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    for label, text in lines:
-        if text.startswith("slowwave ") or "=" in text.partition(" slowwave ")[0]:
-            grid.add_row(Text(label, style="bold"), Text(terminal_safe(text), style="cyan", no_wrap=True))
-        else:
-            grid.add_row(Text(label, style="bold"), Text(terminal_safe(text)))
+def print_lines(title: str, lines: Lines, commands: Sequence[str] = ()) -> None:
+    """Print a title, labelled lines and commands to run next on standard output; commands are never broken."""
     console = check_lines.screen()
-    console.print(Text(terminal_safe(title), style="bold", overflow="fold"))
-    console.print(grid, soft_wrap=True)
+    if title:
+        console.print(Text(terminal_safe(title), style="bold"), soft_wrap=True)
+    indent = " " * _LABEL_WIDTH
+    for label, text in lines:
+        parts = textwrap.wrap(terminal_safe(text), console.width - _LABEL_WIDTH) or [""]
+        console.print(Text.assemble((f"{label:<{_LABEL_WIDTH}}", "bold"), f"\n{indent}".join(parts)), soft_wrap=True)
+    for at, command in enumerate(commands):
+        label = "" if at else "next"
+        console.print(
+            Text.assemble((f"{label:<{_LABEL_WIDTH}}", "bold"), (terminal_safe(command), "cyan")), soft_wrap=True
+        )
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -203,7 +215,7 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
 
 def _published(settings: Settings, run_id: str) -> str:
     runs = Lake(Path(settings.lake)).ledger(Runs)
-    hashes = runs.row(by_predicate=runs["run_id"] == run_id, named=True)["table_hashes"] if runs.height else []
+    hashes = runs.row(by_predicate=pl.col("run_id") == run_id, named=True)["table_hashes"]
     tables = [(name, int(digest.partition("-")[0])) for name, _, digest in (text.partition("=") for text in hashes)]
     return ", ".join(f"{name} {counted(rows, 'row')}" for name, rows in tables)
 
@@ -216,21 +228,22 @@ def _finding_lines(result: NightlyResult) -> Lines:
     return lines + shown
 
 
-def next_lines(settings: Settings, result: NightlyResult) -> Lines:
+def next_commands(result: NightlyResult) -> list[str]:
     """Commands worth running next."""
-    prefix = command_prefix(settings)
-    lines = [("next", f'{prefix} sql "FROM memory_health ORDER BY reference_count DESC LIMIT 10"')]
+    commands = [f'{this_command()} sql "FROM memory_health ORDER BY reference_count DESC LIMIT 10"']
     if result.landed.total("quarantined"):
-        lines.append(("", quarantine_command(settings, result.run_id)))
-    return [*lines, ("", f"{prefix} status")]
+        commands.append(quarantine_command(result.run_id))
+    return [*commands, f"{this_command()} status"]
 
 
-def quarantine_command(settings: Settings, run_id: str) -> str:
-    """The command that shows the rows a run refused."""
-    wanted = f"SELECT source, row_number, reason, raw_text FROM quarantine WHERE run_id = '{run_id}'"
-    return f'{command_prefix(settings)} sql "{wanted}"'
+def quarantine_command(run_id: str) -> str:
+    """The command that shows the rows a run refused, once they are published."""
+    wanted = f"SELECT source, row_number, reason, raw_text FROM quarantine WHERE run_id = '{run_id}'"  # noqa: S608 - shown
+    return f'{this_command()} sql "{wanted}"'
 
 
-def command_prefix(settings: Settings) -> str:  # noqa: ARG001 - the home is in the caller's environment already
-    """How the user calls us."""
-    return "slowwave" if Path(sys.argv[0]).name == "slowwave" else f"{sys.executable} -m slowwave.flows.cli"
+def this_command() -> str:
+    """How the user calls us: by name where that works, else by the path that was used."""
+    called = sys.argv[0]
+    is_path = Path(called).name == "slowwave" and shutil.which("slowwave") != called
+    return shlex.quote(called) if is_path else "slowwave"

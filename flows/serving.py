@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -83,23 +84,38 @@ def table_hash(connection: duckdb.DuckDBPyConnection, table: str) -> str:
     return f"{rows}-{int(exclusive_or):016x}{int(total):016x}"
 
 
-class ServingFile:
-    """A serving database under construction at `path`; nothing of it is seen before `finish`."""
+# What DuckDB raises when the disk refuses: while it reads and writes, at a commit, at a checkpoint.
+_DISK_FAULTS = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 
-    def __init__(self, path: Path) -> None:
+
+class ServingFile:
+    """A serving database under construction at `path`, begun as a copy of `base` if given; unseen before `finish`."""
+
+    def __init__(self, path: Path, base: Path | None = None) -> None:
         self.path = path
         self._aside = path.parent / f".{path.name}{TEMPORARY}"
         make_durable_folder(path.parent)
         self._clear()
-        self.connection = duckdb.connect(self._aside, config={"temp_directory": f"{self._aside}.spill"})
+        if base is not None:
+            shutil.copyfile(base, self._aside)
+        try:
+            self.connection = duckdb.connect(self._aside, config={"temp_directory": f"{self._aside}.spill"})
+        except _DISK_FAULTS as error:
+            raise self._disk_fault(error) from error
         self.connection.execute("SET preserve_insertion_order = false")
 
     def __enter__(self) -> ServingFile:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
         self.connection.close()
         self._clear()
+        if isinstance(error, _DISK_FAULTS):
+            raise self._disk_fault(error) from error
+
+    def _disk_fault(self, error: Exception) -> OSError:
+        reason = str(error).splitlines()[0].split(": ", 1)[-1]
+        return OSError(f"{self.path} cannot be written: {reason}")
 
     def _clear(self) -> None:
         self._aside.unlink(missing_ok=True)
@@ -111,11 +127,27 @@ class ServingFile:
         frame = conform(table, rows).sort(table.key).collect(engine="streaming")
         self.connection.register("new_rows", frame)
         self.connection.begin()  # else every statement, each column's comment too, is flushed to the disk by itself
+        self.connection.execute(f'DROP TABLE IF EXISTS "{table.name}"')
         for statement in duckdb_ddl(table):
             self.connection.execute(statement)
         self.connection.execute(f'INSERT INTO "{table.name}" SELECT * FROM new_rows')  # noqa: S608 - a declared name
         self.connection.commit()
         self.connection.unregister("new_rows")
+
+    def replace(self, table: type[Table], is_old: str, old: Mapping[str, object], rows: pl.LazyFrame) -> None:
+        """In a file that began as a copy of another: put `rows` in the place of those that `is_old` (SQL) selects."""
+        frame = conform(table, rows).sort(table.key).collect(engine="streaming")
+        self.connection.register("new_rows", frame)
+        self.connection.begin()
+        self.connection.execute(f'DELETE FROM "{table.name}" WHERE {is_old}', old)  # noqa: S608 - our own SQL
+        self.connection.execute(f'INSERT INTO "{table.name}" SELECT * FROM new_rows')  # noqa: S608 - a declared name
+        self.connection.commit()
+        self.connection.unregister("new_rows")
+
+    def stamp(self, table: type[Table], run_id: str, as_of: datetime) -> None:
+        """Give every row of a table its run and `as_of`."""
+        stamp = {"run_id": run_id, "as_of": as_of}
+        self.connection.execute(f'UPDATE "{table.name}" SET run_id = $run_id, as_of = $as_of', stamp)  # noqa: S608 - a declared name
 
     def hashes(self, tables: Sequence[type[Table]]) -> list[str]:
         """`table=hash` of each table."""

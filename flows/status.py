@@ -1,8 +1,8 @@
 """`slowwave status`: how fresh each source and the publish are, and what waits; for a person and for a monitor.
 
-Ages are told by the machine's clock. Judged are the age of the last publish (since it finished), of the last landing, of
-the newest interactions (since they landed), and of the oldest file that waits in the inbox. Outcomes and memories may
-rest, so their age is a warning at most. Event times are shown and not judged: old logs landed today are fresh.
+Ages are told by the machine's clock. Judged are the age of the last publish (since it finished), of the last landing,
+of the newest interactions (since they landed), and of the oldest file that waits in the inbox. Outcomes and memories
+may rest, so their age is a warning at most. Event times are shown and not judged: old logs landed today are fresh.
 """
 
 from __future__ import annotations
@@ -22,13 +22,11 @@ from slowwave.flows.check_lines import (
     at_most,
     in_words,
     print_check_lines,
-    screen,
     tried,
     utc_iso,
     utc_text,
     worst,
 )
-from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, LakeFile, microseconds
 from slowwave.flows.land import inbox_deliveries
 from slowwave.flows.lock import holder
@@ -75,11 +73,11 @@ class Clock:
 def run_status(settings: Settings, *, output: str, warn_hours: float, error_hours: float) -> None:
     """Print the status as `text` or `json`.
 
-    Raises typer.Exit with code 1 when any line is an error, UserError when the thresholds contradict each other.
+    Raises typer.Exit with code 1 when any line is an error, typer.BadParameter when the thresholds are in disorder.
     """
     if not warn_hours <= error_hours:
-        message = f"--warn-hours {warn_hours:g} must not be more than --error-hours {error_hours:g}"
-        raise UserError(message)
+        message = f"{warn_hours:g} is not at most --error-hours, {error_hours:g}"
+        raise typer.BadParameter(message, param_hint="--warn-hours")
     clock = Clock(utc_now(), warn_hours, error_hours)
     lines = status_lines(settings, clock)
     state = worst(line.state for line in lines)
@@ -92,7 +90,7 @@ def run_status(settings: Settings, *, output: str, warn_hours: float, error_hour
             "error_hours": error_hours,
             "lines": [line.as_json() for line in lines],
         }
-        screen().out(json.dumps(report, indent=2))
+        typer.echo(json.dumps(report, indent=2))
     else:
         print_check_lines(f"{state} · {settings.home} · {utc_text(clock.now)}", lines)
     if state == "error":
@@ -100,7 +98,7 @@ def run_status(settings: Settings, *, output: str, warn_hours: float, error_hour
 
 
 def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
-    """Every line of the status. Nothing is written; what cannot be read is an error line, and the rest is still told."""
+    """Every line of the status. Nothing is written; what cannot be read is an error line, the rest is still told."""
     lake = Lake(Path(settings.lake))
     lines = [tried("lake", lambda: _lake(lake))]
     is_readable = lines[0].state == "ok"
@@ -155,7 +153,7 @@ def _source(lake: Lake, table: type[Landed], clock: Clock) -> CheckLine:
 
 
 def _scan(files: list[LakeFile]) -> pl.LazyFrame:
-    return pl.scan_parquet([file.path for file in files], missing_columns="insert", extra_columns="ignore")
+    return pl.scan_parquet([file.path for file in files], glob=False, missing_columns="insert", extra_columns="ignore")
 
 
 def _future_rows(files: list[LakeFile], table: type[Landed], now: datetime) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import uuid
 from collections.abc import Callable
@@ -13,10 +14,12 @@ TEMPORARY = ".tmp"
 
 
 def fsync_path(path: Path) -> None:
-    """Flush a file or a folder to the disk."""
+    """Flush a file or a folder to the disk. Raises OSError, naming the path."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         os.close(handle)
 
@@ -55,9 +58,9 @@ _BYTES_PER_GROUP = 32 * 2**20
 
 
 def write_parquet(path: Path, frame: pl.DataFrame) -> None:
-    """Write a frame durably as zstd Parquet in row groups of about 32 MB at most."""
+    """Write a frame durably as zstd Parquet in row groups of about 32 MB at most. Raises OSError as the system does."""
     bytes_per_row = max(1, int(frame.estimated_size()) // max(1, frame.height))
     rows = max(1, min(_ROWS_PER_GROUP, _BYTES_PER_GROUP // bytes_per_row))
-    write_durably(
-        path, lambda aside: frame.write_parquet(aside, compression="zstd", compression_level=1, row_group_size=rows)
-    )
+    packed = io.BytesIO()  # written by Python: of a full disk, Polars says only that Parquet is "out of specification"
+    frame.write_parquet(packed, compression="zstd", compression_level=1, row_group_size=rows)
+    write_durably(path, lambda aside: aside.write_bytes(packed.getbuffer()))

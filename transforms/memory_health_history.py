@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import polars as pl
 
 from slowwave.transforms.memory_health import COUNTS, reinforced_confidence
 from slowwave.transforms.params import Params
 
 
-def memory_health_history(states: pl.LazyFrame, days: pl.LazyFrame, params: Params) -> pl.LazyFrame:
-    """Per (memory_id, day) the counts up to the end of that day and the state then, sorted by key.
+def memory_health_history(
+    states: pl.LazyFrame,
+    days: pl.LazyFrame,
+    params: Params,
+    before: pl.LazyFrame | None = None,
+    first_day: date = date.min,
+) -> pl.LazyFrame:
+    """Per (memory_id, day) from `first_day` on the counts up to the end of that day and the state then.
 
     Args:
         states: the memory states visible (see `memory_states`).
-        days: memory_days of all days, stacked, with `day`.
+        days: memory_days from `first_day` on, stacked, with `day`.
         params: reinforcement.
+        before: per memory_id the counts of all days before `first_day`; None: there are none.
+        first_day: no earlier day is told.
     """
+    if before is not None:
+        seeds = before.select("memory_id", pl.lit(date.min).alias("day"), *COUNTS)
+        days = pl.concat([seeds, days.select("memory_id", "day", *COUNTS)])
     end_of_day = (
         states.with_columns(pl.col("valid_from").dt.date().alias("day"))
         .sort("memory_id", "valid_from")
@@ -29,13 +42,14 @@ def memory_health_history(states: pl.LazyFrame, days: pl.LazyFrame, params: Para
         .with_columns(pl.when("is_stated").then(pl.int_range(pl.len())).alias("stated_row"))
         .with_columns(pl.col("stated_row").forward_fill().over("memory_id"))
     )
-    return stacked.select(
+    told = stacked.select(
         "memory_id",
         "day",
         pl.col("status").gather(pl.col("stated_row")),
         *[pl.col(name).fill_null(0).cum_sum().over("memory_id") for name in COUNTS],
         pl.col("confidence").gather(pl.col("stated_row")),
-    ).select(
+    )
+    return told.filter(pl.col("day") >= first_day, pl.col("day") > date.min).select(
         "memory_id",
         "day",
         "status",

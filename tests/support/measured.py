@@ -65,12 +65,13 @@ STEPS: dict[str, Callable[[Path, str], None]] = {
 
 if __name__ == "__main__":
     step, home, *argument = sys.argv[1:]
-    before = time.perf_counter()
+    before, cpu_before = time.perf_counter(), time.process_time()
     STEPS[step](Path(home), *(argument or [""]))
     print(
         json.dumps(
             {
                 "seconds": time.perf_counter() - before,
+                "cpu_seconds": time.process_time() - cpu_before,
                 "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "pid": os.getpid(),
             }

@@ -1,0 +1,56 @@
+"""`slowwave demo`: a month of sample logs, landed and published, and where to look."""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timedelta
+
+import duckdb
+
+from slowwave.data.sample import FIRST_DAY, write_sample
+from slowwave.flows.demo_home import claim_for_demo
+from slowwave.flows.lock import ensure_home
+from slowwave.flows.nightly import NightlyResult
+from slowwave.flows.run_commands import flow_session
+from slowwave.flows.screen import Lines, next_commands, print_lines, result_lines, result_title, this_command
+from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import shortened
+
+_SHOWN_CONTENT = 100
+_MOST_REFERENCED = """
+FROM memory_health SELECT memory_id, content, reference_count, injected_count, eligible_count
+ORDER BY reference_count DESC, memory_id LIMIT 1
+"""
+
+
+def run_demo(settings: Settings, *, seed: int, days: int) -> None:
+    """Write sample logs into the inbox, run the nightly flow as of the end of their month, and say where to look.
+
+    Run again it delivers the same rows, which are recognised, and publishes nothing new.
+
+    Raises UserError when the home holds other logs.
+    """
+    ensure_home(settings)
+    claim_for_demo(settings, seed=seed, days=days)
+    # the day after the last: all but the rows dated in the future
+    as_of = datetime.combine(FIRST_DAY, time()) + timedelta(days=days + 1)
+    with flow_session(settings, "demo") as (flows, screen):
+        screen.note(f"making {days} days of sample logs")
+        write_sample(settings.inbox, seed=seed, days=days)
+        result: NightlyResult = flows.nightly(home=str(settings.home), as_of=as_of.isoformat())
+        screen.close()
+        found, commands = _where_to_look(result)
+        lines = [*result_lines(settings, result), *found]
+        print_lines(result_title(result), lines, [*commands, *next_commands(result)])
+
+
+def _where_to_look(result: NightlyResult) -> tuple[Lines, list[str]]:
+    if result.serving is None:
+        return [], []
+    with duckdb.connect(result.serving, read_only=True) as connection:
+        rows = connection.sql(_MOST_REFERENCED).fetchall()
+    if not rows:
+        return [], []
+    ((memory_id, content, references, injected, eligible),) = rows
+    said = f"{memory_id}: {references:,} of {eligible:,} eligible interactions refer to it, {injected:,} were given it"
+    lines = [("most used", said), ("", f"“{shortened(content or '', _SHOWN_CONTENT)}”")]
+    return lines, [f"{this_command()} why {memory_id}"]

@@ -1,0 +1,50 @@
+"""Which homes hold sample logs: noted in a file, so that sample rows and real ones never meet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.land import inbox_deliveries
+from slowwave.flows.screen import Screen
+from slowwave.flows.settings import Settings
+from slowwave.flows.store import write_durably
+
+_NOTE = "demo.json"
+
+
+def claim_for_demo(settings: Settings, *, seed: int, days: int) -> None:
+    """Note that this home holds the sample logs of `seed` and `days`, before any of them is written.
+
+    Raises UserError when it holds anything else: rows are never removed, so they could not be taken apart again.
+    """
+    wanted = {"seed": seed, "days": days}
+    noted = _noted(settings)
+    if noted is None:
+        if Path(settings.lake).exists() or inbox_deliveries(settings.inbox):
+            message = (
+                f"{settings.home} holds logs of its own, and sample logs must not be mixed with them: "
+                "set SLOWWAVE_HOME to a new folder for the demo"
+            )
+            raise UserError(message)
+        write_durably(settings.home / _NOTE, lambda aside: aside.write_text(json.dumps(wanted) + "\n") and None)
+    elif noted != wanted:
+        had = ", ".join(f"{name} {value}" for name, value in noted.items())
+        message = f"{settings.home} holds another demo ({had}): set SLOWWAVE_HOME to a new folder"
+        raise UserError(message)
+
+
+def demo_note(settings: Settings, screen: Screen) -> None:
+    """Remind whoever lands into a home of sample logs."""
+    if _noted(settings) is not None:
+        screen.note(f"{settings.home} holds the sample logs of the demo: keep your own logs in another SLOWWAVE_HOME")
+
+
+def _noted(settings: Settings) -> dict[str, int] | None:
+    try:
+        return dict(json.loads((settings.home / _NOTE).read_text()))
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        return {}

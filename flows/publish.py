@@ -1,0 +1,151 @@
+"""One publish: from evidence partitions and memory states to an audited serving file.
+
+Where current was published by the same code and params, its rows of unchanged days are taken over: a day's rows follow
+from the day's inputs alone, so one more day costs the day. What is taken over is first checked against its hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from slowwave.flows.code_hash import code_hash
+from slowwave.flows.plan import DayPlan, Plan
+from slowwave.flows.run import Run, one_row
+from slowwave.flows.serving import Finding, ServingFile, current_run, table_hash
+from slowwave.transforms.evidence_tables import DayInputs, MemoryDays, MemoryReferences
+from slowwave.transforms.landed_tables import Interactions, Memories
+from slowwave.transforms.memory_health import COUNTS, memory_health
+from slowwave.transforms.memory_health_history import memory_health_history
+from slowwave.transforms.serving_tables import (
+    LEDGER,
+    PUBLISHED,
+    MemoryHealth,
+    MemoryHealthHistory,
+    PublishedReferences,
+    Runs,
+)
+
+_BY_DAY = (MemoryHealthHistory, PublishedReferences)
+
+
+@dataclass(frozen=True)
+class Base:
+    """An earlier publish to take unchanged rows from: the days whose evidence differs, the first day anything does."""
+
+    path: Path
+    evidence_days: list[date]
+    first_day: date
+
+
+def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple[Path, list[Finding], dict[str, Any]]:
+    """Write and audit a serving file; returns its path, what the audits warned of, and its row of `runs`.
+
+    Raises AuditFailedError when an audit failed, OSError when the disk cannot be written.
+    """
+    base = _base(run, plan)
+    with ServingFile(path, base.path if base else None) as serving:
+        run.progress("publish", 0, 3)
+        days = run.lake.scan_evidence(MemoryDays, plan.partitions)
+        health = memory_health(plan.log.states.lazy(), days, run.params)
+        serving.create(MemoryHealth, _stamped(run, plan, health))
+        run.progress("publish", 1, 3)
+        if base is None:
+            _write_days(run, plan, serving)
+        else:
+            _write_changed_days(run, plan, serving, base)
+        run.progress("publish", 2, 3)
+        row = run.ledger_row(
+            "published" if run.kind == "nightly" else "built",
+            as_of=plan.log.as_of,
+            days_count=len(plan.days),
+            days_built_count=len(built),
+            input_hash=plan.input_hash,
+            table_hashes=serving.hashes(PUBLISHED),
+        )
+        for table in LEDGER:
+            rows = run.lake.ledger(table)
+            serving.create(table, (pl.concat([rows, one_row(Runs, row)]) if table is Runs else rows).lazy())
+        findings = serving.audit()
+        if findings:
+            row["message"] = "\n".join(map(str, findings))
+            serving.create(Runs, pl.concat([run.lake.ledger(Runs), one_row(Runs, row)]).lazy())
+        serving.finish()
+        run.progress("publish", 3, 3)
+    return path, findings, row
+
+
+def _stamped(run: Run, plan: Plan, rows: pl.LazyFrame) -> pl.LazyFrame:
+    return rows.with_columns(
+        pl.lit(run.run_id).alias("run_id"), pl.lit(plan.log.as_of, dtype=pl.Datetime("us")).alias("as_of")
+    )
+
+
+def _write_days(run: Run, plan: Plan, serving: ServingFile) -> None:
+    days = run.lake.scan_evidence(MemoryDays, plan.partitions)
+    history = memory_health_history(plan.log.states.lazy(), days, run.params)
+    serving.create(MemoryHealthHistory, _stamped(run, plan, history))
+    references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
+    serving.create(PublishedReferences, _stamped(run, plan, references))
+
+
+def _write_changed_days(run: Run, plan: Plan, serving: ServingFile, base: Base) -> None:
+    first = {"first_day": base.first_day}
+    counts = ", ".join(f"max({name}) AS {name}" for name in COUNTS)  # they only grow
+    before = serving.connection.sql(
+        f"SELECT memory_id, {counts} FROM memory_health_history WHERE day < $first_day GROUP BY memory_id",  # noqa: S608 - declared names
+        params=first,
+    ).pl()
+    later = {day: name for day, name in plan.partitions.items() if day >= base.first_day}
+    history = memory_health_history(
+        plan.log.states.lazy(), run.lake.scan_evidence(MemoryDays, later), run.params, before.lazy(), base.first_day
+    )
+    serving.replace(MemoryHealthHistory, "day >= $first_day", first, _stamped(run, plan, history))
+    changed = {day: plan.partitions[day] for day in base.evidence_days if day in plan.partitions}
+    references = run.lake.scan_evidence(MemoryReferences, changed)
+    is_old = "list_contains($days, CAST(occurred_at AS DATE))"
+    serving.replace(PublishedReferences, is_old, {"days": base.evidence_days}, _stamped(run, plan, references))
+    for table in _BY_DAY:
+        serving.stamp(table, run.run_id, plan.log.as_of)
+
+
+def _base(run: Run, plan: Plan) -> Base | None:
+    """Current, if it was published by this code with these params, shares the first days, and is what it was."""
+    current = current_run(run.settings)
+    if current is None or plan.full:
+        return None
+    rows = run.lake.ledger(Runs).filter(
+        pl.col("run_id") == current.stem,
+        pl.col("params_hash") == run.params.params_hash(),
+        pl.col("code_hash") == code_hash(),
+    )
+    inputs = run.lake.ledger(DayInputs).filter(pl.col("run_id") == current.stem)
+    if rows.is_empty() or inputs.is_empty():
+        return None
+    evidence = _differing_days(inputs, plan.inputs, Interactions.name, "fingerprint")
+    changed = [*evidence, *_differing_days(inputs, plan.inputs, Memories.name, "rows_hash")]
+    first_day = min(changed, default=date.max)
+    if not any(day < first_day for day in plan.partitions) or not _is_intact(current, rows["table_hashes"].item()):
+        return None
+    return Base(current, evidence, first_day)
+
+
+def _differing_days(before: pl.DataFrame, now: Sequence[dict[str, Any]], table: str, column: str) -> list[date]:
+    was = {row["day"]: row[column] for row in before.filter(pl.col("landed_table") == table).iter_rows(named=True)}
+    is_now = {row["day"]: row[column] for row in now if row["landed_table"] == table}
+    return sorted(day for day in was.keys() | is_now.keys() if was.get(day) != is_now.get(day))
+
+
+def _is_intact(path: Path, table_hashes: Sequence[str]) -> bool:
+    """Whether the tables taken over still hash to what was published."""
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            return all(f"{table.name}={table_hash(connection, table.name)}" in table_hashes for table in _BY_DAY)
+    except duckdb.Error:
+        return False

@@ -1,0 +1,115 @@
+"""A run: what it works with, and how it is entered in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import polars as pl
+
+from slowwave.flows.code_hash import code_hash
+from slowwave.flows.lake import Lake, make_lake
+from slowwave.flows.land import LandingReport
+from slowwave.flows.run_ids import new_run_id, utc_now
+from slowwave.flows.serving import current_run
+from slowwave.flows.settings import Settings
+from slowwave.flows.version import VERSION
+from slowwave.transforms.params import Params
+from slowwave.transforms.schema import Table, polars_schema
+from slowwave.transforms.serving_tables import Runs
+
+RunKind = Literal["land", "nightly", "backfill", "as_of"]
+
+
+class Progress(Protocol):
+    """Told what is being done: a label, how much is done, and of how much (0: not known)."""
+
+    def __call__(self, label: str, done: int, total: int) -> None:
+        """Tell it."""
+        ...
+
+
+def no_progress(label: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+def _call(_name: str, function: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401 - any stage
+    return function(*arguments)
+
+
+@dataclass
+class Run:
+    """One run and what it works with."""
+
+    settings: Settings
+    kind: RunKind
+    lake: Lake
+    params: Params
+    started_at: datetime
+    run_id: str
+    progress: Progress = no_progress
+    stage: Callable[..., Any] = _call
+    landed: LandingReport = field(default_factory=LandingReport)
+
+    def ledger_row(self, status: str, **known: Any) -> dict[str, Any]:  # noqa: ANN401 - columns of runs
+        """The run as a row of `runs`."""
+        counts = {name: self.landed.total(name) for name in ("delivered", "accepted", "duplicate", "quarantined")}
+        return {
+            "run_id": self.run_id,
+            "kind": self.kind,
+            "status": status,
+            "as_of": None,
+            "started_at": self.started_at,
+            "finished_at": utc_now(),
+            "message": None,
+            **counts,
+            "days_count": 0,
+            "days_built_count": 0,
+            "input_hash": None,
+            "params_hash": self.params.params_hash(),
+            "code_hash": code_hash(),
+            "version": VERSION,
+            "methods": self.params.methods(),
+            "table_hashes": [],
+            **known,
+        }
+
+    def record(self, row: dict[str, Any]) -> None:
+        """Write the run into the ledger."""
+        self.lake.write_ledger(Runs, self.started_at.date(), self.run_id, one_row(Runs, row))
+        self.lake.compact(Runs, self.started_at.date())
+
+
+def one_row(table: type[Table], row: dict[str, Any]) -> pl.DataFrame:
+    """A frame of `table` with one row."""
+    return pl.DataFrame([row], schema=polars_schema(table))
+
+
+def start_run(
+    settings: Settings, kind: RunKind, progress: Progress = no_progress, stage: Callable[..., Any] = _call
+) -> Run:
+    """Open the lake and name the run. The caller holds the writer lock.
+
+    Raises UserError when the lake is of a newer format or the params are not usable.
+    """
+    started_at = utc_now()
+    lake = make_lake(Path(settings.lake))
+    run = Run(settings, kind, lake, settings.params(), started_at, new_run_id(started_at), progress, stage)
+    _repair_ledger(run)
+    return run
+
+
+def _repair_ledger(run: Run) -> None:
+    """A run killed between its swap and its ledger entry is entered from the file it published."""
+    import duckdb
+
+    current = current_run(run.settings)
+    if current is None or current.stem in set(run.lake.ledger(Runs)["run_id"]):
+        return
+    with duckdb.connect(current, read_only=True) as connection:
+        rows = connection.sql("SELECT * FROM runs WHERE run_id = $run_id", params={"run_id": current.stem}).pl()
+    if rows.height:
+        run.lake.write_ledger(Runs, rows["started_at"].item().date(), current.stem, rows)

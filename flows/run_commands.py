@@ -1,0 +1,204 @@
+"""The commands that write: land, nightly, backfill, prune; and the plan, which only looks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from slowwave.flows.check_lines import utc_text
+from slowwave.flows.demo_home import demo_note
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake import Lake
+from slowwave.flows.land import Delivery, Landing, LandingReport, inbox_deliveries, path_deliveries
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import NightlyResult, land_paths, parse_as_of
+from slowwave.flows.plan import LogAsOf, Plan
+from slowwave.flows.prefect_server import prefect_api
+from slowwave.flows.prune import prune
+from slowwave.flows.run import start_run
+from slowwave.flows.run_ids import utc_now
+from slowwave.flows.screen import (
+    Screen,
+    counted,
+    day_lines,
+    next_commands,
+    print_landing,
+    print_lines,
+    quarantine_command,
+    result_lines,
+    result_title,
+    this_command,
+)
+from slowwave.flows.settings import Settings
+from slowwave.transforms.evidence_tables import DayInputs
+from slowwave.transforms.landing import Kind
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+WAIT_SECONDS = 600
+
+
+def run_land(settings: Settings, paths: Sequence[str], *, kind: Kind | None, dry_run: bool, output: str) -> None:
+    """Land files, or without paths the inbox, and print what became of each.
+
+    Raises typer.Exit with code 1 when a path is missing or cannot be read; all others have landed then.
+    """
+    with Screen() as screen:
+        deliveries, faults = _deliveries(settings, paths)
+        if dry_run:
+            report, run_id = _rehearse(settings, deliveries, kind, screen), ""
+        else:
+            demo_note(settings, screen)
+            with writer_lock(settings, "land", wait_seconds=WAIT_SECONDS, waiting=screen.note):
+                run = start_run(settings, "land", screen.progress)
+                # taken again under the lock: whoever we waited for may have landed the inbox
+                deliveries = deliveries if paths else inbox_deliveries(settings.inbox)
+                report, run_id = land_paths(run, deliveries, kind=kind), run.run_id
+    report.unreadable += faults
+    if output == "json":
+        typer.echo(json.dumps(_as_json(report), indent=2))
+    elif report.files:
+        print_landing(report, dry_run=dry_run)
+        if run_id and report.total("quarantined"):
+            print_lines("", [], [f"{this_command()} nightly", quarantine_command(run_id)])
+    elif not report.unreadable:
+        typer.echo(f"nothing to land in {settings.inbox}" if not paths else "nothing to land: no file matched")
+    for fault in report.unreadable:
+        screen.note(fault)
+    if report.unreadable:
+        raise typer.Exit(1)
+
+
+def _deliveries(settings: Settings, paths: Sequence[str]) -> tuple[list[Delivery], list[str]]:
+    """The files that paths name (none: the inbox), and what is wrong with the paths that cannot be read."""
+    if not paths:
+        return inbox_deliveries(settings.inbox), []
+    found: list[Delivery] = []
+    faults: list[str] = []
+    for path in paths:
+        try:
+            found += path_deliveries([path])
+        except UserError as error:
+            faults.append(str(error))
+    return found, faults
+
+
+def _rehearse(settings: Settings, deliveries: Sequence[Delivery], kind: Kind | None, screen: Screen) -> LandingReport:
+    lake = Lake(Path(settings.lake))
+    lake.check_format()
+    return Landing(None, "", kind=kind, progress=screen.progress, known=lake).land(deliveries)
+
+
+def _as_json(report: LandingReport) -> dict[str, Any]:
+    names = ("delivered", "accepted", "duplicate", "quarantined")
+    return {
+        "files": [asdict(file) for file in report.files],
+        "totals": {"files": len(report.files), **{name: report.total(name) for name in names}},
+        "reasons": dict(report.reasons.most_common()),
+        "not_read": report.unreadable,
+    }
+
+
+def run_nightly(settings: Settings, *, as_of: str | None, full: bool) -> None:
+    """Run the nightly flow and print one screen: what landed, what was built and published, what to look at."""
+    moment = as_of and _time("--as-of", as_of).isoformat()
+    with flow_session(settings, "nightly") as (flows, screen):
+        result: NightlyResult = flows.nightly(home=str(settings.home), as_of=moment, full=full)
+        screen.close()
+        print_lines(result_title(result), result_lines(settings, result), next_commands(result))
+
+
+def run_backfill(settings: Settings, first: str, last: str) -> None:
+    """Run the backfill flow for the days from `first` to `last`, both included.
+
+    Raises typer.BadParameter when they are no days or the wrong way round.
+    """
+    days = _day("--from", first), _day("--to", last)
+    if days[0] > days[1]:
+        message = f"{first} is after {last}"
+        raise typer.BadParameter(message, param_hint="'--from'")
+    _require_lake(settings)
+    with flow_session(settings, "backfill") as (flows, screen):
+        result: NightlyResult = flows.backfill(first=days[0], last=days[1], home=str(settings.home))
+        screen.close()
+        print_lines(result_title(result), result_lines(settings, result))
+
+
+@contextmanager
+def flow_session(settings: Settings, command: str) -> Iterator[tuple[ModuleType, Screen]]:
+    """The flows, with the writer lock taken before Prefect starts, and the screen that watches them."""
+    with Screen() as screen:
+        demo_note(settings, screen)
+        with writer_lock(settings, command, wait_seconds=WAIT_SECONDS, waiting=screen.note):
+            screen.note("starting Prefect")
+            with prefect_api(settings):
+                from slowwave.flows import orchestrate
+
+                token = orchestrate.watching.set(screen.progress)
+                try:
+                    yield orchestrate, screen
+                finally:
+                    orchestrate.watching.reset(token)
+
+
+def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:
+    """Print which days a nightly run would build and why; nothing is written."""
+    moment = _time("--as-of", as_of) if as_of else utc_now()
+    waiting = len(inbox_deliveries(settings.inbox))
+    lake = _require_lake(settings)
+    plan = Plan(LogAsOf(lake, moment, settings.params()), lake.ledger(DayInputs), full=full)
+    lines = day_lines(plan.to_build, "to rebuild", len(plan.days))
+    lines.append(("inbox", f"{counted(waiting, 'file')} waiting, not looked into" if waiting else "empty"))
+    print_lines(f"plan as of {utc_text(moment)}, of what has landed so far", lines)
+
+
+def run_prune(settings: Settings, keep: int) -> None:
+    """Remove what no kept run needs, and print what went."""
+    lake = _require_lake(settings)
+    with Screen() as screen, writer_lock(settings, "prune", wait_seconds=WAIT_SECONDS, waiting=screen.note):
+        pruned = prune(settings, lake, keep)
+    files, partitions = counted(pruned.serving_files, "serving file"), counted(pruned.partitions, "evidence partition")
+    typer.echo(f"removed {files} and {partitions}: {pruned.bytes / 1e6:,.1f} MB")
+
+
+def run_serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes: int) -> None:
+    """Run the schedules until stopped.
+
+    Raises typer.BadParameter for an unknown time zone or a cron expression that never comes.
+    """
+    from slowwave.flows.schedules import serve
+
+    serve(settings, timezone=timezone, nightly_cron=nightly_cron, land_minutes=land_minutes)
+
+
+def _require_lake(settings: Settings) -> Lake:
+    """The lake; raises UserError where there is none yet."""
+    lake = Lake(Path(settings.lake))
+    if not lake.root.is_dir():
+        message = f"nothing has been landed in {settings.home} yet: run `{this_command()} land PATH` first"
+        raise UserError(message)
+    lake.check_format()
+    return lake
+
+
+def _time(option: str, text: str) -> datetime:
+    try:
+        return parse_as_of(text)
+    except UserError as error:
+        raise typer.BadParameter(str(error), param_hint=f"'{option}'") from error
+
+
+def _day(option: str, text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        message = f"{text!r} is no day: use YYYY-MM-DD, such as 2026-03-01"
+        raise typer.BadParameter(message, param_hint=f"'{option}'") from error

@@ -1,0 +1,73 @@
+"""`slowwave serve`: the schedules, run by Prefect in this process until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from datetime import UTC, datetime, timedelta
+from types import FrameType
+from zoneinfo import ZoneInfo
+
+import typer
+
+from slowwave.flows.lock import ensure_home
+from slowwave.flows.prefect_server import configure, prefect_api
+from slowwave.flows.screen import Screen
+from slowwave.flows.settings import Settings
+
+
+def serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes: int) -> None:
+    """Land the inbox every `land_minutes` and run the nightly flow by cron in a time zone, until SIGINT or SIGTERM.
+
+    Raises typer.BadParameter for an unknown time zone or a cron expression that never comes, UserError when the home
+    cannot be written or is being served already.
+    """
+    zone = _zone(timezone)
+    ensure_home(settings)
+    configure(settings)
+    first = _next_night(nightly_cron, timezone)
+    os.environ["SLOWWAVE_HOME"] = str(settings.home)  # of the processes that run the flows, whatever folder they are in
+    signal.signal(signal.SIGTERM, _stop)
+    screen = Screen()
+    screen.note("starting Prefect")
+    try:
+        with prefect_api(settings, schedules=True) as url:
+            from prefect import serve as prefect_serve
+
+            from slowwave.flows import orchestrate
+
+            served = orchestrate.deployments(settings, timezone, nightly_cron, land_minutes)
+            now = datetime.now(UTC) + timedelta(minutes=land_minutes)
+            screen.note(f"serving {settings.home}; stop with Ctrl-C")
+            screen.note(f"land     every {land_minutes} minutes, first by {now.astimezone(zone):%Y-%m-%d %H:%M %Z}")
+            screen.note(f"nightly  {nightly_cron} in {timezone}, next {first.astimezone(zone):%Y-%m-%d %H:%M %Z}")
+            screen.note(f"runs     {url.removesuffix('/api')}")
+            prefect_serve(*served, print_starting_message=False, pause_on_shutdown=False)
+    except KeyboardInterrupt:
+        pass
+    screen.note("stopped")
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError) as error:
+        message = f"{name!r} is no time zone: use a name such as Europe/Berlin or UTC"
+        raise typer.BadParameter(message, param_hint="'--timezone'") from error
+
+
+def _next_night(cron: str, timezone: str) -> datetime:
+    from prefect.server.schemas.schedules import CronSchedule
+
+    try:
+        dates = asyncio.run(CronSchedule(cron=cron, timezone=timezone).get_dates(1, start=datetime.now(UTC)))
+    except ValueError as error:
+        message = f"{cron!r} is no cron expression that ever comes: use one such as '0 2 * * *', 02:00 every day"
+        raise typer.BadParameter(message, param_hint="'--nightly-cron'") from error
+    return datetime.fromisoformat(dates[0].isoformat())

@@ -1,0 +1,279 @@
+"""`slowwave why`: every count of a memory taken apart into the interactions behind it.
+
+What was published is read from the serving file, what a publish does not repeat from the partitions and landed changes
+it was made from. DuckDB reads them all: loading Polars as well would take longer than the answer.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.query_connection import error_lines, published_file
+from slowwave.flows.query_output import json_bytes
+from slowwave.flows.settings import Settings
+from slowwave.flows.why_text import interaction_text, memory_text
+
+Record = dict[str, Any]
+
+_SHOWN_NEAR = 3
+_CHANGED_FIELDS = (
+    "memory_type",
+    "project",
+    "agent",
+    "content",
+    "status",
+    "confidence",
+    "importance",
+    "pinned",
+    "source_ids",
+    "superseded_by",
+)
+
+_MEMORY = "SELECT * EXCLUDE (run_id, as_of) FROM memory_health WHERE memory_id = $id"
+
+_REFERENCES = """
+SELECT * EXCLUDE (memory_id, run_id, as_of)
+FROM memory_references
+WHERE memory_id = $id
+ORDER BY occurred_at DESC, interaction_id
+"""
+
+# hive_partitioning: else the folder day=… of a file would stand for the column `day` in it
+_PARTITIONS = """
+SELECT day, fingerprint
+FROM read_parquet($day_inputs, hive_partitioning = false)
+WHERE run_id = $run_id AND landed_table = 'interactions' AND fingerprint <> ''
+"""
+
+_ELIGIBLE = """
+SELECT i.interaction_id, i.occurred_at, i.project, i.agent, i.session_id
+FROM read_parquet($replayed_interactions, hive_partitioning = false) AS i
+JOIN read_parquet($memory_eligibility, hive_partitioning = false) AS e
+    ON (e.is_global OR e.project = i.project) AND i.occurred_at BETWEEN e.first_at AND e.last_at
+WHERE e.memory_id = $id
+ORDER BY i.occurred_at DESC, i.interaction_id
+"""
+
+# Of the versions of one change the latest recorded_at wins, ties by row_hash (the landing contract).
+_CHANGES = """
+SELECT
+    *,
+    row_number() OVER (PARTITION BY changed_at ORDER BY recorded_at DESC, row_hash DESC) = 1 AS is_winning
+FROM (
+    SELECT DISTINCT ON (row_hash) *
+    FROM read_parquet($memories, hive_partitioning = false, union_by_name = true)
+    WHERE memory_id = $id AND changed_at < $as_of AND recorded_at < $as_of
+)
+ORDER BY changed_at, recorded_at, row_hash
+"""
+
+_NEAR = """
+SELECT memory_id
+FROM memory_health
+WHERE starts_with(lower(memory_id), lower($id)) OR jaro_winkler_similarity(lower(memory_id), lower($id)) > 0.85
+ORDER BY starts_with(lower(memory_id), lower($id)) DESC, jaro_winkler_similarity(memory_id, $id) DESC, memory_id
+LIMIT $limit
+"""
+
+_OF_INTERACTION = """
+SELECT *
+FROM memory_references
+WHERE interaction_id = $id
+ORDER BY memory_id
+"""
+
+_INTERACTION = "SELECT * FROM read_parquet($replayed_interactions, hive_partitioning = false) WHERE interaction_id = $id"
+
+
+def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  # noqa: A002 - what it is called
+    """Print a memory's counts with the interactions behind them, as `text` (`limit` of each) or `json` (all).
+
+    Given an interaction's id, prints the memories that were injected into it or echoed by it.
+
+    Raises UserError when nothing is published, or nothing that is published has this id.
+    """
+    serving = published_file(settings)
+    if serving is None:
+        message = "nothing is published yet: run slowwave nightly"
+        raise UserError(message)
+    config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    try:
+        with closing(duckdb.connect(serving, read_only=True, config=config)) as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            publish = Publish(connection, Path(settings.lake), serving.stem)
+            found = publish.memory(id) or publish.interaction(id)
+            if found is None:
+                raise UserError(publish.unknown(id))
+    except duckdb.Error as error:
+        raise UserError(error_lines(error)) from error
+    if found.get("problem"):
+        sys.stderr.write(f"slowwave: {found['problem']}\n")
+    if output == "json":
+        sys.stdout.buffer.write(json_bytes(found) + b"\n")
+    else:
+        sys.stdout.write(memory_text(found, limit) if "counts" in found else interaction_text(found))
+    sys.stdout.flush()
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The evidence files a run was published from; `missing` counts those that are gone, None: not even named."""
+
+    replayed_interactions: list[str]
+    memory_eligibility: list[str]
+    missing: int | None
+
+
+class Publish:
+    """One run's serving file, and the lake it was made from."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, lake: Path, run_id: str) -> None:
+        self._connection = connection
+        self._lake = lake
+        self._run_id = run_id
+        ((self._as_of,),) = self._rows("SELECT as_of FROM runs WHERE run_id = $run_id", run_id=run_id)
+
+    def memory(self, memory_id: str) -> Record | None:
+        """The memory as published, its counts, the interactions behind each (newest first), and its changes.
+
+        `eligible` is None, and `problem` says why, where the partitions that tell are gone. None for an unknown id.
+        """
+        known = self._records(_MEMORY, id=memory_id)
+        if not known:
+            return None
+        state = known[0]
+        references = self._records(_REFERENCES, id=memory_id)
+        injected = [_about(row) for row in references if row["is_injected"]]
+        echoed = [_about(row, "echoed_in", "in_prompt") for row in references if row["is_echoed"]]
+        referenced = [_about(row, "methods") for row in references if row["is_echoed"]]
+        eligible, problem = self._eligible(memory_id, state["eligible_count"])
+        return {
+            "memory_id": memory_id,
+            "as_of": self._as_of,
+            "run_id": self._run_id,
+            "memory": {k: v for k, v in state.items() if not k.endswith("_count") and k != "memory_id"},
+            "counts": {
+                "eligible": state["eligible_count"],
+                "injected": state["injected_count"],
+                "echoed": state["echoed_count"],
+                "references": state["reference_count"],
+            },
+            "eligible": eligible,
+            "injected": injected,
+            "echoed": echoed,
+            "references": referenced,
+            "changes": self._changes(memory_id),
+            "problem": problem,
+        }
+
+    def interaction(self, interaction_id: str) -> Record | None:
+        """The memories injected into an interaction or echoed by it; None for an unknown id."""
+        references = self._records(_OF_INTERACTION, id=interaction_id)
+        about = references or self._replayed(interaction_id)
+        if not about:
+            return None
+        return {
+            "interaction_id": interaction_id,
+            "as_of": self._as_of,
+            "run_id": self._run_id,
+            **{name: about[0][name] for name in ("occurred_at", "project", "agent", "session_id")},
+            "injected": [{"memory_id": row["memory_id"]} for row in references if row["is_injected"]],
+            "echoed": [
+                {name: row[name] for name in ("memory_id", "echoed_in", "in_prompt")}
+                for row in references
+                if row["is_echoed"]
+            ],
+        }
+
+    def unknown(self, given: str) -> str:
+        """What to say of an id that is neither a memory's nor an interaction's."""
+        near = [memory_id for (memory_id,) in self._rows(_NEAR, id=given, limit=_SHOWN_NEAR)]
+        hint = f"did you mean {' or '.join(near)}?" if near else "`slowwave sql most_referenced` lists some"
+        return f"no memory or interaction {given!r} is known as of {self._as_of}Z: {hint}"
+
+    def _eligible(self, memory_id: str, count: int) -> tuple[list[Record] | None, str]:
+        partitions = self._partitions()
+        if partitions.missing is None:
+            return None, f"the ledger no longer says what run {self._run_id} was made from: run slowwave nightly --full"
+        if partitions.missing:
+            return None, f"{partitions.missing} partitions of run {self._run_id} are gone: run slowwave nightly --full"
+        if not partitions.memory_eligibility:
+            return [], ""
+        found = self._records(
+            _ELIGIBLE,
+            id=memory_id,
+            replayed_interactions=partitions.replayed_interactions,
+            memory_eligibility=partitions.memory_eligibility,
+        )
+        if len(found) != count:
+            return None, f"the partitions list {len(found)} interactions, not {count}: run slowwave nightly --full"
+        return found, ""
+
+    def _replayed(self, interaction_id: str) -> list[Record]:
+        paths = self._partitions().replayed_interactions
+        return self._records(_INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
+
+    def _partitions(self) -> Partitions:
+        inputs = sorted((self._lake / "day_inputs").glob(f"day=*/{self._run_id}.parquet"))
+        if not inputs:
+            return Partitions([], [], None)
+        days = self._rows(_PARTITIONS, day_inputs=_no_globs(inputs), run_id=self._run_id)
+        evidence = self._lake / "evidence"
+        found = {
+            table: [evidence / table / f"day={day}" / f"{fingerprint}.parquet" for day, fingerprint in sorted(days)]
+            for table in ("replayed_interactions", "memory_eligibility")
+        }
+        there = {table: [path for path in paths if path.exists()] for table, paths in found.items()}
+        missing = sum(len(paths) - len(there[table]) for table, paths in found.items())
+        return Partitions(**{table: _no_globs(paths) for table, paths in there.items()}, missing=missing)
+
+    def _changes(self, memory_id: str) -> list[Record]:
+        """Landed versions of the memory's changes, newest first; `changed` holds what each states anew: [from, to]."""
+        changes, stated = [], {}
+        for row in self._versions(memory_id):
+            given = {name: row[name] for name in _CHANGED_FIELDS if row.get(name) is not None}
+            given |= dict.fromkeys(row.get("clears") or [])
+            changed = {name: [stated.get(name), new] for name, new in given.items() if stated.get(name) != new}
+            changes.append(
+                {name: row[name] for name in ("changed_at", "recorded_at", "changed_by", "reason", "is_winning")}
+                | {"changed": changed}
+            )
+            if row["is_winning"]:
+                stated |= given
+        return changes[::-1]
+
+    def _versions(self, memory_id: str) -> list[Record]:
+        def read() -> list[Record]:
+            paths = sorted((self._lake / "memories").glob("day=*/*.parquet"))
+            known = {"id": memory_id, "as_of": self._as_of}
+            return self._records(_CHANGES, **known, memories=_no_globs(paths)) if paths else []
+
+        try:
+            return read()
+        except duckdb.IOException:  # a compaction has merged a listed file into another
+            return read()
+
+    def _rows(self, sql: str, **params: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, params).fetchall()
+
+    def _records(self, sql: str, **params: object) -> list[Record]:
+        rows = self._rows(sql, **params)
+        names = [column[0] for column in self._connection.description or []]
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _about(row: Record, *more: str) -> Record:
+    return {name: row[name] for name in ("interaction_id", "occurred_at", "project", "agent", "session_id", *more)}
+
+
+def _no_globs(paths: list[Path]) -> list[str]:
+    """Paths as DuckDB's readers take them: what they would read as a pattern stands for itself."""
+    return [str(path).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for path in paths]

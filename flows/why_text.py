@@ -1,0 +1,176 @@
+"""What `slowwave why` prints for people: no line wider than the terminal, nothing in it obeyed by the terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+
+from slowwave.flows.terminal import shortened, terminal_safe
+
+Record = dict[str, Any]
+
+_WIDTH = 100
+_CONTENT_CHARACTERS = 400
+_VALUE_CHARACTERS = 60
+# where a line is too long, these give way, the widest first, down to this; times and ids stay whole
+_SHRINKING = (1, 2, 3)
+_LEAST = 8
+
+_MEANINGS = {
+    "eligible": "interactions in which it was active and of the project, or global",
+    "injected": "interactions it was put into (memories_used), whether it was of use or not",
+    "echoed": "interactions whose answer repeats its first words (echo/1)",
+    "references": "interactions whose answer echoes or uses it: a lower bound on its real use",
+}
+
+
+def memory_text(found: Record, limit: int) -> str:
+    """A memory, its counts with the newest `limit` interactions of each, and its changes, newest first."""
+    state = found["memory"]
+    lines = [f"memory {found['memory_id']}: {_identity(state)}"]
+    lines += _wrapped(shortened(state["content"] or "(its text is not known)", _CONTENT_CHARACTERS))
+    lines += [f"as of {_time(found['as_of'])}, published by run {found['run_id']}", *_life(state)]
+    for name, count in found["counts"].items():
+        lines += ["", f"{name} {count}: {_MEANINGS[name]}"]
+        lines += _interactions(found[name], limit, found["problem"])
+    lines += ["", f"changes {len(found['changes'])}: as landed, newest first"]
+    lines += _changes(found["changes"], limit)
+    return _printed(lines)
+
+
+def interaction_text(found: Record) -> str:
+    """An interaction and the memories that were injected into it or echoed by it."""
+    lines = [
+        f"interaction {found['interaction_id']}",
+        f"{_time(found['occurred_at'])}, project {_or_none(found['project'])}, agent {_or_none(found['agent'])}, "
+        f"session {_or_none(found['session_id'])}",
+        f"as of {_time(found['as_of'])}, published by run {found['run_id']}",
+        "",
+        f"injected {len(found['injected'])}: memories put into it (memories_used)",
+        *(f"  {row['memory_id']}" for row in found["injected"]),
+        "",
+        f"echoed {len(found['echoed'])}: memories whose first words its answer repeats (echo/1)",
+        *(f"  {row['memory_id']}  {_where(row)}" for row in found["echoed"]),
+    ]
+    return _printed(lines)
+
+
+def _identity(state: Record) -> str:
+    if state["status"] is None:
+        return "injected, but never landed as a memory; nothing else is known of it"
+    project = f"of project {state['project']}" if state["project"] else "without project"
+    agent = f", agent {state['agent']}" if state["agent"] else ""
+    return f"{state['status']} {state['memory_type']} {project}{agent}"
+
+
+def _life(state: Record) -> list[str]:
+    said = []
+    if state["created_at"]:
+        said.append(f"created {_time(state['created_at'])}")
+    if state["first_referenced_at"]:
+        said.append(f"referenced from {_time(state['first_referenced_at'])} to {_time(state['last_referenced_at'])}")
+    lines = ["; ".join(said)] if said else []
+    if state["reinforced_confidence"] is not None:
+        lines.append(f"reinforced confidence {state['reinforced_confidence']:.2f}")
+    return lines
+
+
+def _interactions(rows: list[Record] | None, limit: int, problem: str) -> list[str]:
+    if rows is None:
+        return [f"  not listed: {problem}"]
+    shown = [
+        [_time(row["occurred_at"]), row["project"], row["agent"], row["session_id"] or "", row["interaction_id"], _where(row)]
+        for row in rows[:limit]
+    ]
+    return _aligned(shown) + _more(len(rows), limit)
+
+
+def _where(row: Record) -> str:
+    """Where a row's answer echoes the memory; '' for rows that are not about echoes."""
+    if "echoed_in" not in row:
+        return ""
+    where = "response and summary" if row["echoed_in"] == "both" else row["echoed_in"]
+    return f"in {where}" + ("; stood in the prompt too (parroted)" if row["in_prompt"] else "")
+
+
+def _changes(changes: list[Record], limit: int) -> list[str]:
+    lines = []
+    for change in changes[:limit]:
+        by = f" by {change['changed_by']}" if change["changed_by"] else ""
+        why = f": {change['reason']}" if change["reason"] else ""
+        lost = "" if change["is_winning"] else " (replaced by a later version)"
+        lines.append(f"  {_time(change['changed_at'])}{by}{lost}{why}")
+        if change["recorded_at"] != change["changed_at"]:
+            lines.append(f"    recorded {_time(change['recorded_at'])}")
+        for name, (old, new) in change["changed"].items():
+            before = "" if old is None else f"{_value(old)} → "
+            lines.append(f"    {name}: {before}{_value(new)}")
+    return lines + _more(len(changes), limit)
+
+
+def _more(count: int, limit: int) -> list[str]:
+    return [f"  … and {count - limit} more (--limit, or --format json for all)"] if count > limit else []
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """Rows in columns, narrowed to the width."""
+    if not rows:
+        return []
+    rows = [[terminal_safe(cell) for cell in row] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    excess = sum(widths) + 2 * len(widths) - _width()
+    while excess > 0:
+        widest = max(_SHRINKING, key=lambda i: widths[i])
+        if widths[widest] <= _LEAST:
+            break
+        widths[widest] -= 1
+        excess -= 1
+    return ["  " + "  ".join(map(_fitted, row, widths)).rstrip() for row in rows]
+
+
+def _fitted(cell: str, width: int) -> str:
+    return set_cell_size(cell, width) if cell_len(cell) <= width else set_cell_size(cell, width - 1) + "…"
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(terminal_safe(text), _width() - 2, initial_indent="  ", subsequent_indent="  ")
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "nothing"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return shortened(text, _VALUE_CHARACTERS) if text else "''"
+
+
+def _time(value: datetime) -> str:
+    return f"{value:%Y-%m-%d %H:%M:%S}Z"
+
+
+def _or_none(text: str | None) -> str:
+    return text or "(none)"
+
+
+def _width() -> int:
+    return min(_WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else _WIDTH
+
+
+def _printed(lines: Sequence[str], safe: Callable[[str], str] = terminal_safe) -> str:
+    """The lines as text; what is wider than the terminal is continued on indented lines."""
+    printed = []
+    for line in map(safe, lines):
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        printed += _folded(line, indent) or [""]
+    return "\n".join(printed) + "\n"
+
+
+def _folded(line: str, indent: str) -> list[str]:
+    if cell_len(line) <= _width():
+        return [line]
+    return textwrap.wrap(line, _width(), subsequent_indent=indent, drop_whitespace=True, break_on_hyphens=False)

@@ -1,0 +1,122 @@
+"""Law 1: however the sample logs are split, ordered and repeated, a publish at the same as_of has the same hashes."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from slowwave.data.sample import FIRST_DAY, SampleFile, sample_files, sample_truth
+from tests.laws.home import PUBLISHED, Home
+
+ROOT = Path(__file__).parents[2]
+PUBLISH = """
+import sys
+from datetime import datetime
+from pathlib import Path
+from tests.laws.home import Home
+
+home = Home(Path(sys.argv[1]))
+home.drop("all.jsonl", sys.stdin.buffer.read())
+home.nightly(datetime.fromisoformat(sys.argv[2]))
+print(*home.hashes().values())
+"""
+
+
+def delivered_lines(file: SampleFile) -> list[bytes]:
+    """The rows of a sample file as JSON lines; a CSV cell stays the text it is."""
+    if file.name.endswith(".csv"):
+        records = csv.DictReader(io.StringIO(file.content.decode()))
+        return [json.dumps({k: v for k, v in row.items() if v}).encode() for row in records]
+    content = gzip.decompress(file.content) if file.name.endswith(".gz") else file.content
+    return content.splitlines()
+
+
+def in_one_file(home: Home, files: list[SampleFile]) -> None:
+    lines = [line for file in files for line in delivered_lines(file)]
+    home.drop("all.jsonl", b"\n".join(lines))
+
+
+def in_shuffled_files(home: Home, files: list[SampleFile], count: int) -> None:
+    chance = random.Random(1)  # noqa: S311 - a shuffle
+    lines = [line for file in files for line in delivered_lines(file)]
+    lines += chance.sample(lines, len(lines) // 5)
+    chance.shuffle(lines)
+    for number in range(count):
+        home.drop(f"part-{number}.jsonl", b"\n".join(lines[number::count]))
+
+
+def day_by_day(home: Home, files: list[SampleFile]) -> None:
+    """Each day's files as they are, and a nightly at the end of each day."""
+    for day, of_day in groupby(files, lambda file: file.name[:10]):
+        for file in of_day:
+            home.drop(file.name, file.content)
+        home.nightly(datetime.fromisoformat(day) + timedelta(days=1))
+
+
+def assert_exact(new_home: Callable[[], Home], days: int, per_day: int, parts: int) -> None:
+    files = list(sample_files(days=days, interactions_per_day=per_day))
+    as_of = datetime.combine(FIRST_DAY, datetime.min.time()) + timedelta(days=days + 1)
+    at_once, shuffled, daily = new_home(), new_home(), new_home()
+    in_one_file(at_once, files)
+    in_shuffled_files(shuffled, files, parts)
+    day_by_day(daily, files)
+    for home in (at_once, shuffled, daily):
+        home.nightly(as_of)
+    assert len(shuffled.rows("FROM run_files")) == parts
+    assert at_once.hashes() == shuffled.hashes() == daily.hashes()
+    assert all(int(value.split("-")[0]) > 100 for value in at_once.hashes().values())
+    stated = at_once.rows("SELECT unnest(table_hashes) AS line FROM runs WHERE status = 'published'")
+    assert {row["line"] for row in stated} == {f"{name}={value}" for name, value in at_once.hashes().items()}
+    truth = sample_truth(days=days, interactions_per_day=per_day).memories
+    health = {row["memory_id"]: row for row in daily.table("memory_health")}
+    found = {memory_id: (row["echoed_count"], row["injected_count"]) for memory_id, row in health.items()}
+    assert found == {memory_id: (memory.echoed, memory.injected) for memory_id, memory in truth.items()}
+    full = daily.nightly(as_of, full=True)
+    assert full.status == "published"
+    assert len(full.built) == len(full.plan.days) >= days
+    assert daily.hashes() == at_once.hashes()
+
+
+def hashes_with_threads(folder: Path, lines: list[bytes], as_of: datetime, threads: int) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PUBLISH, str(folder / f"threads-{threads}"), as_of.isoformat()],
+        cwd=ROOT,
+        env={**os.environ, "POLARS_MAX_THREADS": str(threads)},
+        input=b"\n".join(lines),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return done.stdout.decode().split()
+
+
+def test_every_way_of_delivery_publishes_the_same(new_home):
+    assert_exact(new_home, days=5, per_day=24, parts=12)
+
+
+@pytest.mark.slow
+def test_every_way_of_delivery_of_a_month_publishes_the_same(new_home):
+    assert_exact(new_home, days=30, per_day=120, parts=50)
+
+
+@pytest.mark.parametrize(
+    ("days", "per_day", "threads"), [(3, 24, (1, 8)), pytest.param(20, 200, (1, 2, 8), marks=pytest.mark.slow)]
+)
+def test_any_number_of_threads_publishes_the_same(tmp_path, days, per_day, threads):
+    files = sample_files(days=days, interactions_per_day=per_day)
+    lines = [line for file in files for line in delivered_lines(file)]
+    as_of = datetime.combine(FIRST_DAY, datetime.min.time()) + timedelta(days=days + 1)
+    found = [hashes_with_threads(tmp_path, lines, as_of, number) for number in threads]
+    assert len(found[0]) == len(PUBLISHED)
+    assert all(hashes == found[0] for hashes in found)

@@ -1,0 +1,121 @@
+"""Small random logs, as rows for the plain model and as frames for the transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import polars as pl
+from hypothesis import strategies as st
+
+from slowwave.transforms.landed_tables import Memories
+from slowwave.transforms.memory_days import memory_days
+from slowwave.transforms.memory_eligibility import memory_eligibility
+from slowwave.transforms.memory_references import memory_references
+from slowwave.transforms.memory_states import memory_pool, memory_states
+from slowwave.transforms.params import Params
+from slowwave.transforms.schema import polars_schema
+
+Row = dict[str, Any]
+
+START = datetime(2026, 3, 10, 22)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+PARAMS = Params()
+INTERACTION_SCHEMA = {
+    "interaction_id": pl.String, "occurred_at": pl.Datetime("us"), "project": pl.String, "agent": pl.String,
+    "session_id": pl.String, "prompt": pl.String, "response": pl.String, "response_summary": pl.String,
+    "memories_used": pl.List(pl.String), "reinforce": pl.Boolean,
+}  # fmt: skip
+
+# Few instants, around two midnights, so that changes and interactions often meet at the same one.
+instants = st.integers(0, 9).map(lambda hours: START + timedelta(hours=3 * hours))
+projects = st.sampled_from(["", "atlas", "../../etc"])
+CONTENTS = (
+    "the port is 8443", "The  Port\u00a0is 8443", "the port is 8443 in production", "port is 8443 in",
+    "short", "", "İzmir Straße ΟΔΟΣ ist nah", "e\u0301\u0301\u0301 accents combine", "zero\u200bwidth is no space",
+    "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h i j k l m n o p q r s t",
+)  # fmt: skip
+PIECES = (*CONTENTS, "the port", "is 8443", " ", "\r\n", "\x85", "\u2003", "ΟΔΟΣ", "the port is 8443\u200b", "\x1c", "x")
+contents = st.sampled_from(CONTENTS)
+texts = st.lists(st.sampled_from(PIECES), max_size=4).map(" ".join)
+memory_ids = st.sampled_from(["m1", "m2", "m3"])
+
+changes = st.lists(
+    st.fixed_dictionaries(
+        {"memory_id": memory_ids, "changed_at": instants},
+        optional={
+            "memory_type": st.sampled_from([None, "", "identity", "preference", "knowledge"]),
+            "project": st.none() | projects,
+            "agent": st.sampled_from([None, "", "coder"]),
+            "content": st.none() | contents,
+            "status": st.sampled_from([None, "", "active", "active", "active", "archived"]),
+            "confidence": st.sampled_from([None, 0.0, 0.5, 0.97, 1.0]),
+            "pinned": st.sampled_from([None, True, False]),
+            "source_ids": st.sampled_from([None, [], ["s1", "s2"]]),
+            "superseded_by": st.sampled_from([None, "", "m2"]),
+            "clears": st.sampled_from([None, ["confidence"], ["pinned", "source_ids"]]),
+        },
+    ).map(lambda row: {name: value for name, value in row.items() if name not in (row.get("clears") or ())}),
+    max_size=9,
+    unique_by=lambda row: (row["memory_id"], row["changed_at"]),
+)
+interactions = st.lists(
+    st.fixed_dictionaries(
+        {
+            "occurred_at": instants,
+            "project": projects,
+            "agent": st.just("coder"),
+            "session_id": st.sampled_from([None, "s"]),
+            "prompt": texts.map(lambda text: f"{text} ?"),
+            "response": st.none() | texts,
+            "response_summary": st.none() | texts,
+            "memories_used": st.none() | st.lists(memory_ids | st.just("never landed"), max_size=3),
+            "reinforce": st.sampled_from([True, True, True, False]),
+        }
+    ),
+    max_size=8,
+).map(lambda rows: [{"interaction_id": f"i{n}", **row} for n, row in enumerate(rows)])
+
+
+def memories_frame(rows: Sequence[Row]) -> pl.LazyFrame:
+    """Winning changes, as `memory_states` takes them."""
+    return pl.LazyFrame(rows, schema=polars_schema(Memories))
+
+
+def interactions_frame(rows: Sequence[Row]) -> pl.DataFrame:
+    """Interactions, as the evidence takes them."""
+    return pl.DataFrame(rows, schema=INTERACTION_SCHEMA)
+
+
+def pool_of(change_rows: Sequence[Row]) -> pl.DataFrame:
+    """The memory pool of a change log."""
+    return memory_pool(memory_states(memories_frame(change_rows)), PARAMS.evidence).collect()
+
+
+def eligibility_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame:
+    """memory_eligibility of these interactions, counted as one day."""
+    return memory_eligibility(interactions_frame(interaction_rows).lazy(), pool.lazy()).collect()
+
+
+def references_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame:
+    """memory_references of these interactions."""
+    return memory_references(interactions_frame(interaction_rows), pool, PARAMS.evidence)
+
+
+def days_of(
+    interaction_rows: Sequence[Row],
+    pool: pl.DataFrame,
+    part: Callable[[Row], object] = lambda row: row["occurred_at"].date(),
+) -> pl.DataFrame:
+    """memory_days of the interactions, folded apart per `part` (the UTC day), stacked with `day`."""
+    parts: dict[object, list[Row]] = {}
+    for row in interaction_rows:
+        parts.setdefault(part(row), []).append(row)
+    stacked = [
+        memory_days(eligibility_of(rows, pool).lazy(), references_of(rows, pool).lazy()).with_columns(
+            pl.lit(rows[0]["occurred_at"].date()).alias("day")
+        )
+        for rows in parts.values()
+    ]
+    empty = memory_days(eligibility_of([], pool).lazy(), references_of([], pool).lazy()).with_columns(day=pl.date(1, 1, 1))
+    return pl.concat([empty, *stacked]).collect()

@@ -1,0 +1,77 @@
+"""Eligible counts against a loop over memories and interactions."""
+
+from datetime import timedelta
+
+import memory_model as model
+from hypothesis import given
+from replayed import START, changes, eligibility_of, interactions, pool_of
+
+from slowwave.transforms.evidence_tables import MemoryEligibility
+from slowwave.transforms.schema import polars_schema
+
+
+def asked(*hours, project="atlas"):
+    return [
+        {"interaction_id": f"i{n}", "occurred_at": START + timedelta(hours=h), "project": project}
+        for n, h in enumerate(hours)
+    ]
+
+
+def change(hours, **fields):
+    return {"memory_id": "m1", "changed_at": START + timedelta(hours=hours), **fields}
+
+
+@given(interactions, changes)
+def test_counts_are_those_of_a_loop(rows, change_rows):
+    found = eligibility_of(rows, pool_of(change_rows))
+    totals = {}
+    for memory_id, count in found.select("memory_id", "eligible_count").rows():
+        totals[memory_id] = totals.get(memory_id, 0) + count
+    expected = {m: model.eligible_count(rows, change_rows, m) for m in ("m1", "m2", "m3")}
+    assert totals == {memory_id: count for memory_id, count in expected.items() if count}
+    assert found.schema == polars_schema(MemoryEligibility)
+
+
+@given(interactions, changes)
+def test_each_stretch_is_told_by_the_interactions_in_it(rows, change_rows):
+    pool = pool_of(change_rows)
+    expected = []
+    for held in pool.iter_rows(named=True):
+        times = sorted(
+            row["occurred_at"]
+            for row in rows
+            if (held["is_global"] or row["project"] == held["project"])
+            and held["valid_from"] <= row["occurred_at"]
+            and (held["valid_until"] is None or row["occurred_at"] < held["valid_until"])
+        )
+        if times:
+            told = {name: held[name] for name in ("memory_id", "is_global", "project", "pattern")}
+            expected.append({**told, "first_at": times[0], "last_at": times[-1], "eligible_count": len(times)})
+    expected.sort(key=lambda row: (row["memory_id"], row["first_at"]))
+    found = eligibility_of(rows, pool)
+    assert found.to_dicts() == expected
+    assert found.select("memory_id", "first_at").is_unique().all()
+
+
+def test_an_interaction_sees_a_change_of_its_own_instant():
+    log = [change(1, status="active", project="atlas"), change(3, status="archived")]
+    found = eligibility_of(asked(0, 1, 2, 3, 4), pool_of(log)).to_dicts()
+    assert [(row["first_at"], row["last_at"], row["eligible_count"]) for row in found] == [
+        (START + timedelta(hours=1), START + timedelta(hours=2), 2)
+    ]
+
+
+def test_a_change_between_two_interactions_may_move_without_a_trace():
+    early = [change(0, status="active", project="atlas"), change(1.1, status="archived")]
+    late = [change(0, status="active", project="atlas"), change(1.9, status="archived")]
+    rows = asked(1, 2)
+    assert eligibility_of(rows, pool_of(early)).equals(eligibility_of(rows, pool_of(late)))
+
+
+def test_globals_count_everywhere_and_no_project_is_a_project_of_its_own():
+    rows = asked(1, project="atlas") + asked(1, project="")
+    for fields, count in (({"memory_type": "identity"}, 2), ({"memory_type": "preference"}, 2), ({}, 1)):
+        found = eligibility_of(rows, pool_of([change(0, status="active", **fields)]))
+        assert found["eligible_count"].to_list() == [count]
+    bound = [change(0, status="active", memory_type="identity", project="atlas")]
+    assert eligibility_of(rows, pool_of(bound))["eligible_count"].to_list() == [1]
