@@ -10,8 +10,8 @@ import polars as pl
 
 from slowwave.transforms.params import EvidenceParams
 
-# Building an automaton costs per pattern, scanning it costs more the larger it is: small projects share one up to here.
-_PATTERNS_PER_AUTOMATON = 200
+# Scopes share an automaton up to here: beyond 100 patterns the library takes a slower kind of automaton.
+_PATTERNS_PER_AUTOMATON = 100
 
 
 def normalised(text: pl.Expr) -> pl.Expr:

@@ -52,7 +52,9 @@ def _partial_stretches(pool: pl.LazyFrame, per_scope: pl.LazyFrame) -> pl.LazyFr
         .with_columns(pl.int_range(pl.len()).over(_SCOPE).alias("number"))
         .sort("occurred_at", "number")
     )
-    ends = {keep: numbered.unique([*_SCOPE, "occurred_at"], keep=keep).sort("occurred_at") for keep in ("first", "last")}
+    ends = {
+        keep: numbered.unique([*_SCOPE, "occurred_at"], keep=keep).sort("occurred_at") for keep in ("first", "last")
+    }
     return (
         pool.sort("valid_from")
         .join_asof(

@@ -6,6 +6,7 @@ from datetime import date
 
 import polars as pl
 
+from slowwave.transforms.landed_tables import Memories
 from slowwave.transforms.memory_health import COUNTS, reinforced_confidence
 from slowwave.transforms.params import Params
 
@@ -23,15 +24,18 @@ def memory_health_history(
         states: the memory states visible (see `memory_states`).
         days: memory_days from `first_day` on, stacked, with `day`.
         params: reinforcement.
-        before: per memory_id the counts of all days before `first_day`; None: there are none.
+        before: per memory_id the counts of all days before `first_day`; None: there are no such days.
         first_day: no earlier day is told.
     """
     if before is not None:
         seeds = before.select("memory_id", pl.lit(date.min).alias("day"), *COUNTS)
         days = pl.concat([seeds, days.select("memory_id", "day", *COUNTS)])
+    # a change that says again what held already, as in a nightly export of all memories, is none
+    changed = [pl.col(name).ne_missing(pl.col(name).shift().over("memory_id")) for name in Memories.state]
     end_of_day = (
         states.with_columns(pl.col("valid_from").dt.date().alias("day"))
         .sort("memory_id", "valid_from")
+        .filter(pl.any_horizontal(changed))
         .group_by("memory_id", "day", maintain_order=True)
         .agg(pl.col("status", "confidence").last(), pl.lit(value=True).alias("is_stated"))
     )
@@ -49,7 +53,7 @@ def memory_health_history(
         *[pl.col(name).fill_null(0).cum_sum().over("memory_id") for name in COUNTS],
         pl.col("confidence").gather(pl.col("stated_row")),
     )
-    return told.filter(pl.col("day") >= first_day, pl.col("day") > date.min).select(
+    return told.filter(pl.col("day") >= first_day).select(
         "memory_id",
         "day",
         "status",

@@ -17,9 +17,12 @@ class EvidenceParams(_Frozen):
     injected_method: str = "injected/1"
     echo_method: str = "echo/1"
     global_types: tuple[str, ...] = Field(
-        default=("identity", "preference"), description="Memory types of the '' project that are eligible in every project."
+        default=("identity", "preference"),
+        description="Memory types of the '' project that are eligible in every project.",
     )
-    echo_code_points: int = Field(default=80, ge=1, description="Code points of a memory that must stand in the response.")
+    echo_code_points: int = Field(
+        default=80, ge=1, description="Code points of a memory that must stand in the response."
+    )
     echo_min_code_points: int = Field(default=12, ge=1, description="A memory with fewer is not looked for.")
 
 
@@ -28,7 +31,10 @@ class Params(_Frozen):
 
     evidence: EvidenceParams = EvidenceParams()
     reinforcement_delta: float = Field(
-        default=0.02, ge=0, le=1, description="Added to the initial confidence per echoing interaction (AtoCore's rule)."
+        default=0.02,
+        ge=0,
+        le=1,
+        description="Added to the initial confidence per echoing interaction (AtoCore's rule).",
     )
     reinforcement_cap: float = Field(default=1.0, ge=0, le=1, description="Where reinforced confidence ends.")
 
