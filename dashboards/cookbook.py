@@ -1,10 +1,11 @@
 """The analysts' cookbook: questions with the SQL that answers them, for `slowwave sql NAME` and for dashboards.
 
-A file `queries/NAME.sql` begins with its header, `--` comments that may go on over indented lines:
+A file `queries/NAME.sql` begins with its header, `--` comments that go on over indented lines:
 
     -- question: Which memories do answers repeat most?
     -- columns: memory_id – the memory; reference_count (interactions) – answers that echo it
     -- params: project=harbour-shop; memory_id
+    -- A remark may follow.
 
 Columns are `name (unit) – meaning`, the unit only where there is one. A param is a `$name` of the query, always text;
 without `=` there is no default and it must be given.
@@ -48,7 +49,9 @@ def cookbook() -> dict[str, Recipe]:
     found = [entry for entry in entries if entry.name.endswith(".sql")]
     return {
         recipe.name: recipe
-        for recipe in (read_recipe(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8")) for entry in found)
+        for recipe in (
+            read_recipe(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8")) for entry in found
+        )
     }
 
 
@@ -67,6 +70,8 @@ def read_recipe(name: str, sql: str) -> Recipe:
             entries[entry] = match[2].strip()
         elif entry and (match := _CONTINUED.fullmatch(line)):
             entries[entry] += " " + match[1].strip()
+        elif line.startswith("-- ") and {"question", "columns"} <= entries.keys():
+            entry = ""  # a remark
         else:
             message = f"{name}.sql: {line!r} is no header line"
             raise ValueError(message)

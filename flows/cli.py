@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from enum import StrEnum
@@ -286,6 +287,9 @@ def _settings() -> Settings:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 success, 1 failure, 2 wrong usage, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what the terminal's encoding lacks is written out, not an error
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(_exit_code(arguments))
 
 

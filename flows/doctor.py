@@ -238,9 +238,13 @@ def _current(settings: Settings, lake: Lake | None) -> CheckLine:
         return CheckLine("current", "ok", "nothing published yet: run `slowwave nightly`")
     try:
         with duckdb.connect(current, read_only=True) as connection:
-            there = {name for (name,) in connection.sql("SELECT table_name FROM duckdb_tables()").fetchall()}
+            there = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+            # A file that was cut opens all the same.
+            size = connection.execute("SELECT sum(total_blocks * block_size) FROM pragma_database_size()").fetchall()
     except duckdb.Error as error:
         return CheckLine("current", "error", f"{current.name} cannot be opened: {error}", _PUBLISH_ANEW)
+    if current.stat().st_size < size[0][0]:
+        return CheckLine("current", "error", f"{current.name} is cut short", _PUBLISH_ANEW)
     absent = [table.name for table in SERVING if table.name not in there]
     if absent:
         return CheckLine(

@@ -15,7 +15,8 @@ from slowwave.flows.settings import Settings
 
 _held: dict[Path, int] = {}
 # `holder` itself has the lock for an instant: nobody is refused because somebody looked.
-_GLANCE_SECONDS = 0.1
+_GLANCE_SECONDS = 0.2
+_POLL_SECONDS = 0.02
 
 
 def ensure_home(settings: Settings) -> None:
@@ -101,6 +102,6 @@ def _acquire(handle: int, settings: Settings, wait_seconds: float, waiting: Call
             if waiting and not told:
                 waiting(f"waiting for {_described(handle)} to finish")
                 told = True
-            time.sleep(0.1)
+            time.sleep(_POLL_SECONDS)
         else:
             return

@@ -25,7 +25,17 @@ from slowwave.flows.serving import Finding, current_run, run_path, swap_in
 from slowwave.transforms.evidence_tables import DayInputs
 from slowwave.transforms.serving_tables import Runs
 
-__all__ = ["NightlyResult", "Progress", "Run", "backfill", "land_paths", "nightly", "no_progress", "parse_as_of", "start_run"]
+__all__ = [
+    "NightlyResult",
+    "Progress",
+    "Run",
+    "backfill",
+    "land_paths",
+    "nightly",
+    "no_progress",
+    "parse_as_of",
+    "start_run",
+]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Importing this module sets Prefect up (quiet, no telemetry, its home in ours) an
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import string
 import sys
@@ -37,6 +38,7 @@ from prefect.artifacts import create_markdown_artifact, create_progress_artifact
 from prefect.cache_policies import NO_CACHE  # noqa: E402
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, TaskRun  # noqa: E402
 from prefect.deployments.runner import RunnerDeployment  # noqa: E402
+from prefect.runner import Runner  # noqa: E402
 from prefect.runtime import deployment, flow_run  # noqa: E402
 from prefect.schedules import Cron, Interval  # noqa: E402
 from prefect.types.entrypoint import EntrypointType  # noqa: E402
@@ -118,9 +120,9 @@ class _Reporter:
     def set(self, percent: float, description: str) -> None:
         """Put the progress artifact to `percent`."""
         if self._artifact is None:
-            self._artifact = _now(
-                create_progress_artifact(percent, key=f"{self.kind}-progress", description=description)
-            )
+            key = f"{self.kind}-progress"
+            # (a coroutine in an event loop only)
+            self._artifact = cast("UUID", create_progress_artifact(percent, key=key, description=description))
         else:
             update_progress_artifact(self._artifact, percent, description)
 
@@ -222,3 +224,17 @@ def deployments(settings: Settings, timezone: str, nightly_cron: str, land_minut
         nightly.to_deployment("schedule", schedule=at, concurrency_limit=1, **common),
     ]
     return cast("list[RunnerDeployment]", served)  # (coroutines in an event loop only)
+
+
+class _Server(Runner):
+    def handle_sigterm(self, *_args: object, **_options: object) -> None:
+        """End the process: leaving the event loop stops the runner and the flow runs it has started."""
+        sys.exit(0)
+
+
+def serve(served: list[RunnerDeployment], *, pause_at_end: bool) -> None:
+    """Run deployments by their schedules, in processes of their own, until interrupted."""
+    runner = _Server(pause_on_shutdown=pause_at_end)
+    for one in served:
+        runner.add_deployment(one)
+    asyncio.run(runner.start())

@@ -75,6 +75,8 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
         findings = serving.audit()
         if findings:
             row["message"] = "\n".join(map(str, findings))
+            said = {"message": row["message"], "run_id": run.run_id}
+            serving.connection.execute("UPDATE runs SET message = $message WHERE run_id = $run_id", said)
             serving.create(Runs, pl.concat([run.lake.ledger(Runs), one_row(Runs, row)]).lazy())
         serving.finish()
         run.progress("publish", 3, 3)

@@ -15,6 +15,8 @@ from slowwave.flows.settings import Settings
 if TYPE_CHECKING:
     import polars as pl
 
+DuckDBConfig = dict[str, str | bool | int | float | list[str]]
+
 _LOCK = """
 SET TimeZone = 'UTC';
 SET enable_external_access = false;
@@ -40,11 +42,11 @@ def locked_connection(
     setting changed. Temporary tables are allowed; large sorts and joins spill into a folder that is removed at the end.
     """
     with tempfile.TemporaryDirectory(prefix="slowwave-sql-") as spill:
-        config = {
-            "allow_community_extensions": "false",
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "python_enable_replacements": "false",
+        config: DuckDBConfig = {
+            "allow_community_extensions": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
             "temp_directory": spill,
         }
         # an in-memory database cannot be read-only, but then there is nothing to write to

@@ -29,9 +29,7 @@ Row = Sequence[Any]
 BATCH_ROWS = 10_000
 _JSON = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 # UTF-8 of what JSON lets through and a terminal may obey: DEL, C1 controls, line separators, bidirectional marks, BOM
-_UNSAFE = re.compile(
-    rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf"
-)
+_UNSAFE = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf")
 
 
 def json_bytes(value: object) -> bytes:

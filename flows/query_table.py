@@ -20,8 +20,9 @@ from slowwave.flows.terminal import shortened, terminal_safe
 MAX_ROWS = 200
 MAX_BLOCKS = 20
 WIDTH_ELSEWHERE = 100
-# prose may be cut down to this; numbers, times, ids and whatever else has no spaces never
-_LEAST_TEXT = 16
+# prose, lists and long texts may be cut down to this; numbers, times and ids never
+_LEAST_TEXT = 12
+_LONGEST_ID = 40
 _GAP = 2
 _MAX_CELL = 2_000
 _BIG = 1e15
@@ -46,11 +47,14 @@ def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]
     header = [terminal_safe(name) for name in names]
     cells = [[_shown(value) for value in row] for row in kept]
     numeric = [_is_numeric(row[i] for row in kept) for i in range(len(names))]
-    prose = [any(isinstance(row[i], str) and " " in row[i] for row in kept) for i in range(len(names))]
+    prose = [any(_is_prose(row[i]) for row in kept) for i in range(len(names))]
     widths = _widths(header, cells, prose, console.width)
     if widths is None:
+        header = [_in_lines(name, [row[i] for row in cells]) for i, name in enumerate(header)]
+        widths = _widths(header, cells, prose, console.width)
+    if widths is None:
         cells = cells[:MAX_BLOCKS]
-        _print_blocks(console, header, cells)
+        _print_blocks(console, [name.replace("\n", "") for name in header], cells)
     else:
         console.print(_table(header, cells, numeric, widths))
     console.print(Text(f"{count} row{'' if count == 1 else 's'}"))
@@ -66,27 +70,50 @@ def _shown(value: object) -> str:
         return f"{value:.4g}" if 0 < abs(value) < 0.001 else str(round(value, 4))  # noqa: PLR2004 - digits that matter
     text = cell_text(value)
     if isinstance(value, datetime):
-        text = text.replace("T", " ")
+        text = f"{text[:19].replace('T', ' ')}Z"  # to the second: the other formats give the rest
     return terminal_safe(shortened(text, _MAX_CELL))
 
 
 def _is_numeric(values: Iterable[object]) -> bool:
     given = [value for value in values if value is not None]
-    return bool(given) and all(isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) for value in given)
+    return bool(given) and all(
+        isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) for value in given
+    )
+
+
+def _is_prose(value: object) -> bool:
+    return isinstance(value, (list, tuple, dict)) or (
+        isinstance(value, str) and (" " in value or len(value) > _LONGEST_ID)
+    )
+
+
+def _in_lines(name: str, cells: list[str]) -> str:
+    """A column's name, broken after underscores where it is wider than what stands below it."""
+    parts = [f"{part}_" for part in name.split("_")]
+    parts[-1] = parts[-1][:-1]
+    room = max(map(cell_len, [*parts, *cells]))
+    lines = [""]
+    for part in parts:
+        if cell_len(lines[-1] + part) <= room:
+            lines[-1] += part
+        else:
+            lines.append(part)
+    return "\n".join(lines)
 
 
 def _widths(header: list[str], cells: Rows, prose: list[bool], width: int) -> list[int] | None:
     """Width of each column so that a row takes one line; None when the columns do not fit side by side."""
-    widths = [max(map(cell_len, column)) for column in zip(header, *cells, strict=True)]
+    names = [max(map(cell_len, name.split("\n"))) for name in header]
+    widths = [max([name, *map(cell_len, column)]) for name, *column in zip(names, *cells, strict=True)]
     excess = sum(widths) + _GAP * (len(widths) - 1) - width
     while excess > 0:
         # the widest gives way first, down to the next widest
-        texts = [i for i, size in enumerate(widths) if prose[i] and size > max(_LEAST_TEXT, cell_len(header[i]))]
+        texts = [i for i, size in enumerate(widths) if prose[i] and size > max(_LEAST_TEXT, names[i])]
         if not texts:
             return None
         widest = max(texts, key=lambda i: widths[i])
         below = max((widths[i] for i in texts if widths[i] < widths[widest]), default=0)
-        floor = max(below, _LEAST_TEXT, cell_len(header[widest]))
+        floor = max(below, _LEAST_TEXT, names[widest])
         cut = min(excess, widths[widest] - floor) or 1
         widths[widest] -= cut
         excess -= cut

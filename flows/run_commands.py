@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -111,6 +112,7 @@ def run_nightly(settings: Settings, *, as_of: str | None, full: bool) -> None:
     """Run the nightly flow and print one screen: what landed, what was built and published, what to look at."""
     moment = as_of and _time("--as-of", as_of).isoformat()
     with flow_session(settings, "nightly") as (flows, screen):
+        demo_note(settings, screen)
         result: NightlyResult = flows.nightly(home=str(settings.home), as_of=moment, full=full)
         screen.close()
         print_lines(result_title(result), result_lines(settings, result), next_commands(result))
@@ -135,18 +137,18 @@ def run_backfill(settings: Settings, first: str, last: str) -> None:
 @contextmanager
 def flow_session(settings: Settings, command: str) -> Iterator[tuple[ModuleType, Screen]]:
     """The flows, with the writer lock taken before Prefect starts, and the screen that watches them."""
-    with Screen() as screen:
-        demo_note(settings, screen)
-        with writer_lock(settings, command, wait_seconds=WAIT_SECONDS, waiting=screen.note):
-            screen.note("starting Prefect")
-            with prefect_api(settings):
-                from slowwave.flows import orchestrate
+    with Screen() as screen, writer_lock(settings, command, wait_seconds=WAIT_SECONDS, waiting=screen.note):
+        begun = time.monotonic()
+        screen.note("starting Prefect")
+        with prefect_api(settings):
+            from slowwave.flows import orchestrate
 
-                token = orchestrate.watching.set(screen.progress)
-                try:
-                    yield orchestrate, screen
-                finally:
-                    orchestrate.watching.reset(token)
+            screen.note(f"Prefect started in {time.monotonic() - begun:.1f} s")
+            token = orchestrate.watching.set(screen.progress)
+            try:
+                yield orchestrate, screen
+            finally:
+                orchestrate.watching.reset(token)
 
 
 def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:

@@ -14,7 +14,7 @@ import typer
 
 from slowwave.flows.lock import ensure_home
 from slowwave.flows.prefect_server import configure, prefect_api
-from slowwave.flows.screen import Screen
+from slowwave.flows.screen import Screen, counted
 from slowwave.flows.settings import Settings
 
 
@@ -30,21 +30,24 @@ def serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes:
     first = _next_night(nightly_cron, timezone)
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # of the processes that run the flows, whatever folder they are in
     signal.signal(signal.SIGTERM, _stop)
+    # a server that outlives us would pile up runs that nobody takes; our own goes with us
+    is_lasting = bool(os.environ.get("PREFECT_API_URL"))
     screen = Screen()
     screen.note("starting Prefect")
     try:
         with prefect_api(settings, schedules=True) as url:
-            from prefect import serve as prefect_serve
-
             from slowwave.flows import orchestrate
 
             served = orchestrate.deployments(settings, timezone, nightly_cron, land_minutes)
-            now = datetime.now(UTC) + timedelta(minutes=land_minutes)
+            landing = datetime.now(UTC) + timedelta(minutes=land_minutes)
+            times = [f"{time.astimezone(zone):%Y-%m-%d %H:%M %Z}" for time in (landing, first)]
             screen.note(f"serving {settings.home}; stop with Ctrl-C")
-            screen.note(f"land     every {land_minutes} minutes, first by {now.astimezone(zone):%Y-%m-%d %H:%M %Z}")
-            screen.note(f"nightly  {nightly_cron} in {timezone}, next {first.astimezone(zone):%Y-%m-%d %H:%M %Z}")
+            screen.note(
+                f"land     every {counted(land_minutes, 'minute')}, first by {now.astimezone(zone):%Y-%m-%d %H:%M %Z}"
+            )
+            screen.note(f"nightly  {nightly_cron} in {timezone}, next {times[1]}")
             screen.note(f"runs     {url.removesuffix('/api')}")
-            prefect_serve(*served, print_starting_message=False, pause_on_shutdown=False)
+            orchestrate.serve(served, pause_at_end=is_lasting)
     except KeyboardInterrupt:
         pass
     screen.note("stopped")

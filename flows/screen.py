@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from rich.console import Console
@@ -202,22 +203,26 @@ def result_title(result: NightlyResult) -> str:
 
 def result_lines(settings: Settings, result: NightlyResult) -> Lines:
     """What a run did: landed, built, published, what the audits warn of, where to look next."""
-    lines = [("run", result.run_id)]
+    entry = _ledger_entry(settings, result.run_id)
+    seconds = (entry["finished_at"] - entry["started_at"]).total_seconds()
+    lines = [("run", f"{result.run_id}, {seconds:,.1f} s")]
     if result.status != "built":
         lines += landed_lines(result.landed)
     if result.status != "skipped":
         lines += day_lines(result.built, "rebuilt" if result.status == "published" else "built", len(result.plan.days))
     if result.status == "published":
-        lines.append(("published", _published(settings, result.run_id)))
+        lines.append(("published", _published(entry["table_hashes"])))
         lines += _finding_lines(result)
     return lines
 
 
-def _published(settings: Settings, run_id: str) -> str:
-    runs = Lake(Path(settings.lake)).ledger(Runs)
-    hashes = runs.row(by_predicate=pl.col("run_id") == run_id, named=True)["table_hashes"]
-    tables = [(name, int(digest.partition("-")[0])) for name, _, digest in (text.partition("=") for text in hashes)]
-    return ", ".join(f"{name} {counted(rows, 'row')}" for name, rows in tables)
+def _ledger_entry(settings: Settings, run_id: str) -> dict[str, Any]:
+    return Lake(Path(settings.lake)).ledger(Runs).row(by_predicate=pl.col("run_id") == run_id, named=True)
+
+
+def _published(table_hashes: Sequence[str]) -> str:
+    tables = [text.partition("=") for text in table_hashes]
+    return ", ".join(f"{name} {counted(int(digest.partition('-')[0]), 'row')}" for name, _, digest in tables)
 
 
 def _finding_lines(result: NightlyResult) -> Lines:

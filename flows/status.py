@@ -8,8 +8,10 @@ may rest, so their age is a warning at most. Event times are shown and not judge
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -100,16 +102,17 @@ def run_status(settings: Settings, *, output: str, warn_hours: float, error_hour
 def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
     """Every line of the status. Nothing is written; what cannot be read is an error line, the rest is still told."""
     lake = Lake(Path(settings.lake))
+    runs = cache(lambda: lake.ledger(Runs))
     lines = [tried("lake", lambda: _lake(lake))]
     is_readable = lines[0].state == "ok"
     if is_readable:
         lines = [tried(table.name, lambda table=table: _source(lake, table, clock)) for table in LANDED]
         lines.append(tried("landings", lambda: _landings(lake.ledger(RunFiles), clock)))
     lines.append(tried("inbox", lambda: _inbox(settings, clock)))
-    lines.append(tried("publish", lambda: _publish(settings, lake if is_readable else None, clock)))
+    lines.append(tried("publish", lambda: _publish(settings, runs if is_readable else None, clock)))
     if is_readable:
-        lines.append(tried("last night", lambda: _last_night(lake.ledger(Runs), clock)))
-        lines.append(tried("audits", lambda: _audits(settings, lake.ledger(Runs))))
+        lines.append(tried("last night", lambda: _last_night(runs(), clock)))
+        lines.append(tried("audits", lambda: _audits(settings, runs())))
     lines.append(_writer(settings))
     return lines
 
@@ -234,17 +237,19 @@ def _changed_at(path: Path | None) -> datetime | None:
         return None
 
 
-def _publish(settings: Settings, lake: Lake | None, clock: Clock) -> CheckLine:
-    """What current shows and since when. Without a readable lake, only that it is there."""
+def _publish(settings: Settings, ledger: Callable[[], pl.DataFrame] | None, clock: Clock) -> CheckLine:
+    """What current shows and since when. Without a ledger, only that it is there."""
     current = current_run(settings)
     if current is None:
         if settings.current.is_symlink():
             return CheckLine("publish", "error", "current.duckdb points to a file that is gone", _PUBLISH)
         return CheckLine("publish", "error", "nothing is published yet", _PUBLISH)
     facts: dict[str, Any] = {"run_id": current.stem}
-    if lake is None:
-        return CheckLine("publish", "warn", f"run {current.stem}; of which age, the lake cannot say", "", facts)
-    rows = lake.ledger(Runs).filter(pl.col("run_id") == current.stem)
+    if ledger is None:
+        return CheckLine(
+            "publish", "warn", f"run {current.stem}; its age stands in the lake, which cannot be read", "", facts
+        )
+    rows = ledger().filter(pl.col("run_id") == current.stem)
     if rows.is_empty():
         says = f"run {current.stem}, which is not in the ledger: it was killed after it published"
         return CheckLine("publish", "warn", says, f"{_PUBLISH}, which enters it", facts)

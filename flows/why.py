@@ -9,14 +9,13 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from slowwave.flows.errors import UserError
-from slowwave.flows.query_connection import error_lines, published_file
+from slowwave.flows.query_connection import DuckDBConfig, error_lines, published_file
 from slowwave.flows.query_output import json_bytes
 from slowwave.flows.settings import Settings
 from slowwave.flows.why_text import interaction_text, memory_text
@@ -90,7 +89,9 @@ WHERE interaction_id = $id
 ORDER BY memory_id
 """
 
-_INTERACTION = "SELECT * FROM read_parquet($replayed_interactions, hive_partitioning = false) WHERE interaction_id = $id"
+_INTERACTION = (
+    "SELECT * FROM read_parquet($replayed_interactions, hive_partitioning = false) WHERE interaction_id = $id"
+)
 
 
 def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  # noqa: A002 - what it is called
@@ -104,7 +105,7 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
     if serving is None:
         message = "nothing is published yet: run slowwave nightly"
         raise UserError(message)
-    config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    config: DuckDBConfig = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     try:
         with closing(duckdb.connect(serving, read_only=True, config=config)) as connection:
             connection.execute("SET TimeZone = 'UTC'")

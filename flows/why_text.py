@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -46,10 +46,10 @@ def memory_text(found: Record, limit: int) -> str:
 
 def interaction_text(found: Record) -> str:
     """An interaction and the memories that were injected into it or echoed by it."""
+    about = ", ".join(f"{name} {found[name] or '(none)'}" for name in ("project", "agent", "session_id"))
     lines = [
         f"interaction {found['interaction_id']}",
-        f"{_time(found['occurred_at'])}, project {_or_none(found['project'])}, agent {_or_none(found['agent'])}, "
-        f"session {_or_none(found['session_id'])}",
+        f"{_time(found['occurred_at'])}, {about}",
         f"as of {_time(found['as_of'])}, published by run {found['run_id']}",
         "",
         f"injected {len(found['injected'])}: memories put into it (memories_used)",
@@ -85,7 +85,14 @@ def _interactions(rows: list[Record] | None, limit: int, problem: str) -> list[s
     if rows is None:
         return [f"  not listed: {problem}"]
     shown = [
-        [_time(row["occurred_at"]), row["project"], row["agent"], row["session_id"] or "", row["interaction_id"], _where(row)]
+        [
+            _time(row["occurred_at"]),
+            row["project"],
+            row["agent"],
+            row["session_id"] or "",
+            row["interaction_id"],
+            _where(row),
+        ]
         for row in rows[:limit]
     ]
     return _aligned(shown) + _more(len(rows), limit)
@@ -153,18 +160,14 @@ def _time(value: datetime) -> str:
     return f"{value:%Y-%m-%d %H:%M:%S}Z"
 
 
-def _or_none(text: str | None) -> str:
-    return text or "(none)"
-
-
 def _width() -> int:
     return min(_WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else _WIDTH
 
 
-def _printed(lines: Sequence[str], safe: Callable[[str], str] = terminal_safe) -> str:
+def _printed(lines: Sequence[str]) -> str:
     """The lines as text; what is wider than the terminal is continued on indented lines."""
     printed = []
-    for line in map(safe, lines):
+    for line in map(terminal_safe, lines):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         printed += _folded(line, indent) or [""]
     return "\n".join(printed) + "\n"

@@ -30,6 +30,7 @@ class MemoryEligibility(Table):
     memory_id: str = column("Key: the memory.")
     is_global: bool = column("Eligible in every project.")
     project: str = column("The project it was eligible in; '' when global or none.")
+    pattern: str | None = column("Text echo looks for; NULL: too short to look for.")
     first_at: datetime = column("Key: first interaction of the stretch.", unit="UTC")
     last_at: datetime = column("Last interaction of the stretch.", unit="UTC")
     eligible_count: int = column("Interactions of the stretch.")

@@ -18,6 +18,7 @@ from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.check_lines import CheckLine, in_words
 from slowwave.flows.cli import main
+from slowwave.flows.lock import writer_lock
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.status import Clock, status_lines
 
@@ -55,7 +56,8 @@ def states(lines: Lines) -> dict[str, str]:
     return {name: line["state"] for name, line in lines.items() if name != "state"}
 
 
-def test_a_fresh_publish_is_ok(published: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("published")
+def test_a_fresh_publish_is_ok(capsys: pytest.CaptureFixture[str]) -> None:
     code, lines = status(capsys)
     assert code == 0
     assert lines["state"] == "ok"
@@ -112,12 +114,14 @@ def test_ages_turn_yellow_then_red(published: SmallHome) -> None:
     assert lines_at(published, now + timedelta(hours=900))["outcomes"].state == "warn"
 
 
-def test_thresholds_decide_the_exit_code(published: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("published")
+def test_thresholds_decide_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert status(capsys, "--warn-hours", "0", "--error-hours", "1")[0] == 0
     assert status(capsys, "--warn-hours", "0", "--error-hours", "0")[0] == 1
 
 
-def test_thresholds_in_disorder_are_wrong_usage(published: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("published")
+def test_thresholds_in_disorder_are_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as done:
         main(["status", "--warn-hours", "5", "--error-hours", "2"])
     said = capsys.readouterr()
@@ -137,7 +141,10 @@ def test_nothing_published_is_an_error(home: SmallHome, capsys: pytest.CaptureFi
     home.land(interaction("i1"))
     code, lines = status(capsys)
     assert code == 1
-    assert (lines["publish"]["says"], lines["publish"]["todo"]) == ("nothing is published yet", "run `slowwave nightly`")
+    assert (lines["publish"]["says"], lines["publish"]["todo"]) == (
+        "nothing is published yet",
+        "run `slowwave nightly`",
+    )
     assert lines["last night"]["state"] == "warn"
 
 
@@ -198,7 +205,8 @@ def test_the_inbox_tells_how_long_its_oldest_file_waits(
     for name, days in (("a.jsonl", 3), ("b.jsonl", 0), ("c.jsonl.tmp", 30)):
         path = published.settings.inbox / name
         path.write_text("{}\n")
-        os.utime(path, (time.time() - days * 86_400,) * 2)
+        dropped = time.time() - days * 86_400
+        os.utime(path, (dropped, dropped))
     code, lines = status(capsys)
     assert (code, lines["inbox"]["state"], lines["inbox"]["files"]) == (1, "error", 2)
     assert "3 days ago" in lines["inbox"]["says"]
@@ -251,8 +259,9 @@ def test_looking_never_keeps_a_writer_out(published: SmallHome) -> None:
     try:
         assert looking.stdout is not None
         assert looking.stdout.readline() == "on\n"
-        for number in range(20):
-            published.land(interaction(f"look-{number}"))
+        for _ in range(300):
+            with writer_lock(published.settings, "land"):
+                pass
     finally:
         looking.kill()
         looking.communicate()
@@ -269,7 +278,9 @@ def test_a_lake_of_a_newer_version_is_named_and_the_rest_is_told(
     assert lines["publish"]["run_id"]
 
 
-@pytest.mark.parametrize("fault", ["empty lake", "no such day", "foreign name", "cut file", "binary format", "file for a folder"])
+@pytest.mark.parametrize(
+    "fault", ["empty lake", "no such day", "foreign name", "cut file", "binary format", "file for a folder"]
+)
 def test_a_broken_home_is_told_of(published: SmallHome, capsys: pytest.CaptureFixture[str], fault: str) -> None:
     lake = published.folder / "lake"
     day = lake / "interactions" / "day=2026-03-02"
@@ -305,9 +316,7 @@ def test_a_current_that_is_no_link_is_an_error(published: SmallHome, capsys: pyt
     assert (code, lines["publish"]["state"]) == (1, "error")
 
 
-def test_a_publish_that_the_ledger_lacks_is_a_warning(
-    published: SmallHome, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_publish_that_the_ledger_lacks_is_a_warning(published: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
     for entry in (published.folder / "lake" / "runs").glob("*/*.parquet"):
         if entry.stem == published.settings.current.resolve().stem:
             entry.unlink()
@@ -319,26 +328,30 @@ def test_a_publish_that_the_ledger_lacks_is_a_warning(
 def test_text_fits_100_columns_and_takes_nothing_for_markup(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    home = SmallHome(tmp_path / ("[bold]" + "long-" * 30))
+    home = SmallHome(tmp_path / ("[bold]\x1b[31m\u202e" + "long-" * 30))
     monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
+    with pytest.raises(SystemExit):
+        main(["status"])
+    absent = capsys.readouterr().out
     home.land(interaction("i1", memories_used=[f"{'no-space-' * 40}{n}" for n in range(5)]))
     home.nightly()
     with pytest.raises(SystemExit):
         main(["status"])
-    text = capsys.readouterr().out
-    assert "[bold]" in text
-    assert max(map(len, text.splitlines())) <= 100
+    for text in (absent, capsys.readouterr().out):
+        assert "[bold]" in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert max(map(len, text.splitlines())) <= 100
 
 
 def test_a_read_only_home_is_enough_and_nothing_is_written(published: SmallHome) -> None:
-    published.run("status")
     before = published.contents()
-    done = published.run_unable_to_write("status")
+    with writer_in_another_process(published):
+        done = published.run_unable_to_write("status")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("ok ")
-    assert {name: rest[1:] for name, rest in published.contents().items()} == {
-        name: rest[1:] for name, rest in before.items()
-    }
+    assert "`slowwave backfill`" in done.stdout
+    assert published.contents() == before | {".lock": published.contents()[".lock"]}
 
 
 @pytest.mark.parametrize("command", ["status", "doctor", "diff"])

@@ -142,7 +142,6 @@ _memories = st.fixed_dictionaries(
 )
 
 
-
 @st.composite
 def interactions(draw: st.DrawFn) -> Row:
     """An interaction; a function because hypothesis shows a strategy's whole text in its messages."""
@@ -157,7 +156,11 @@ def memories(draw: st.DrawFn) -> Row:
 
 outcomes = st.fixed_dictionaries(
     {"outcome_id": st.integers(0, 5).map("o{}".format), "created_at": times, "success": st.booleans()},
-    optional={"duration_ms": st.sampled_from((0, 90_000)), "interaction_id": st.just("i1"), "strategy": st.just("bisect")},
+    optional={
+        "duration_ms": st.sampled_from((0, 90_000)),
+        "interaction_id": st.just("i1"),
+        "strategy": st.just("bisect"),
+    },
 )
 
 bad_rows = st.sampled_from(

@@ -264,7 +264,12 @@ def _history(
     states: dict[str, list[State]], eligible: list[tuple[str, datetime]], references: dict[tuple[str, str], Row]
 ) -> dict[tuple[str, date], Row]:
     """One row per memory and day on which its counts or its state changed."""
-    days = {(memory_id, state.start.date()) for memory_id, of_memory in states.items() for state in of_memory}
+    days = {
+        (memory_id, state.start.date())
+        for memory_id, of_memory in states.items()
+        for state, before in zip(of_memory, [None, *of_memory], strict=False)
+        if before is None or state.values != before.values
+    }
     days |= {(memory_id, at.date()) for memory_id, at in eligible}
     days |= {(memory_id, row["occurred_at"].date()) for (memory_id, _), row in references.items()}
     rows = {}

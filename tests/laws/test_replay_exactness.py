@@ -49,7 +49,7 @@ def in_one_file(home: Home, files: list[SampleFile]) -> None:
 
 
 def in_shuffled_files(home: Home, files: list[SampleFile], count: int) -> None:
-    chance = random.Random(1)  # noqa: S311 - a shuffle
+    chance = random.Random(1)
     lines = [line for file in files for line in delivered_lines(file)]
     lines += chance.sample(lines, len(lines) // 5)
     chance.shuffle(lines)

@@ -14,7 +14,14 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from slowwave.flows import lake as lake_module
 from slowwave.flows import replay as replay_module
@@ -201,7 +208,9 @@ class Machine(RuleBasedStateMachine):
         self.published_at = as_of
         assert_published(self.home, self.laws, self.home.current, as_of)
 
-    @rule(as_of=AS_OFS, stage=st.sampled_from(("land", "plan", "replay", "publish", "swap", "prune")), after=st.booleans())
+    @rule(
+        as_of=AS_OFS, stage=st.sampled_from(("land", "plan", "replay", "publish", "swap", "prune")), after=st.booleans()
+    )
     def disk_fails_in_a_stage(self, as_of: datetime, stage: str, after: bool) -> None:
         def failing(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
             result = function(*arguments) if after or not name.startswith(stage) else None
@@ -277,7 +286,8 @@ def _run(tmp_path_factory: pytest.TempPathFactory, examples: int, steps: int) ->
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
-            deadline=None, phases=PHASES,
+            deadline=None,
+            phases=PHASES,
             derandomize=True,
             suppress_health_check=list(HealthCheck),
         ),

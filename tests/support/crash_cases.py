@@ -125,21 +125,35 @@ class Driver:
         self.process.wait(timeout=30)
         self.process.stdout.close()
 
-    def run(self, step: str, home: Path) -> dict[str, Any]:
-        """Do a step undisturbed; what it found."""
-        self._ask(step, home, is_held=False)
-        outcome = self._answer()
+    def run(self, step: str, home: Path, clock: str = "") -> Any:
+        """Do a step undisturbed, by a clock that stands still if given; what it found."""
+        outcome = self.outcome(step, home, clock)
         assert "value" in outcome, outcome
         return outcome["value"]
 
+    def outcome(self, step: str, home: Path, clock: str = "") -> dict[str, Any]:
+        """Do a step; its value, its error or how it ended."""
+        self.start(step, home, is_held=False, clock=clock)
+        return self.answer()
+
+    def start(self, step: str, home: Path, *, is_held: bool, clock: str = "") -> int:
+        """Begin a step, or with `is_held` make all ready for it; the pid that does it."""
+        request = {"step": step, "home": str(home), "is_held": is_held, "clock": clock}
+        self._say(json.dumps(request) + "\n")
+        return self.answer()["pid"]
+
+    def go(self) -> None:
+        """Let a held step go."""
+        self._say("!")
+
     def traced(self, step: str, home: Path, *options: str) -> tuple[dict[str, Any], str]:
         """Do a step under strace; its outcome and the trace."""
-        pid = self._ask(step, home, is_held=True)["pid"]
+        pid = self.start(step, home, is_held=True)
         log = self.folder / "strace.log"
         tracer = subprocess.Popen(["strace", "-f", "-y", "-qq", "-o", log, *options, "-p", str(pid)])
         wait_for_tracer(pid, tracer)
-        self._say("!")
-        outcome = self._answer()
+        self.go()
+        outcome = self.answer()
         tracer.wait(timeout=30)
         return outcome, log.read_text(errors="replace")
 
@@ -155,7 +169,7 @@ class Driver:
         outcome, log = self.traced(
             step, home, "-e", f"inject={point.name}:{what}:when={point.number}", "-P", str(home / point.path)
         )
-        is_hit = outcome.get("signal") == 9 if fault == "SIGKILL" else "(INJECTED)" in log  # noqa: PLR2004
+        is_hit = outcome.get("signal") == 9 if fault == "SIGKILL" else "(INJECTED)" in log
         return {**outcome, "is_hit": is_hit}
 
     def copy(self, template: Path) -> Path:
@@ -169,11 +183,8 @@ class Driver:
         self.process.stdin.write(text.encode())
         self.process.stdin.flush()
 
-    def _ask(self, step: str, home: Path, *, is_held: bool) -> dict[str, Any]:
-        self._say(json.dumps({"step": step, "home": str(home), "is_held": is_held}) + "\n")
-        return self._answer()
-
-    def _answer(self) -> dict[str, Any]:
+    def answer(self) -> dict[str, Any]:
+        """The next answer of the driver."""
         assert self.process.stdout
         return json.loads(self.process.stdout.readline())
 
@@ -191,5 +202,7 @@ def why_not() -> str:
     """Why no faults can be injected here; '' when they can."""
     if shutil.which("strace") is None:
         return "strace is not installed"
-    tried = subprocess.run(["strace", "-qq", "-e", "inject=getpid:error=EIO", "true"], capture_output=True, text=True, check=False)
+    tried = subprocess.run(
+        ["strace", "-qq", "-e", "inject=getpid:error=EIO", "true"], capture_output=True, text=True, check=False
+    )
     return "" if tried.returncode == 0 else f"strace cannot trace here: {tried.stderr.strip()[:200]}"

@@ -27,24 +27,29 @@ class Subject:
     final: dict[str, Any]
 
 
-def subject(driver: Driver, step: str) -> Subject:
-    """Prepare the home of a step, and run it undisturbed once, traced."""
+def prepared(driver: Driver, step: str) -> Path:
+    """The prepared home of a step, to copy."""
     home = driver.folder / "home"
+    template = driver.folder / f"{step}-template"
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir()
     driver.run(f"prepare_{step}", home)
-    template = driver.folder / f"{step}-template"
-    shutil.move(home, template)
+    return home.rename(template)
+
+
+def subject(driver: Driver, step: str) -> Subject:
+    """Prepare the home of a step, and run it undisturbed once, traced."""
+    template = prepared(driver, step)
+    home = driver.folder / "home"
     before = driver.run("look", driver.copy(template))
     traced = driver.trace(step, driver.copy(template))
     finished = driver.run("finish", home)
     return Subject(driver, step, template, points(traced), before, finished["before"], finished["after"])
 
 
-def sample(found: Sequence[Point], count: int) -> list[Point]:
-    """About `count` of the points, evenly spread, the first and the last among them."""
-    count = min(count, len(found))
-    return [found[i * (len(found) - 1) // (count - 1)] for i in range(count)]
+def sample(found: Sequence[Point], count: int, shift: int) -> list[Point]:
+    """`count` of the points, evenly spread; another `shift` chooses others."""
+    return [found[(3 * i + shift) * len(found) // (3 * count)] for i in range(count)]
 
 
 def faults_found(subject: Subject, point: Point, fault: Fault) -> list[str]:

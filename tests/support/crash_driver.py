@@ -1,6 +1,6 @@
 """A process that does one landing or one nightly per request, each in a fork of its own, so that a case costs no imports.
 
-Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held"}; the child's pid; one byte where the child is
+Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held", "clock"}; the child's pid; one byte where the child is
 held (until a tracer has it); then the outcome. Forking is safe here because nothing has run in the parent: neither
 Polars nor DuckDB has started a thread pool.
 
@@ -14,7 +14,9 @@ import itertools
 import json
 import os
 import secrets
+import subprocess
 import sys
+import time
 import traceback
 import uuid
 from collections.abc import Callable
@@ -28,41 +30,33 @@ import pyarrow.parquet  # noqa: F401 - loaded before forking
 
 from slowwave.flows import run_ids
 from slowwave.flows.errors import UserError
-from slowwave.flows.land import inbox_deliveries
 from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import land_paths, nightly, start_run
 from slowwave.flows.settings import Settings
+
+
+def set_clock(now: datetime) -> None:
+    """Stop the clock at an instant."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: Any = UTC) -> datetime:
+            return now.astimezone(tz)
+
+    run_ids.datetime = Clock
+    time.time = now.timestamp
 
 
 def fix_what_differs_between_runs(day: int) -> None:
     """The same names in every run of a step."""
     numbers = itertools.count(1)
-
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: Any = UTC) -> datetime:
-            return datetime(2026, 3, day, 2, tzinfo=tz)
-
-    run_ids.datetime = Clock
+    set_clock(datetime(2026, 3, day, 2, tzinfo=UTC))
     uuid.uuid4 = lambda: uuid.UUID(int=next(numbers) << 96)
     secrets.token_hex = lambda size=8: f"{next(numbers):0{2 * size}x}"
     os.getpid = lambda: 4242
     connect = duckdb.connect
-    duckdb.connect = lambda path, **options: connect(path, **options | {"config": options.get("config", {}) | {"threads": 1}})
-
-
-def land(home: Path) -> None:
-    """What `slowwave land` does with the inbox."""
-    settings = Settings(home)
-    with writer_lock(settings, "land"):
-        land_paths(start_run(settings, "land"), inbox_deliveries(settings.inbox))
-
-
-def replay(home: Path) -> None:
-    """What `slowwave nightly --as-of` does, without Prefect."""
-    settings = Settings(home)
-    with writer_lock(settings, "nightly"):
-        nightly(start_run(settings, "nightly"), as_of=crash_home.AS_OF)
+    duckdb.connect = lambda path, **options: connect(
+        path, **options | {"config": options.get("config", {}) | {"threads": 1}}
+    )
 
 
 def repeatable(step: Callable[[Path], None], day: int) -> Callable[[Path], None]:
@@ -78,16 +72,35 @@ def repeatable(step: Callable[[Path], None], day: int) -> Callable[[Path], None]
 def finish(home: Path) -> dict[str, Any]:
     """Look at what is there, run both steps undisturbed, and look again."""
     before = crash_home.look(home)
-    land(home)
-    replay(home)
+    crash_home.land(home)
+    crash_home.publish(home)
     return {"before": before, "after": crash_home.look(home)}
+
+
+def publish_now(home: Path) -> None:
+    """What the scheduled nightly does: as of its start."""
+    crash_home.publish(home, None)
+
+
+def hold(home: Path) -> None:
+    """Hold the lock, with a child that outlives its parent, until killed; `held` says that it does, and who the child is."""
+    with writer_lock(Settings(home), "hold"):
+        child = subprocess.Popen(["sleep", "60"], close_fds=False)
+        (home / "held.tmp").write_text(str(child.pid))
+        (home / "held.tmp").rename(home / "held")
+        child.wait()
 
 
 STEPS: dict[str, Callable[[Path], Any]] = {
     "prepare_landing": repeatable(crash_home.prepare_landing, 19),
     "prepare_nightly": repeatable(crash_home.prepare_nightly, 19),
-    "landing": repeatable(land, 20),
-    "nightly": repeatable(replay, 20),
+    "prepare_plain": crash_home.prepare_plain,
+    "landing": repeatable(crash_home.land, 20),
+    "nightly": repeatable(crash_home.publish, 20),
+    "land": crash_home.land,
+    "publish": crash_home.publish,
+    "publish_now": publish_now,
+    "hold": hold,
     "look": crash_home.look,
     "finish": finish,
 }
@@ -111,6 +124,8 @@ def serve() -> None:
         pid = os.fork()
         if pid == 0:
             os.close(reading)
+            if request["clock"]:
+                set_clock(datetime.fromisoformat(request["clock"]))
             if request["is_held"]:
                 os.read(0, 1)
             found = outcome(STEPS[request["step"]], Path(request["home"]))

@@ -15,7 +15,8 @@ import polars as pl
 from slowwave.flows.lake import COMPACT_FROM_FILES, Lake
 from slowwave.flows.land import inbox_deliveries
 from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import land_paths, nightly, start_run
+from slowwave.flows.nightly import land_paths, nightly
+from slowwave.flows.run import start_run
 from slowwave.flows.serving import current_run, table_hash
 from slowwave.flows.settings import Settings
 from slowwave.transforms.landed_tables import LANDED
@@ -26,7 +27,8 @@ AS_OF = START + timedelta(days=9)
 _CONTENTS = ("Always run the narrowest test first", "Use tabs for everything", "The release branch is called stable")
 
 
-def _interaction(number: int, day: int, **fields: Any) -> dict[str, Any]:
+def interaction(number: int, day: int, **fields: Any) -> dict[str, Any]:
+    """An interaction that repeats a memory, `day` days after the first."""
     return {
         "interaction_id": f"i{number}",
         "created_at": f"{START + timedelta(days=day, minutes=number)}Z",
@@ -38,7 +40,8 @@ def _interaction(number: int, day: int, **fields: Any) -> dict[str, Any]:
     }
 
 
-def _memories() -> list[dict[str, Any]]:
+def memories() -> list[dict[str, Any]]:
+    """Three active memories."""
     return [
         {"memory_id": f"m{i}", "changed_at": f"{START}Z", "content": text, "project": "shop", "status": "active"}
         | ({"confidence": 0.5} if i else {})
@@ -46,58 +49,70 @@ def _memories() -> list[dict[str, Any]]:
     ]
 
 
-def _lines(*rows: dict[str, Any] | str) -> bytes:
+def lines(*rows: dict[str, Any] | str) -> bytes:
+    """Rows as JSON lines; text stands as it is."""
     return "".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows).encode()
 
 
-def _drop(home: Path, name: str, content: bytes) -> None:
+def drop(home: Path, name: str, content: bytes) -> None:
+    """Put a file into the inbox."""
     inbox = home / "inbox"
     inbox.mkdir(parents=True, exist_ok=True)
     (inbox / name).write_bytes(content)
 
 
-def _land(home: Path) -> None:
+def land(home: Path) -> None:
+    """What `slowwave land` does with the inbox, without waiting for another writer."""
     settings = Settings(home)
     with writer_lock(settings, "land"):
         land_paths(start_run(settings, "land"), inbox_deliveries(settings.inbox))
 
 
-def _publish(home: Path) -> None:
+def publish(home: Path, as_of: datetime | None = AS_OF) -> None:
+    """What `slowwave nightly --as-of` does, without Prefect and without waiting for another writer."""
     settings = Settings(home)
     with writer_lock(settings, "nightly"):
-        nightly(start_run(settings, "nightly"), as_of=AS_OF)
+        nightly(start_run(settings, "nightly"), as_of=as_of)
 
 
 def prepare_landing(home: Path) -> None:
     """A published home where the next landing adds rows of all kinds, moves a key, refuses rows and compacts."""
-    _drop(home, "memories.jsonl", _lines(*_memories()))
-    _land(home)
+    drop(home, "memories.jsonl", lines(*memories()))
+    land(home)
     for number in range(COMPACT_FROM_FILES - 1):
-        _drop(home, "one.jsonl", _lines(_interaction(number, 0)))
-        _land(home)
-    _publish(home)
-    _drop(
+        drop(home, "one.jsonl", lines(interaction(number, 0)))
+        land(home)
+    publish(home)
+    drop(
         home,
         "a.jsonl",
-        _lines(
-            _interaction(20, 0, success=True),
-            _interaction(2, 1, recorded_at=f"{START + timedelta(days=2)}Z"),  # was on day 0
-            _interaction(3, 0),  # is there already
-            _interaction(21, 0, prompt=" "),
+        lines(
+            interaction(20, 0, success=True),
+            interaction(2, 1, recorded_at=f"{START + timedelta(days=2)}Z"),  # was on day 0
+            interaction(3, 0),  # is there already
+            interaction(21, 0, prompt=" "),
             "{broken",
         ),
     )
-    _drop(home, "b.csv", b"outcome_id,created_at,success,strategy\no1,2026-03-02T09:00:00Z,true,bisect\n")
-    _drop(home, "c.jsonl.gz", gzip.compress(_lines({"memory_id": "m3", "changed_at": "2026-03-01", "content": "New one"})))
+    drop(home, "b.csv", b"outcome_id,created_at,success,strategy\no1,2026-03-02T09:00:00Z,true,bisect\n")
+    drop(
+        home, "c.jsonl.gz", gzip.compress(lines({"memory_id": "m3", "changed_at": "2026-03-01", "content": "New one"}))
+    )
 
 
 def prepare_nightly(home: Path) -> None:
     """A published home with rows landed since, and one more file in the inbox."""
-    _drop(home, "memories.jsonl", _lines(*_memories()))
-    _drop(home, "old.jsonl", _lines(_interaction(1, 0), _interaction(2, 1), "{broken"))
-    _land(home)
-    _publish(home)
-    _drop(home, "new.jsonl", _lines(_interaction(4, 1), _interaction(5, 2), _interaction(6, 2, prompt="")))
+    drop(home, "memories.jsonl", lines(*memories()))
+    drop(home, "old.jsonl", lines(interaction(1, 0), interaction(2, 1), "{broken"))
+    land(home)
+    publish(home)
+    drop(home, "new.jsonl", lines(interaction(4, 1), interaction(5, 2), interaction(6, 2, prompt="")))
+
+
+def prepare_plain(home: Path) -> None:
+    """A published home with nothing in the inbox."""
+    drop(home, "old.jsonl", lines(*memories(), interaction(1, 0), interaction(2, 1)))
+    publish(home)
 
 
 def look(home: Path) -> dict[str, Any]:
@@ -106,13 +121,11 @@ def look(home: Path) -> dict[str, Any]:
     for path in lake.root.glob("**/*.parquet"):
         if not path.name.startswith("."):
             pl.read_parquet(path)
-    for path in (home / "serving" / "runs").glob("*.duckdb"):
-        if not path.name.startswith("."):
-            published(path)
+    runs = {path: published(path) for path in (home / "serving" / "runs").glob("[!.]*.duckdb")}
     current = current_run(settings)
     files = lake.ledger(RunFiles)
     return {
-        "current": published(settings.current) if current else None,
+        "current": runs[current] if current else None,
         "current_run": current.stem if current else None,
         "runs": dict(lake.ledger(Runs).select("run_id", "status").iter_rows()),
         "rows": {table.name: _rows(lake, table) for table in LANDED},

@@ -18,7 +18,9 @@ FIRST = {
     "importance": None, "pinned": False, "source_ids": None, "superseded_by": None,
 }  # fmt: skip
 # Unicode White_Space: what \s means in Rust's regex. Python's \s also takes U+001C to U+001F.
-WHITE_SPACE = frozenset("\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B))))
+WHITE_SPACE = frozenset(
+    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+)
 
 
 def after(state: Row | None, change: Row) -> Row:
@@ -95,7 +97,10 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
                 found.append(
                     {
                         "memory_id": memory_id,
-                        **{n: interaction[n] for n in ("interaction_id", "occurred_at", "project", "agent", "session_id")},
+                        **{
+                            n: interaction[n]
+                            for n in ("interaction_id", "occurred_at", "project", "agent", "session_id")
+                        },
                         "is_injected": memory_id in injected,
                         "is_echoed": where is not None,
                         "echoed_in": where,

@@ -35,7 +35,19 @@ CONTENTS = (
     "short", "", "İzmir Straße ΟΔΟΣ ist nah", "e\u0301\u0301\u0301 accents combine", "zero\u200bwidth is no space",
     "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h i j k l m n o p q r s t",
 )  # fmt: skip
-PIECES = (*CONTENTS, "the port", "is 8443", " ", "\r\n", "\x85", "\u2003", "ΟΔΟΣ", "the port is 8443\u200b", "\x1c", "x")
+PIECES = (
+    *CONTENTS,
+    "the port",
+    "is 8443",
+    " ",
+    "\r\n",
+    "\x85",
+    "\u2003",
+    "ΟΔΟΣ",
+    "the port is 8443\u200b",
+    "\x1c",
+    "x",
+)
 contents = st.sampled_from(CONTENTS)
 texts = st.lists(st.sampled_from(PIECES), max_size=4).map(" ".join)
 memory_ids = st.sampled_from(["m1", "m2", "m3"])
@@ -117,5 +129,7 @@ def days_of(
         )
         for rows in parts.values()
     ]
-    empty = memory_days(eligibility_of([], pool).lazy(), references_of([], pool).lazy()).with_columns(day=pl.date(1, 1, 1))
+    empty = memory_days(eligibility_of([], pool).lazy(), references_of([], pool).lazy()).with_columns(
+        day=pl.date(1, 1, 1)
+    )
     return pl.concat([empty, *stacked]).collect()

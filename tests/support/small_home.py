@@ -68,10 +68,10 @@ class SmallHome:
         with writer_lock(self.settings, "nightly"):
             return nightly(start_run(self.settings, "nightly"), as_of=as_of, full=full)
 
-    def contents(self) -> dict[str, tuple[int, int, int]]:
-        """Kind, size and time of change of everything in the home: what any write would alter."""
+    def contents(self) -> dict[str, tuple[int, int]]:
+        """Size and time of change of everything in the home: what any write would alter."""
         return {
-            str(path.relative_to(self.folder)): (at.st_mode, at.st_size, at.st_mtime_ns)
+            str(path.relative_to(self.folder)): (at.st_size, at.st_mtime_ns)
             for path in self.folder.rglob("*")
             for at in [path.lstat()]
         }

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - letters that look like others are what is tested
 """What lands depends on the rows alone: not on their format, their order, or how they are cut into chunks."""
 
 import polars as pl
@@ -11,7 +12,7 @@ from slowwave.transforms.delivered_rows import FrameRows, RecordRows
 from slowwave.transforms.landing import landed_rows
 
 # What all three formats can say: CSV has no empty text, and a Parquet column has one type.
-words = st.text(st.sampled_from("aä,\"\n{ ß٣"), min_size=1, max_size=6).map(lambda s: f"w{s}")
+words = st.text(st.sampled_from('aä,"\n{ ß٣'), min_size=1, max_size=6).map(lambda s: f"w{s}")
 times = st.sampled_from(["2026-03-10", "2026-03-10T08:00:00.5+02:00", "not a time", "2026-02-30"])
 counts = st.integers(-1, 10**12)
 shares = st.floats(-0.5, 1.5).map(lambda x: round(x, 3))
@@ -32,7 +33,9 @@ FIELDS = {
 def some(required, optional):
     """Records that have the `required` fields and some of the others."""
     needed = {name: FIELDS[name] for name in required.split()}
-    return st.fixed_dictionaries(needed, optional={name: FIELDS[name] for name in optional.split() if name not in needed})
+    return st.fixed_dictionaries(
+        needed, optional={name: FIELDS[name] for name in optional.split() if name not in needed}
+    )
 
 
 asked = some("prompt created_at", "response memories_used memories_offered project colour interaction_id")
@@ -96,14 +99,26 @@ def test_take_keeps_rows_with_their_numbers(given_rows, data):
 
 # ------------------------------------------------------------------------------------------------- any value in any field
 
-FIELD_NAMES = [*FIELDS, "attempted", "feedback", "context_pack", "chunks_used", "extra", "clears", "row_hash", "key_hash"]
+FIELD_NAMES = [
+    *FIELDS,
+    "attempted",
+    "feedback",
+    "context_pack",
+    "chunks_used",
+    "extra",
+    "clears",
+    "row_hash",
+    "key_hash",
+]
 any_json = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-(2**63), 2**64 - 1)
     | st.floats()
     | st.text(max_size=6)
-    | st.sampled_from(["NaN", "inf", "9" * 5000, "1e999", "2026-03-10", "active", "[[", '{"a":1}', "true", "\x00", "+-1"]),
+    | st.sampled_from(
+        ["NaN", "inf", "9" * 5000, "1e999", "2026-03-10", "active", "[[", '{"a":1}', "true", "\x00", "+-1"]
+    ),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=8,
 )
@@ -179,7 +194,9 @@ def test_parquet_types_are_taken_for_what_they_hold():
 
 
 def test_a_parquet_row_that_json_cannot_say_is_quarantined_with_its_text():
-    frame = pl.DataFrame({"prompt": ["a", "b"], "created_at": ["2026-03-10"] * 2, "x": pl.Series([2**100, 1], dtype=pl.Int128)})
+    frame = pl.DataFrame(
+        {"prompt": ["a", "b"], "created_at": ["2026-03-10"] * 2, "x": pl.Series([2**100, 1], dtype=pl.Int128)}
+    )
     landed = landed_rows(FrameRows(frame, [1, 2]))
     assert landed.interactions["prompt"].to_list() == ["b"]
     assert landed.quarantine["field"].to_list() == ["extra"]

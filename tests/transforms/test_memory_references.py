@@ -43,7 +43,9 @@ def test_neither_order_nor_company_of_interactions_matters(rows, change_rows, ra
 
 
 def echoes(row, *change_rows):
-    return [(r["memory_id"], r["echoed_in"], r["in_prompt"]) for r in references_of([row], pool_of(change_rows)).to_dicts()]
+    return [
+        (r["memory_id"], r["echoed_in"], r["in_prompt"]) for r in references_of([row], pool_of(change_rows)).to_dicts()
+    ]
 
 
 def test_response_and_summary_are_searched_apart():

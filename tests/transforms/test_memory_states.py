@@ -71,7 +71,13 @@ def test_pool_rows_split_only_where_eligibility_or_pattern_changes(rows):
 
 def test_a_change_of_confidence_leaves_the_pool_alone():
     first = {"memory_id": "m1", "changed_at": START, "status": "active", "content": "the port is 8443"}
-    later = {"memory_id": "m1", "changed_at": START.replace(hour=23), "confidence": 0.9, "pinned": True, "agent": "coder"}
+    later = {
+        "memory_id": "m1",
+        "changed_at": START.replace(hour=23),
+        "confidence": 0.9,
+        "pinned": True,
+        "agent": "coder",
+    }
     assert pool_of([first, later]).equals(pool_of([first]))
 
 

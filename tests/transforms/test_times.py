@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - letters that look like others are what is tested
 """Text to instants: every form of the landing contract, and what is no instant."""
 
 from datetime import UTC, datetime, timedelta, timezone

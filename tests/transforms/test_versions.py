@@ -11,16 +11,23 @@ from slowwave.transforms.versions import is_visible, winning_versions
 
 TABLES = (Interactions, Outcomes, Memories)
 hours = st.integers(0, 5).map(lambda h: utc(2026, 3, 10, h))
-versions = st.lists(st.tuples(st.sampled_from(["a", "b"]), hours, hours, st.sampled_from(["0f", "1e", "2d", "3c"])), max_size=12)
+versions = st.lists(
+    st.tuples(st.sampled_from(["a", "b"]), hours, hours, st.sampled_from(["0f", "1e", "2d", "3c"])), max_size=12
+)
 
 
 def frame_of(table, rows):
     """Rows (id, event time, recorded_at, row_hash) of a landed table."""
     return pl.LazyFrame(
         rows,
-        schema={table.key[0]: pl.String, table.event_time: pl.Datetime("us"), "recorded_at": pl.Datetime("us"), "row_hash": pl.String},
+        schema={
+            table.key[0]: pl.String,
+            table.event_time: pl.Datetime("us"),
+            "recorded_at": pl.Datetime("us"),
+            "row_hash": pl.String,
+        },
         orient="row",
-    )  # fmt: skip
+    )
 
 
 def winners_of_a_loop(table, rows, as_of):

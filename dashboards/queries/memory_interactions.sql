@@ -1,0 +1,17 @@
+-- question: What was asked and answered where one memory was injected or echoed?
+-- columns: occurred_at (UTC) – when; interaction_id – the interaction; agent – who; is_injected – it was given;
+--   is_echoed – the answer repeats its first words; prompt – what was asked; response – what was answered
+-- params: memory_id; limit=20
+SELECT
+    r.occurred_at,
+    r.interaction_id,
+    r.agent,
+    r.is_injected,
+    r.is_echoed,
+    i.prompt,
+    i.response
+FROM memory_references AS r
+LEFT JOIN interactions AS i USING (interaction_id)
+WHERE r.memory_id = $memory_id
+ORDER BY r.occurred_at DESC, r.interaction_id
+LIMIT $limit::BIGINT

@@ -1,0 +1,18 @@
+-- question: Which memories do answers repeat most?
+-- columns: memory_id – the memory; project – its project, '' is global; status – its state;
+--   eligible_count (interactions) – could have used it; injected_count (interactions) – were given it;
+--   reference_count (interactions) – answers in which a use was detected, a lower bound;
+--   content – its text
+-- params: limit=20
+SELECT
+    memory_id,
+    project,
+    status,
+    eligible_count,
+    injected_count,
+    reference_count,
+    content
+FROM memory_health
+WHERE reference_count > 0
+ORDER BY reference_count DESC, memory_id
+LIMIT $limit::BIGINT

@@ -1,0 +1,26 @@
+"""Killed, or refused by the disk, at every write of a nightly: nothing is lost, and running again mends all."""
+
+from __future__ import annotations
+
+import pytest
+from crash_cases import FAULTS, Driver, Fault
+from crash_check import Subject, faults_found, sample, subject
+
+SAMPLED = 8
+
+
+@pytest.fixture(scope="module")
+def nightly(driver: Driver) -> Subject:
+    return subject(driver, "nightly")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_at_some_points(nightly: Subject, fault: Fault):
+    chosen = sample(nightly.points, SAMPLED, FAULTS.index(fault))
+    assert [text for point in chosen for text in faults_found(nightly, point, fault)] == []
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_at_every_point(nightly: Subject, fault: Fault):
+    assert [text for point in nightly.points for text in faults_found(nightly, point, fault)] == []

@@ -1,0 +1,55 @@
+"""Readers in other processes, holding a connection or opening current anew, while publish follows publish."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import crash_home
+import crash_publishes
+import pytest
+
+
+def _start(*arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, crash_publishes.__file__, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _result(process: subprocess.Popen[str]) -> dict[str, Any]:
+    out, errors = process.communicate(timeout=600)
+    assert process.returncode == 0, errors
+    return json.loads(out)
+
+
+def _watch(home: Path, publishes: int) -> None:
+    crash_home.prepare_plain(home)
+    readers = [_start(role, home) for role in ("hold", "reopen", "reopen")]
+    writer = _start("write", home, publishes)
+    try:
+        written = _result(writer)
+    finally:
+        (home / "stop").touch()
+        results = [_result(reader) for reader in readers]
+    assert written["runs"] == publishes + 1, "prune removed what ceased to be current a moment ago"
+    held, *opened = results
+    assert len(held["shown"]) == 1
+    assert held["reads"] > publishes
+    for seen in opened:
+        assert len({run_id for run_id, _ in seen["shown"]}) == len(seen["shown"])
+        instants = [as_of for _, as_of in seen["shown"]]
+        assert instants == sorted(instants), "a reader went back to an older run"
+        assert len(seen["shown"]) > publishes / 4, "the readers hardly saw the publishes"
+    shutil.rmtree(home / "serving")
+
+
+def test_readers_see_one_run_each_time(tmp_path: Path):
+    _watch(tmp_path, 12)
+
+
+@pytest.mark.slow
+def test_readers_see_one_run_each_time_through_200_publishes(tmp_path: Path):
+    _watch(tmp_path, 200)

@@ -1,0 +1,166 @@
+"""Two commands at once on one home: one waits or says who is at work; the lock dies with its holder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import crash_home
+import pytest
+from crash_cases import Driver
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake import Lake
+from slowwave.flows.lock import holder, writer_lock
+from slowwave.flows.settings import Settings
+from slowwave.transforms.serving_tables import RunFiles, Runs
+
+ROUNDS = 8
+COMMAND = [sys.executable, "-m", "slowwave.flows.cli"]
+
+
+@pytest.fixture(scope="module")
+def drivers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Driver, Driver]]:
+    both = Driver(tmp_path_factory.mktemp("one")), Driver(tmp_path_factory.mktemp("other"))
+    yield both
+    for driver in both:
+        driver.close()
+
+
+def _deliver(home: Path) -> None:
+    rows = [crash_home.interaction(number, number % 3) for number in range(6)]
+    crash_home.drop(home, "a.jsonl", crash_home.lines(*crash_home.memories(), *rows[:3], "{broken"))
+    crash_home.drop(home, "b.jsonl", crash_home.lines(*rows[3:]))
+
+
+def _at_once(drivers: tuple[Driver, Driver], step: str, home: Path) -> list[dict[str, Any]]:
+    pids = [driver.start(step, home, is_held=True) for driver in drivers]
+    for driver in drivers:
+        driver.go()
+    outcomes = [driver.answer() for driver in drivers]
+    return [{**outcome, "other": str(pid)} for outcome, pid in zip(outcomes, reversed(pids), strict=True)]
+
+
+@pytest.mark.parametrize("step", ["land", "publish"])
+def test_two_at_once_on_one_new_home(drivers: tuple[Driver, Driver], tmp_path: Path, step: str):
+    _deliver(tmp_path / "undisturbed")
+    expected = drivers[0].run("finish", tmp_path / "undisturbed")["after"]
+    refused = 0
+    for number in range(ROUNDS):
+        home = tmp_path / str(number)
+        _deliver(home)
+        outcomes = _at_once(drivers, step, home)
+        errors = [outcome for outcome in outcomes if "value" not in outcome]
+        assert len(errors) < 2, outcomes
+        for outcome in errors:
+            refused += 1
+            assert outcome["error"].count("\n") == 0, outcome
+            assert f"(process {outcome['other']}, since " in outcome["error"], outcome
+        found = drivers[0].run("finish", home)["after"]
+        names = ("current", "rows", "quarantine", "files", "inbox", "unaccounted", "leftovers")
+        assert {name: found[name] for name in names} == {name: expected[name] for name in names}
+        assert Lake(home / "lake").ledger(RunFiles).height == 2, "a file was landed twice"
+    assert refused, "the two never met"
+
+
+def test_two_land_commands_on_a_home_that_is_not_there(tmp_path: Path):
+    delivered = tmp_path / "delivered.jsonl"
+    delivered.write_bytes(crash_home.lines(*crash_home.memories(), crash_home.interaction(1, 0)))
+    home = tmp_path / "new" / "home"
+    environment = {**os.environ, "SLOWWAVE_HOME": str(home)}
+    both = [
+        subprocess.Popen([*COMMAND, "land", str(delivered)], env=environment, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    errors = [process.communicate(timeout=120)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], errors
+    files = Lake(home / "lake").ledger(RunFiles)
+    assert sorted(files["accepted"]) == [0, 4]
+    assert sorted(files["duplicate"]) == [0, 4]
+
+
+@pytest.mark.slow
+def test_two_nightly_commands_on_a_new_home(tmp_path: Path):
+    home = tmp_path / "home"
+    _deliver(home)
+    environment = {**os.environ, "SLOWWAVE_HOME": str(home)}
+    both = [
+        subprocess.Popen(
+            [*COMMAND, "nightly"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    errors = [process.communicate(timeout=300)[1] for process in both]
+    codes = [process.returncode for process in both]
+    assert codes.count(0) >= 1, errors
+    for code, error in zip(codes, errors, strict=True):
+        assert code in {0, 1}, error
+        assert code == 0 or "(process " in error
+        assert "Traceback" not in error
+    assert Lake(home / "lake").ledger(RunFiles).height == 2
+    assert Lake(home / "lake").ledger(Runs)["status"].to_list().count("published") == 1
+    assert crash_home.look(home)["current"]
+
+
+def _hold(driver: Driver, home: Path) -> tuple[int, int]:
+    """A process that holds the lock, and a child of it that lives on."""
+    holding = driver.start("hold", home, is_held=False)
+    deadline = time.monotonic() + 30
+    while not (home / "held").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return holding, int((home / "held").read_text())
+
+
+def test_lock_is_free_at_once_when_its_holder_is_killed(drivers: tuple[Driver, Driver], tmp_path: Path):
+    one, other = drivers
+    _deliver(tmp_path)
+    holding, child = _hold(one, tmp_path)
+    try:
+        refused = other.outcome("land", tmp_path)["error"]
+        assert f"`slowwave hold` (process {holding}, since " in refused
+        assert holder(Settings(tmp_path)) is not None
+        os.kill(holding, signal.SIGKILL)
+        assert one.answer()["signal"] == signal.SIGKILL
+        os.kill(child, 0)  # lives on, and has inherited no lock
+        assert holder(Settings(tmp_path)) is None
+        other.run("land", tmp_path)
+    finally:
+        os.kill(child, signal.SIGKILL)
+    assert Lake(tmp_path / "lake").ledger(RunFiles).height == 2
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00\xff", b'{"command": "land", "pid": 1, "since": "2020"}', b"[]", b"x" * 10_000]
+)
+def test_what_a_lock_file_says_locks_nothing(tmp_path: Path, content: bytes):
+    settings = Settings(tmp_path)
+    settings.lock_file.write_bytes(content)
+    assert holder(settings) is None
+    with writer_lock(settings, "land"):
+        assert str(os.getpid()) in settings.lock_file.read_text()
+    assert holder(settings) is None
+
+
+def test_waiting_for_a_holder(drivers: tuple[Driver, Driver], tmp_path: Path):
+    holding, child = _hold(drivers[0], tmp_path)
+    settings, told = Settings(tmp_path), []
+    try:
+        with pytest.raises(UserError, match=f"process {holding}"), writer_lock(settings, "land", wait_seconds=0.3):
+            pass
+        killer = threading.Timer(0.3, os.kill, (holding, signal.SIGKILL))
+        killer.start()
+        with writer_lock(settings, "land", wait_seconds=30, waiting=told.append):
+            assert told == [f"waiting for `slowwave hold` (process {holding}" + told[0].split(str(holding), 1)[1]]
+        killer.join()
+        assert drivers[0].answer()["signal"] == signal.SIGKILL
+    finally:
+        os.kill(child, signal.SIGKILL)
+    assert len(told) == 1

@@ -1,0 +1,251 @@
+"""`slowwave diff` on real publishes: which runs are meant, what changed, and what is shown of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from small_home import MEMORY, SmallHome, interaction, memory
+
+from slowwave.flows.cli import main
+from slowwave.flows.errors import UserError
+from slowwave.flows.publish_diff import EXAMPLES, find_run, publish_diff
+from slowwave.flows.serving import current_run
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallHome:
+    folder = tmp_path / "a 'home'; DROP [it]"
+    monkeypatch.setenv("SLOWWAVE_HOME", str(folder))
+    monkeypatch.chdir(tmp_path)
+    return SmallHome(folder)
+
+
+def utc(day: int) -> datetime:
+    """Midnight of a day in March 2026."""
+    return datetime(2026, 3, day)  # noqa: DTZ001 - naive times hold UTC
+
+
+@pytest.fixture
+def twice(home: SmallHome) -> list[str]:
+    """Two publishes, by run id: in between m1 is echoed and archived, m2 injected, m3 new; m4 stays as it was."""
+    home.land(memory("m1"), memory("m2"), memory("m4", project="other"), interaction("i1", memories_used=["m1"]))
+    first = home.nightly(utc(3)).run_id
+    home.land(
+        interaction("i2", created_at="2026-03-03T09:00:00Z", response=f"{MEMORY[:-1]} of m1. So there."),
+        interaction("i3", created_at="2026-03-04T09:00:00Z", memories_used=["m2"]),
+        memory("m1", changed_at="2026-03-03T10:00:00Z", status="archived"),
+        memory("m3", changed_at="2026-03-03T10:00:00Z", content="\x1b]0;owned\x07[red]new\u202e"),
+    )
+    return [first, home.nightly(utc(10)).run_id]
+
+
+def diff(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    with pytest.raises(SystemExit) as done:
+        main(["diff", *arguments, "--format", "json"])
+    assert not done.value.code
+    return json.loads(capsys.readouterr().out)
+
+
+def ids(change: dict[str, Any]) -> list[str]:
+    return [example["memory_id"] for example in change["examples"]]
+
+
+def test_rows_are_counted_by_what_became_of_them(twice: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    found = diff(capsys)
+    assert [found["before"]["run_id"], found["after"]["run_id"]] == twice
+    tables = {table["table"]: table for table in found["tables"]}
+    health = tables["memory_health"]
+    assert (health["before"], health["after"]) == (3, 4)
+    assert (health["added"], health["removed"], health["changed"]) == (1, 0, 2)
+    assert health["columns"] == {
+        "status": 1,
+        "eligible_count": 2,
+        "injected_count": 1,
+        "echoed_count": 1,
+        "reference_count": 1,
+        "first_referenced_at": 1,
+        "last_referenced_at": 1,
+    }
+    references = tables["memory_references"]
+    assert (references["added"], references["removed"], references["changed"]) == (2, 0, 0)
+    assert tables["run_files"]["added"] == 1
+    assert (found["tables_only_before"], found["tables_only_after"], found["unknown_tables"]) == ([], [], [])
+
+
+@pytest.mark.usefixtures("twice")
+def test_memories_worth_a_look(capsys: pytest.CaptureFixture[str]) -> None:
+    memories = diff(capsys)["memories"]
+    assert {kind: (change["count"], ids(change)) for kind, change in memories.items()} == {
+        "status_changed": (1, ["m1"]),
+        "new": (1, ["m3"]),
+        "gone": (0, []),
+        "echoed_count": (1, ["m1"]),
+        "injected_count": (1, ["m2"]),
+        "eligible_count": (2, ["m2", "m1"]),
+    }
+    (status,) = memories["status_changed"]["examples"]
+    assert (status["before"], status["after"]) == ("active", "archived")
+    assert [(row["before"], row["after"]) for row in memories["eligible_count"]["examples"]] == [(1, 3), (1, 2)]
+
+
+@pytest.mark.usefixtures("twice")
+def test_backwards_everything_is_turned_round(capsys: pytest.CaptureFixture[str]) -> None:
+    found = diff(capsys, "current", "previous")
+    health = next(table for table in found["tables"] if table["table"] == "memory_health")
+    assert (health["added"], health["removed"], health["changed"]) == (0, 1, 2)
+    assert ids(found["memories"]["gone"]) == ["m3"]
+    assert found["memories"]["new"]["count"] == 0
+    assert ids(found["memories"]["eligible_count"]) == ["m2", "m1"]
+
+
+def test_a_run_does_not_differ_from_itself(twice: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    found = diff(capsys, twice[1], "current")
+    assert found["differs"] == []
+    assert all(table["added"] == table["removed"] == table["changed"] == 0 for table in found["tables"])
+    assert not any(change["count"] for change in found["memories"].values())
+
+
+def test_run_id_and_as_of_alone_are_no_change(home: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
+    home.land(memory("m1"), interaction("i1", memories_used=["m1"]))
+    home.nightly(utc(10))
+    home.nightly(utc(11))
+    found = diff(capsys)
+    assert {"run_id", "as_of", "finished_at"} == set(found["differs"])
+    published = {"memory_health", "memory_health_history", "memory_references"}
+    counts = [
+        (table["added"], table["removed"], table["changed"]) for table in found["tables"] if table["table"] in published
+    ]
+    assert counts == [(0, 0, 0)] * 3
+
+
+def test_other_params_are_told(home: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
+    home.land(memory("m1", confidence=0.5), interaction("i1", response=f"{MEMORY[:-1]} of m1."))
+    home.nightly(utc(10))
+    home.settings.params_file.write_text("reinforcement_delta = 0.1\n")
+    home.nightly(utc(10))
+    found = diff(capsys)
+    assert "params_hash" in found["differs"]
+    assert "as_of" not in found["differs"]
+    health = next(table for table in found["tables"] if table["table"] == "memory_health")
+    assert health["columns"] == {"reinforced_confidence": 1}
+
+
+def test_examples_are_few_and_counts_are_full(home: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
+    home.land(memory("m"))
+    home.nightly(utc(2))
+    many = EXAMPLES + 5
+    home.land(*(memory(f"new-{number:03}", changed_at="2026-03-02T01:00:00Z") for number in range(many)))
+    home.nightly(utc(3))
+    new = diff(capsys)["memories"]["new"]
+    assert (new["count"], ids(new)) == (many, [f"new-{number:03}" for number in range(EXAMPLES)])
+
+
+def test_the_start_of_an_id_names_a_run(home: SmallHome, twice: list[str]) -> None:
+    start = next(twice[0][:length] for length in range(1, 99) if not twice[1].startswith(twice[0][:length]))
+    assert find_run(home.settings, start).stem == twice[0]
+    assert find_run(home.settings, "current") == current_run(home.settings)
+
+
+@pytest.mark.usefixtures("twice")
+@pytest.mark.parametrize("named", ["2", "", "*", "../runs", "no-such-run"])
+def test_what_names_no_run_or_several_is_told(home: SmallHome, named: str) -> None:
+    with pytest.raises(UserError, match="2 runs" if named == "2" else "no serving file"):
+        find_run(home.settings, named)
+
+
+def test_previous_is_the_publish_before_whose_file_is_there(home: SmallHome, twice: list[str]) -> None:
+    third = home.nightly(utc(5)).run_id
+    assert find_run(home.settings, "current").stem == third
+    assert find_run(home.settings, "previous").stem == twice[1]
+    find_run(home.settings, twice[1]).unlink()
+    assert find_run(home.settings, "previous").stem == twice[0]
+    find_run(home.settings, twice[0]).unlink()
+    with pytest.raises(UserError, match="no publish before"):
+        find_run(home.settings, "previous")
+
+
+@pytest.mark.parametrize("state", ["absent", "empty", "never published", "newer"])
+def test_a_home_with_nothing_to_compare_says_so(
+    home: SmallHome, capsys: pytest.CaptureFixture[str], state: str
+) -> None:
+    if state == "empty":
+        home.folder.mkdir()
+    elif state != "absent":
+        home.land(memory("m1"))
+        if state == "newer":
+            home.nightly()
+            (home.folder / "lake" / "FORMAT").write_text("99")
+    with pytest.raises(SystemExit) as done:
+        main(["diff"])
+    said = capsys.readouterr()
+    assert (done.value.code, said.out) == (1, "")
+    assert ("upgrade slowwave" if state == "newer" else "nothing is published yet") in said.err
+    assert home.folder.exists() is (state != "absent")
+
+
+def test_files_of_other_versions_are_compared_as_far_as_they_go(
+    home: SmallHome, twice: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with duckdb.connect(find_run(home.settings, twice[1])) as connection:
+        connection.execute("CREATE TABLE heuristics (strategy VARCHAR)")
+        connection.execute('ALTER TABLE memory_health ADD COLUMN "trend"" x" VARCHAR')
+        connection.execute("ALTER TABLE memory_health ALTER COLUMN created_at TYPE DATE")
+        connection.execute("ALTER TABLE memory_health DROP COLUMN echoed_count")
+        connection.execute("ALTER TABLE runs DROP COLUMN methods")
+        connection.execute("DROP TABLE quarantine")
+    found = diff(capsys)
+    assert (found["tables_only_before"], found["tables_only_after"]) == (["quarantine"], ["heuristics"])
+    health = next(table for table in found["tables"] if table["table"] == "memory_health")
+    assert health["not_compared"] == ["created_at", "echoed_count", 'trend" x']
+    assert (health["added"], health["columns"]["status"]) == (1, 1)
+    assert found["memories"] == {}
+    assert found["after"]["methods"] is None
+    with duckdb.connect(find_run(home.settings, twice[0])) as connection:
+        connection.execute("CREATE TABLE heuristics (strategy VARCHAR)")
+    assert diff(capsys)["unknown_tables"] == ["heuristics"]
+    with pytest.raises(SystemExit):
+        main(["diff"])
+    assert "not known to this version, so not compared: heuristics" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_file_that_is_no_database_is_told(home: SmallHome, twice: list[str]) -> None:
+    broken = find_run(home.settings, twice[0])
+    broken.write_bytes(b"broken")
+    with pytest.raises(UserError, match="cannot be opened"):
+        publish_diff(broken, find_run(home.settings, twice[1]))
+
+
+def test_text_fits_100_columns_and_obeys_nothing(
+    home: SmallHome, twice: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    home.land(*(memory(f"long-{n}-" + "x" * 300, project="p" * 300, content="c" * 300) for n in range(7)))
+    home.nightly(utc(12))
+    for arguments in (["diff"], ["diff", twice[0], "current"]):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        text = capsys.readouterr().out
+        assert max(map(len, text.splitlines())) <= 100
+        assert "7 new memories, of which:" in text or "8 new memories, of which:" in text
+    assert "active → archived" in text
+    with pytest.raises(SystemExit):
+        main(["diff", twice[0], twice[1]])
+    text = capsys.readouterr().out
+    assert r"\x1b]0;owned\x07[red]new\u202e" in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.usefixtures("twice")
+def test_a_read_only_home_is_enough_and_nothing_is_written(home: SmallHome) -> None:
+    before = home.contents()
+    done = home.run_unable_to_write("diff")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("run_id")
+    assert home.contents() == before
+    assert sorted(path.name for path in home.folder.parent.iterdir() if path != home.folder) == [
+        f"{home.folder.name}-log-{number}.jsonl" for number in (1, 2)
+    ]

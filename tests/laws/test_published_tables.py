@@ -1,0 +1,146 @@
+"""Laws 7 and 10: one row per key, NULL only where evidence is missing, and runs that say what they were computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from slowwave.transforms.params import Params
+from slowwave.transforms.schema import columns
+from slowwave.transforms.serving_tables import PUBLISHED, SERVING
+from tests.laws.deliveries import DAYS, START, jsonl, rows
+from tests.laws.home import Home
+from tests.laws.model import Row
+
+AS_OF = START + timedelta(days=DAYS)
+LOG: list[Row] = [
+    {"memory_id": "rule", "changed_at": START, "content": "Read the log first", "status": "active", "confidence": 0.5},
+    {"interaction_id": "i1", "created_at": START, "prompt": "?", "memories_used": ["rule"], "response": "read the log first"},
+    {"interaction_id": "i2", "created_at": START, "prompt": "?", "recorded_at": START + timedelta(days=2)},
+]  # fmt: skip
+BEFORE = START - timedelta(days=1)
+
+# What may come, and whether a publish at the same as_of sees any of it.
+NEWS: dict[str, tuple[list[Row], bool]] = {
+    "the same rows": (list(reversed(LOG)), False),
+    "a version that loses": ([LOG[2] | {"response": "older", "recorded_at": START}], False),
+    "a version not yet written": ([LOG[2] | {"response": "newer", "recorded_at": AS_OF}], False),
+    "a row of as_of itself": ([{"interaction_id": "i3", "created_at": AS_OF, "prompt": "?"}], False),
+    "a change of tomorrow": ([{"memory_id": "rule", "changed_at": AS_OF + timedelta(days=1), "content": "No"}], False),
+    "a bad row": ([{"interaction_id": "i4", "created_at": START, "prompt": ""}], False),
+    "a version that wins": ([LOG[2] | {"response": "newer", "recorded_at": AS_OF - timedelta(hours=1)}], True),
+    "a row": ([{"interaction_id": "i3", "created_at": AS_OF - timedelta(microseconds=1), "prompt": "?"}], True),
+    "an outcome": ([{"outcome_id": "o1", "created_at": START, "success": True}], True),
+    "a confidence": ([{"memory_id": "rule", "changed_at": START + timedelta(hours=1), "confidence": 0.6}], True),
+    "a memory of long ago": ([{"memory_id": "old", "changed_at": BEFORE, "content": "Long ago"}], True),
+}
+
+
+def assert_declared(home: Home) -> None:
+    """Every published value is as its declaration promises."""
+    for table in SERVING:
+        found = home.rows(f'FROM "{table.name}"')
+        keys = [tuple(row[name] for name in table.key) for row in found]
+        assert len(set(keys)) == len(keys), table.name
+        assert all(part is not None for key in keys for part in key), table.name
+        for column in columns(table):
+            values = [row[column.name] for row in found]
+            assert column.nullable or None not in values, column
+            known = {value for value in values if value is not None and column.choices}
+            assert known <= set(column.choices), column
+            if column.name.endswith("_count"):
+                assert all(value >= 0 for value in values), column
+
+
+def test_counts_and_keys_are_declared_never_null():
+    for table in SERVING:
+        declared = {column.name: column for column in columns(table)}
+        assert all(not declared[name].nullable for name in table.key)
+        assert all(not column.nullable for name, column in declared.items() if name.endswith("_count"))
+    for table in PUBLISHED:
+        assert not {"run_id", "as_of"} - {column.name for column in columns(table)}
+
+
+@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(delivered=rows(min_size=4, max_size=25))
+def test_any_log_is_published_as_declared(tmp_path_factory, delivered):
+    home = Home(tmp_path_factory.mktemp("declared"))
+    home.drop("log.jsonl", jsonl(delivered))
+    home.nightly(AS_OF)
+    assert_declared(home)
+
+
+def test_what_is_not_known_is_null_and_what_was_not_seen_is_zero(home):
+    log = [*LOG, {"interaction_id": "i5", "created_at": START, "prompt": "?", "memories_used": ["unheard of"]}]
+    home.drop("log.jsonl", jsonl([*log, {"memory_id": "idle", "changed_at": START}]))
+    home.nightly(AS_OF)
+    assert_declared(home)
+    health = {row["memory_id"]: row for row in home.table("memory_health")}
+    unknown, idle = health["unheard of"], health["idle"]
+    not_known = {name for name, value in unknown.items() if value is None}
+    assert not_known == {
+        "project", "agent", "memory_type", "status", "content", "created_at",
+        "first_referenced_at", "last_referenced_at", "reinforced_confidence",
+    }  # fmt: skip
+    assert (unknown["injected_count"], unknown["eligible_count"]) == (1, 0)
+    assert (idle["status"], idle["memory_type"], idle["project"]) == ("candidate", "knowledge", "")
+    assert (idle["content"], idle["reinforced_confidence"]) == (None, None)
+    assert {idle[name] for name in ("eligible_count", "injected_count", "echoed_count", "reference_count")} == {0}
+
+
+def test_a_home_without_rows_is_published_too(home):
+    result = home.nightly(AS_OF)
+    assert result.status == "published"
+    assert [home.table(table.name) for table in PUBLISHED] == [[], [], []]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    home = Home(tmp_path_factory.mktemp("runs") / "home")
+    home.drop("log.jsonl", jsonl(LOG))
+    home.nightly(AS_OF)
+    return home
+
+
+@pytest.fixture
+def copied(published: Home, copy_of: Callable[[Home], Home]) -> Home:
+    return copy_of(published)
+
+
+@pytest.mark.parametrize("news", NEWS)
+def test_the_input_hash_tells_whether_a_publish_sees_anything_new(copied, news):
+    delivered, is_seen = NEWS[news]
+    copied.drop("news.jsonl", jsonl(delivered))
+    result = copied.nightly(AS_OF)
+    before, after = copied.ledger()
+    assert result.status == ("published" if is_seen else "skipped")
+    assert (before["input_hash"] != after["input_hash"]) == is_seen
+
+
+def test_as_of_alone_changes_no_input(copied):
+    copied.nightly(AS_OF + timedelta(days=1))
+    copied.nightly(START + timedelta(days=1))
+    first, later, earlier = copied.ledger()
+    assert first["input_hash"] == later["input_hash"] != earlier["input_hash"]
+
+
+def test_a_run_names_its_methods_params_and_code(copied):
+    copied.settings.params_file.write_text("reinforcement_cap = 0.9\n")
+    copied.nightly(AS_OF)
+    before, after = copied.rows("FROM runs ORDER BY started_at")
+    assert before["methods"] == after["methods"] == ["injected/1", "echo/1"]
+    assert before["params_hash"] == Params().params_hash()
+    assert after["params_hash"] == Params(reinforcement_cap=0.9).params_hash()
+    assert before["input_hash"] != after["input_hash"]
+    assert before["code_hash"] == after["code_hash"]
+    assert len(before["code_hash"]) == 32
+    assert before["as_of"] == after["as_of"] == AS_OF
+
+
+def test_every_row_carries_the_run_that_published_it(copied):
+    for table in PUBLISHED:
+        stamps = copied.rows(f'SELECT DISTINCT run_id, as_of FROM "{table.name}"')
+        assert stamps == [{"run_id": copied.current.stem, "as_of": AS_OF}]
