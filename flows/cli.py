@@ -306,8 +306,10 @@ def _exit_code(arguments: list[str] | None) -> int:
         return _complain("stopped", 130)
     except UserError as error:
         return _complain(str(error), 1)
-    except BrokenPipeError:
-        # the reader of our output has gone, as with `| head`; nothing is left to say to it
+    except SystemExit as error:
+        # typer's answer to a broken pipe: the reader of our output has gone, as with `| head`
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:

@@ -181,8 +181,9 @@ def land(home: str = "") -> LandingReport:
     """Land what producers have dropped into the inbox of `home` (default: $SLOWWAVE_HOME)."""
     with _run(home, "land") as (run, reporter):
         landed = run.stage("land", plain.land_paths, run, inbox_deliveries(run.settings.inbox))
-        lines = landed_lines(landed)
-        reporter.summary(f"landed {lines[0][1]}", lines)
+        if landed.files or landed.unreadable:
+            lines = landed_lines(landed)
+            reporter.summary(f"landed {lines[0][1]}", lines)
         return landed
 
 
@@ -232,9 +233,9 @@ class _Server(Runner):
         sys.exit(0)
 
 
-def serve(served: list[RunnerDeployment], *, pause_at_end: bool) -> None:
-    """Run deployments by their schedules, in processes of their own, until interrupted."""
-    runner = _Server(pause_on_shutdown=pause_at_end)
+def serve(served: list[RunnerDeployment]) -> None:
+    """Run deployments by their schedules, in processes of their own, until interrupted; then pause the schedules."""
+    runner = _Server()
     for one in served:
         runner.add_deployment(one)
     asyncio.run(runner.start())

@@ -23,8 +23,10 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.settings import Settings
 
 START_SECONDS = 180
+ANSWER_SECONDS = 10
 _STOP_SECONDS = 15  # three times what the child grants itself
 _UI_PORT = 4200
+_GLANCE_SECONDS = 0.3  # another command holds the file for an instant when it looks whether schedules are served
 # Names of Prefect's settings. What the user has set stays; the rest is quiet and sends nothing anywhere.
 _DEFAULTS = {
     "DO_NOT_TRACK": "1",
@@ -105,7 +107,10 @@ def prefect_api(settings: Settings, *, schedules: bool = False) -> Iterator[str]
                 os.pwrite(handle, url.encode(), 0)
             with _environment_url(url):
                 _wait_for(url, process)
-                yield url
+                try:
+                    yield url
+                finally:
+                    _send_what_is_left()
 
 
 def _configured_url(settings: Settings) -> str | None:
@@ -135,16 +140,30 @@ def _environment_url(url: str) -> Iterator[None]:
         del os.environ["PREFECT_API_URL"]
 
 
+def _send_what_is_left() -> None:
+    """Send what Prefect would send when the process ends; the server is gone by then."""
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogWorker
+
+    for worker in (EventsWorker, APILogWorker):
+        worker.drain_all(timeout=_STOP_SECONDS)
+
+
 @contextmanager
 def _served_url(settings: Settings, *, own: bool) -> Iterator[tuple[int | None, str | None]]:
     """The URL of the server that a running `serve` has noted in its locked file; `own` locks it for ourselves."""
     handle = os.open(settings.prefect_home / "serve.url", os.O_RDWR | os.O_CREAT, 0o644)
+    deadline = time.monotonic() + (_GLANCE_SECONDS if own else 0)
     try:
-        try:
-            fcntl.flock(handle, (fcntl.LOCK_EX if own else fcntl.LOCK_SH) | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield None, os.pread(handle, 200, 0).decode() or None
-            return
+        while True:
+            try:
+                fcntl.flock(handle, (fcntl.LOCK_EX if own else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    yield None, os.pread(handle, 200, 0).decode() or None
+                    return
+                time.sleep(0.05)
         if not own:
             fcntl.flock(handle, fcntl.LOCK_UN)
         yield handle if own else None, None
@@ -195,7 +214,7 @@ def _listener(port: int) -> socket.socket:
 
 def _wait_for(url: str, process: subprocess.Popen[bytes] | None) -> None:
     """Return when the API answers; any answer to a configured URL will do, for it may want a password."""
-    deadline = time.monotonic() + (START_SECONDS if process else 10)
+    deadline = time.monotonic() + (START_SECONDS if process else ANSWER_SECONDS)
     why = "no answer"
     while time.monotonic() < deadline and (process is None or process.poll() is None):
         try:

@@ -30,8 +30,6 @@ def serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes:
     first = _next_night(nightly_cron, timezone)
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # of the processes that run the flows, whatever folder they are in
     signal.signal(signal.SIGTERM, _stop)
-    # a server that outlives us would pile up runs that nobody takes; our own goes with us
-    is_lasting = bool(os.environ.get("PREFECT_API_URL"))
     screen = Screen()
     screen.note("starting Prefect")
     try:
@@ -42,15 +40,14 @@ def serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes:
             landing = datetime.now(UTC) + timedelta(minutes=land_minutes)
             times = [f"{time.astimezone(zone):%Y-%m-%d %H:%M %Z}" for time in (landing, first)]
             screen.note(f"serving {settings.home}; stop with Ctrl-C")
-            screen.note(
-                f"land     every {counted(land_minutes, 'minute')}, first by {now.astimezone(zone):%Y-%m-%d %H:%M %Z}"
-            )
+            screen.note(f"land     every {counted(land_minutes, 'minute')}, first by {times[0]}")
             screen.note(f"nightly  {nightly_cron} in {timezone}, next {times[1]}")
             screen.note(f"runs     {url.removesuffix('/api')}")
-            orchestrate.serve(served, pause_at_end=is_lasting)
+            orchestrate.serve(served)
     except KeyboardInterrupt:
         pass
-    screen.note("stopped")
+    finally:
+        screen.note("stopped")
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

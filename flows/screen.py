@@ -9,6 +9,7 @@ import textwrap
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,13 @@ class Screen:
 
     def note(self, text: str) -> None:
         """A line of its own, such as whom we wait for."""
-        self._console.print(Text(f"slowwave: {terminal_safe(text)}"), soft_wrap=True)
+        line = f"slowwave: {terminal_safe(text)}"
+        if self._bars is not None:
+            self._console.print(Text(line), soft_wrap=True)
+        else:
+            with suppress(OSError):  # nobody reads it any more: that is no reason to stop a night half-way
+                sys.stderr.write(f"{line}\n")
+                sys.stderr.flush()
 
     def progress(self, label: str, done: int, total: int) -> None:
         """What is being done, and how much of it is done (`total` 0: not known)."""

@@ -96,11 +96,12 @@ class ServingFile:
         self._aside = path.parent / f".{path.name}{TEMPORARY}"
         make_durable_folder(path.parent)
         self._clear()
-        if base is not None:
-            shutil.copyfile(base, self._aside)
         try:
+            if base is not None:
+                shutil.copyfile(base, self._aside)
             self.connection = duckdb.connect(self._aside, config={"temp_directory": f"{self._aside}.spill"})
-        except _DISK_FAULTS as error:
+        except (OSError, *_DISK_FAULTS) as error:
+            self._clear()
             raise self._disk_fault(error) from error
         self.connection.execute("SET preserve_insertion_order = false")
 
@@ -114,7 +115,8 @@ class ServingFile:
             raise self._disk_fault(error) from error
 
     def _disk_fault(self, error: Exception) -> OSError:
-        reason = str(error).splitlines()[0].split(": ", 1)[-1]
+        said = str(error).splitlines()[0].split(": ", 1)[-1]
+        reason = error.strerror if isinstance(error, OSError) else said
         return OSError(f"{self.path} cannot be written: {reason}")
 
     def _clear(self) -> None:

@@ -19,7 +19,8 @@ def fsync_path(path: Path) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        error.filename = str(path)
+        raise
     finally:
         os.close(handle)
 
@@ -46,8 +47,10 @@ def write_durably(path: Path, write: Callable[[Path], object]) -> None:
         write(aside)
         fsync_path(aside)
         aside.rename(path)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # of a write the system does not say where
+            error.filename = str(path)
         raise
     fsync_path(path.parent)
 

@@ -37,7 +37,7 @@ def memory_text(found: Record, limit: int) -> str:
     lines += _wrapped(shortened(state["content"] or "(its text is not known)", _CONTENT_CHARACTERS))
     lines += [f"as of {_time(found['as_of'])}, published by run {found['run_id']}", *_life(state)]
     for name, count in found["counts"].items():
-        lines += ["", f"{name} {count}: {_MEANINGS[name]}"]
+        lines += ["", f"{name} {count}: {_MEANINGS[name]}{_parroted(found[name])}"]
         lines += _interactions(found[name], limit, found["problem"])
     lines += ["", f"changes {len(found['changes'])}: as landed, newest first"]
     lines += _changes(found["changes"], limit)
@@ -47,6 +47,7 @@ def memory_text(found: Record, limit: int) -> str:
 def interaction_text(found: Record) -> str:
     """An interaction and the memories that were injected into it or echoed by it."""
     about = ", ".join(f"{name} {found[name] or '(none)'}" for name in ("project", "agent", "session_id"))
+    parroted = _parroted(found["echoed"])
     lines = [
         f"interaction {found['interaction_id']}",
         f"{_time(found['occurred_at'])}, {about}",
@@ -55,7 +56,7 @@ def interaction_text(found: Record) -> str:
         f"injected {len(found['injected'])}: memories put into it (memories_used)",
         *(f"  {row['memory_id']}" for row in found["injected"]),
         "",
-        f"echoed {len(found['echoed'])}: memories whose first words its answer repeats (echo/1)",
+        f"echoed {len(found['echoed'])}: memories whose first words its answer repeats (echo/1){parroted}",
         *(f"  {row['memory_id']}  {_where(row)}" for row in found["echoed"]),
     ]
     return _printed(lines)
@@ -98,12 +99,17 @@ def _interactions(rows: list[Record] | None, limit: int, problem: str) -> list[s
     return _aligned(shown) + _more(len(rows), limit)
 
 
+def _parroted(rows: list[Record] | None) -> str:
+    count = sum(bool(row.get("in_prompt")) for row in rows or [])
+    return f"; {count} parroted from the prompt" if count else ""
+
+
 def _where(row: Record) -> str:
     """Where a row's answer echoes the memory; '' for rows that are not about echoes."""
     if "echoed_in" not in row:
         return ""
     where = "response and summary" if row["echoed_in"] == "both" else row["echoed_in"]
-    return f"in {where}" + ("; stood in the prompt too (parroted)" if row["in_prompt"] else "")
+    return f"in {where}" + (", parroted" if row["in_prompt"] else "")
 
 
 def _changes(changes: list[Record], limit: int) -> list[str]:

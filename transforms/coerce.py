@@ -32,7 +32,7 @@ def coerced(column: Column, values: pl.Series | Sequence[Any]) -> tuple[pl.Serie
 
     Whole columns that already have the right type are taken as they are; everything else goes value by value.
     """
-    series = _taken_as_is(column, values)
+    series = _series_taken_as_is(column, values) if isinstance(values, pl.Series) else _list_taken_as_is(column, values)
     reasons: dict[int, str] = {}
     if series is None:
         listed = values.to_list() if isinstance(values, pl.Series) else values
@@ -45,21 +45,23 @@ def coerced(column: Column, values: pl.Series | Sequence[Any]) -> tuple[pl.Serie
     return series.alias(column.name), reasons
 
 
-def _taken_as_is(column: Column, values: pl.Series | Sequence[Any]) -> pl.Series | None:
-    if isinstance(values, pl.Series):
-        if values.dtype == pl.Null:
-            return pl.Series(column.name, [None] * len(values), dtype=column.dtype)
-        if column.kind == "time":
-            return _times(values)
-        if column.kind in {"text", "texts", "boolean"} and values.dtype == column.dtype:
-            if column.kind == "texts" and values.list.eval(pl.element().is_null()).list.any().any():
-                return None
-            return values
-        if column.kind == "number" and values.dtype in {pl.Float64, pl.Float32, pl.Int64, pl.Int32}:
-            return None if values.cast(pl.Float64).is_infinite().any() else values.cast(pl.Float64).fill_nan(None)
-        if column.kind == "integer" and values.dtype in {pl.Int64, pl.Int32, pl.Int16, pl.UInt32}:
-            return values.cast(pl.Int64)
-        return None
+def _series_taken_as_is(column: Column, values: pl.Series) -> pl.Series | None:
+    if values.dtype == pl.Null:
+        return pl.Series(column.name, [None] * len(values), dtype=column.dtype)
+    if column.kind == "time":
+        return _times(values)
+    if column.kind == "texts" and values.dtype == column.dtype:
+        return None if values.list.eval(pl.element().is_null()).list.any().any() else values
+    if column.kind in {"text", "boolean"} and values.dtype == column.dtype:
+        return values
+    if column.kind == "number" and values.dtype in {pl.Float64, pl.Float32, pl.Int64, pl.Int32}:
+        return None if values.cast(pl.Float64).is_infinite().any() else values.cast(pl.Float64).fill_nan(None)
+    if column.kind == "integer" and values.dtype in {pl.Int64, pl.Int32, pl.Int16, pl.UInt32}:
+        return values.cast(pl.Int64)
+    return None
+
+
+def _list_taken_as_is(column: Column, values: Sequence[Any]) -> pl.Series | None:
     kinds = set(map(type_of, values)) - {type(None)}
     if column.kind == "text" and kinds <= {str}:
         return pl.Series(column.name, values, dtype=pl.String)

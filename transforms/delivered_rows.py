@@ -56,9 +56,11 @@ class RecordRows:
         return len(self.records)
 
     def values(self, field: str) -> list[Any]:
+        """As in DeliveredRows."""
         return [record.get(field) for record in self.records]
 
     def take(self, positions: Sequence[int]) -> RecordRows:
+        """As in DeliveredRows."""
         if len(positions) == len(self):
             return self
         return RecordRows(
@@ -68,6 +70,7 @@ class RecordRows:
         )
 
     def extra(self, known: set[str]) -> list[str | None]:
+        """As in DeliveredRows."""
         if self.fields <= known:
             return [None] * len(self)
         return [
@@ -78,6 +81,7 @@ class RecordRows:
         ]
 
     def raw(self, position: int) -> str:
+        """As in DeliveredRows."""
         return self.raws[position].decode("utf-8", "backslashreplace")
 
 
@@ -93,14 +97,17 @@ class FrameRows:
         return self.frame.height
 
     def values(self, field: str) -> pl.Series | list[None]:
+        """As in DeliveredRows."""
         return self.frame[field] if field in self.fields else [None] * len(self)
 
     def take(self, positions: Sequence[int]) -> FrameRows:
+        """As in DeliveredRows."""
         if len(positions) == len(self):
             return self
         return FrameRows(self.frame[list(positions)], [self.row_numbers[i] for i in positions])
 
     def extra(self, known: set[str]) -> list[str | None]:
+        """As in DeliveredRows."""
         unknown = [name for name in self.frame.columns if name not in known]
         if not unknown:
             return [None] * len(self)
@@ -112,6 +119,7 @@ class FrameRows:
         ]
 
     def raw(self, position: int) -> str:
+        """As in DeliveredRows."""
         row = {k: v for k, v in self.frame.row(position, named=True).items() if v is not None}
         try:
             return json_text(row)

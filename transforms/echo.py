@@ -1,7 +1,8 @@
 r"""`echo/1`: a response repeats the first 80 code points of a memory it could have used.
 
 The rule is AtoCore's reinforcement v1, made exact: both sides lower-cased (Polars), runs of white space (`\s` of
-Rust's regex) to one space, trimmed; the memory's prefix is not trimmed again, and skipped when shorter than 12 code points.
+Rust's regex) to one space, trimmed; the memory's prefix is not trimmed again, and skipped when shorter than 12 code
+points.
 """
 
 from __future__ import annotations

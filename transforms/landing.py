@@ -183,11 +183,12 @@ def _extra(rows: DeliveredRows, known: set[str]) -> tuple[pl.Series, dict[int, s
     try:
         values = rows.extra(unknown_to)
     except Unfit:  # now row by row, to learn which
-        values = [None] * len(rows)
+        values = []
         for i in range(len(rows)):
             try:
-                values[i] = rows.take([i]).extra(unknown_to)[0]
+                values += rows.take([i]).extra(unknown_to)
             except Unfit as unfit:
+                values.append(None)
                 reasons[i] = f"an unknown field {unfit}"
     return pl.Series("extra", values, dtype=pl.String), reasons
 

@@ -71,8 +71,8 @@ def column(
 ) -> Any:  # noqa: ANN401 - stands where pydantic's Field stands
     """Declare a column.
 
-    `required`: a producer must give it. `internal`: written by Slowwave, never read from a producer. `strict`: only text
-    is text (numbers and booleans are refused instead of being taken as their text). `ge`, `le` bound a number.
+    `required`: a producer must give it. `internal`: written by Slowwave, never read from a producer. `strict`: only
+    text is text (numbers and booleans are refused instead of being taken as their text). `ge`, `le` bound a number.
     """
     facts = {"unit": unit, "required": required, "internal": internal, "strict": strict}
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={"slowwave": facts})
@@ -228,7 +228,7 @@ _JSON_TYPES: dict[Kind, dict[str, Any]] = {
 
 
 def json_schema(table: type[Table]) -> dict[str, Any]:
-    """JSON Schema (2020-12) of one row: what a producer may send for a landed table, what is published for the others."""
+    """JSON Schema (2020-12) of one row: what a producer may send for a landed table, of others what is published."""
     landed = issubclass(table, Landed)
     properties: dict[str, Any] = {}
     for c in producer_columns(table) if landed else columns(table):

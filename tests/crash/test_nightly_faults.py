@@ -6,7 +6,7 @@ import pytest
 from crash_cases import FAULTS, Driver, Fault
 from crash_check import Subject, faults_found, sample, subject
 
-SAMPLED = 8
+SAMPLED = 6
 
 
 @pytest.fixture(scope="module")

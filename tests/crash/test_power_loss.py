@@ -7,16 +7,31 @@ from crash_cases import Call, Driver
 from crash_check import prepared
 from crash_disk import order_faults
 
+from slowwave.flows.lake import COMPACT_FROM_FILES
+
+
+def _moments(calls: list[Call], name: str, folder: str) -> list[int]:
+    """When something below a folder was renamed to its place, or removed."""
+    return [i for i, call in enumerate(calls) if call.name == name and call.paths[-1].startswith(f"{folder}/")]
+
 
 @pytest.mark.parametrize("step", ["landing", "nightly"])
 def test_order_of_flushes(driver: Driver, step: str):
     calls = driver.trace(step, driver.copy(prepared(driver, step)))
-    names = [path for call in calls if call.name == "rename" for path in call.paths]
-    assert any(name.startswith("lake/run_files/") for name in names)
-    assert any(call.name == "unlink" and call.path.startswith("inbox/") for call in calls)
-    assert any(call.name == "unlink" and call.path.startswith("lake/interactions/") for call in calls) or step == "nightly"
-    assert ("serving/current.duckdb" in names) == (step == "nightly")
     assert order_faults(calls) == []
+    removed_from_inbox = _moments(calls, "unlink", "inbox")
+    rows = _moments(calls, "rename", "lake/interactions")
+    refused = _moments(calls, "rename", "lake/quarantine")
+    entered = _moments(calls, "rename", "lake/run_files")
+    assert len(removed_from_inbox) == {"landing": 3, "nightly": 1}[step]
+    assert rows[0] < refused[0] < entered[0] < removed_from_inbox[0]
+    if step == "landing":
+        compacted = _moments(calls, "unlink", "lake/interactions")
+        assert len(compacted) == COMPACT_FROM_FILES
+        assert rows[-1] < compacted[0]
+    else:
+        (swapped,) = (i for i, call in enumerate(calls) if call.paths[-1] == "serving/current.duckdb")
+        assert _moments(calls, "rename", "serving/runs")[-1] < _moments(calls, "rename", "lake/day_inputs")[-1] < swapped
 
 
 WRITE = Call(1, "write", ("lake/t/.a.tmp",))

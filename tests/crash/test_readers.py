@@ -47,7 +47,7 @@ def _watch(home: Path, publishes: int) -> None:
 
 
 def test_readers_see_one_run_each_time(tmp_path: Path):
-    _watch(tmp_path, 12)
+    _watch(tmp_path, 8)
 
 
 @pytest.mark.slow

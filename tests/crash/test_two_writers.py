@@ -22,13 +22,12 @@ from slowwave.flows.lock import holder, writer_lock
 from slowwave.flows.settings import Settings
 from slowwave.transforms.serving_tables import RunFiles, Runs
 
-ROUNDS = 8
 COMMAND = [sys.executable, "-m", "slowwave.flows.cli"]
 
 
 @pytest.fixture(scope="module")
 def drivers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Driver, Driver]]:
-    both = Driver(tmp_path_factory.mktemp("one")), Driver(tmp_path_factory.mktemp("other"))
+    both = Driver(tmp_path_factory.mktemp("one")), Driver(tmp_path_factory.mktemp("other"), 1)
     yield both
     for driver in both:
         driver.close()
@@ -49,11 +48,12 @@ def _at_once(drivers: tuple[Driver, Driver], step: str, home: Path) -> list[dict
 
 
 @pytest.mark.parametrize("step", ["land", "publish"])
-def test_two_at_once_on_one_new_home(drivers: tuple[Driver, Driver], tmp_path: Path, step: str):
+@pytest.mark.parametrize("rounds", [3, pytest.param(40, marks=pytest.mark.slow)])
+def test_two_at_once_on_one_new_home(drivers: tuple[Driver, Driver], tmp_path: Path, step: str, rounds: int):
     _deliver(tmp_path / "undisturbed")
     expected = drivers[0].run("finish", tmp_path / "undisturbed")["after"]
     refused = 0
-    for number in range(ROUNDS):
+    for number in range(rounds):
         home = tmp_path / str(number)
         _deliver(home)
         outcomes = _at_once(drivers, step, home)

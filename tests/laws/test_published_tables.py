@@ -15,7 +15,7 @@ from tests.laws.deliveries import DAYS, START, jsonl, rows
 from tests.laws.home import Home
 from tests.laws.model import Row
 
-AS_OF = START + timedelta(days=DAYS)
+AS_OF = START + timedelta(days=DAYS, hours=12)  # within a day, so that it cuts through files
 LOG: list[Row] = [
     {"memory_id": "rule", "changed_at": START, "content": "Read the log first", "status": "active", "confidence": 0.5},
     {"interaction_id": "i1", "created_at": START, "prompt": "?", "memories_used": ["rule"], "response": "read the log first"},

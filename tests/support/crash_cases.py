@@ -105,10 +105,10 @@ def points(found: Sequence[Call]) -> list[Point]:
 class Driver:
     """A driver process, and steps it does on homes under a folder, with or without a fault."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, number: int = 0) -> None:
         self.folder = folder
         cpu = sorted(os.sched_getaffinity(0))
-        worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+        worker = number + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
         # one CPU: one thread in each pool, so that the same step makes the same calls
         self.process = subprocess.Popen(
             [sys.executable, crash_driver.__file__, str(cpu[worker % len(cpu)])],

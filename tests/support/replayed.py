@@ -52,6 +52,12 @@ contents = st.sampled_from(CONTENTS)
 texts = st.lists(st.sampled_from(PIECES), max_size=4).map(" ".join)
 memory_ids = st.sampled_from(["m1", "m2", "m3"])
 
+
+def _without_cleared(row: Row) -> Row:
+    """What a change clears it does not state."""
+    return {name: value for name, value in row.items() if name not in (row.get("clears") or ())}
+
+
 changes = st.lists(
     st.fixed_dictionaries(
         {"memory_id": memory_ids, "changed_at": instants},
@@ -67,7 +73,7 @@ changes = st.lists(
             "superseded_by": st.sampled_from([None, "", "m2"]),
             "clears": st.sampled_from([None, ["confidence"], ["pinned", "source_ids"]]),
         },
-    ).map(lambda row: {name: value for name, value in row.items() if name not in (row.get("clears") or ())}),
+    ).map(_without_cleared),
     max_size=9,
     unique_by=lambda row: (row["memory_id"], row["changed_at"]),
 )

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slowwave.transforms.coerce import Unfit, coerced, json_text
@@ -182,7 +182,14 @@ TYPED = {
 }
 
 
-@given(st.sampled_from(sorted(COLUMNS)), st.sampled_from(sorted(TYPED)).flatmap(TYPED.get))
+@given(st.sampled_from(sorted(COLUMNS)), st.sampled_from(sorted(TYPED)).flatmap(TYPED.__getitem__))
+@example("interactions.cost", pl.Series([math.nan, 0.0, None, -1.0]))
+@example("interactions.cost", pl.Series([math.inf, 0.5]))
+@example("memories.confidence", pl.Series([math.nan, 1.5], dtype=pl.Float32))
+@example("interactions.tokens", pl.Series([5, -5], dtype=pl.Int16))
+@example("interactions.memories_used", pl.Series([["a"], ["b", None], [], None]))
+@example("interactions.prompt", pl.Series([1, 2]))
+@example("memories.status", pl.Series(["active", "", "retired", None]))
 def test_whole_columns_come_out_as_value_by_value(name, values):
     column = COLUMNS[name]
     by_column, reasons = coerced(column, values.alias("given"))

@@ -31,7 +31,7 @@ from slowwave.transforms.versions import winning_versions
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "echo-1"
 PINNED = {
-    "memory_health": "9a03685f0b6e7ccf25664a5dba7bcc4a594beefec7a721ee0a1b21dd2d09ce76",
+    "memory_health": "dfaf49dcfbd9c651fec2992c87c50e6e08340c8def93fa7bdac6873ddf019152",
     "memory_health_history": "66085ab298cfb84fa8aedacbe8af0623cd21e93788d5b7d45dfe48881d92e92d",
     "memory_references": "be393cc4d3b536dbbfbad842abbf40641bf2c494c6f878862fa9dd50d85e9aad",
 }

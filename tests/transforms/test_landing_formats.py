@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - letters that look like others are what is tested
 """What lands depends on the rows alone: not on their format, their order, or how they are cut into chunks."""
 
 import polars as pl
@@ -97,7 +96,7 @@ def test_take_keeps_rows_with_their_numbers(given_rows, data):
         assert list(taken.values("prompt")) == [given_rows[i]["prompt"] for i in chosen]
 
 
-# ------------------------------------------------------------------------------------------------- any value in any field
+# ----------------------------------------------------------------------------------------------- any value in any field
 
 FIELD_NAMES = [
     *FIELDS,

@@ -68,6 +68,16 @@ def test_a_change_between_two_interactions_may_move_without_a_trace():
     assert eligibility_of(rows, pool_of(early)).equals(eligibility_of(rows, pool_of(late)))
 
 
+def test_all_that_evidence_can_see_of_a_memory_shows_in_its_stretches():
+    """A day's fingerprint sees the memories through these rows alone."""
+    first = change(0, status="active", project="atlas", content="the port is 8443")
+    seen = eligibility_of(asked(1), pool_of([first]))
+    for said in ({"content": "the port is 9443"}, {"content": "short"}, {"project": ""}, {"status": "archived"}):
+        assert not eligibility_of(asked(1), pool_of([{**first, **said}])).equals(seen)
+    for said in ({"content": "The  PORT is\n8443 "}, {"confidence": 0.5}, {"pinned": True}, {"superseded_by": "m2"}):
+        assert eligibility_of(asked(1), pool_of([{**first, **said}])).equals(seen)
+
+
 def test_globals_count_everywhere_and_no_project_is_a_project_of_its_own():
     rows = asked(1, project="atlas") + asked(1, project="")
     for fields, count in (({"memory_type": "identity"}, 2), ({"memory_type": "preference"}, 2), ({}, 1)):

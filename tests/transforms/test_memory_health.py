@@ -29,7 +29,7 @@ def history_of(change_rows, days, **cut):
     return memory_health_history(memory_states(memories_frame(change_rows)), days.lazy(), PARAMS, **cut).collect()
 
 
-# ------------------------------------------------------------------------------------------------------------------ days
+# ----------------------------------------------------------------------------------------------------------------- days
 
 
 @given(interactions, changes)
@@ -56,7 +56,7 @@ def test_days_may_be_cut_anywhere(rows, change_rows, parts):
     assert merged(cut).equals(whole)
 
 
-# ---------------------------------------------------------------------------------------------------------------- health
+# --------------------------------------------------------------------------------------------------------------- health
 
 
 @given(interactions, changes)
@@ -86,7 +86,7 @@ def test_health_does_not_depend_on_how_days_are_stacked(rows, change_rows):
     assert health_of(change_rows, merged(days)).equals(health_of(change_rows, days))
 
 
-# --------------------------------------------------------------------------------------------------------------- history
+# -------------------------------------------------------------------------------------------------------------- history
 
 
 def history_of_a_loop(rows, change_rows):
@@ -145,7 +145,7 @@ def test_the_first_day_of_the_calendar_is_told():
     assert history_of([first], days_of([], pool_of([first])))["day"].to_list() == [date(1, 1, 1)]
 
 
-# ------------------------------------------------------------------------------------------------- reinforced confidence
+# ------------------------------------------------------------------------------------------------ reinforced confidence
 
 shares = st.floats(0, 1)
 counts = st.integers(0, 10**6)

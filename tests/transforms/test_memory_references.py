@@ -14,7 +14,7 @@ from slowwave.transforms.schema import polars_schema
 FACT = "The port is 8443 in production"
 
 
-def asked(response=None, hours=1, **fields):
+def asked(response=None, hours=1.0, **fields):
     row = {"interaction_id": "i1", "occurred_at": START + timedelta(hours=hours), "project": "atlas", "agent": "coder"}
     rest = {"session_id": None, "prompt": "?", "response_summary": None, "memories_used": None, "reinforce": True}
     return {**row, **rest, "response": response, **fields}
@@ -76,8 +76,12 @@ def test_patterns_inside_and_across_one_another_are_all_found():
 
 def test_an_edit_takes_effect_at_its_instant():
     log = [change(), change(2, content="The port is 9000 from now on")]
-    for hours, response, found in ((1.999, FACT, 1), (2, FACT, 0), (2, "the port is 9000 from now on!", 1), (1.999, "the port is 9000 from now on!", 0)):  # fmt: skip
-        assert len(echoes(asked(response, hours), *log)) == found
+    found = {
+        (hours, answer): len(echoes(asked(answer, hours), *log))
+        for hours in (1.999, 2)
+        for answer in (FACT, "the port is 9000 from now on!")
+    }
+    assert list(found.values()) == [1, 0, 0, 1]
 
 
 def test_reinforce_false_silences_echoes_but_not_injections():

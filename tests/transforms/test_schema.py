@@ -1,6 +1,7 @@
 """What follows from a table's declaration: dtypes, DuckDB tables with comments, JSON Schema, documentation."""
 
 from datetime import date
+from typing import Any
 
 import duckdb
 import orjson
@@ -29,7 +30,8 @@ from slowwave.transforms.serving_tables import SERVING, MemoryHealth
 
 TABLES = (*LANDED, *EVIDENCE, DayInputs, *SERVING)
 SAMPLES = {
-    "text": "Ünï '; DROP TABLE x; --\n\x1b[31m", "integer": 2**63 - 1, "number": 0.1, "boolean": True, "json": '{"a":[1]}',
+    "text": "Ünï '; DROP TABLE x; --\n\x1b[31m", "integer": 2**63 - 1, "number": 0.1, "boolean": True,
+    "json": '{"a":[1]}',
     "time": utc(2026, 3, 10, 8, 5, 9, 123_456), "day": date(2026, 3, 10), "texts": ["a", "b'"],
     "structs": [{"id": "m1", "rank": 1, "score": 0.5}, {"id": "m2", "rank": None, "score": None}],
 }  # fmt: skip
@@ -185,9 +187,9 @@ def test_a_comment_is_only_text(connection):
 
 
 def test_declarations_are_frozen_and_closed():
-    row = {c.name: c.choices[0] if c.choices else SAMPLES[c.kind] for c in columns(MemoryHealth)}
+    row: dict[str, Any] = {c.name: c.choices[0] if c.choices else SAMPLES[c.kind] for c in columns(MemoryHealth)}
     health = MemoryHealth(**row)
     with pytest.raises(ValidationError):
         health.project = "other"
     with pytest.raises(ValidationError):
-        MemoryHealth(**row, colour="red")
+        MemoryHealth.model_validate({**row, "colour": "red"})

@@ -1,0 +1,243 @@
+"""`slowwave why`: every count listed in full, as published, whatever the rows hold."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+import pytest
+from small_home import SmallHome, interaction, memory
+
+from slowwave.data.sample import write_sample
+from slowwave.flows import cli
+from slowwave.flows.land import path_deliveries
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import land_paths, start_run
+from slowwave.flows.why import Publish
+from slowwave.transforms.landed_tables import Memories
+
+HOSTILE = "=cmd() \x1b[31mred\x1b[0m [red]markup[/red] \"double\" 'single'; DROP TABLE runs; -- \x00\x9b2J\u202e<b>"
+UNSAFE = {"\x1b", "\x9b", "\x00", "\u202e"}
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def found(self) -> dict[str, Any]:
+        assert self.code == 0, self.err
+        return json.loads(self.out)
+
+
+Why = Callable[..., Said]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> SmallHome:
+    """m1 moves from shop to other and back to sleep; published twice, with a day added in between."""
+    made = SmallHome(tmp_path_factory.mktemp("why") / "home with [brackets] and *")
+    says_m1 = memory("m1")["content"]
+    made.land(
+        memory("m1", confidence=0.5, changed_by="owner"),
+        memory("m1", changed_at="2026-03-02T12:00:00Z", content=None, project="other", reason="moved"),
+        memory("m1", changed_at="2026-03-02T12:00:00Z", project="draft", recorded_at="2026-03-02T12:00:01Z"),
+        memory("m1", changed_at="2026-03-02T12:00:00Z", project="other", recorded_at="2026-03-02T12:00:02Z"),
+        memory("m1", changed_at="2026-03-04T00:00:00Z", status="archived", content=None, project=None),
+        memory("m1", changed_at="2999-01-01T00:00:00Z", content="What is not known yet."),
+        memory("everywhere", project="", memory_type="preference"),
+        memory("hostile\x1b[31m", content=HOSTILE * 9, project=HOSTILE, reason=HOSTILE, changed_by=HOSTILE),
+        interaction("before", created_at="2026-03-01T07:59:59Z"),
+        interaction("i1", memories_used=["m1", "gone"], response=says_m1, session_id="s1", agent="a"),
+        interaction(
+            "i2", created_at="2026-03-02T11:59:59Z", prompt=says_m1, response=says_m1, response_summary=says_m1
+        ),
+        interaction("left", created_at="2026-03-02T12:00:00Z", response=says_m1),
+        interaction("i3", created_at="2026-03-02T12:00:00Z", project="other", response_summary=says_m1),
+        interaction(
+            f"h{HOSTILE}", project=HOSTILE, agent=HOSTILE * 3, session_id=HOSTILE, memories_used=["hostile\x1b[31m"]
+        ),
+    )
+    made.nightly()
+    made.land(
+        interaction("i4", created_at="2026-03-03T09:00:00Z", project="other", memories_used=["m1"]),
+        interaction("asleep", created_at="2026-03-04T09:00:00Z", project="other", response=says_m1),
+    )
+    made.nightly()
+    return made
+
+
+@pytest.fixture
+def why(home, capfd, monkeypatch) -> Why:
+    return asking(home.folder, capfd, monkeypatch)
+
+
+def asking(folder: Path, capfd, monkeypatch) -> Why:
+    def ask(*arguments: str, output: str = "json") -> Said:
+        monkeypatch.setenv("SLOWWAVE_HOME", str(folder))
+        capfd.readouterr()
+        code = cli._exit_code(["why", *arguments, "--format", output])
+        return Said(code, *capfd.readouterr())
+
+    return ask
+
+
+def ids(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["interaction_id"] for row in rows]
+
+
+def test_every_count_is_listed_newest_first(why):
+    found = why("m1").found
+    assert found["counts"] == {"eligible": 4, "injected": 2, "echoed": 3, "references": 3}
+    assert ids(found["eligible"]) == ["i4", "i3", "i2", "i1"]
+    assert ids(found["injected"]) == ["i4", "i1"]
+    assert ids(found["echoed"]) == ids(found["references"]) == ["i3", "i2", "i1"]
+    about = {"occurred_at": "2026-03-02T09:00:00Z", "project": "shop", "agent": "a", "session_id": "s1"}
+    assert found["injected"][1] == {"interaction_id": "i1", **about}
+    assert found["eligible"][3] == {"interaction_id": "i1", **about}
+    assert [(row["echoed_in"], row["in_prompt"]) for row in found["echoed"]] == [
+        ("summary", False),
+        ("both", True),
+        ("response", False),
+    ]
+
+
+def test_a_memory_of_every_project(why):
+    found = why("everywhere").found
+    assert ids(found["eligible"]) == ["asleep", "i4", "i3", "left", "i2", f"h{HOSTILE}", "i1"]
+    assert found["counts"]["eligible"] == 7
+
+
+def test_changes_are_those_known_then_with_what_they_alter(why):
+    changes = why("m1").found["changes"]
+    assert [(change["changed_at"], change["is_winning"]) for change in changes] == [
+        ("2026-03-04T00:00:00Z", True),
+        ("2026-03-02T12:00:00Z", True),
+        ("2026-03-02T12:00:00Z", False),
+        ("2026-03-02T12:00:00Z", False),
+        ("2026-03-01T08:00:00Z", True),
+    ]
+    assert changes[0]["changed"] == {"status": ["active", "archived"]}
+    assert changes[1]["changed"] == {"project": ["shop", "other"]}
+    assert changes[2]["changed"] == {"project": ["shop", "draft"]}
+    assert (changes[3]["reason"], changes[4]["changed_by"]) == ("moved", "owner")
+    assert changes[4]["changed"]["confidence"] == [None, 0.5]
+
+
+def test_an_id_that_was_only_injected(why):
+    found = why("gone").found
+    assert found["counts"] == {"eligible": 0, "injected": 1, "echoed": 0, "references": 0}
+    assert found["memory"]["status"] is None
+    assert "never landed as a memory" in why("gone", output="text").out
+
+
+def test_an_interaction_says_which_memories_were_in_it(why):
+    found = why("i1").found
+    assert found["injected"] == [{"memory_id": "gone"}, {"memory_id": "m1"}]
+    assert found["echoed"] == [{"memory_id": "m1", "echoed_in": "response", "in_prompt": False}]
+    assert "injected 2" in why("i1", output="text").out
+    assert why("before").found["injected"] == []
+
+
+def test_the_text_shows_some_of_each_and_says_how_many_there_are(why):
+    lines = why("m1", "--limit", "1", output="text").out.splitlines()
+    assert lines[0] == "memory m1: archived knowledge of project other"
+    assert "eligible 4: interactions in which it was active and of the project, or global" in lines
+    assert "  2026-03-03 09:00:00Z  other      i4" in lines
+    assert sum("more (--limit" in line for line in lines) == 5
+    full = why("m1", "--limit", "9", output="text").out
+    assert "more (--limit" not in full
+    assert "i2  in response and summary, parroted" in full
+    assert "(echo/1); 1 parroted from the prompt" in full
+    assert "    project: shop → other" in full.splitlines()
+    assert "(replaced by a later version)" in full
+
+
+@pytest.mark.parametrize("given", ["hostile\x1b[31m", f"h{HOSTILE}".replace("\x00", ""), "m1"])
+def test_the_text_fits_and_is_shown_never_obeyed(why, given):
+    said = why(given, output="text")
+    shown = said.out + said.err
+    assert shown
+    assert not UNSAFE & set(shown)
+    assert max(map(len, said.out.splitlines()), default=0) <= 100
+    if said.code == 0 and given != "m1":
+        assert "[red]markup[/red]" in said.out
+
+
+def test_json_is_shown_never_obeyed(why):
+    said = why("hostile\x1b[31m")
+    assert said.out.isprintable() or set(said.out) - {"\n"} == {c for c in said.out if c.isprintable()}
+    assert said.found["memory"]["content"] == HOSTILE * 9
+
+
+def test_an_unknown_id_names_near_ones(why):
+    said = why("everywhre")
+    assert (said.code, said.out) == (1, "")
+    assert "did you mean everywhere?" in said.err
+    assert "slowwave sql most_referenced" in why("zzz\x1b[31m").err
+
+
+def test_nothing_published_is_said(tmp_path, capfd, monkeypatch):
+    said = asking(tmp_path / "absent", capfd, monkeypatch)("m1")
+    assert (said.code, said.out) == (1, "")
+    assert said.err == "slowwave: nothing is published yet: run slowwave nightly\n"
+
+
+def test_partitions_that_are_gone_are_said_to_be(home, tmp_path, capfd, monkeypatch):
+    folder = tmp_path / "copy"
+    shutil.copytree(home.folder, folder, symlinks=True)
+    ask = asking(folder, capfd, monkeypatch)
+    next((folder / "lake" / "evidence" / "memory_eligibility").glob("day=2026-03-03/*.parquet")).unlink()
+    said = ask("m1")
+    assert said.found["eligible"] is None
+    assert ids(said.found["injected"]) == ["i4", "i1"]
+    assert "1 partitions of run" in said.err
+    assert "not listed: 1 partitions" in ask("m1", output="text").out
+    shutil.rmtree(folder / "lake" / "day_inputs")
+    assert "the ledger no longer says" in ask("m1").err
+
+
+def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_path):
+    home = SmallHome(tmp_path / "home")
+    write_sample(tmp_path / "logs", days=6, interactions_per_day=25)
+    with writer_lock(home.settings, "land"):
+        land_paths(start_run(home.settings, "land"), path_deliveries([str(tmp_path / "logs")]))
+    home.nightly()
+    serving = home.settings.current.resolve()
+    with closing(duckdb.connect(serving, read_only=True)) as connection:
+        published = connection.execute(
+            "SELECT memory_id, eligible_count, injected_count, echoed_count, reference_count, created_at, status "
+            "FROM memory_health ORDER BY memory_id"
+        ).fetchall()
+        publish = Publish(connection, Path(home.settings.lake), serving.stem)
+        chosen = published[::3]  # a spread of them: each takes some milliseconds
+        for memory_id, *counts, created_at, status in chosen:
+            found = publish.memory(memory_id)
+            assert found
+            lists = [found[name] for name in ("eligible", "injected", "echoed", "references")]
+            assert [len(set(ids(rows))) for rows in lists] == counts == list(found["counts"].values())
+            winning = [change for change in found["changes"] if change["is_winning"]]
+            assert [change["changed_at"] for change in winning][-1:] == ([created_at] if status else [])
+            assert len({change["changed_at"] for change in winning}) == len(winning)
+        assert sum(row[1] for row in chosen) > 100
+        assert sum(row[4] for row in chosen) > 5
+
+
+def test_the_winning_change_is_the_one_that_was_published(why, home):
+    """DuckDB names the winners here, Polars when publishing: the rule is stated twice and must agree."""
+    with closing(duckdb.connect(home.settings.current.resolve(), read_only=True)) as connection:
+        query = "SELECT memory_id, project, status FROM memory_health WHERE status IS NOT NULL"
+        published = connection.execute(query).fetchall()
+    for memory_id, project, status in published:
+        stated: dict[str, Any] = {}
+        for change in reversed(why(memory_id).found["changes"]):
+            if change["is_winning"]:
+                stated |= {name: new for name, (_, new) in change["changed"].items()}
+        assert (stated["project"], stated["status"]) == (project, status)
+        assert stated.keys() <= set(Memories.state)
