@@ -36,6 +36,7 @@ configure(settings_from_environment())  # Prefect reads its environment once, wh
 from prefect import State, Task, flow, task  # noqa: E402
 from prefect.artifacts import create_markdown_artifact, create_progress_artifact, update_progress_artifact  # noqa: E402
 from prefect.cache_policies import NO_CACHE  # noqa: E402
+from prefect.client.orchestration import get_client  # noqa: E402
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, TaskRun  # noqa: E402
 from prefect.deployments.runner import RunnerDeployment  # noqa: E402
 from prefect.runner import Runner  # noqa: E402
@@ -234,8 +235,15 @@ class _Server(Runner):
 
 
 def serve(served: list[RunnerDeployment]) -> None:
-    """Run deployments by their schedules, in processes of their own, until interrupted; then pause the schedules."""
-    runner = _Server()
-    for one in served:
-        runner.add_deployment(one)
-    asyncio.run(runner.start())
+    """Run deployments by their schedules, in processes of their own, until interrupted; then pause the schedules.
+
+    Paused they leave no runs waiting, which would all start at once when they are served again.
+    """
+    runner = _Server(pause_on_shutdown=False)  # its own pause does not outlive a signal
+    added = [cast("UUID", runner.add_deployment(one)) for one in served]
+    try:
+        asyncio.run(runner.start())
+    finally:
+        with get_client(sync_client=True) as client:
+            for each in added:
+                client.pause_deployment(each)

@@ -93,12 +93,11 @@ def prefect_api(settings: Settings, *, schedules: bool = False) -> Iterator[str]
         yield configured
         return
     with _served_url(settings, own=schedules) as (handle, served):
-        if served is not None:
-            if schedules:
-                message = f"schedules are being served already: see {served.removesuffix('/api')}"
-                raise UserError(message)
+        if served is not None and schedules:
+            message = f"schedules are being served already: see {served.removesuffix('/api')}"
+            raise UserError(message)
+        if served is not None and _answers(served):
             with _environment_url(served):
-                _wait_for(served, None)
                 yield served
             return
         with _child(settings, schedules=schedules) as (process, url):
@@ -210,6 +209,15 @@ def _listener(port: int) -> socket.socket:
         listener.bind(("127.0.0.1", 0))
     listener.listen(128)
     return listener
+
+
+def _answers(url: str) -> bool:
+    """Whether a server of ours is there. One that starts holds its port already and answers when it can."""
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=START_SECONDS):  # noqa: S310 - http
+            return True
+    except OSError:
+        return False
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes] | None) -> None:

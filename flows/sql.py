@@ -66,9 +66,11 @@ def run_sql(
     else:
         from slowwave.flows.as_of import serving_as_of
         from slowwave.flows.nightly import parse_as_of
+        from slowwave.flows.screen import Screen
 
         cut = parse_as_of(as_of)
-        serving = serving_as_of(settings, cut)
+        with Screen() as screen:
+            serving = serving_as_of(settings, cut, screen.progress)
     _answer(settings, text, values, serving, cut, output)
 
 

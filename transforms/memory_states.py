@@ -58,8 +58,8 @@ def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
         echo_pattern(pl.col("content").fill_null(""), params).alias("pattern"),
     )
     same = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).shift().over("memory_id")) for name in identity])
-    is_first = pl.col("memory_id").ne_missing(pl.col("memory_id").shift())
-    stretch = (~same | is_first).cum_sum().alias("stretch")
+    # the first row of a memory differs from what is not there: is_active is never NULL
+    stretch = (~same).cum_sum().alias("stretch")
     return (
         pooled.with_columns(stretch)
         .group_by("stretch", maintain_order=True)

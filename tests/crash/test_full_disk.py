@@ -35,7 +35,7 @@ def _slowwave(
         text=True,
         timeout=120,
         check=False,
-        preexec_fn=prepare,  # noqa: PLW1509 - sets a limit, and the tests start no threads
+        preexec_fn=prepare,
     )
 
 
@@ -53,7 +53,8 @@ def _deliver_much(home: Path) -> None:
     """Rows of 4 MB that no compression makes smaller than 3."""
     rng = random.Random(4)
     rows = [
-        crash_home.interaction(100 + i, 0, response=base64.b64encode(rng.randbytes(75_000)).decode()) for i in range(ROWS)
+        crash_home.interaction(100 + i, 0, response=base64.b64encode(rng.randbytes(75_000)).decode())
+        for i in range(ROWS)
     ]
     crash_home.drop(home, "much.jsonl", crash_home.lines(*rows))
 

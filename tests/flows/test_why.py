@@ -42,7 +42,7 @@ Why = Callable[..., Said]
 @pytest.fixture(scope="module")
 def home(tmp_path_factory) -> SmallHome:
     """m1 moves from shop to other and back to sleep; published twice, with a day added in between."""
-    made = SmallHome(tmp_path_factory.mktemp("why") / "home with [brackets] and *")
+    made = SmallHome(tmp_path_factory.mktemp("why") / "home")
     says_m1 = memory("m1")["content"]
     made.land(
         memory("m1", confidence=0.5, changed_by="owner"),
@@ -51,6 +51,7 @@ def home(tmp_path_factory) -> SmallHome:
         memory("m1", changed_at="2026-03-02T12:00:00Z", project="other", recorded_at="2026-03-02T12:00:02Z"),
         memory("m1", changed_at="2026-03-04T00:00:00Z", status="archived", content=None, project=None),
         memory("m1", changed_at="2999-01-01T00:00:00Z", content="What is not known yet."),
+        memory("m1", changed_at="2026-03-03T00:00:00Z", recorded_at="2999-01-01T00:00:00Z", content="Told later."),
         memory("everywhere", project="", memory_type="preference"),
         memory("hostile\x1b[31m", content=HOSTILE * 9, project=HOSTILE, reason=HOSTILE, changed_by=HOSTILE),
         interaction("before", created_at="2026-03-01T07:59:59Z"),
@@ -201,6 +202,13 @@ def test_partitions_that_are_gone_are_said_to_be(home, tmp_path, capfd, monkeypa
     assert "not listed: 1 partitions" in ask("m1", output="text").out
     shutil.rmtree(folder / "lake" / "day_inputs")
     assert "the ledger no longer says" in ask("m1").err
+
+
+def test_the_name_of_a_home_is_no_pattern(home, tmp_path, capfd, monkeypatch):
+    for name in ("[h]*", "[h]x"):
+        shutil.copytree(home.folder, tmp_path / name, symlinks=True)
+    found = asking(tmp_path / "[h]*", capfd, monkeypatch)("m1").found
+    assert ids(found["eligible"]) == ["i4", "i3", "i2", "i1"]
 
 
 def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_path):

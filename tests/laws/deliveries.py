@@ -26,8 +26,8 @@ DAYS = 5
 # Beginnings that contain each other, share their first 80 code points, differ in case and space, or are too short.
 CONTENTS = (
     "Always run the narrowest test first",
-    "always  run the\tNARROWEST test first, then the whole suite before anything is merged or shipped, whatever it costs",
-    "always run the narrowest test first, then the whole suite before anything is merged or shipped, whatever it takes",
+    "always  run the\tNARROWEST test first, then the whole suite before anything is merged or shipped, whatever it is",
+    "always run the narrowest test first, then the whole suite before anything is merged or shipped, whatever it was",
     "run the narrowest",
     "Use tabs.",
     "Résumés à relire – Straße, naïve façade \U0001f9e0",

@@ -85,7 +85,7 @@ class Home:
 
     def table(self, name: str, path: Path | None = None) -> list[Row]:
         """A published table without what only the run decides."""
-        return self.rows(f'SELECT * EXCLUDE (run_id, as_of) FROM "{name}"', path)
+        return self.rows(f'SELECT * EXCLUDE (run_id, as_of) FROM "{name}"', path)  # noqa: S608 - a declared name
 
     def hashes(self, path: Path | None = None) -> dict[str, str]:
         """The content hash of each published table, computed from the file."""

@@ -132,8 +132,8 @@ def test_a_warning_is_published_with_the_run(published, copy_of):
     home.drop("unknown.jsonl", jsonl([unknown]))
     result = home.nightly(AS_OF)
     assert [finding.audit.name for finding in result.findings] == ["never_landed_memories"]
-    (message,) = home.rows(f"SELECT message FROM runs WHERE run_id = '{result.run_id}'")
-    assert "never_landed_memories: 1 bad rows" in message["message"]
+    messages = {row["run_id"]: row["message"] for row in home.rows("FROM runs")}
+    assert "never_landed_memories: 1 bad rows" in messages[result.run_id]
 
 
 def test_who_reads_goes_on_reading(published, copy_of):

@@ -1,4 +1,4 @@
-"""Law 4: of every file, rows delivered = accepted + duplicate + quarantined; every refused row is there with a reason."""
+"""Law 4: of every file, rows delivered = accepted + duplicate + quarantined; every refused row has a reason."""
 
 from __future__ import annotations
 
@@ -57,8 +57,7 @@ CASES: dict[str, tuple[bytes, tuple[int, int, int, int] | None]] = {
     "cut.parquet": (parquet(50)[:-10], (1, 0, 0, 1)),
     "damaged.parquet": (parquet(50)[:20] + b"\0" * 30 + parquet(50)[50:], (1, 0, 0, 1)),
     "with-and-without-outcome.jsonl": (
-        b'{"prompt": "a", "created_at": "2024-03-01"}\n'
-        b'{"prompt": "b", "created_at": "2024-03-01", "success": true, "memories_used": ["m", "n"]}',
+        LINES[0] + b'\n{"prompt": "b", "created_at": "2024-03-01", "success": true, "memories_used": ["m", "n"]}',
         (2, 2, 0, 0),
     ),
     "nul.jsonl": (b'{"prompt": "a\\u0000b", "created_at": "2024-03-01"}\n\x00\n', (2, 1, 0, 1)),

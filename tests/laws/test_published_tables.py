@@ -1,4 +1,4 @@
-"""Laws 7 and 10: one row per key, NULL only where evidence is missing, and runs that say what they were computed from."""
+"""Laws 7 and 10: one row per key, NULL only where evidence is missing, runs that say what they are made from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.laws.model import Row
 AS_OF = START + timedelta(days=DAYS, hours=12)  # within a day, so that it cuts through files
 LOG: list[Row] = [
     {"memory_id": "rule", "changed_at": START, "content": "Read the log first", "status": "active", "confidence": 0.5},
-    {"interaction_id": "i1", "created_at": START, "prompt": "?", "memories_used": ["rule"], "response": "read the log first"},
+    {"interaction_id": "i1", "created_at": START, "prompt": "?", "memories_used": ["rule"], "response": "Done."},
     {"interaction_id": "i2", "created_at": START, "prompt": "?", "recorded_at": START + timedelta(days=2)},
 ]  # fmt: skip
 BEFORE = START - timedelta(days=1)
@@ -28,7 +28,10 @@ NEWS: dict[str, tuple[list[Row], bool]] = {
     "the same rows": (list(reversed(LOG)), False),
     "a version that loses": ([LOG[2] | {"response": "older", "recorded_at": START}], False),
     "a version not yet written": ([LOG[2] | {"response": "newer", "recorded_at": AS_OF}], False),
-    "a row of as_of itself": ([{"interaction_id": "i3", "created_at": AS_OF, "prompt": "?"}], False),
+    "a row of as_of itself": (
+        [{"interaction_id": "i3", "created_at": AS_OF, "recorded_at": START, "prompt": "?"}],
+        False,
+    ),
     "a change of tomorrow": ([{"memory_id": "rule", "changed_at": AS_OF + timedelta(days=1), "content": "No"}], False),
     "a bad row": ([{"interaction_id": "i4", "created_at": START, "prompt": ""}], False),
     "a version that wins": ([LOG[2] | {"response": "newer", "recorded_at": AS_OF - timedelta(hours=1)}], True),
@@ -142,5 +145,5 @@ def test_a_run_names_its_methods_params_and_code(copied):
 
 def test_every_row_carries_the_run_that_published_it(copied):
     for table in PUBLISHED:
-        stamps = copied.rows(f'SELECT DISTINCT run_id, as_of FROM "{table.name}"')
-        assert stamps == [{"run_id": copied.current.stem, "as_of": AS_OF}]
+        stamps = {(row["run_id"], row["as_of"]) for row in copied.rows(f'FROM "{table.name}"')}
+        assert stamps == {(copied.current.stem, AS_OF)}

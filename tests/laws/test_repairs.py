@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
 
@@ -20,8 +20,8 @@ LONG = "When a deployment fails twice in a row, stop and read the log before any
 LATER = START + timedelta(days=20)  # recorded after AS_OF
 
 
-def at(day: int, hour: int = 0, minute: int = 0) -> object:
-    return START + timedelta(days=day, hours=hour, minutes=minute)
+def at(day: int, hour: int = 0) -> datetime:
+    return START + timedelta(days=day, hours=hour)
 
 
 def interaction(day: int, hour: int, project: str = "shop", **fields: object) -> Row:
@@ -29,7 +29,7 @@ def interaction(day: int, hour: int, project: str = "shop", **fields: object) ->
     return {**key, "prompt": "What now?", "response": f"Well: {LONG}. Run the narrowest test.", **fields}
 
 
-def change(memory_id: str, changed_at: object, **fields: object) -> Row:
+def change(memory_id: str, changed_at: datetime, **fields: object) -> Row:
     return {"memory_id": memory_id, "changed_at": changed_at, **fields}
 
 

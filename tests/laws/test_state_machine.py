@@ -3,6 +3,7 @@ after every publish the published tables are those of the plain-Python model of 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -45,6 +46,7 @@ from tests.laws.home import Home
 from tests.laws.model import Laws, Row, Version
 
 AS_OFS = st.one_of(times, st.integers(1, DAYS + 1).map(lambda days: START + timedelta(days=days)))
+# Not shrunk: one step takes half a second, and the steps shown tell enough.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 LAST = START + timedelta(days=DAYS + 30)
 
@@ -155,7 +157,7 @@ class Machine(RuleBasedStateMachine):
     def publish(self, as_of: datetime) -> None:
         result = self.home.nightly(as_of)
         assert [_counts(file) for file in result.landed.files] == self._account_for_inbox()
-        assert not list(self.home.settings.inbox.iterdir()) if self.home.settings.inbox.exists() else True
+        assert not list(self.home.settings.inbox.glob("*"))
         self.published_at = as_of
         assert_published(self.home, self.laws, self.home.current, as_of)
 
@@ -220,18 +222,14 @@ class Machine(RuleBasedStateMachine):
 
         before = self.home.current if self.published_at else None
         landed = after or stage != "land"
-        try:
+        with contextlib.suppress(OSError):
             self.home.nightly(as_of, stage=failing)
-        except OSError:
-            pass
         if landed:
             self._account_for_inbox()
         current = current_run(self.home.settings)
         if current is not None and current != before:
             self.published_at = as_of
             assert_published(self.home, self.laws, current, as_of)
-        else:
-            assert not (stage == "swap" and after and current is None)
 
     @precondition(lambda self: self.published_at is not None)
     @rule(keep=st.integers(0, 2))
@@ -275,21 +273,26 @@ def _counts(file: Any) -> tuple[int, int, int, int]:
 UNACCOUNTED = """
     SELECT file_hash, files.quarantined, refused.quarantined
     FROM (SELECT file_hash, max(quarantined) AS quarantined FROM run_files GROUP BY file_hash) AS files
-    FULL JOIN (SELECT file_hash, count(*) AS quarantined FROM quarantine GROUP BY file_hash) AS refused USING (file_hash)
+    FULL JOIN (SELECT file_hash, count(*) AS quarantined FROM quarantine GROUP BY file_hash) AS refused
+        USING (file_hash)
     WHERE files.quarantined IS DISTINCT FROM coalesce(refused.quarantined, 0)
 """
 
 
 def _run(tmp_path_factory: pytest.TempPathFactory, examples: int, steps: int) -> None:
+    class OfTest(Machine):
+        def __init__(self) -> None:
+            super().__init__(lambda: tmp_path_factory.mktemp("home"))
+
     run_state_machine_as_test(
-        lambda: Machine(lambda: tmp_path_factory.mktemp("home")),
+        OfTest,
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
             deadline=None,
             phases=PHASES,
             derandomize=True,
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         ),
     )
 

@@ -1,8 +1,8 @@
-"""A process that does one landing or one nightly per request, each in a fork of its own, so that a case costs no imports.
+"""A process that does one step per request, each in a fork of its own, so that a case costs no imports.
 
-Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held", "clock"}; the child's pid; one byte where the child is
-held (until a tracer has it); then the outcome. Forking is safe here because nothing has run in the parent: neither
-Polars nor DuckDB has started a thread pool.
+Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held", "clock"}; the child's pid; where the child
+is held (until a tracer has it), one byte that lets it go; then the outcome. Forking is safe here because nothing has
+run in the parent: neither Polars nor DuckDB has started a thread pool.
 
 Clock, run ids, names of half-written files and pid are fixed, so that the same step on a copy of the same home makes
 the same system calls on the same paths.
@@ -51,7 +51,7 @@ def fix_what_differs_between_runs(day: int) -> None:
     numbers = itertools.count(1)
     set_clock(datetime(2026, 3, day, 2, tzinfo=UTC))
     uuid.uuid4 = lambda: uuid.UUID(int=next(numbers) << 96)
-    secrets.token_hex = lambda size=8: f"{next(numbers):0{2 * size}x}"
+    secrets.token_hex = lambda nbytes=None: f"{next(numbers):0{2 * (nbytes or 8)}x}"
     os.getpid = lambda: 4242
     connect = duckdb.connect
     duckdb.connect = lambda path, **options: connect(
@@ -83,7 +83,7 @@ def publish_now(home: Path) -> None:
 
 
 def hold(home: Path) -> None:
-    """Hold the lock, with a child that outlives its parent, until killed; `held` says that it does, and who the child is."""
+    """Hold the lock until killed, with a child that lives on; then the file `held` is there, with the child's pid."""
     with writer_lock(Settings(home), "hold"):
         child = subprocess.Popen(["sleep", "60"], close_fds=False)
         (home / "held.tmp").write_text(str(child.pid))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -29,7 +30,7 @@ INTERACTION_SCHEMA = {
 
 # Few instants, around two midnights, so that changes and interactions often meet at the same one.
 instants = st.integers(0, 9).map(lambda hours: START + timedelta(hours=3 * hours))
-projects = st.sampled_from(["", "atlas", "../../etc"])
+projects = st.sampled_from(["atlas", "atlas", "atlas", "", "../../etc"])
 CONTENTS = (
     "the port is 8443", "The  Port\u00a0is 8443", "the port is 8443 in production", "port is 8443 in",
     "short", "", "İzmir Straße ΟΔΟΣ ist nah", "e\u0301\u0301\u0301 accents combine", "zero\u200bwidth is no space",
@@ -48,8 +49,8 @@ PIECES = (
     "\x1c",
     "x",
 )
-contents = st.sampled_from(CONTENTS)
-texts = st.lists(st.sampled_from(PIECES), max_size=4).map(" ".join)
+contents = st.sampled_from([*CONTENTS[:3] * 3, *CONTENTS])  # the first two are one text, found in the third
+texts = st.lists(contents | st.sampled_from(PIECES), min_size=2, max_size=4).map(" ".join)
 memory_ids = st.sampled_from(["m1", "m2", "m3"])
 
 
@@ -58,7 +59,21 @@ def _without_cleared(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in (row.get("clears") or ())}
 
 
-changes = st.lists(
+# Most memories are there from the start, or the logs would say little of any.
+stated = st.fixed_dictionaries(
+    {
+        "changed_at": st.just(START - timedelta(hours=1)),
+        "memory_type": st.sampled_from(["identity", "knowledge"]),
+        "project": projects,
+        "content": contents,
+        "status": st.just("active"),
+        "confidence": st.sampled_from([None, 0.5, 0.97]),
+    }
+)
+bases = st.dictionaries(memory_ids, stated, min_size=2, max_size=3).map(
+    lambda rows: [{"memory_id": memory_id, **row} for memory_id, row in rows.items()]
+)
+later = st.lists(
     st.fixed_dictionaries(
         {"memory_id": memory_ids, "changed_at": instants},
         optional={
@@ -74,9 +89,10 @@ changes = st.lists(
             "clears": st.sampled_from([None, ["confidence"], ["pinned", "source_ids"]]),
         },
     ).map(_without_cleared),
-    max_size=9,
+    max_size=5,
     unique_by=lambda row: (row["memory_id"], row["changed_at"]),
 )
+changes = st.builds(operator.add, bases, later)
 interactions = st.lists(
     st.fixed_dictionaries(
         {
@@ -85,13 +101,14 @@ interactions = st.lists(
             "agent": st.just("coder"),
             "session_id": st.sampled_from([None, "s"]),
             "prompt": texts.map(lambda text: f"{text} ?"),
-            "response": st.none() | texts,
+            "response": texts | texts | st.none(),
             "response_summary": st.none() | texts,
             "memories_used": st.none() | st.lists(memory_ids | st.just("never landed"), max_size=3),
             "reinforce": st.sampled_from([True, True, True, False]),
         }
     ),
-    max_size=8,
+    min_size=3,
+    max_size=7,
 ).map(lambda rows: [{"interaction_id": f"i{n}", **row} for n, row in enumerate(rows)])
 
 

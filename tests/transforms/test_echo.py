@@ -4,7 +4,7 @@
 import memory_model as model
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slowwave.transforms.echo import echo_matches, echo_pattern, normalised
@@ -50,6 +50,14 @@ def test_the_pattern_is_the_prefix_that_is_not_trimmed_again(values):
     assert found == [model.pattern(value) for value in values]
 
 
+@pytest.mark.parametrize("first", [79, 80, 81])
+def test_eighty_code_points_of_whatever_size(first):
+    text = "é𝒳" * 60
+    assert column(echo_pattern(pl.col("t"), EvidenceParams(echo_code_points=first)), [text]) == [text.lower()[:first]]
+    (spaced,) = column(echo_pattern(pl.col("t"), PARAMS), ["é" * 79 + "  and more"])
+    assert spaced == "é" * 79 + " "
+
+
 def test_null_stays_null():
     assert column(normalised(pl.col("t")), [None, " A "]) == [None, "a"]
     assert column(echo_pattern(pl.col("t"), PARAMS), [None]) == [None]
@@ -73,6 +81,7 @@ def frames(texts, patterns):
 
 
 @given(text_rows, pattern_rows)
+@example([("p", "abba b")], [("p", "abb"), ("p", "bba"), ("p", "b"), (None, "ba b"), ("q", "abba")])
 def test_matches_hold_all_of_the_scope_once_and_nothing_that_is_not_there(texts, patterns):
     found = echo_matches(*frames(texts, patterns))
     assert found.is_unique().all()

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import memory_model as model
+import pytest
 from hypothesis import given
 from replayed import START, changes, eligibility_of, interactions, pool_of
 
@@ -59,6 +60,14 @@ def test_an_interaction_sees_a_change_of_its_own_instant():
     assert [(row["first_at"], row["last_at"], row["eligible_count"]) for row in found] == [
         (START + timedelta(hours=1), START + timedelta(hours=2), 2)
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "count"), [(0, 3, 2), (1, 3, 2), (0, 2, 1), (1, 2, 1), (1.1, 3, 1), (1, 1, 0)]
+)
+def test_the_first_instant_counts_and_the_last_does_not(first, last, count):
+    log = [change(first, status="active", project="atlas"), change(last, status="archived")][first == last :]
+    assert eligibility_of(asked(1, 2), pool_of(log))["eligible_count"].sum() == count
 
 
 def test_a_change_between_two_interactions_may_move_without_a_trace():
