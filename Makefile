@@ -63,6 +63,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 # ------------------------------------------------------------------------------------------------------------- set-up
+# The locks hold every package, so pip is asked to resolve nothing (an old one stumbles over extras).
 # Each stamp is written when its step is done, so an interrupted step is repeated and a finished one costs nothing.
 
 # An environment knows where it lies: in a checkout that was moved or copied, it is made again.
@@ -83,7 +84,7 @@ $(STAMPS)/venv:
 
 $(STAMPS)/runtime: $(STAMPS)/venv requirements.lock pyproject.toml
 	@echo "Installing the locked packages (the first time takes a minute or two)"
-	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --require-hashes --no-deps -r requirements.lock
 	@echo "Installing slowwave itself"
 	@$(PIP) install --no-index --no-deps --no-build-isolation --editable .
 	@mkdir -p $(VENV)/typecheck && ln -sfn ../.. $(VENV)/typecheck/slowwave
@@ -91,5 +92,5 @@ $(STAMPS)/runtime: $(STAMPS)/venv requirements.lock pyproject.toml
 
 $(STAMPS)/dev: $(STAMPS)/runtime requirements-dev.lock
 	@echo "Installing the locked packages for tests and linters"
-	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --require-hashes --no-deps -r requirements-dev.lock
 	@touch $@

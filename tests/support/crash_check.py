@@ -10,7 +10,6 @@ from typing import Any
 
 from crash_cases import Driver, Fault, Point, points
 
-
 # Where this fails before a byte was sent, Python copies the file by reading and writing instead.
 HAS_ANOTHER_WAY = frozenset({"sendfile"})
 
