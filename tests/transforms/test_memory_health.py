@@ -140,6 +140,13 @@ def test_history_from_a_day_on_continues_the_counts_before_it(rows, change_rows,
     assert tail.equals(whole.filter(pl.col("day") >= first_day))
 
 
+def test_a_change_that_says_what_held_already_is_no_day_of_history():
+    said = {"memory_id": "m1", "status": "active", "content": "c", "confidence": 0.5, "source_ids": ["s"]}
+    log = [{**said, "changed_at": datetime(2026, 3, day)} for day in (1, 2, 3)]  # noqa: DTZ001
+    log[2]["source_ids"] = ["s", "t"]
+    assert history_of(log, days_of([], pool_of(log)))["day"].to_list() == [date(2026, 3, 1), date(2026, 3, 3)]
+
+
 def test_the_first_day_of_the_calendar_is_told():
     first = {"memory_id": "m1", "changed_at": datetime(1, 1, 1), "status": "active"}  # noqa: DTZ001
     assert history_of([first], days_of([], pool_of([first])))["day"].to_list() == [date(1, 1, 1)]
