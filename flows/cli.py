@@ -202,13 +202,13 @@ def sql(
 
 @app.command(epilog=_examples("why"))
 def why(
-    id: Annotated[str, typer.Argument(help="A memory's id.")],  # noqa: A002 - the argument's name in the help
+    id: Annotated[str, typer.Argument(help="The id of a memory, or of an interaction.")],  # noqa: A002 - the argument's name in the help
     output: Annotated[TextFormat, typer.Option("--format", help="json lists every interaction of every count.")] = (
         TextFormat.text
     ),
     limit: Annotated[int, typer.Option(min=1, help="Interactions shown per count, newest first.")] = 5,
 ) -> None:
-    """Show every count of a memory with the interactions behind it, newest first."""
+    """Show every count of a memory with the interactions behind it, newest first; or what an interaction refers to."""
     from slowwave.flows.why import run_why
 
     run_why(_settings(), id, output=output.value, limit=limit)

@@ -12,13 +12,16 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import orjson
 import polars as pl
 import zstandard
 
 from slowwave.transforms.delivered_rows import DeliveredRows, FrameRows, RecordRows
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 CHUNK_ROWS = 20_000
 CHUNK_BYTES = 32 * 2**20
@@ -255,7 +258,9 @@ def _csv_chunks(lines: _Lines) -> Iterator[Chunk]:
     header: list[str] | None = None
     header_fault = ""
     for number, cells, raw, fault in _csv_rows(lines):
-        if fault:
+        if fault and header is None:
+            header, header_fault = [], f"the header is broken: {fault}"
+        elif fault:
             gathered.refuse(number, fault, raw)
         elif header is None:
             header = [cell.strip() for cell in cells]
@@ -311,6 +316,15 @@ def _csv_fault(header: list[str], cells: list[str]) -> str | None:
     return "the row is not valid UTF-8" if _has_bad_bytes(cells) else None
 
 
+def _refuse_wide_decimals(file: pq.ParquetFile) -> None:
+    import pyarrow as pa
+
+    too_wide = next((one.name for one in file.schema_arrow if pa.types.is_decimal256(one.type)), None)
+    if too_wide is not None:
+        message = f"the column {too_wide!r} holds decimals of more than 38 digits: deliver it as text"
+        raise ValueError(message)
+
+
 def _parquet_chunks(handle: BinaryIO) -> Iterator[Chunk]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -319,23 +333,31 @@ def _parquet_chunks(handle: BinaryIO) -> Iterator[Chunk]:
     none = RecordRows([], [], [])
     try:
         file = pq.ParquetFile(handle)
+        _refuse_wide_decimals(file)
         per_row = max(1, sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)))
         per_row = max(1, per_row // max(1, file.metadata.num_rows))
         rows = max(1, min(CHUNK_ROWS, CHUNK_BYTES // per_row))
         for batch in file.iter_batches(batch_size=rows):
+            batch.validate(full=True)  # text that is not UTF-8 would panic further on
             frame = cast("pl.DataFrame", pl.from_arrow(pa.Table.from_batches([batch])))
             yield Chunk(FrameRows(frame, range(number, number + frame.height)), [], handle.tell())
             number += frame.height
-    except (pa.ArrowException, OSError, pl.exceptions.PolarsError, ValueError) as error:
+    except (pa.ArrowException, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
         first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        reason = f"the file is not whole Parquet: {first_line}"
+        reason = f"the file cannot be read as Parquet: {first_line}"
         yield Chunk(none, [BadRow(None, reason, b"")], 0)
 
 
 def open_delivery(path: Path | None, stdin: BinaryIO) -> BinaryIO:
-    """A seekable handle of a file, or for None of all that standard input holds (beyond 64 MB on the disk)."""
-    if path is not None:
+    """A seekable handle of a file, or of all that standard input (None), a pipe or a device holds.
+
+    What cannot be read twice is held in memory, beyond 64 MB on the disk.
+    """
+    if path is not None and path.is_file():
         return path.open("rb")
+    if path is not None:
+        with path.open("rb") as stream:
+            return open_delivery(None, stream)
     held = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - the caller closes it
     shutil.copyfileobj(stdin, held)
     held.seek(0)

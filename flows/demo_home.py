@@ -44,7 +44,7 @@ def demo_note(settings: Settings, screen: Screen) -> None:
 def _noted(settings: Settings) -> dict[str, int] | None:
     try:
         return dict(json.loads((settings.home / _NOTE).read_text()))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except ValueError:
         return {}

@@ -61,7 +61,7 @@ class Lake:
         marker = self.root / "FORMAT"
         if not marker.exists():
             return
-        written = marker.read_text().strip()
+        written = marker.read_text(errors="backslashreplace").strip()
         if not written.isdecimal() or int(written) > LAKE_FORMAT:
             message = (
                 f"the lake {self.root} has format {written[:20]!r}, this slowwave reads up to {LAKE_FORMAT}: "

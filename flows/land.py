@@ -24,7 +24,7 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
 from slowwave.flows.run_ids import utc_now
 from slowwave.transforms.landed_tables import LANDED, Memories
-from slowwave.transforms.landing import QUARANTINE_SCHEMA, ROW_NUMBER, Kind, landed_rows
+from slowwave.transforms.landing import QUARANTINE_SCHEMA, ROW_NUMBER, Kind, readable_rows
 from slowwave.transforms.schema import Landed, polars_schema
 from slowwave.transforms.serving_tables import Quarantine, RunFiles
 
@@ -92,6 +92,9 @@ def path_deliveries(paths: Sequence[str]) -> list[Delivery]:
         if given == "-":
             found.append(Delivery("-", None))
             continue
+        if not given:
+            message = "an empty path was given: name a file, a folder or a glob, or give none to land the inbox"
+            raise UserError(message)
         path = Path(given)
         try:
             if path.is_dir():
@@ -125,8 +128,10 @@ def _files_below(folder: Path) -> list[Path]:
             plain = name.lower()
             for packed in PACKED_SUFFIXES:
                 plain = plain.removesuffix(packed)
-            if plain.endswith(SUFFIXES) and not name.startswith("."):
-                found.append(Path(root) / name)
+            path = Path(root) / name
+            # a broken link is listed, to be reported; a pipe would never end
+            if plain.endswith(SUFFIXES) and not name.startswith(".") and (path.is_file() or path.is_symlink()):
+                found.append(path)
     return sorted(found)
 
 
@@ -185,20 +190,22 @@ class Landing:
         for delivery in deliveries:
             try:
                 handle = open_delivery(delivery.path, self.stdin)
+                before = os.fstat(handle.fileno()) if delivery.from_inbox else None
+                content, size = file_hash(handle)
+                handle.seek(0)
             except OSError as error:
                 self.report.unreadable.append(f"{delivery.source} cannot be read: {error.strerror}")
                 continue
             with handle:
-                self._read(delivery, handle)
+                self._read(delivery, handle, content, size, before)
             if self._batch.bytes >= FLUSH_BYTES or len(self._pending) >= FLUSH_FILES:
                 self._flush()
         self._flush()
         return self.report
 
-    def _read(self, delivery: Delivery, handle: BinaryIO) -> None:
-        before = os.fstat(handle.fileno()) if delivery.path is not None else None
-        content, size = file_hash(handle)
-        handle.seek(0)
+    def _read(
+        self, delivery: Delivery, handle: BinaryIO, content: str, size: int, before: os.stat_result | None
+    ) -> None:
         source = os.fsencode(delivery.source).decode("utf-8", "backslashreplace")  # a file's name need not be text
         file = FileCounts(len(self.report.files) + 1, source, content, size)
         self.report.files.append(file)
@@ -206,7 +213,7 @@ class Landing:
             file.delivered = file.duplicate = self._landed_files[content]
         else:
             for chunk in chunks(handle, source):
-                landed = landed_rows(chunk.rows, self.kind)
+                landed = readable_rows(chunk.rows, self.kind)
                 refused = pl.concat([landed.quarantine, _bad_rows(chunk.bad)])
                 file.delivered += landed.delivered + len(chunk.bad)
                 file.quarantined += refused.height

@@ -21,7 +21,7 @@ from slowwave.flows.prune import prune
 from slowwave.flows.publish import publish
 from slowwave.flows.replay import batches_of_days, build_days
 from slowwave.flows.run import Progress, Run, no_progress, start_run
-from slowwave.flows.serving import Finding, current_run, run_path, swap_in
+from slowwave.flows.serving import Finding, current_run, is_readable, run_path, swap_in
 from slowwave.transforms.evidence_tables import DayInputs
 from slowwave.transforms.serving_tables import Runs
 
@@ -94,7 +94,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         run.lake.write_ledger(DayInputs, run.started_at.date(), run.run_id, plan.day_inputs(run.run_id))
         run.stage("swap", swap_in, run.settings, run.run_id)
         run.record(row)
-    except (UserError, OSError) as error:
+    except Exception as error:
         _record_failure(run, as_of, error)
         raise
     run.stage("prune", prune, run.settings, run.lake)
@@ -138,7 +138,7 @@ def _nothing_new(run: Run, plan: Plan, *, explicit: bool) -> str:
     current = current_run(run.settings)
     ledger = run.lake.ledger(Runs)
     rows = ledger.filter(pl.col("run_id") == (current.stem if current else ""))
-    if rows.is_empty():
+    if current is None or rows.is_empty() or not is_readable(current):
         return ""
     row = rows.row(0, named=True)
     same = (row["input_hash"], row["code_hash"]) == (plan.input_hash, code_hash())

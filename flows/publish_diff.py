@@ -99,7 +99,11 @@ def _previous(settings: Settings, current: Path) -> Path:
         path = run_path(settings, run_id)
         if path.exists():
             return path
-    message = f"there is no publish before {current.stem} whose file is still there"
+    message = (
+        "there is only one publish yet: a nightly run that finds something new makes another"
+        if not earlier
+        else f"no file of a publish before {current.stem} is left: they are pruned after a while"
+    )
     raise UserError(message)
 
 

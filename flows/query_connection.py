@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 
+from slowwave.flows.errors import UserError
 from slowwave.flows.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,6 +57,32 @@ def locked_connection(
                 connection.register(name, frame)
             connection.execute(_LOCK)
             yield connection
+
+
+# What changes rows can only reach temporary tables: the published ones are opened read-only.
+_ANSWERS = {
+    getattr(duckdb.StatementType, name)
+    for name in ("SELECT", "MULTI", "CREATE", "INSERT", "UPDATE", "DELETE", "DROP", "SET")
+}
+_COPIES = re.compile(r"\bcopy\b", re.IGNORECASE)
+_EXPLAIN = re.compile(r"^\s*EXPLAIN\s+(?:ANALYZE\s+|\([^)]*\)\s*)?", re.IGNORECASE)
+
+
+def check_statements(connection: duckdb.DuckDBPyConnection, statements: Sequence[duckdb.Statement]) -> None:
+    """Let through what asks; the lock alone leaves the database's own file open to COPY.
+
+    SELECT is also FROM, VALUES, SHOW, DESCRIBE and SUMMARIZE; what writes reaches temporary tables only,
+    and SET reaches variables.
+    Raises UserError for any other statement.
+    """
+    for statement in statements:
+        asked = statement
+        if statement.type == duckdb.StatementType.EXPLAIN:  # EXPLAIN ANALYZE runs what it explains
+            asked, *_ = connection.extract_statements(_EXPLAIN.sub("", statement.query, count=1))
+        copies = asked.type == duckdb.StatementType.MULTI and _COPIES.search(asked.query)  # COPY (PIVOT …) TO …
+        if asked.type not in _ANSWERS or copies:
+            message = f"{'COPY' if copies else asked.type.name} is refused: `slowwave sql` reads and changes nothing"
+            raise UserError(message)
 
 
 def error_lines(error: duckdb.Error) -> str:

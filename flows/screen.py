@@ -182,7 +182,7 @@ def print_landing(report: LandingReport, *, dry_run: bool) -> None:
 def day_lines(days: Sequence[DayPlan], label: str, of: int) -> Lines:
     """Days to build and why, a line per reason."""
     if not days:
-        return [(label, f"none of {counted(of, 'day')}: all are there")]
+        return [(label, f"none of {counted(of, 'day')}: all are there" if of else "no day with interactions")]
     found: defaultdict[str, list[date]] = defaultdict(list)
     for day in days:
         found[day.reason].append(day.day)

@@ -190,6 +190,15 @@ def current_run(settings: Settings) -> Path | None:
     return target if target.exists() else None
 
 
+def is_readable(path: Path) -> bool:
+    """Whether a serving file still opens and names its run: it may have been damaged since."""
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            return bool(connection.sql("FROM runs WHERE run_id = $id", params={"id": path.stem}).fetchall())
+    except duckdb.Error:
+        return False
+
+
 def swap_in(settings: Settings, run_id: str) -> None:
     """Make a run's file the current one. Readers see the old file or the new one, never neither.
 

@@ -15,7 +15,7 @@ import typer
 
 from slowwave.dashboards.cookbook import Recipe, cookbook
 from slowwave.flows.errors import UserError
-from slowwave.flows.query_connection import error_lines, locked_connection, published_file
+from slowwave.flows.query_connection import check_statements, error_lines, locked_connection, published_file
 from slowwave.flows.query_output import BATCH_ROWS, Format, write_parquet_result, write_rows
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings
@@ -130,6 +130,7 @@ def _run(text: str, values: dict[str, str], serving: Path | None, views: LandedV
         if not statements:
             message = "the query is empty"
             raise UserError(message)
+        check_statements(connection, statements)
         _check_params(set().union(*(statement.named_parameters for statement in statements)), values)
         *before, last = [
             (statement, {name: values[name] for name in statement.named_parameters}) for statement in statements

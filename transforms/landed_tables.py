@@ -124,7 +124,10 @@ class Memories(Landed):
     memory_type: str | None = column(
         "identity, preference, project, knowledge, ... First change: knowledge.", default=None
     )
-    project: str | None = column("Project; '' is global. First change: ''.", default=None)
+    project: str | None = column(
+        "Project; '' is none: identity and preference memories are then eligible everywhere. First change: ''.",
+        default=None,
+    )
     agent: str | None = column("Agent the memory belongs to; '' is none.", default=None)
     content: str | None = column("The text.", default=None)
     status: Status | None = column("First change: candidate.", default=None)

@@ -24,6 +24,7 @@ Kind = Literal["interactions", "outcomes", "memories"]
 ROW_NUMBER = "row_number"
 QUARANTINE_SCHEMA = pl.Schema({ROW_NUMBER: pl.Int64, "field": pl.String, "reason": pl.String, "raw_text": pl.String})
 
+_PARTS = ("interactions", "outcomes", "memories", "quarantine")
 _LATEST = datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _OUTCOME_ONLY = {c.name for c in producer_columns(Outcomes)} - {c.name for c in producer_columns(Interactions)}
 _FROM_INTERACTION = (
@@ -91,6 +92,32 @@ def landed_rows(rows: DeliveredRows, kind: Kind | None = None) -> LandedRows:
     quarantine = _quarantine(rows, findings)
     good = {table: _hashed_good_rows(table, parts[table.name], quarantine) for table in LANDED}
     return LandedRows(len(rows), good[Interactions], good[Outcomes], good[Memories], quarantine)
+
+
+# What Polars and Python raise over values of Parquet types that none of ours can hold, such as the year 148108.
+_UNREADABLE = (ValueError, OverflowError, TypeError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+
+
+def readable_rows(rows: DeliveredRows, kind: Kind | None = None) -> LandedRows:
+    """`landed_rows`, where a row that cannot even be read is quarantined and the others go on.
+
+    The rows are halved until the unreadable ones stand alone.
+    """
+    try:
+        return landed_rows(rows, kind)
+    except _UNREADABLE as error:
+        if len(rows) > 1:
+            middle = len(rows) // 2
+            first = readable_rows(rows.take(range(middle)), kind)
+            second = readable_rows(rows.take(range(middle, len(rows))), kind)
+            return LandedRows(
+                len(rows),
+                *(pl.concat([getattr(first, name), getattr(second, name)]) for name in _PARTS),
+            )
+        reason = f"the row cannot be read: {str(error).strip().splitlines()[0] if str(error).strip() else 'bad values'}"
+        refused = {ROW_NUMBER: [rows.row_numbers[0]], "field": [""], "reason": [reason], "raw_text": [""]}
+        none = landed_rows(rows.take([]), kind)
+        return LandedRows(1, none.interactions, none.outcomes, none.memories, pl.DataFrame(refused, QUARANTINE_SCHEMA))
 
 
 def _present(rows: DeliveredRows, name: str) -> list[bool]:
@@ -221,9 +248,10 @@ def _completed_interactions(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _known_at() -> pl.Expr:
-    """An outcome is known when it ended: `created_at` plus `duration_ms`."""
-    taken = pl.duration(microseconds=(pl.col("duration_ms").fill_null(0) * 1000).round().cast(pl.Int64, strict=False))
-    return pl.min_horizontal(pl.col("created_at") + taken, pl.lit(_LATEST, dtype=pl.Datetime("us")))
+    """An outcome is known when it ended: `created_at` plus `duration_ms`, at most the last instant there is."""
+    left_us = (pl.lit(_LATEST, dtype=pl.Datetime("us")) - pl.col("created_at")).dt.total_microseconds()
+    taken_us = pl.min_horizontal((pl.col("duration_ms").fill_null(0) * 1000).round(), left_us.cast(pl.Float64))
+    return pl.col("created_at") + pl.duration(microseconds=taken_us.cast(pl.Int64))
 
 
 def _completed_outcomes(frame: pl.DataFrame) -> pl.DataFrame:

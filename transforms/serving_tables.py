@@ -20,20 +20,22 @@ class MemoryHealth(Table):
     key: ClassVar[tuple[str, ...]] = ("memory_id",)
 
     memory_id: str = column("Key.")
-    project: str | None = column("Project; '' is global. NULL: injected somewhere, but never landed as a memory.")
+    project: str | None = column("Project; '' is none. NULL: injected somewhere, but never landed as a memory.")
     agent: str | None = column("Agent it belongs to; '' is none. NULL: never landed.")
     memory_type: str | None = column("identity, preference, project, knowledge, ... NULL: never landed.")
     status: Status | None = column("State. NULL: never landed.")
     content: str | None = column("Its text. NULL: never said.")
     created_at: datetime | None = column("Its first change. NULL: never landed.", unit="UTC")
-    eligible_count: int = column("Interactions in which it was active and of the project, or global.")
+    eligible_count: int = column(
+        "Interactions in which it was active and of the project, or of no project and of a global type (a param)."
+    )
     injected_count: int = column("Interactions it was put into (`memories_used`).")
     echoed_count: int = column("Interactions whose answer repeats its first words (`echo/1`), parroted or not.")
     reference_count: int = column("Interactions whose answer echoes or uses it: a lower bound on its real use.")
     first_referenced_at: datetime | None = column("First reference. NULL: no detected reference.", unit="UTC")
     last_referenced_at: datetime | None = column("Last reference. NULL: no detected reference.", unit="UTC")
     reinforced_confidence: float | None = column(
-        "Initial confidence plus 0.02 (a param) per echoing interaction, at most 1. NULL: no initial confidence.",
+        "Initial confidence plus `reinforcement_delta` (default 0.02) per echoing interaction, capped. NULL: none given.",
         unit="0-1",
     )
     run_id: str = column(_RUN_ID)

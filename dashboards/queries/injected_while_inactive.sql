@@ -1,5 +1,5 @@
 -- question: Which memories were injected on days that ended with them no longer active?
--- columns: memory_id – the memory; project – its project, '' is global;
+-- columns: memory_id – the memory; project – its project, '' is none;
 --   status_then – its state at the end of those days; injected_count (interactions) – were given it on such days;
 --   last_at (UTC) – the last of them; content – its text
 SELECT

@@ -1,5 +1,5 @@
 -- question: Which memories were injected, with no use detected in any answer?
--- columns: memory_id – the memory; project – its project, '' is global; status – its state;
+-- columns: memory_id – the memory; project – its project, '' is none; status – its state;
 --   injected_count (interactions) – were given it; eligible_count (interactions) – could have used it;
 --   content – its text
 -- params: at_least=5

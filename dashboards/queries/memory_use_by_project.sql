@@ -1,5 +1,5 @@
 -- question: Of each project's memories, how many were ever eligible, injected, referenced?
--- columns: project – '' is global; memories (memories) – landed; active (memories) – active now;
+-- columns: project – '' is none; memories (memories) – landed; active (memories) – active now;
 --   eligible (memories) – at least once; injected (memories) – at least once;
 --   referenced (memories) – with at least one detected use, a lower bound
 SELECT

@@ -1,5 +1,5 @@
 -- question: Which memories do answers repeat most?
--- columns: memory_id – the memory; project – its project, '' is global; status – its state;
+-- columns: memory_id – the memory; project – its project, '' is none; status – its state;
 --   eligible_count (interactions) – could have used it; injected_count (interactions) – were given it;
 --   reference_count (interactions) – answers in which a use was detected, a lower bound;
 --   content – its text

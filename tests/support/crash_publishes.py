@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from slowwave.flows.settings import Settings
 
 # One statement sees one snapshot whatever happens, so each table is asked in a statement of its own.
 TABLES = ("memory_health", "memory_health_history", "memory_references")
+# Readers leave the writer a share of a small machine.
+_PAUSE_SECONDS = 0.01
 
 
 def write(home: Path, publishes: int) -> dict[str, Any]:
@@ -40,6 +43,7 @@ def read(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
     ((run_id, as_of),) = shown
     rows = connection.sql("SELECT status FROM runs WHERE run_id = $run_id", params={"run_id": run_id}).fetchall()
     assert rows == [("published",)], f"{run_id} is {rows} in runs"
+    time.sleep(_PAUSE_SECONDS)
     return run_id, as_of
 
 

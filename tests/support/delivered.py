@@ -6,10 +6,11 @@ import csv
 import io
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import polars as pl
+import pyarrow as pa
 
 from slowwave.transforms.delivered_rows import FrameRows, RecordRows
 from slowwave.transforms.landing import Kind, LandedRows, landed_rows
@@ -46,10 +47,13 @@ def _cell(value: object) -> object:
 
 
 def as_frame(records: Sequence[Record]) -> FrameRows:
-    """Rows as a Parquet file holds them, each column with the type its values have."""
+    """Rows as a Parquet file holds them, each column with the type its values have.
+
+    By way of Arrow: Polars takes the type of a struct's field from the first value, and NULLs what comes later.
+    """
     names = dict.fromkeys(name for record in records for name in record)
     columns = {name: [record.get(name) for record in records] for name in names}
-    return FrameRows(pl.DataFrame(columns, strict=True), range(1, len(records) + 1))
+    return FrameRows(cast("pl.DataFrame", pl.from_arrow(pa.table(columns))), range(1, len(records) + 1))
 
 
 def land(*records: Record, kind: Kind | None = None) -> LandedRows:

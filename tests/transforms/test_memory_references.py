@@ -26,7 +26,7 @@ def change(hours=0, memory_id="m1", **fields):
 
 
 @given(interactions, changes)
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_references_are_those_of_a_loop(rows, change_rows):
     found = references_of(rows, pool_of(change_rows))
     assert found.to_dicts() == model.references(rows, change_rows)

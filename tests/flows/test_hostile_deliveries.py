@@ -1,0 +1,140 @@
+"""One bad file, row or query never stops, hides or harms the rest."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from slowwave.flows import cli
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake import Lake
+from slowwave.flows.land import LandingReport, path_deliveries
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import land_paths, nightly, parse_as_of, start_run
+from slowwave.flows.settings import Settings
+from slowwave.transforms.landed_tables import Outcomes
+
+GOOD = '{"prompt": "fine", "created_at": "2026-03-01", "interaction_id": "good"}\n'
+FAR = 4_611_686_018_427_387  # milliseconds: the year 148108
+
+
+def land(home: Path, *paths: Path) -> LandingReport:
+    settings = Settings(home)
+    with writer_lock(settings, "test"):
+        return land_paths(start_run(settings, "land"), path_deliveries([str(path) for path in paths]))
+
+
+def publish(home: Path) -> str:
+    settings = Settings(home)
+    with writer_lock(settings, "test"):
+        return nightly(start_run(settings, "nightly"), as_of=parse_as_of("2026-03-02")).status
+
+
+def bad_text() -> pa.Array:
+    return pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")])
+
+
+POISON = {
+    "text that is not UTF-8": {"prompt": bad_text(), "created_at": ["2026-03-01"]},
+    "decimals too wide": {"prompt": ["x"], "created_at": ["2026-03-01"], "d": pa.array([1], pa.decimal256(70, 0))},
+    "a time nothing can hold": {
+        "prompt": ["x"],
+        "created_at": ["2026-03-01"],
+        "deep": pa.array([[FAR]], pa.list_(pa.timestamp("ms"))),
+    },
+}
+
+
+@pytest.mark.parametrize("name", POISON)
+def test_parquet_that_cannot_be_read_is_quarantined_and_the_rest_lands(name: str, tmp_path: Path) -> None:
+    pq.write_table(pa.table(POISON[name]), tmp_path / "a.parquet")
+    (tmp_path / "b.jsonl").write_text(GOOD)
+    poison, good = land(tmp_path / "home", tmp_path / "a.parquet", tmp_path / "b.jsonl").files
+    assert (poison.delivered, poison.quarantined) == (1, 1)
+    assert good.accepted == 1
+
+
+def test_the_rows_beside_an_unreadable_one_land(tmp_path: Path) -> None:
+    times = pa.array([[1], [FAR], None], pa.list_(pa.timestamp("ms")))
+    table = pa.table({"prompt": ["a", "b", "c"], "created_at": ["2026-03-01"] * 3, "deep": times})
+    pq.write_table(table, tmp_path / "a.parquet")
+    (file,) = land(tmp_path / "home", tmp_path / "a.parquet").files
+    assert (file.delivered, file.accepted, file.quarantined) == (3, 2, 1)
+
+
+def test_a_broken_csv_header_loses_no_row(tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text('prompt,"created"x_at\na,2026-03-01\nb,2026-03-01\n')
+    (file,) = land(tmp_path / "home", tmp_path / "h.csv").files
+    assert (file.delivered, file.quarantined) == (2, 2)
+
+
+def test_an_empty_path_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here.jsonl").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="empty path"):
+        path_deliveries([""])
+
+
+def test_a_pipe_in_a_folder_is_left_alone(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    (tmp_path / "b.jsonl").write_text(GOOD)
+    assert [delivery.path for delivery in path_deliveries([str(tmp_path)])] == [tmp_path / "b.jsonl"]
+
+
+@pytest.mark.parametrize("duration_ms", [9.2225e15, 9.3e15, 1e300])
+def test_an_endless_outcome_is_never_known(duration_ms: float, tmp_path: Path) -> None:
+    row = f'{{"outcome_id": "o", "created_at": "2026-03-01", "success": true, "duration_ms": {duration_ms}}}\n'
+    (tmp_path / "o.jsonl").write_text(row)
+    land(tmp_path / "home", tmp_path / "o.jsonl")
+    lake = Lake(tmp_path / "home" / "lake")
+    files = [file for of_day in lake.files("outcomes").values() for file in of_day]
+    known = lake.scan_rows(Outcomes, files).select(pl.col("recorded_at")).collect().item()
+    assert known == datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - naive is UTC
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published")
+    (folder / "g.jsonl").write_text(GOOD)
+    land(folder / "home", folder / "g.jsonl")
+    publish(folder / "home")
+    return folder / "home"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "COPY (SELECT 1) TO '{file}' (FORMAT csv, USE_TMP_FILE false)",
+        "COPY (SELECT 1) TO '{file}.wal' (USE_TMP_FILE false)",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{file}' (FORMAT csv, USE_TMP_FILE false)",
+        "EXPLAIN/**/ANALYZE COPY (SELECT 1) TO '{file}' (FORMAT csv, USE_TMP_FILE false)",
+        "COPY (PIVOT (SELECT 1 a, 2 b) ON a USING sum(b)) TO '{file}' (FORMAT csv, USE_TMP_FILE false)",
+        "PREPARE p AS COPY (SELECT 1) TO '{file}' (FORMAT csv, USE_TMP_FILE false); EXECUTE p",
+    ],
+)
+def test_no_query_writes_to_the_published_file(query: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home))
+    file = Settings(home).current.resolve()
+    before = file.read_bytes()
+    assert cli._exit_code(["sql", query.format(file=file)]) == 1
+    assert file.read_bytes() == before
+    assert not Path(f"{file}.wal").exists()
+
+
+def test_a_damaged_publish_is_published_anew(tmp_path: Path) -> None:
+    (tmp_path / "g.jsonl").write_text(GOOD)
+    home = tmp_path / "home"
+    land(home, tmp_path / "g.jsonl")
+    assert publish(home) == "published"
+    assert publish(home) == "skipped"
+    Settings(home).current.resolve().write_bytes(b"junk")
+    assert publish(home) == "published"
+    with duckdb.connect(Settings(home).current, read_only=True) as connection:
+        assert connection.sql("SELECT count(*) FROM runs WHERE status = 'published'").fetchall() == [(2,)]
