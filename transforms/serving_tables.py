@@ -35,7 +35,7 @@ class MemoryHealth(Table):
     first_referenced_at: datetime | None = column("First reference. NULL: no detected reference.", unit="UTC")
     last_referenced_at: datetime | None = column("Last reference. NULL: no detected reference.", unit="UTC")
     reinforced_confidence: float | None = column(
-        "Initial confidence plus `reinforcement_delta` (default 0.02) per echoing interaction, capped. NULL: none given.",
+        "Initial confidence plus `reinforcement_delta` (default 0.02) per echoing interaction, capped. NULL: none.",
         unit="0-1",
     )
     run_id: str = column(_RUN_ID)

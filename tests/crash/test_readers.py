@@ -27,7 +27,7 @@ def _result(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 def _watch(home: Path, publishes: int) -> None:
     crash_home.prepare_plain(home)
-    readers = [_start(role, home) for role in ("hold", "reopen", "reopen")]
+    readers = [_start(role, home) for role in ("hold", "reopen")]
     writer = _start("write", home, publishes)
     try:
         written = _result(writer)

@@ -21,7 +21,7 @@ from slowwave.flows.settings import Settings
 # One statement sees one snapshot whatever happens, so each table is asked in a statement of its own.
 TABLES = ("memory_health", "memory_health_history", "memory_references")
 # Readers leave the writer a share of a small machine.
-_PAUSE_SECONDS = 0.01
+_PAUSE_SECONDS = 0.03
 
 
 def write(home: Path, publishes: int) -> dict[str, Any]:
