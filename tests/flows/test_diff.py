@@ -165,7 +165,7 @@ def test_previous_is_the_publish_before_whose_file_is_there(home: SmallHome, twi
     find_run(home.settings, twice[1]).unlink()
     assert find_run(home.settings, "previous").stem == twice[0]
     find_run(home.settings, twice[0]).unlink()
-    with pytest.raises(UserError, match="no publish before"):
+    with pytest.raises(UserError, match="publish before"):
         find_run(home.settings, "previous")
 
 
