@@ -29,6 +29,7 @@ import duckdb
 import pyarrow.parquet  # noqa: F401 - loaded before forking
 
 from slowwave.flows import run_ids
+from slowwave.flows.code_hash import code_hash
 from slowwave.flows.errors import UserError
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.settings import Settings
@@ -118,6 +119,7 @@ def outcome(step: Callable[[Path], Any], home: Path) -> dict[str, Any]:
 
 def serve() -> None:
     """Answer requests until there are no more."""
+    code_hash()  # read once: a file of the project saved meanwhile must not make one step another than the next
     while line := os.read(0, 2**16):
         request = json.loads(line)
         reading, writing = os.pipe()
