@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.flows.errors import UserError
+from slowwave.flows.forget_commands import forget
 from slowwave.flows.settings import Settings, settings_from_environment
 
 app = typer.Typer(
@@ -23,6 +24,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.",
 )
+
+app.add_typer(forget, name="forget")
 
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -51,6 +54,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave schema",
         "slowwave schema interactions",
         "slowwave schema memory_health --format markdown",
+    ),
+    "forget": (
+        "slowwave forget plan",
+        "slowwave forget apply --dry-run",
+        "slowwave forget hold MEMORY_ID --reason 'the audit needs it'",
     ),
     "diff": (
         "slowwave diff",
@@ -202,13 +210,13 @@ def sql(
 
 @app.command(epilog=_examples("why"))
 def why(
-    id: Annotated[str, typer.Argument(help="The id of a memory, or of an interaction.")],  # noqa: A002 - the argument's name in the help
+    id: Annotated[str, typer.Argument(help="The id of a memory, interaction, strategy, error or outcome.")],  # noqa: A002 - the argument's name in the help
     output: Annotated[TextFormat, typer.Option("--format", help="json lists every interaction of every count.")] = (
         TextFormat.text
     ),
     limit: Annotated[int, typer.Option(min=1, help="Interactions shown per count, newest first.")] = 5,
 ) -> None:
-    """Show every count of a memory with the interactions behind it, newest first; or what an interaction refers to."""
+    """Show every count of a memory or strategy with the rows behind it, newest first; or what an interaction used."""
     from slowwave.flows.why import run_why
 
     run_why(_settings(), id, output=output.value, limit=limit)

@@ -15,6 +15,8 @@ from typing import Any
 import polars as pl
 
 from slowwave.flows.lake import Lake, LakeFile, microseconds
+from slowwave.transforms.decision_tables import Decisions
+from slowwave.transforms.decisions import effective
 from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
 from slowwave.transforms.fingerprints import fingerprint
 from slowwave.transforms.hashing import digest, rows_digest
@@ -98,6 +100,13 @@ class LogAsOf:
         return memory_states(changes).collect()
 
     @cached_property
+    def decisions(self) -> pl.LazyFrame:
+        """Decisions visible at `as_of` that took effect."""
+        rows = self.lake.scan_rows(Decisions, [file for files in self.files(Decisions).values() for file in files])
+        seen = rows.filter(is_visible(Decisions, self.as_of)).collect()
+        return winning_versions(Decisions, effective_decisions(self.lake, seen).lazy(), self.as_of).collect().lazy()
+
+    @cached_property
     def pool(self) -> pl.DataFrame:
         """Memory pool visible at `as_of`."""
         return memory_pool(self.states.lazy(), self.params.evidence).collect()
@@ -106,6 +115,11 @@ class LogAsOf:
         """The pool rows that hold at some time from `start` to `end`, both included."""
         still = pl.col("valid_until").is_null() | (pl.col("valid_until") > start)
         return self.pool.filter(pl.col("valid_from") <= end, still)
+
+
+def effective_decisions(lake: Lake, decisions: pl.DataFrame) -> pl.DataFrame:
+    """Of landed decisions those whose status changes, if they make any, are in the memory log."""
+    return effective(decisions, lake.row_hashes(Memories, decisions["decided_at"].dt.date().unique().sort()))
 
 
 def day_start(day: date) -> datetime:
@@ -175,7 +189,8 @@ class Plan:
         for row in earlier.sort("run_id").iter_rows(named=True):
             self._known[_cache_key(row)] = row
             self._before[row["landed_table"], row["day"]] = row
-        self.inputs = [*self._plain_inputs(Memories), *self._plain_inputs(Outcomes), *self._replay_inputs()]
+        plain = (Memories, Outcomes, Decisions)
+        self.inputs = [*(row for table in plain for row in self._plain_inputs(table)), *self._replay_inputs()]
         self.days = [
             DayPlan(row["day"], row["fingerprint"], self._reason(row, full=full))
             for row in self.inputs

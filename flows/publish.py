@@ -16,23 +16,48 @@ import duckdb
 import polars as pl
 
 from slowwave.flows.code_hash import code_hash
+from slowwave.flows.health import health_from, history_pieces, timelines_from
+from slowwave.flows.learning import learned_from
 from slowwave.flows.plan import DayPlan, Plan
 from slowwave.flows.run import Run, one_row
 from slowwave.flows.serving import Finding, ServingFile, current_run, table_hash
-from slowwave.transforms.evidence_tables import DayInputs, MemoryDays, MemoryReferences
+from slowwave.transforms.evidence_tables import DayInputs, MemoryReferences
 from slowwave.transforms.landed_tables import Interactions, Memories
-from slowwave.transforms.memory_health import COUNTS, memory_health
-from slowwave.transforms.memory_health_history import memory_health_history
+from slowwave.transforms.learning_tables import Scorecard
+from slowwave.transforms.memory_health import COUNTS
+from slowwave.transforms.memory_timelines import MemoryTimelines
+from slowwave.transforms.memory_use import memory_use
 from slowwave.transforms.serving_tables import (
     LEDGER,
     PUBLISHED,
-    MemoryHealth,
     MemoryHealthHistory,
     PublishedReferences,
     Runs,
 )
+from slowwave.transforms.strength_tables import FittedStrengths
+from slowwave.transforms.times import epoch_day
 
 _BY_DAY = (MemoryHealthHistory, PublishedReferences)
+# Counts only grow, so a memory was last touched on the first of the days with the most injections and references.
+_ELIGIBLE = """
+SELECT
+    memory_id,
+    eligible_count,
+    CASE WHEN touches > 0 THEN last_touch.day END AS touched_day,
+    eligible_count - last_touch.eligible_count AS eligible_since_touch
+FROM (
+    SELECT
+        memory_id,
+        max(eligible_count) AS eligible_count,
+        max(injected_count + reference_count) AS touches,
+        arg_max(
+            {'day': day - DATE '1970-01-01', 'eligible_count': eligible_count},
+            (injected_count + reference_count)::HUGEINT * 10000000 - (day - DATE '1970-01-01')
+        ) AS last_touch
+    FROM memory_health_history
+    GROUP BY memory_id
+)
+"""
 
 
 @dataclass(frozen=True)
@@ -49,18 +74,25 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
 
     Raises AuditFailedError when an audit failed, OSError when the disk cannot be written.
     """
-    base = _base(run, plan)
+    timelines = timelines_from(run, plan)
+    use = memory_use(timelines, epoch_day(plan.log.as_of), run.params)
+    base = _base(run, plan, use.strength_fits)
     with ServingFile(path, base.path if base else None) as serving:
-        run.progress("publish", 0, 3)
-        days = run.lake.scan_evidence(MemoryDays, plan.partitions)
-        health = memory_health(plan.log.states.lazy(), days, run.params)
-        serving.create(MemoryHealth, _stamped(run, plan, health))
-        run.progress("publish", 1, 3)
+        run.progress("publish", 0, 4)
+        taught = learned_from(run, plan)
+        graded = pl.concat([taught.tables[Scorecard].select(use.scores.columns), use.scores])
+        for table, rows in {**taught.tables, **use.tables, Scorecard: graded}.items():
+            serving.create(table, _stamped(run, plan, rows.lazy()))
+        run.progress("publish", 1, 4)
         if base is None:
-            _write_days(run, plan, serving)
+            _write_days(run, plan, serving, timelines, use.strength_fits)
         else:
-            _write_changed_days(run, plan, serving, base)
-        run.progress("publish", 2, 3)
+            _write_changed_days(run, plan, serving, base, timelines, use.strength_fits)
+        run.progress("publish", 2, 4)
+        eligible = serving.connection.sql(_ELIGIBLE).pl()
+        for table, rows in health_from(run, plan, taught.attempts, use, eligible).items():
+            serving.create(table, _stamped(run, plan, rows.lazy()))
+        run.progress("publish", 3, 4)
         row = run.ledger_row(
             "published" if run.kind == "nightly" else "built",
             as_of=plan.log.as_of,
@@ -79,7 +111,7 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
             serving.connection.execute("UPDATE runs SET message = $message WHERE run_id = $run_id", said)
             serving.create(Runs, pl.concat([run.lake.ledger(Runs), one_row(Runs, row)]).lazy())
         serving.finish()
-        run.progress("publish", 3, 3)
+        run.progress("publish", 4, 4)
     return path, findings, row
 
 
@@ -89,36 +121,38 @@ def _stamped(run: Run, plan: Plan, rows: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _write_days(run: Run, plan: Plan, serving: ServingFile) -> None:
-    days = run.lake.scan_evidence(MemoryDays, plan.partitions)
-    history = memory_health_history(plan.log.states.lazy(), days, run.params)
-    serving.create(MemoryHealthHistory, _stamped(run, plan, history))
+def _write_days(
+    run: Run, plan: Plan, serving: ServingFile, timelines: MemoryTimelines, strength_fits: pl.DataFrame
+) -> None:
+    serving.create(MemoryHealthHistory)
+    for piece in history_pieces(run, plan, timelines, strength_fits):
+        serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
     references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
     serving.create(PublishedReferences, _stamped(run, plan, references))
 
 
-def _write_changed_days(run: Run, plan: Plan, serving: ServingFile, base: Base) -> None:
+def _write_changed_days(
+    run: Run, plan: Plan, serving: ServingFile, base: Base, timelines: MemoryTimelines, strength_fits: pl.DataFrame
+) -> None:
     first = {"first_day": base.first_day}
     counts = ", ".join(f"max({name}) AS {name}" for name in COUNTS)  # they only grow
     before = serving.connection.sql(
         f"SELECT memory_id, {counts} FROM memory_health_history WHERE day < $first_day GROUP BY memory_id",  # noqa: S608 - declared names
         params=first,
     ).pl()
-    later = {day: name for day, name in plan.partitions.items() if day >= base.first_day}
-    history = memory_health_history(
-        plan.log.states.lazy(), run.lake.scan_evidence(MemoryDays, later), run.params, before.lazy(), base.first_day
-    )
-    serving.replace(MemoryHealthHistory, "day >= $first_day", first, _stamped(run, plan, history))
+    serving.remove(MemoryHealthHistory, "day >= $first_day", first)
+    for piece in history_pieces(run, plan, timelines, strength_fits, before, base.first_day):
+        serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
     changed = {day: plan.partitions[day] for day in base.evidence_days if day in plan.partitions}
     references = run.lake.scan_evidence(MemoryReferences, changed)
-    is_old = "list_contains($days, CAST(occurred_at AS DATE))"
-    serving.replace(PublishedReferences, is_old, {"days": base.evidence_days}, _stamped(run, plan, references))
+    serving.remove(PublishedReferences, "list_contains($days, CAST(occurred_at AS DATE))", {"days": base.evidence_days})
+    serving.extend(PublishedReferences, _stamped(run, plan, references))
     for table in _BY_DAY:
         serving.stamp(table, run.run_id, plan.log.as_of)
 
 
-def _base(run: Run, plan: Plan) -> Base | None:
-    """Current, if it was published by this code with these params, shares the first days, and is what it was."""
+def _base(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
+    """Current, if it was published by this code with these params and half-lives, shares days, and is what it was."""
     current = current_run(run.settings)
     if current is None or plan.full:
         return None
@@ -133,7 +167,9 @@ def _base(run: Run, plan: Plan) -> Base | None:
     evidence = _differing_days(inputs, plan.inputs, Interactions.name, "fingerprint")
     changed = [*evidence, *_differing_days(inputs, plan.inputs, Memories.name, "rows_hash")]
     first_day = min(changed, default=date.max)
-    if not any(day < first_day for day in plan.partitions) or not _is_intact(current, rows["table_hashes"].item()):
+    if not any(day < first_day for day in plan.partitions):
+        return None
+    if not _is_intact(current, rows["table_hashes"].item()) or not _fades_alike(current, strength_fits):
         return None
     return Base(current, evidence, first_day)
 
@@ -151,3 +187,16 @@ def _is_intact(path: Path, table_hashes: Sequence[str]) -> bool:
             return all(f"{table.name}={table_hash(connection, table.name)}" in table_hashes for table in _BY_DAY)
     except duckdb.Error:
         return False
+
+
+def _fades_alike(path: Path, strength_fits: pl.DataFrame) -> bool:
+    """Whether the history taken over was told with the half-lives of now."""
+    half_lives = strength_fits.select("memory_type", "half_life_days").sort("memory_type")
+    with duckdb.connect(path, read_only=True) as connection:
+        was = connection.sql(
+            f"SELECT memory_type, half_life_days FROM {FittedStrengths.name} ORDER BY memory_type"  # noqa: S608 - a declared name
+        ).pl()
+    fitted = strength_fits.filter(pl.col("half_life_days") != pl.col("default_half_life_days"))
+    changed = was.join(half_lives, on=["memory_type", "half_life_days"], how="anti")
+    new = fitted.join(was, on="memory_type", how="anti")  # unfitted, a new type fades as it did where it was before
+    return changed.is_empty() and new.is_empty()

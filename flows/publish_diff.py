@@ -1,7 +1,8 @@
 """What changed between two publishes, table by table, and what of it a person should look at.
 
 Both files are attached read-only to one in-memory database and compared there: however large the tables, only counts
-and a few examples leave SQL. `run_id` and `as_of` differ between any two runs and are no change, except as keys.
+and a few examples leave SQL. `run_id` and `as_of` differ between any two runs and are no change, except as keys; nor is
+what ages by itself, such as strength.
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ EXAMPLES = 20
 _EXCERPT_CHARACTERS = 200
 _BOTH = ("before", "after")  # names of the attached databases
 _STAMPS = ("run_id", "as_of")
+# What changes as time passes, though nothing happened: compared, every memory would be a change of every night.
+_AGEING = {
+    "memory_health": ("strength", "need_30d", "need_if_active", "reasons", "review_value"),
+    "project_health": ("alarms", "mean_strength"),
+    "forgetting_plan": ("reason", "need_30d", "strength"),
+}
 _FACTS = ("run_id", "as_of", "finished_at", "version", "code_hash", "params_hash", "methods")
 _MOVED = ("echoed_count", "injected_count", "eligible_count")
 _NEEDED = {"memory_id", "project", "memory_type", "status", "content", "reference_count", *_MOVED}
@@ -180,7 +187,7 @@ def _table_diff(
     connection: duckdb.DuckDBPyConnection, table: str, key: Sequence[str], old: dict[str, str], new: dict[str, str]
 ) -> TableDiff:
     """Count rows by what became of them, matching them by key."""
-    ignored = {*key, *_STAMPS}
+    ignored = {*key, *_STAMPS, *_AGEING.get(table, ())}
     shared = [name for name in new if name not in ignored and old.get(name) == new[name]]
     not_compared = sorted({name for name in {*old, *new} - ignored if old.get(name) != new.get(name)})
     differs = [f"o.{_quoted(name)} IS DISTINCT FROM n.{_quoted(name)}" for name in shared]

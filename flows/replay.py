@@ -13,10 +13,18 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, LakeFile
 from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, replay_inputs
 from slowwave.flows.store import write_parquet
-from slowwave.transforms.evidence_tables import MemoryDays, MemoryEligibility, MemoryReferences, ReplayedInteractions
+from slowwave.transforms.evidence_tables import (
+    MemoryDays,
+    MemoryEligibility,
+    MemoryReferences,
+    ProjectDays,
+    ReferenceDays,
+    ReplayedInteractions,
+)
 from slowwave.transforms.landed_tables import Interactions
-from slowwave.transforms.memory_days import memory_days
+from slowwave.transforms.memory_days import memory_days, reference_days
 from slowwave.transforms.memory_references import memory_references
+from slowwave.transforms.project_days import project_days
 from slowwave.transforms.schema import Table, conform
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
@@ -87,11 +95,14 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
     for plan in plans:
         day = inputs[plan.day]
         of_day = references.filter(pl.col("occurred_at").dt.date() == plan.day)
+        counted = memory_days(day.eligibility.lazy(), of_day.lazy(), log.params.evidence).collect().lazy()
         frames: list[tuple[type[Table], pl.LazyFrame]] = [
             (ReplayedInteractions, conform(ReplayedInteractions, day.interactions.lazy())),
             (MemoryEligibility, day.eligibility.lazy()),
             (MemoryReferences, of_day.lazy()),
-            (MemoryDays, memory_days(day.eligibility.lazy(), of_day.lazy())),
+            (MemoryDays, counted),
+            (ReferenceDays, reference_days(counted)),
+            (ProjectDays, project_days(day.interactions.lazy())),
         ]
         for table, frame in frames:
             _write_partition(log.lake, table, plan, frame.sort(table.key).collect(), verify=verify)

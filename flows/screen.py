@@ -24,6 +24,8 @@ from slowwave.flows import check_lines
 from slowwave.flows.check_lines import utc_text
 from slowwave.flows.lake import Lake
 from slowwave.flows.land import LandingReport
+from slowwave.flows.learned_lines import learned_lines
+from slowwave.flows.memory_lines import memory_lines
 from slowwave.flows.nightly import NightlyResult
 from slowwave.flows.plan import DayPlan
 from slowwave.flows.settings import Settings
@@ -219,6 +221,8 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
         lines += day_lines(result.built, "rebuilt" if result.status == "published" else "built", len(result.plan.days))
     if result.status == "published":
         lines.append(("published", _published(entry["table_hashes"])))
+        if result.serving is not None:
+            lines += [*memory_lines(result.serving), *learned_lines(result.serving)]
         lines += _finding_lines(result)
     return lines
 
@@ -242,7 +246,10 @@ def _finding_lines(result: NightlyResult) -> Lines:
 
 def next_commands(result: NightlyResult) -> list[str]:
     """Commands worth running next."""
-    commands = [f'{this_command()} sql "FROM memory_health ORDER BY reference_count DESC LIMIT 10"']
+    commands = [
+        f'{this_command()} sql "FROM memory_health ORDER BY reference_count DESC LIMIT 10"',
+        f"{this_command()} sql best_strategies",
+    ]
     if result.landed.total("quarantined"):
         commands.append(quarantine_command(result.run_id))
     return [*commands, f"{this_command()} status"]

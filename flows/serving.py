@@ -124,32 +124,40 @@ class ServingFile:
         Path(f"{self._aside}.wal").unlink(missing_ok=True)
         shutil.rmtree(f"{self._aside}.spill", ignore_errors=True)
 
-    def create(self, table: type[Table], rows: pl.LazyFrame) -> None:
+    def create(self, table: type[Table], rows: pl.LazyFrame | None = None) -> None:
         """Create a declared table with these rows, sorted by key."""
-        frame = conform(table, rows).sort(table.key).collect(engine="streaming")
-        self.connection.register("new_rows", frame)
         self.connection.begin()  # else every statement, each column's comment too, is flushed to the disk by itself
         self.connection.execute(f'DROP TABLE IF EXISTS "{table.name}"')
         for statement in duckdb_ddl(table):
             self.connection.execute(statement)
-        self.connection.execute(f'INSERT INTO "{table.name}" SELECT * FROM new_rows')  # noqa: S608 - a declared name
         self.connection.commit()
-        self.connection.unregister("new_rows")
+        if rows is not None:
+            self.extend(table, rows)
 
-    def replace(self, table: type[Table], is_old: str, old: Mapping[str, object], rows: pl.LazyFrame) -> None:
-        """In a file that began as a copy of another: put `rows` in the place of those that `is_old` (SQL) selects."""
+    def extend(self, table: type[Table], rows: pl.LazyFrame) -> None:
+        """Put these rows, sorted by key, behind those of a table."""
         frame = conform(table, rows).sort(table.key).collect(engine="streaming")
         self.connection.register("new_rows", frame)
-        self.connection.begin()
-        self.connection.execute(f'DELETE FROM "{table.name}" WHERE {is_old}', old)  # noqa: S608 - our own SQL
         self.connection.execute(f'INSERT INTO "{table.name}" SELECT * FROM new_rows')  # noqa: S608 - a declared name
-        self.connection.commit()
         self.connection.unregister("new_rows")
 
+    def remove(self, table: type[Table], is_old: str, old: Mapping[str, object]) -> None:
+        """In a file that began as a copy of another: take away the rows that `is_old` (SQL) selects."""
+        self.connection.execute(f'DELETE FROM "{table.name}" WHERE {is_old}', old)  # noqa: S608 - our own SQL
+
     def stamp(self, table: type[Table], run_id: str, as_of: datetime) -> None:
-        """Give every row of a table its run and `as_of`."""
-        stamp = {"run_id": run_id, "as_of": as_of}
-        self.connection.execute(f'UPDATE "{table.name}" SET run_id = $run_id, as_of = $as_of', stamp)  # noqa: S608 - a declared name
+        """Give every row of a table its run and `as_of`: its last two columns, made anew, which touches no row."""
+        name, comments = table.name, [text for text in duckdb_ddl(table) if text.startswith("COMMENT")]
+        self.connection.begin()
+        for column, dtype, value in (("run_id", "VARCHAR", run_id), ("as_of", "TIMESTAMP", as_of.isoformat())):
+            literal = value.replace("'", "''")
+            self.connection.execute(f'ALTER TABLE "{name}" DROP COLUMN {column}')
+            self.connection.execute(f"ALTER TABLE \"{name}\" ADD COLUMN {column} {dtype} DEFAULT '{literal}'")
+            self.connection.execute(f'ALTER TABLE "{name}" ALTER {column} DROP DEFAULT')
+            self.connection.execute(f'ALTER TABLE "{name}" ALTER {column} SET NOT NULL')
+        for comment in comments:
+            self.connection.execute(comment)
+        self.connection.commit()
 
     def hashes(self, tables: Sequence[type[Table]]) -> list[str]:
         """`table=hash` of each table."""

@@ -18,6 +18,8 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.query_connection import DuckDBConfig, error_lines, published_file
 from slowwave.flows.query_output import json_bytes
 from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import shortened
+from slowwave.flows.why_learning import learned_about, learned_text
 from slowwave.flows.why_text import interaction_text, memory_text
 
 Record = dict[str, Any]
@@ -37,6 +39,14 @@ _CHANGED_FIELDS = (
 )
 
 _MEMORY = "SELECT * EXCLUDE (run_id, as_of) FROM memory_health WHERE memory_id = $id"
+
+_ENDED = """
+SELECT r.interaction_id, r.occurred_at, r.project, r.agent, r.session_id, o.outcome_id, o.success
+FROM memory_references AS r
+JOIN counted_outcomes AS o ON o.interaction_id = r.interaction_id AND o.is_deciding
+WHERE r.memory_id = $id AND r.is_echoed
+ORDER BY r.occurred_at DESC, r.interaction_id
+"""
 
 _REFERENCES = """
 SELECT * EXCLUDE (memory_id, run_id, as_of)
@@ -89,6 +99,13 @@ WHERE interaction_id = $id
 ORDER BY memory_id
 """
 
+_OUTCOMES_OF = """
+SELECT outcome_id, created_at, success, is_attempt, is_deciding, strategy_id, error_id, reason
+FROM counted_outcomes
+WHERE interaction_id = $id
+ORDER BY created_at, outcome_id
+"""
+
 _INTERACTION = (
     "SELECT * FROM read_parquet($replayed_interactions, hive_partitioning = false) WHERE interaction_id = $id"
 )
@@ -97,7 +114,8 @@ _INTERACTION = (
 def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  # noqa: A002 - what it is called
     """Print a memory's counts with the interactions behind them, as `text` (`limit` of each) or `json` (all).
 
-    Given an interaction's id, prints the memories that were injected into it or echoed by it.
+    Given an interaction's id, prints the memories that were injected into it or echoed by it; given that of a strategy
+    (or one of its wordings), an error or an outcome, the attempts behind it.
 
     Raises UserError when nothing is published, or nothing that is published has this id.
     """
@@ -110,7 +128,7 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
         with closing(duckdb.connect(serving, read_only=True, config=config)) as connection:
             connection.execute("SET TimeZone = 'UTC'")
             publish = Publish(connection, Path(settings.lake), serving.stem)
-            found = publish.memory(id) or publish.interaction(id)
+            found = publish.memory(id) or publish.interaction(id) or learned_about(publish.records, id)
             if found is None:
                 raise UserError(publish.unknown(id))
     except duckdb.Error as error:
@@ -120,8 +138,14 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
     if output == "json":
         sys.stdout.buffer.write(json_bytes(found) + b"\n")
     else:
-        sys.stdout.write(memory_text(found, limit) if "counts" in found else interaction_text(found))
+        sys.stdout.write(_text(found, limit))
     sys.stdout.flush()
+
+
+def _text(found: Record, limit: int) -> str:
+    if "counts" in found:
+        return memory_text(found, limit)
+    return interaction_text(found) if "interaction_id" in found else learned_text(found, limit)
 
 
 @dataclass(frozen=True)
@@ -147,14 +171,15 @@ class Publish:
 
         `eligible` is None, and `problem` says why, where the partitions that tell are gone. None for an unknown id.
         """
-        known = self._records(_MEMORY, id=memory_id)
+        known = self.records(_MEMORY, id=memory_id)
         if not known:
             return None
         state = known[0]
-        references = self._records(_REFERENCES, id=memory_id)
+        references = self.records(_REFERENCES, id=memory_id)
         injected = [_about(row) for row in references if row["is_injected"]]
         echoed = [_about(row, "echoed_in", "in_prompt") for row in references if row["is_echoed"]]
         referenced = [_about(row, "methods") for row in references if row["is_echoed"]]
+        ended = self.records(_ENDED, id=memory_id)
         eligible, problem = self._eligible(memory_id, state["eligible_count"])
         return {
             "memory_id": memory_id,
@@ -166,21 +191,26 @@ class Publish:
                 "injected": state["injected_count"],
                 "echoed": state["echoed_count"],
                 "references": state["reference_count"],
+                "confirmed": state["confirmed_count"],
+                "contradicted": state["contradicted_count"],
             },
             "eligible": eligible,
             "injected": injected,
             "echoed": echoed,
             "references": referenced,
+            "confirmed": [_about(row, "outcome_id") for row in ended if row["success"]],
+            "contradicted": [_about(row, "outcome_id") for row in ended if not row["success"]],
             "changes": self._changes(memory_id),
             "problem": problem,
         }
 
     def interaction(self, interaction_id: str) -> Record | None:
         """The memories injected into an interaction or echoed by it; None for an unknown id."""
-        references = self._records(_OF_INTERACTION, id=interaction_id)
+        references = self.records(_OF_INTERACTION, id=interaction_id)
         about = references or self._replayed(interaction_id)
         if not about:
             return None
+        outcomes = self.records(_OUTCOMES_OF, id=interaction_id)
         return {
             "interaction_id": interaction_id,
             "as_of": self._as_of,
@@ -192,13 +222,19 @@ class Publish:
                 for row in references
                 if row["is_echoed"]
             ],
+            "outcomes": outcomes,
         }
 
     def unknown(self, given: str) -> str:
-        """What to say of an id that is neither a memory's nor an interaction's."""
+        """What to say of an id that nothing has."""
         near = [memory_id for (memory_id,) in self._rows(_NEAR, id=given, limit=_SHOWN_NEAR)]
-        hint = f"did you mean {' or '.join(near)}?" if near else "`slowwave sql most_referenced` lists some"
-        return f"no memory or interaction {given!r} is known as of {self._as_of}Z: {hint}"
+        hint = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else "`slowwave sql most_referenced` and `strategies` list some"
+        )
+        kinds = "memory, interaction, strategy, error or outcome"
+        return f"no {kinds} {shortened(given, 200)!r} is known as of {self._as_of}Z: {hint}"
 
     def _eligible(self, memory_id: str, count: int) -> tuple[list[Record] | None, str]:
         partitions = self._partitions()
@@ -208,7 +244,7 @@ class Publish:
             return None, f"{partitions.missing} partitions of run {self._run_id} are gone: run slowwave nightly --full"
         if not partitions.memory_eligibility:
             return [], ""
-        found = self._records(
+        found = self.records(
             _ELIGIBLE,
             id=memory_id,
             replayed_interactions=partitions.replayed_interactions,
@@ -220,7 +256,7 @@ class Publish:
 
     def _replayed(self, interaction_id: str) -> list[Record]:
         paths = self._partitions().replayed_interactions
-        return self._records(_INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
+        return self.records(_INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
 
     def _partitions(self) -> Partitions:
         inputs = sorted((self._lake / "day_inputs").glob(f"day=*/{self._run_id}.parquet"))
@@ -255,7 +291,7 @@ class Publish:
         def read() -> list[Record]:
             paths = sorted((self._lake / "memories").glob("day=*/*.parquet"))
             known = {"id": memory_id, "as_of": self._as_of}
-            return self._records(_CHANGES, **known, memories=_no_globs(paths)) if paths else []
+            return self.records(_CHANGES, **known, memories=_no_globs(paths)) if paths else []
 
         try:
             return read()
@@ -265,7 +301,8 @@ class Publish:
     def _rows(self, sql: str, **params: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, params).fetchall()
 
-    def _records(self, sql: str, **params: object) -> list[Record]:
+    def records(self, sql: str, **params: object) -> list[Record]:
+        """What a query on the published file answers."""
         rows = self._rows(sql, **params)
         names = [column[0] for column in self._connection.description or []]
         return [dict(zip(names, row, strict=True)) for row in rows]

@@ -27,6 +27,8 @@ _MEANINGS = {
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
     "echoed": "interactions whose answer repeats its first words (echo/1)",
     "references": "interactions whose answer echoes or uses it: a lower bound on its real use",
+    "confirmed": "references in interactions whose latest attempt succeeded",
+    "contradicted": "references in interactions whose latest attempt failed: not evidence that the text is false",
 }
 
 
@@ -34,14 +36,20 @@ def memory_text(found: Record, limit: int) -> str:
     """A memory, its counts with the newest `limit` interactions of each, and its changes, newest first."""
     state = found["memory"]
     lines = [f"memory {found['memory_id']}: {_identity(state)}"]
-    lines += _wrapped(shortened(state["content"] or "(its text is not known)", _CONTENT_CHARACTERS))
-    lines += [f"as of {_time(found['as_of'])}, published by run {found['run_id']}", *_life(state)]
+    lines += wrapped(shortened(state["content"] or "(its text is not known)", _CONTENT_CHARACTERS))
+    lines += [f"as of {time_text(found['as_of'])}, published by run {found['run_id']}", *_life(state)]
+    lines += [
+        "",
+        f"verdict {state['verdict']}:",
+        *(line for reason in state["reasons"] for line in wrapped(f"- {reason}")),
+    ]
+    lines += wrapped(_use(state, found["as_of"]))
     for name, count in found["counts"].items():
-        lines += ["", f"{name} {count}: {_MEANINGS[name]}{_parroted(found[name])}"]
+        lines += ["", f"{name} {count}: {_MEANINGS[name]}{_parroted(found[name])}{_expected(name, state)}"]
         lines += _interactions(found[name], limit, found["problem"])
     lines += ["", f"changes {len(found['changes'])}: as landed, newest first"]
     lines += _changes(found["changes"], limit)
-    return _printed(lines)
+    return printed(lines)
 
 
 def interaction_text(found: Record) -> str:
@@ -50,16 +58,24 @@ def interaction_text(found: Record) -> str:
     parroted = _parroted(found["echoed"])
     lines = [
         f"interaction {found['interaction_id']}",
-        f"{_time(found['occurred_at'])}, {about}",
-        f"as of {_time(found['as_of'])}, published by run {found['run_id']}",
+        f"{time_text(found['occurred_at'])}, {about}",
+        f"as of {time_text(found['as_of'])}, published by run {found['run_id']}",
         "",
         f"injected {len(found['injected'])}: memories put into it (memories_used)",
         *(f"  {row['memory_id']}" for row in found["injected"]),
         "",
         f"echoed {len(found['echoed'])}: memories whose first words its answer repeats (echo/1){parroted}",
         *(f"  {row['memory_id']}  {_where(row)}" for row in found["echoed"]),
+        "",
+        f"outcomes {len(found['outcomes'])}: how it ended",
+        *(f"  {row['outcome_id']}  {_ended(row)}" for row in found["outcomes"]),
     ]
-    return _printed(lines)
+    return printed(lines)
+
+
+def _ended(row: Record) -> str:
+    decides = ", which decides" if row["is_deciding"] else ""
+    return ("succeeded" if row["success"] else "failed") + decides + (f" ({row['reason']})" if row["reason"] else "")
 
 
 def _identity(state: Record) -> str:
@@ -73,13 +89,59 @@ def _identity(state: Record) -> str:
 def _life(state: Record) -> list[str]:
     said = []
     if state["created_at"]:
-        said.append(f"created {_time(state['created_at'])}")
+        said.append(f"created {time_text(state['created_at'])}")
     if state["first_referenced_at"]:
-        said.append(f"referenced from {_time(state['first_referenced_at'])} to {_time(state['last_referenced_at'])}")
+        said.append(
+            f"referenced from {time_text(state['first_referenced_at'])} to {time_text(state['last_referenced_at'])}"
+        )
     lines = ["; ".join(said)] if said else []
     if state["reinforced_confidence"] is not None:
         lines.append(f"reinforced confidence {state['reinforced_confidence']:.2f}")
-    return lines
+    if state["confidence"] is not None:
+        low, high = state["confidence_low"], state["confidence_high"]
+        lines.append(
+            f"confidence {state['confidence']:.2f} from outcomes, 90 % credible interval {low:.2f} to {high:.2f}"
+        )
+    return lines + wrapped(_lift(state))
+
+
+def _use(state: Record, as_of: datetime) -> str:
+    said = []
+    if state["strength"] is not None:
+        half_life = f"half-life {state['half_life_days']:.0f} days"
+        said.append(f"strength {state['strength']:.2f} ({state['strength_state']}; {half_life})")
+    if state["fades_at"] is not None:
+        verb = "faded" if state["fades_at"] <= as_of else "fades without a new reference"
+        said.append(f"{verb} on {state['fades_at']:%Y-%m-%d}")
+    if state["need_30d"] is not None:
+        said.append(
+            f"need within 30 days {state['need_30d']:.2f}, {state['need_if_active']:.2f} if the project is active"
+        )
+    if state["trend"] is not None:
+        said.append(f"trend {state['trend']}")
+    return "; ".join(said)
+
+
+_BASIS = {
+    "randomised": "success with it less success without it, where chance decided",
+    "cutoff": "success with it less success without it, above and below the score from which memories are injected",
+    "same_task": "success after it existed less before, on repeated tasks",
+    "matched": "associated difference in success; retrieval was not randomised",
+}
+
+
+def _lift(state: Record) -> str:
+    if state["lift"] is None:
+        return f"no lift is shown: {state['lift_note']}" if state["lift_note"] else ""
+    interval = f"{state['lift_low']:+.2f} to {state['lift_high']:+.2f}"
+    harm = "; harmful beyond chance" if state["is_harmful"] else ""
+    least = f"{state['lift_detectable']:.2f}"
+    return f"lift {state['lift']:+.2f} ({interval}): {_BASIS[state['lift_basis']]}; least detectable {least}{harm}"
+
+
+def _expected(name: str, state: Record) -> str:
+    expected = state["contradicted_expected"]
+    return f"; {expected:.1f} expected" if name == "contradicted" and expected is not None else ""
 
 
 def _interactions(rows: list[Record] | None, limit: int, problem: str) -> list[str]:
@@ -87,7 +149,7 @@ def _interactions(rows: list[Record] | None, limit: int, problem: str) -> list[s
         return [f"  not listed: {problem}"]
     shown = [
         [
-            _time(row["occurred_at"]),
+            time_text(row["occurred_at"]),
             row["project"],
             row["agent"],
             row["session_id"] or "",
@@ -96,7 +158,7 @@ def _interactions(rows: list[Record] | None, limit: int, problem: str) -> list[s
         ]
         for row in rows[:limit]
     ]
-    return _aligned(shown) + _more(len(rows), limit)
+    return aligned(shown) + more(len(rows), limit)
 
 
 def _parroted(rows: list[Record] | None) -> str:
@@ -118,20 +180,21 @@ def _changes(changes: list[Record], limit: int) -> list[str]:
         by = f" by {change['changed_by']}" if change["changed_by"] else ""
         why = f": {change['reason']}" if change["reason"] else ""
         lost = "" if change["is_winning"] else " (replaced by a later version)"
-        lines.append(f"  {_time(change['changed_at'])}{by}{lost}{why}")
+        lines.append(f"  {time_text(change['changed_at'])}{by}{lost}{why}")
         if change["recorded_at"] != change["changed_at"]:
-            lines.append(f"    recorded {_time(change['recorded_at'])}")
+            lines.append(f"    recorded {time_text(change['recorded_at'])}")
         for name, (old, new) in change["changed"].items():
             before = "" if old is None else f"{_value(old)} → "
             lines.append(f"    {name}: {before}{_value(new)}")
-    return lines + _more(len(changes), limit)
+    return lines + more(len(changes), limit)
 
 
-def _more(count: int, limit: int) -> list[str]:
+def more(count: int, limit: int) -> list[str]:
+    """How many were left out, if any."""
     return [f"  … and {count - limit} more (--limit, or --format json for all)"] if count > limit else []
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
+def aligned(rows: list[list[str]]) -> list[str]:
     """Rows in columns, narrowed to the width."""
     if not rows:
         return []
@@ -151,7 +214,8 @@ def _fitted(cell: str, width: int) -> str:
     return set_cell_size(cell, width) if cell_len(cell) <= width else set_cell_size(cell, width - 1) + "…"
 
 
-def _wrapped(text: str) -> list[str]:
+def wrapped(text: str) -> list[str]:
+    """A text from the log as indented lines."""
     return textwrap.wrap(terminal_safe(text), _width() - 2, initial_indent="  ", subsequent_indent="  ")
 
 
@@ -162,7 +226,8 @@ def _value(value: object) -> str:
     return shortened(text, _VALUE_CHARACTERS) if text else "''"
 
 
-def _time(value: datetime) -> str:
+def time_text(value: datetime) -> str:
+    """A time to the second, in UTC."""
     return f"{value:%Y-%m-%d %H:%M:%S}Z"
 
 
@@ -170,7 +235,7 @@ def _width() -> int:
     return min(_WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else _WIDTH
 
 
-def _printed(lines: Sequence[str]) -> str:
+def printed(lines: Sequence[str]) -> str:
     """The lines as text; what is wider than the terminal is continued on indented lines."""
     printed = []
     for line in map(terminal_safe, lines):

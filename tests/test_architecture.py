@@ -23,7 +23,7 @@ PURE_MODULES = frozenset(
         "__future__", "abc", "base64", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "enum",
         "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "operator", "random", "re",
         "statistics", "string", "struct", "textwrap", "types", "typing", "typing_extensions", "unicodedata",
-        "annotated_types", "orjson", "polars", "pydantic", "pydantic_core",
+        "annotated_types", "numpy", "orjson", "polars", "pydantic", "pydantic_core", "scipy",
         "slowwave.transforms",
     }
 )  # fmt: skip

@@ -20,6 +20,7 @@ from slowwave.flows import cli
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import nightly, parse_as_of, start_run
 from slowwave.flows.settings import Settings
+from slowwave.transforms.params import Params
 from slowwave.transforms.serving_tables import SERVING
 
 ROOT = Path(__file__).parents[1]
@@ -109,6 +110,13 @@ def test_the_readme_names_every_dependency() -> None:
 def test_the_readme_paths_exist() -> None:
     for path in re.findall(r"`((?:transforms|flows|tests|data|dashboards)/[\w./]*)`", README):
         assert "NAME" in path or (ROOT / path).exists(), path
+
+
+def test_the_readme_params_are_params() -> None:
+    blocks = re.findall(r"```toml\n(.*?)```", README, flags=re.DOTALL)
+    assert len(blocks) > 1
+    for block in blocks:
+        Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
 
 
 def test_the_producers_example_reaches_the_inbox(tmp_path: Path) -> None:

@@ -66,11 +66,47 @@ class MemoryDays(Table):
     injected_count: int = column("Interactions it was injected into.")
     echoed_count: int = column("Interactions whose answer echoes it.")
     reference_count: int = column("Interactions whose answer echoes or uses it.")
+    broad_count: int = column("Of them those that referenced many memories (`broad_memories`, default 10 or more).")
+    bulk_count: int = column("Of them those that referenced very many (`bulk_memories`, default 100 or more).")
     first_referenced_at: datetime | None = column("First of them.", unit="UTC")
     last_referenced_at: datetime | None = column("Last of them.", unit="UTC")
 
 
-EVIDENCE: tuple[type[Table], ...] = (ReplayedInteractions, MemoryEligibility, MemoryReferences, MemoryDays)
+class ReferenceDays(Table):
+    """Of memory_days those that were injected or referenced: few of the many that were eligible."""
+
+    name: ClassVar[str] = "reference_days"
+    key: ClassVar[tuple[str, ...]] = ("memory_id",)
+
+    memory_id: str = column("Key: the memory, known or not.")
+    injected_count: int = column("As in memory_days.")
+    echoed_count: int = column("As in memory_days.")
+    reference_count: int = column("As in memory_days.")
+    broad_count: int = column("As in memory_days.")
+    bulk_count: int = column("As in memory_days.")
+    first_referenced_at: datetime | None = column("As in memory_days.", unit="UTC")
+    last_referenced_at: datetime | None = column("As in memory_days.", unit="UTC")
+
+
+class ProjectDays(Table):
+    """How active each project was on one day: what the use of its memories is measured against."""
+
+    name: ClassVar[str] = "project_days"
+    key: ClassVar[tuple[str, ...]] = ("project",)
+
+    project: str = column("Key: the project; '' is none.")
+    interactions_count: int = column("Its interactions.")
+    sessions_count: int = column("Its sessions; an interaction without one is its own.")
+
+
+EVIDENCE: tuple[type[Table], ...] = (
+    ReplayedInteractions,
+    MemoryEligibility,
+    MemoryReferences,
+    MemoryDays,
+    ReferenceDays,
+    ProjectDays,
+)
 
 
 class DayInputs(Table):

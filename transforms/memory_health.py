@@ -7,6 +7,7 @@ import polars as pl
 from slowwave.transforms.params import Params
 
 COUNTS = ("eligible_count", "injected_count", "echoed_count", "reference_count")
+OUTCOME_COUNTS = ("confirmed_count", "contradicted_count")
 
 
 def reinforced_confidence(initial: pl.Expr, echoed_count: pl.Expr, params: Params) -> pl.Expr:
@@ -18,12 +19,24 @@ def reinforced_confidence(initial: pl.Expr, echoed_count: pl.Expr, params: Param
     return pl.when(initial.is_not_null()).then(pl.max_horizontal(initial, raised))
 
 
-def memory_health(states: pl.LazyFrame, days: pl.LazyFrame, params: Params) -> pl.LazyFrame:
-    """One row per memory that was ever landed, injected or referenced, sorted by memory_id.
+def memory_health(
+    states: pl.LazyFrame,
+    days: pl.LazyFrame,
+    eligible: pl.LazyFrame,
+    outcomes: pl.LazyFrame,
+    use: pl.LazyFrame,
+    held: pl.LazyFrame,
+    params: Params,
+) -> pl.LazyFrame:
+    """One row per memory that was ever landed, injected or referenced, sorted by memory_id; verdicts apart.
 
     Args:
         states: the memory states visible (see `memory_states`).
-        days: memory_days of all days, stacked.
+        days: reference_days of all days, stacked.
+        eligible: memory_id, eligible_count, of all days.
+        outcomes: per memory_id what is known from how the interactions that had it ended (see `memory_outcomes`).
+        use: per memory_id what its references over time tell (see `memory_use`).
+        held: per memory_id whether it is_held (see `decisions.held`).
         params: reinforcement.
 
     A memory that is only known from `memories_used` has its counts, and NULL for all that was never said of it.
@@ -33,17 +46,23 @@ def memory_health(states: pl.LazyFrame, days: pl.LazyFrame, params: Params) -> p
         .group_by("memory_id", maintain_order=True)
         .agg(
             pl.col("valid_from").first().alias("created_at"),
-            pl.col("project", "agent", "memory_type", "status", "content", "confidence").last(),
+            pl.col("project", "agent", "memory_type", "status", "content", "confidence", "importance", "pinned").last(),
         )
     )
-    counts = days.group_by("memory_id").agg(
-        pl.col(COUNTS).sum(), pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()
+    referenced = days.group_by("memory_id").agg(
+        pl.col(COUNTS[1:]).sum(), pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()
     )
+    counts = referenced.join(eligible.select("memory_id", COUNTS[0]), on="memory_id", how="full", coalesce=True)
     return (
         current.join(counts, on="memory_id", how="full", coalesce=True)
         .with_columns(pl.col(COUNTS).fill_null(0))
         .with_columns(
             reinforced_confidence(pl.col("confidence"), pl.col("echoed_count"), params).alias("reinforced_confidence")
         )
+        .drop("confidence")
+        .join(outcomes, on="memory_id", how="left")
+        .join(use, on="memory_id", how="left")
+        .join(held, on="memory_id", how="left")
+        .with_columns(pl.col(OUTCOME_COUNTS).fill_null(0), pl.col("pinned", "is_held").fill_null(value=False))
         .sort("memory_id")
     )

@@ -10,6 +10,8 @@ from slowwave.transforms.landed_tables import Memories
 from slowwave.transforms.memory_health import COUNTS, reinforced_confidence
 from slowwave.transforms.params import Params
 
+_OF_USE = ("project", "memory_type", "importance", "pinned")
+
 
 def memory_health_history(
     states: pl.LazyFrame,
@@ -19,6 +21,8 @@ def memory_health_history(
     first_day: date = date.min,
 ) -> pl.LazyFrame:
     """Per (memory_id, day) from `first_day` on the counts up to the end of that day and the state then.
+
+    With project, memory_type, importance and pinned, which `memory_use_history` goes on from.
 
     Args:
         states: the memory states visible (see `memory_states`).
@@ -37,7 +41,7 @@ def memory_health_history(
         .sort("memory_id", "valid_from")
         .filter(pl.any_horizontal(changed))
         .group_by("memory_id", "day", maintain_order=True)
-        .agg(pl.col("status", "confidence").last(), pl.lit(value=True).alias("is_stated"))
+        .agg(pl.col("status", "confidence", *_OF_USE).last(), pl.lit(value=True).alias("is_stated"))
     )
     stacked = (
         days.select("memory_id", "day", *COUNTS)
@@ -49,7 +53,7 @@ def memory_health_history(
     told = stacked.select(
         "memory_id",
         "day",
-        pl.col("status").gather(pl.col("stated_row")),
+        pl.col("status", *_OF_USE).gather(pl.col("stated_row")),
         *[pl.col(name).fill_null(0).cum_sum().over("memory_id") for name in COUNTS],
         pl.col("confidence").gather(pl.col("stated_row")),
     )
@@ -58,5 +62,6 @@ def memory_health_history(
         "day",
         "status",
         *COUNTS,
+        *_OF_USE,
         reinforced_confidence(pl.col("confidence"), pl.col("echoed_count"), params).alias("reinforced_confidence"),
     )

@@ -6,6 +6,7 @@ import polars as pl
 
 from slowwave.transforms.echo import echo_pattern
 from slowwave.transforms.landed_tables import Memories
+from slowwave.transforms.memory_timelines import is_global
 from slowwave.transforms.params import EvidenceParams
 
 _DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
@@ -39,6 +40,15 @@ def memory_states(memories: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
+def memory_origins(states: pl.LazyFrame) -> pl.LazyFrame:
+    """When each memory began and what was first said of it: memory_id, created_at, confidence (NULL: never said)."""
+    return (
+        states.sort("memory_id", "valid_from")
+        .group_by("memory_id", maintain_order=True)
+        .agg(pl.col("valid_from").first().alias("created_at"), pl.col("confidence").drop_nulls().first())
+    )
+
+
 def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
     """When which memory could be used where: memory_id, is_global, project, pattern, valid_from, valid_until.
 
@@ -47,13 +57,12 @@ def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
     change of confidence repairs no day.
     """
     identity = ("is_active", "is_global", "project", "pattern")
-    is_global = (pl.col("project") == "") & pl.col("memory_type").is_in(list(params.global_types))
     pooled = states.sort("memory_id", "valid_from").select(
         "memory_id",
         "valid_from",
         "valid_until",
         (pl.col("status") == "active").alias("is_active"),
-        is_global.alias("is_global"),
+        is_global(params).alias("is_global"),
         "project",
         echo_pattern(pl.col("content").fill_null(""), params).alias("pattern"),
     )

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from slowwave.transforms.anti_pattern_params import AntiPatternParams
+from slowwave.transforms.attempt_params import AttemptParams
+from slowwave.transforms.error_params import ErrorParams
+from slowwave.transforms.forecast_params import ForecastParams
+from slowwave.transforms.forgetting_params import ForgettingParams
 from slowwave.transforms.hashing import digest
+from slowwave.transforms.heuristic_params import HeuristicParams
+from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
+from slowwave.transforms.need_params import NeedParams
+from slowwave.transforms.project_health_params import ProjectHealthParams
+from slowwave.transforms.review_params import ReviewParams
+from slowwave.transforms.scorecard_params import ScorecardParams
+from slowwave.transforms.strategy_params import StrategyParams
+from slowwave.transforms.strength_params import StrengthParams
+from slowwave.transforms.trend_params import TrendParams
+from slowwave.transforms.verdict_params import VerdictParams
 
 
 class _Frozen(BaseModel):
@@ -24,6 +39,8 @@ class EvidenceParams(_Frozen):
         default=80, ge=1, description="Code points of a memory that must stand in the response."
     )
     echo_min_code_points: int = Field(default=12, ge=1, description="A memory with fewer is not looked for.")
+    broad_memories: int = Field(default=10, ge=2, description="Memories that a broad interaction references.")
+    bulk_memories: int = Field(default=100, ge=2, description="Memories that a bulk interaction references.")
 
 
 class Params(_Frozen):
@@ -37,6 +54,21 @@ class Params(_Frozen):
         description="Added to the initial confidence per echoing interaction (AtoCore's rule).",
     )
     reinforcement_cap: float = Field(default=1.0, ge=0, le=1, description="Where reinforced confidence ends.")
+    attempts: AttemptParams = AttemptParams()
+    strategies: StrategyParams = StrategyParams()
+    errors: ErrorParams = ErrorParams()
+    forecast: ForecastParams = ForecastParams()
+    heuristics: HeuristicParams = HeuristicParams()
+    anti_patterns: AntiPatternParams = AntiPatternParams()
+    memory_outcomes: MemoryOutcomeParams = MemoryOutcomeParams()
+    scorecard: ScorecardParams = ScorecardParams()
+    strength: StrengthParams = StrengthParams()
+    need: NeedParams = NeedParams()
+    trend: TrendParams = TrendParams()
+    verdict: VerdictParams = VerdictParams()
+    project_health: ProjectHealthParams = ProjectHealthParams()
+    review: ReviewParams = ReviewParams()
+    forgetting: ForgettingParams = ForgettingParams()
 
     def params_hash(self) -> str:
         """Digest of all params."""
@@ -48,4 +80,25 @@ class Params(_Frozen):
 
     def methods(self) -> list[str]:
         """Names and versions of the methods used."""
-        return [self.evidence.injected_method, self.evidence.echo_method]
+        return [
+            self.evidence.injected_method,
+            self.evidence.echo_method,
+            self.attempts.method,
+            self.attempts.task_type_method,
+            self.strategies.method,
+            self.errors.method,
+            self.forecast.method,
+            self.heuristics.trend_method,
+            self.anti_patterns.method,
+            self.memory_outcomes.outcomes_method,
+            self.memory_outcomes.lift_method,
+            self.scorecard.method,
+            self.strength.method,
+            self.need.method,
+            self.trend.method,
+            self.verdict.method,
+            self.project_health.method,
+            self.review.method,
+            self.forgetting.method,
+            self.forgetting.regret_method,
+        ]

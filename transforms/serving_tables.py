@@ -6,11 +6,13 @@ from datetime import date, datetime
 from typing import ClassVar, Literal
 
 from slowwave.transforms.evidence_tables import MemoryReferences
+from slowwave.transforms.forgetting_tables import FORGETTING
 from slowwave.transforms.landed_tables import Status
+from slowwave.transforms.learning_tables import AS_OF, LEARNED, RUN_ID
+from slowwave.transforms.need_tables import NeedFits
+from slowwave.transforms.project_health_tables import ProjectHealth
 from slowwave.transforms.schema import Table, column
-
-_RUN_ID = "The run that published this row."
-_AS_OF = "The row tells what was known before this instant."
+from slowwave.transforms.strength_tables import FittedStrengths
 
 
 class MemoryHealth(Table):
@@ -38,33 +40,123 @@ class MemoryHealth(Table):
         "Initial confidence plus `reinforcement_delta` (default 0.02) per echoing interaction, capped. NULL: none.",
         unit="0-1",
     )
-    run_id: str = column(_RUN_ID)
-    as_of: datetime = column(_AS_OF, unit="UTC")
+    confirmed_count: int = column("References in interactions whose latest attempt succeeded.")
+    contradicted_count: int = column(
+        "References in interactions whose latest attempt failed: not evidence that the text is false; see the next."
+    )
+    contradicted_expected: float | None = column(
+        "Of exactly these references, how many were expected to fail without the memory. NULL: nothing to tell it by."
+    )
+    confidence: float | None = column(
+        "Initial confidence moved by how its references ended beyond what was expected; .5 is no difference. NULL: no"
+        " reference with an outcome that could be expected.",
+        unit="0-1",
+    )
+    confidence_low: float | None = column("Lower end of its credible interval. NULL: as confidence.", unit="0-1")
+    confidence_high: float | None = column("Upper end of its credible interval. NULL: as confidence.", unit="0-1")
+    lift: float | None = column(
+        "Observed minus expected success of the interactions that had it. NULL: nothing comparable, or a placebo that"
+        " is not 0. What it means depends on `lift_basis`.",
+        unit="-1-1",
+    )
+    lift_low: float | None = column("Lower end of its interval, by sessions. NULL: as lift.", unit="-1-1")
+    lift_high: float | None = column("Upper end of its interval. NULL: as lift.", unit="-1-1")
+    lift_basis: Literal["randomised", "cutoff", "same_task", "matched"] | None = column(
+        "randomised: producers logged a propensity; cutoff: scored near the injection threshold; same_task: repeated"
+        " tasks before and after it existed; matched: association only. NULL: as lift."
+    )
+    lift_detectable: float | None = column(
+        "Smallest true lift, up or down, that these data find four times in five; 1: none. NULL: nothing comparable.",
+        unit="0-1",
+    )
+    lift_q_value: float | None = column(
+        "False discovery rate at which its lift differs from 0. NULL: neither randomised nor cutoff.", unit="0-1"
+    )
+    lift_note: str | None = column("Why no lift is shown. NULL: one is, or no outcome is known.")
+    is_harmful: bool | None = column(
+        "Lift below 0 beyond chance, false discoveries controlled, by randomised or cutoff only. NULL: neither basis."
+    )
+    lost_successes: float | None = column(
+        "Successes lost to it over its injections: -lift x attempts that had it; below 0: gained. NULL: as is_harmful."
+    )
+    importance: float | None = column("As its owner said. NULL: never said.", unit="0-1")
+    pinned: bool = column("Never to be forgotten, by its owner's word.")
+    is_held: bool = column("It or its project is on hold (`slowwave forget hold`): not to be forgotten until released.")
+    half_life_days: float = column(
+        "Half-life of the middle of the three time scales its evidence fades on; fitted per memory type, longer for an"
+        " important memory.",
+        unit="days",
+    )
+    strength: float | None = column(
+        "How much of its evidence is left: its birth and every day with a reference fade. NULL: no evidence at all.",
+        unit="0-1",
+    )
+    strength_state: Literal["strong", "normal", "weak", "forgettable"] | None = column(
+        "The band of its strength (params: above .7, from .3, from .1, below). NULL: as strength."
+    )
+    need_30d: float | None = column(
+        "Probability of a reference in the next 30 days, the project staying as active or quiet as it is. NULL: not"
+        " active, or too little is known.",
+        unit="0-1",
+    )
+    need_if_active: float | None = column(
+        "The same if the project were as active as when it last was. NULL: as need_30d.", unit="0-1"
+    )
+    fades_at: datetime | None = column(
+        "First midnight at which, without a new reference, its strength is below `forgettable_below`; it may have"
+        " passed. NULL: pinned, no evidence, or not within 100 years.",
+        unit="UTC",
+    )
+    trend: Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"] = column(
+        "How often it is referenced of late beside before, per active day of its project; it changes after two looks"
+        " (midnights after active days) that agree."
+    )
+    verdict: Literal["keep", "review", "forget", "harmful", "unproven"] = column("What to do about it; see reasons.")
+    reasons: list[str] = column("Why, with the figures; at least one.")
+    review_value: float = column(
+        "Loss that a minute of looking at it is expected to avoid; 0: decided already. What to review first.",
+        unit="successes per minute",
+    )
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
 
 
 class MemoryHealthHistory(Table):
-    """How memory_health came about: one row per memory and UTC day on which its counts or its state changed."""
+    """How memory_health came about: one row per memory and UTC day on which its counts or its state changed.
+
+    On other days the counts and the state of the last row hold; strength fades on, and with it trend and verdict.
+    """
 
     name: ClassVar[str] = "memory_health_history"
     key: ClassVar[tuple[str, ...]] = ("memory_id", "day")
 
     memory_id: str = column("Key.")
-    day: date = column("Key: the UTC day. Days on which nothing changed have no row: the last one before holds.")
+    day: date = column("Key: the UTC day. Days on which no count and no state changed have no row.")
     status: Status | None = column("State at the end of the day. NULL: not landed by then.")
     eligible_count: int = column("As in memory_health, up to the end of the day.")
     injected_count: int = column("As in memory_health, up to the end of the day.")
     echoed_count: int = column("As in memory_health, up to the end of the day.")
     reference_count: int = column("As in memory_health, up to the end of the day.")
     reinforced_confidence: float | None = column("As in memory_health, at the end of the day.", unit="0-1")
-    run_id: str = column(_RUN_ID)
-    as_of: datetime = column(_AS_OF, unit="UTC")
+    strength: float | None = column(
+        "At the midnight that ends the day, with the half-lives of this run. NULL: no evidence yet.", unit="0-1"
+    )
+    strength_state: Literal["strong", "normal", "weak", "forgettable"] | None = column("Its band. NULL: as strength.")
+    trend: Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"] = column(
+        "At the midnight that ends the day."
+    )
+    verdict: Literal["keep", "review", "forget", "unproven"] = column(
+        "What its use alone leads to at that midnight: text, holds, need and outcomes left out (see memory_health)."
+    )
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
 
 
 class PublishedReferences(MemoryReferences):
     """Evidence, one row per interaction and memory that was injected into it or found in its answer."""
 
-    run_id: str = column(_RUN_ID)
-    as_of: datetime = column(_AS_OF, unit="UTC")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
 
 
 class Runs(Table):
@@ -129,6 +221,15 @@ class Quarantine(Table):
     landed_at: datetime = column("By the machine's clock.", unit="UTC")
 
 
-PUBLISHED: tuple[type[Table], ...] = (MemoryHealth, MemoryHealthHistory, PublishedReferences)
+PUBLISHED: tuple[type[Table], ...] = (
+    MemoryHealth,
+    MemoryHealthHistory,
+    PublishedReferences,
+    ProjectHealth,
+    *FORGETTING,
+    FittedStrengths,
+    NeedFits,
+    *LEARNED,
+)
 LEDGER: tuple[type[Table], ...] = (Runs, RunFiles, Quarantine)
 SERVING: tuple[type[Table], ...] = PUBLISHED + LEDGER

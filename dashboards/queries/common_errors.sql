@@ -1,15 +1,20 @@
--- question: Which error messages come up most, digits aside?
--- columns: error – the message with every run of digits as 0; failures (outcomes) – failed with it;
---   sessions (sessions) – distinct sessions among them; strategies – tried in them; last_at (UTC) – the last of them
+-- question: Which errors come up most, numbers, paths and names aside?
+-- columns: project – the project; error_template – the error; failures (attempts) – attempts that failed with it;
+--   sessions (sessions) – distinct sessions among them; strategies – how many strategies failed with it; example – one
+--   real message; last_at (UTC) – the last of them; error_id – for `slowwave why`
 -- params: limit=20
 SELECT
-    regexp_replace(error_message, '\d+', '0', 'g') AS error,
+    project,
+    any_value(e.error_template) AS error_template,
     count(*) AS failures,
-    count(DISTINCT session_id) AS sessions,
-    list(DISTINCT strategy ORDER BY strategy) FILTER (strategy IS NOT NULL) AS strategies,
-    max(created_at) AS last_at
-FROM outcomes
-WHERE NOT success AND error_message IS NOT NULL
-GROUP BY error
-ORDER BY failures DESC, error
+    count(DISTINCT o.block) AS sessions,
+    count(DISTINCT o.strategy_id) AS strategies,
+    any_value(e.example) AS example,
+    max(o.created_at) AS last_at,
+    error_id
+FROM counted_outcomes AS o
+JOIN error_templates AS e USING (project, error_id)
+WHERE o.is_attempt AND NOT o.success
+GROUP BY project, error_id
+ORDER BY failures DESC, project, error_id
 LIMIT $limit::BIGINT

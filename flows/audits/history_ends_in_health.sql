@@ -1,13 +1,27 @@
 -- severity: fail
 -- The last row of a memory's history is its row in memory_health.
-SELECT h.memory_id, l.day, h.eligible_count, l.eligible_count AS history_eligible_count
+SELECT h.memory_id, l.last.day, h.eligible_count, l.last.eligible_count AS history_eligible_count
 FROM memory_health AS h
 FULL JOIN (
+    SELECT
+        memory_id,
+        arg_max(
+            {
+                'day': day,
+                'eligible_count': eligible_count,
+                'injected_count': injected_count,
+                'echoed_count': echoed_count,
+                'reference_count': reference_count,
+                'status': status,
+                'reinforced_confidence': reinforced_confidence
+            },
+            day
+        ) AS last
     FROM memory_health_history
-    QUALIFY row_number() OVER (PARTITION BY memory_id ORDER BY day DESC) = 1
+    GROUP BY memory_id
 ) AS l USING (memory_id)
 WHERE
     (h.eligible_count, h.injected_count, h.echoed_count, h.reference_count)
-    IS DISTINCT FROM (l.eligible_count, l.injected_count, l.echoed_count, l.reference_count)
-    OR h.status IS DISTINCT FROM l.status
-    OR h.reinforced_confidence IS DISTINCT FROM l.reinforced_confidence
+    IS DISTINCT FROM (l.last.eligible_count, l.last.injected_count, l.last.echoed_count, l.last.reference_count)
+    OR h.status IS DISTINCT FROM l.last.status
+    OR h.reinforced_confidence IS DISTINCT FROM l.last.reinforced_confidence

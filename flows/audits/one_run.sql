@@ -7,5 +7,33 @@ FROM (
     SELECT run_id, as_of FROM memory_health_history
     UNION
     SELECT run_id, as_of FROM memory_references
+    UNION
+    SELECT run_id, as_of FROM heuristics
+    UNION
+    SELECT run_id, as_of FROM anti_patterns
+    UNION
+    SELECT run_id, as_of FROM strategy_variants
+    UNION
+    SELECT run_id, as_of FROM error_templates
+    UNION
+    SELECT run_id, as_of FROM counted_outcomes
+    UNION
+    SELECT run_id, as_of FROM forecast_fits
+    UNION
+    SELECT run_id, as_of FROM scorecard
+    UNION
+    SELECT run_id, as_of FROM project_health
+    UNION
+    SELECT run_id, as_of FROM forgetting_plan
+    UNION
+    SELECT run_id, as_of FROM forgetting_quotas
+    UNION
+    SELECT run_id, as_of FROM forgetting_audit
+    UNION
+    SELECT run_id, as_of FROM regret
+    UNION
+    SELECT run_id, as_of FROM strength_fits
+    UNION
+    SELECT run_id, as_of FROM need_fits
 )
 QUALIFY count(*) OVER () > 1

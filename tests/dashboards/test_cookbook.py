@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from attic_rows import PARAMS, attic_decisions, attic_rows
 from small_home import SmallHome, interaction, memory, outcome
+from taught_rows import AS_OF, taught_rows
 
 from slowwave.dashboards.cookbook import Recipe, cookbook, read_recipe
 from slowwave.flows import cli
+from slowwave.flows.decisions import land_decisions
+from slowwave.flows.lake import Lake
+from slowwave.flows.lock import writer_lock
 
 RECIPES = cookbook()
 SAYS_M1 = memory("m1")["content"]
+HARMFUL = "Associated with lower success (-.70, 90 % interval -.88 to -.51; randomised)."
 # Recipes whose first row is known in the home below.
 FIRST_ROWS = {
-    "most_referenced": {"memory_id": "m1", "reference_count": 2},
-    "injected_without_reference": {"memory_id": "m2", "injected_count": 5},
+    "most_referenced": {"memory_id": "steady", "reference_count": 45},
+    "injected_without_reference": {"memory_id": "bad advice", "injected_count": 20},
     "never_eligible": {"memory_id": "m3", "created_at": "2026-03-01T08:00:00Z"},
     "parroted": {"memory_id": "m4", "echoed_count": 1, "parroted_count": 1, "parroted_share": 1.0},
     "unknown_memory_ids": {"memory_id": "gone", "injected_count": 1, "projects": ["shop"]},
@@ -25,23 +32,85 @@ FIRST_ROWS = {
     "memories_of_project": {"memory_id": "m3", "status": "active"},
     "memory_history": {"day": "2026-03-01", "status": "active", "eligible": 0},
     "memory_interactions": {"interaction_id": "i6", "is_injected": False, "is_echoed": True},
-    "changed_memories": {"memory_id": "m2", "status": "archived", "reason": "old"},
-    "references_by_day": {"day": "2026-03-02", "injected_interactions": 4, "echoing_interactions": 2},
-    "memory_use_by_project": {"project": "shop", "memories": 3, "active": 2, "referenced": 2},
-    "outcomes_by_strategy": {"strategy": "try again", "attempts": 3, "successes": 1, "not_said": 2},
-    "common_errors": {"error": "worker 0 died", "failures": 2, "strategies": ["try again"]},
+    "changed_memories": {"memory_id": "lost", "status": "active", "reason": "brought back"},
+    "references_by_day": {"day": "2025-10-06", "injected_interactions": 0, "echoing_interactions": 1},
+    "memory_use_by_project": {"project": "attic", "memories": 8, "active": 7, "referenced": 4},
+    "common_errors": {"error_template": "port <number> is in use", "failures": 40, "sessions": 40, "strategies": 1},
+    "not_counted": {"project": "depot", "reason": "no strategy", "outcomes": 40, "failures": 15},
+    "success_by_week": {"week": "2026-04-06", "attempts": 20, "success_rate": 0.4, "outcomes": 21, "raw_rate": 8 / 21},
+    "best_strategies": {"strategy": "free the port", "attempts": 40, "strategies_tried": 3, "is_reliable": True},
+    "strategies": {"strategy": "try again", "attempts": 3, "successes": 1, "sessions": 3, "wordings": 1},
+    "strategy_wordings": {
+        "strategy": "Restart the servers!",
+        "representative": "restart the server",
+        "reason": "inflection",
+    },
+    "worsening_strategies": {"trend": "weakening", "strategy": "guess", "success_rate": 0.65, "sessions": 40},
+    "costliest_anti_patterns": {
+        "pattern": "restart the server",
+        "kind": "avoid",
+        "failures": 40,
+        "expected_failures": 9.0,
+        "cost": (40 - 9) * 60_000,
+        "cost_unit": "ms",
+        "better_alternative": "free the port",
+    },
+    "anti_patterns_by_state": {"state": "open", "kind": "avoid", "pattern": "restart the server", "failure_rate": 1.0},
+    "memory_outcomes": {"memory_id": "m1", "confirmed_count": 1, "contradicted_count": 1},
+    "helping_and_hurting_memories": {"memory_id": "bad advice", "lift_basis": "randomised", "is_harmful": True},
+    "calibration": {"method": "base_rate/1", "metric": "auc", "attempts": 84, "cutoffs": 4},
+    "calibration_by_week": {"cutoff_at": "2026-03-30T00:00:00Z", "method": "base_rate/1", "attempts": 21},
     "late_rows": {"landed_table": "outcomes", "late_rows": 1, "worst_hours": 48.0},
     "corrected_rows": {"interaction_id": "i5", "versions": 2},
-    "freshness": {"landed_table": "interactions", "project": "shop", "newest_at": "2026-03-04T09:00:00Z"},
+    "freshness": {"landed_table": "interactions", "project": "depot", "newest_at": "2026-04-10T01:00:00Z"},
     "quarantine_reasons": {"field": "confidence", "refused": 2, "reason": "confidence must lie between 0 and 1, not …"},
     "landed_files": {"delivered": 19, "accepted": 17, "quarantined": 2},
     "recent_runs": {"kind": "nightly", "status": "published"},
+    "verdicts": {"memory_id": "bad advice", "verdict": "harmful", "main_reason": HARMFUL, "reasons_count": 3},
+    "why_verdict": {"verdict": "harmful", "number": 1, "reason": HARMFUL},
+    "review_order": {"memory_id": "bad advice", "verdict": "harmful"},
+    "fading_soon": {
+        "memory_id": "episode",
+        "fades_at": "2026-04-18T00:00:00Z",
+        "days_left": 7,
+        # 81 days after its birth, with half-lives of 3.75, 15 and 60 days
+        "strength": pytest.approx((2**-21.6 + 2 * 2**-5.4 + 2**-1.35) / 4, abs=1e-8),
+        "half_life_days": 15.0,
+    },
+    "most_needed": {"memory_id": "steady", "strength": 1.0, "trend": "stable", "reference_count": 45},
+    "memory_over_time": {"day": "2025-10-01", "trend": "new", "verdict": "unproven", "reference_count": 0},
+    "project_health": {"project": "depot", "status": "warning", "alarms_count": 1, "injected_never_used_share": 1.0},
+    "alarms": {"level": "warning", "alarm": "associated with lower success: 1 (alarm from 1).", "judged_count": 1},
+    "half_lives": {"memory_type": "knowledge", "half_life_days": 90.0, "gain": 0.0, "default_half_life_days": 90.0},
+    "need_calibration": {
+        "cutoff_at": "2026-02-16T00:00:00Z",
+        "memories_count": 3,
+        "log_loss": pytest.approx(0.152, abs=0.001),
+        "base_log_loss": pytest.approx(0.868, abs=0.001),
+        "skill": pytest.approx(1 - 0.152 / 0.868, abs=0.002),
+    },
+    "fading_calibration": {"cutoff_at": "2026-02-16T00:00:00Z", "memories_count": 1, "faded_as_said": 1.0},
+    "forgetting_plan": {"rule": "superseded", "memory_id": "old", "is_shadow": False},
+    "forgetting_quotas": {"quota_kind": "project", "project": "attic", "quota": 3, "active_count": 7, "is_met": True},
+    "forgotten": {"action": "held", "target": "empty", "reason": "an audit", "changed_by": "person"},
+    "regret": {
+        "basis": "shadow",
+        "rule": "",
+        "memories_count": 1,
+        "wanted_per_1000": 1000.0,
+        "predicted_per_1000": 250.0,
+        "interactions_per_1000": 2000.0,
+    },
 }
 GIVEN = {
+    "best_strategies": {"project": "depot"},
+    "success_by_week": {"project": "depot"},
     "memories_of_project": {"project": "empty"},
     "memory_history": {"memory_id": "m1"},
     "memory_interactions": {"memory_id": "m4"},
     "changed_memories": {"days": "40000"},
+    "why_verdict": {"memory_id": "bad advice"},
+    "memory_over_time": {"memory_id": "rare"},
 }
 
 
@@ -49,6 +118,12 @@ GIVEN = {
 def home(tmp_path_factory) -> SmallHome:
     made = SmallHome(tmp_path_factory.mktemp("cookbook") / "home")
     days = ["2026-03-02T09:00:00Z"] * 3 + ["2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"]
+    made.folder.mkdir()
+    made.settings.params_file.write_text(PARAMS)
+    made.land(*attic_rows())
+    with writer_lock(made.settings, "forget apply"):
+        land_decisions(Lake(Path(made.settings.lake)), attic_decisions())
+    made.land(*taught_rows())
     made.land(
         memory("m1", confidence=0.5),
         memory("m2"),
@@ -57,16 +132,16 @@ def home(tmp_path_factory) -> SmallHome:
         memory("m4"),
         memory("m5", confidence=2),
         memory("m5", confidence=-1),
-        interaction("i0", memories_used=["gone"], response=SAYS_M1),
+        interaction("i0", memories_used=["gone"], response=SAYS_M1, success=False),
         *(interaction(f"i{n}", created_at=day, memories_used=["m2"]) for n, day in enumerate(days, start=1)),
         interaction("i5", created_at=days[-1], memories_used=["m2"], recorded_at="2026-03-05T00:00:00Z"),
-        interaction("i6", prompt=memory("m4")["content"], response=SAYS_M1 + memory("m4")["content"]),
+        interaction("i6", prompt=memory("m4")["content"], response=SAYS_M1 + memory("m4")["content"], success=True),
         outcome("o1", strategy="try again", success=False, error_message="worker 12 died"),
         outcome("o2", strategy="try again", success=False, error_message="worker 7 died"),
         outcome("o3", strategy="try again", attempted=True, recorded_at="2026-03-04T10:00:00Z"),
         outcome("o4", strategy="try again", attempted=False, success=False),
     )
-    made.nightly()
+    made.nightly(AS_OF)
     return made
 
 

@@ -70,6 +70,8 @@ def test_rows_are_counted_by_what_became_of_them(twice: list[str], capsys: pytes
         "reference_count": 1,
         "first_referenced_at": 1,
         "last_referenced_at": 1,
+        "fades_at": 1,
+        "verdict": 1,
     }
     references = tables["memory_references"]
     assert (references["added"], references["removed"], references["changed"]) == (2, 0, 0)
@@ -192,25 +194,25 @@ def test_files_of_other_versions_are_compared_as_far_as_they_go(
     home: SmallHome, twice: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with duckdb.connect(find_run(home.settings, twice[1])) as connection:
-        connection.execute("CREATE TABLE heuristics (strategy VARCHAR)")
+        connection.execute("CREATE TABLE predictions (strategy VARCHAR)")
         connection.execute('ALTER TABLE memory_health ADD COLUMN "trend"" x" VARCHAR')
         connection.execute("ALTER TABLE memory_health ALTER COLUMN created_at TYPE DATE")
         connection.execute("ALTER TABLE memory_health DROP COLUMN echoed_count")
         connection.execute("ALTER TABLE runs DROP COLUMN methods")
         connection.execute("DROP TABLE quarantine")
     found = diff(capsys)
-    assert (found["tables_only_before"], found["tables_only_after"]) == (["quarantine"], ["heuristics"])
+    assert (found["tables_only_before"], found["tables_only_after"]) == (["quarantine"], ["predictions"])
     health = next(table for table in found["tables"] if table["table"] == "memory_health")
     assert health["not_compared"] == ["created_at", "echoed_count", 'trend" x']
     assert (health["added"], health["columns"]["status"]) == (1, 1)
     assert found["memories"] == {}
     assert found["after"]["methods"] is None
     with duckdb.connect(find_run(home.settings, twice[0])) as connection:
-        connection.execute("CREATE TABLE heuristics (strategy VARCHAR)")
-    assert diff(capsys)["unknown_tables"] == ["heuristics"]
+        connection.execute("CREATE TABLE predictions (strategy VARCHAR)")
+    assert diff(capsys)["unknown_tables"] == ["predictions"]
     with pytest.raises(SystemExit):
         main(["diff"])
-    assert "not known to this version, so not compared: heuristics" in " ".join(capsys.readouterr().out.split())
+    assert "not known to this version, so not compared: predictions" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_file_that_is_no_database_is_told(home: SmallHome, twice: list[str]) -> None:

@@ -23,17 +23,11 @@ from slowwave.flows import cli, sql
 from slowwave.flows.lake import COMPACT_FROM_FILES, Lake
 from slowwave.flows.lake_views import LandedViews
 from slowwave.transforms.landed_tables import Interactions
+from slowwave.transforms.serving_tables import SERVING
 
 HOSTILE = "=cmd() \x1b[31mred\x1b[0m [red]markup[/red] \"double\" 'single'; DROP TABLE runs; -- \x00\x9b2J\u202e<b>"
 FUTURE = "2999-01-01T00:00:00Z"
-EVERYTHING_PUBLISHED = {
-    "memory_health",
-    "memory_health_history",
-    "memory_references",
-    "quarantine",
-    "run_files",
-    "runs",
-}
+EVERYTHING_PUBLISHED = {table.name for table in SERVING}
 LANDED_NAMES = {f"{name}{end}" for name in ("interactions", "outcomes", "memories") for end in ("", "_log")}
 
 
@@ -452,7 +446,7 @@ def test_wrong_usage_exits_with_2(ask, arguments, complaint):
         ("SELECT error(chr(27) || '[31m\nmore\nand more')", "\\x1b[31m"),
         ("SELECT CASE WHEN range = 20000 THEN error('late') END FROM range(30000)", "late"),
         ("  ;", "the query is empty"),
-        ("most_refrenced", "did you mean most_referenced?"),
+        ("most_refrenced", "did you mean most_referenced or most_needed?"),
     ],
 )
 def test_a_failing_query_says_why_in_a_line_or_two(ask, query, complaint):

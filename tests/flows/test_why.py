@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,13 +90,75 @@ def asking(folder: Path, capfd, monkeypatch) -> Why:
     return ask
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory) -> SmallHome:
+    """One memory in use, one pinned, one that faded."""
+    made = SmallHome(tmp_path_factory.mktemp("judged") / "home")
+    used = memory("used", changed_at="2025-06-01T08:00:00Z")
+    uses = [
+        interaction(f"i{day}", created_at=f"2026-03-{day:02}T09:00:00Z", response=used["content"])
+        for day in range(2, 14)
+    ]
+    made.land(
+        used,
+        memory("pinned", pinned=True),
+        memory("faded", memory_type="episodic", importance=0.0, changed_at="2025-06-01T08:00:00Z"),
+        *(row | {"memories_used": ["used", "faded"]} for row in uses),
+    )
+    made.nightly(datetime(2026, 3, 20))  # noqa: DTZ001 - times are naive and hold UTC everywhere
+    return made
+
+
+# What the text says of each: the verdict, why, and what will become of it.
+JUDGED = {
+    "used": [
+        "verdict keep: - Referenced in 12 interactions, last 7 days ago. - Estimated need {need_30d} in 30 days.",
+        "strength 1.00 (strong; half-life 90 days); fades without a new reference on {fades_at};",
+        "need within 30 days 0{need_30d}, 0{need_if_active} if the project is active; trend new",
+    ],
+    "pinned": [
+        "- Eligible in only 12 interactions, not injected: too few to judge (under 20).",
+        "- Pinned: kept whatever its use.",
+        "strength 1.00 (strong; half-life 90 days); trend new",
+    ],
+    "faded": [
+        "verdict forget: - No detected use in 12 injections; echo finds only part of all uses.",
+        "- Faded to strength .01.",
+        "strength 0.01 (forgettable; half-life 15 days); faded on 2025-08-28; trend new",
+    ],
+}
+
+
+@pytest.mark.parametrize("memory_id", JUDGED)
+def test_the_text_says_what_to_do_and_why(judged, capfd, monkeypatch, memory_id):
+    ask = asking(judged.folder, capfd, monkeypatch)
+    state = ask(memory_id).found["memory"]
+    told = {name: f"{state[name]:.2f}".lstrip("0") for name in ("need_30d", "need_if_active") if state[name]}
+    told["fades_at"] = (state["fades_at"] or "")[:10]
+    text = " ".join(ask(memory_id, output="text").out.split())
+    for said in JUDGED[memory_id]:
+        assert said.format(**told) in text
+
+
+def test_json_has_verdict_reasons_strength_need_and_trend(judged, capfd, monkeypatch):
+    state = asking(judged.folder, capfd, monkeypatch)("faded").found["memory"]
+    assert state["verdict"] == "forget"
+    assert state["reasons"][1] == "Faded to strength .01."
+    # 292 days after its birth, with half-lives of 3.75, 15 and 60 days
+    assert state["strength"] == pytest.approx((2 * 2 ** (-292 / 15) + 2 ** (-292 / 60)) / 4, abs=1e-8)
+    assert (state["strength_state"], state["trend"], state["half_life_days"]) == ("forgettable", "new", 15.0)
+    assert state["need_30d"] is state["need_if_active"] is None
+    assert state["fades_at"] == "2025-08-28T00:00:00Z"
+
+
 def ids(rows: list[dict[str, Any]]) -> list[str]:
     return [row["interaction_id"] for row in rows]
 
 
 def test_every_count_is_listed_newest_first(why):
     found = why("m1").found
-    assert found["counts"] == {"eligible": 4, "injected": 2, "echoed": 3, "references": 3}
+    counts = {"eligible": 4, "injected": 2, "echoed": 3, "references": 3, "confirmed": 0, "contradicted": 0}
+    assert found["counts"] == counts
     assert ids(found["eligible"]) == ["i4", "i3", "i2", "i1"]
     assert ids(found["injected"]) == ["i4", "i1"]
     assert ids(found["echoed"]) == ids(found["references"]) == ["i3", "i2", "i1"]
@@ -133,7 +196,8 @@ def test_changes_are_those_known_then_with_what_they_alter(why):
 
 def test_an_id_that_was_only_injected(why):
     found = why("gone").found
-    assert found["counts"] == {"eligible": 0, "injected": 1, "echoed": 0, "references": 0}
+    counts = {"eligible": 0, "injected": 1, "echoed": 0, "references": 0, "confirmed": 0, "contradicted": 0}
+    assert found["counts"] == counts
     assert found["memory"]["status"] is None
     assert "never landed as a memory" in why("gone", output="text").out
 
@@ -220,7 +284,8 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
     serving = home.settings.current.resolve()
     with closing(duckdb.connect(serving, read_only=True)) as connection:
         published = connection.execute(
-            "SELECT memory_id, eligible_count, injected_count, echoed_count, reference_count, created_at, status "
+            "SELECT memory_id, eligible_count, injected_count, echoed_count, reference_count, confirmed_count, "
+            "contradicted_count, created_at, status "
             "FROM memory_health ORDER BY memory_id"
         ).fetchall()
         publish = Publish(connection, Path(home.settings.lake), serving.stem)
@@ -228,13 +293,14 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
         for memory_id, *counts, created_at, status in chosen:
             found = publish.memory(memory_id)
             assert found
-            lists = [found[name] for name in ("eligible", "injected", "echoed", "references")]
+            lists = [found[name] for name in found["counts"]]
             assert [len(set(ids(rows))) for rows in lists] == counts == list(found["counts"].values())
             winning = [change for change in found["changes"] if change["is_winning"]]
             assert [change["changed_at"] for change in winning][-1:] == ([created_at] if status else [])
             assert len({change["changed_at"] for change in winning}) == len(winning)
         assert sum(row[1] for row in chosen) > 100
         assert sum(row[4] for row in chosen) > 5
+        assert sum(row[5] + row[6] for row in published) > 5
 
 
 def test_the_winning_change_is_the_one_that_was_published(why, home):

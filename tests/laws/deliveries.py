@@ -15,9 +15,9 @@ import zstandard
 from hypothesis import strategies as st
 
 from slowwave.transforms.delivered_rows import RecordRows
-from slowwave.transforms.landed_tables import Interactions, Memories
+from slowwave.transforms.landed_tables import Interactions, Memories, Outcomes
 from slowwave.transforms.landing import landed_rows
-from tests.laws.model import Row, Version
+from tests.laws.model import CANCELLED, INLINE, Row, Version
 
 Format = Literal["jsonl", "jsonl.gz", "jsonl.zst", "csv", "parquet"]
 START = datetime(2024, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
@@ -82,8 +82,10 @@ def _parquet(rows: list[Row]) -> bytes:
 
 def row_hash(version: Version) -> str:
     """The hash that breaks a tie between two versions recorded at once."""
-    table = Interactions if version.table == "interactions" else Memories
+    table = {"interactions": Interactions, "outcomes": Outcomes, "memories": Memories}[version.table]
     row = as_json({name: list(value) if isinstance(value, tuple) else value for name, value in version.fields})
+    if row.get("outcome_id", "").startswith(INLINE):
+        row = {name: value for name, value in row.items() if name != "outcome_id"} | {"prompt": "?"}
     return landed_rows(RecordRows([row], [1], [b""])).table(table)["row_hash"].item()
 
 
@@ -158,8 +160,13 @@ outcomes = st.fixed_dictionaries(
     {"outcome_id": st.integers(0, 5).map("o{}".format), "created_at": times, "success": st.booleans()},
     optional={
         "duration_ms": st.sampled_from((0, 90_000)),
-        "interaction_id": st.just("i1"),
-        "strategy": st.just("bisect"),
+        "recorded_at": times,
+        "interaction_id": st.sampled_from(("i0", "i1", "i2")),
+        "session_id": st.just("s1"),
+        "agent": st.just("planner"),
+        "strategy": st.sampled_from(("run the tests", "Run the tests!", "bisect")),
+        "attempted": st.booleans(),
+        "error_message": st.sampled_from((CANCELLED, "port 8000 is in use", "port 8001 is in use")),
     },
 )
 

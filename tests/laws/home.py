@@ -17,9 +17,10 @@ from slowwave.flows.nightly import NightlyResult, land_paths, nightly, start_run
 from slowwave.flows.prune import Pruned, prune
 from slowwave.flows.serving import current_run, table_hash
 from slowwave.flows.settings import Settings
+from slowwave.transforms import serving_tables
 from slowwave.transforms.serving_tables import Runs
 
-PUBLISHED = ("memory_health", "memory_health_history", "memory_references")
+PUBLISHED = tuple(table.name for table in serving_tables.PUBLISHED)
 Row = dict[str, Any]
 
 
@@ -85,7 +86,7 @@ class Home:
 
     def table(self, name: str, path: Path | None = None) -> list[Row]:
         """A published table without what only the run decides."""
-        return self.rows(f'SELECT * EXCLUDE (run_id, as_of) FROM "{name}"', path)  # noqa: S608 - a declared name
+        return self.rows(f'SELECT * EXCLUDE (run_id, as_of) FROM "{name}" ORDER BY ALL', path)  # noqa: S608 - a declared name
 
     def hashes(self, path: Path | None = None) -> dict[str, str]:
         """The content hash of each published table, computed from the file."""

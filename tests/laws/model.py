@@ -20,6 +20,8 @@ STATE = (*DEFAULTS, "content", "confidence", "importance", "source_ids", "supers
 # `\s` of Rust's regex; Python's own also takes U+001C to U+001F
 _WHITE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _DELTA, _CAP = 0.02, 1.0
+INLINE = "o-"  # begins the id of an outcome without one; the rest is a hash there, the interaction's id here
+CANCELLED = "Cancelled by the user"
 
 
 @dataclass
@@ -65,6 +67,8 @@ class Published:
     health: dict[str, Row]
     history: dict[tuple[str, date], Row]
     references: dict[tuple[str, str], Row]
+    outcomes: dict[str, Row]
+    strategies: dict[tuple[str, str, str], Row]
 
 
 def is_bad(row: Row | bytes) -> bool:
@@ -89,7 +93,7 @@ def versions_of(row: Row) -> list[Version]:
         if success is not None:
             shared = ("interaction_id", "created_at", "recorded_at", "project", "agent", "session_id")
             inline = {name: given[name] for name in shared if name in given} | {"success": success}
-            inline["outcome_id"] = ("inline", given["interaction_id"])
+            inline["outcome_id"] = f"{INLINE}{given['interaction_id']}"
             found.append(_version("outcomes", inline, ("outcome_id",), "created_at"))
         return found
     if row.get("memory_id") is not None:
@@ -197,9 +201,78 @@ class Laws:
         for row in references.values():
             found_by = (("is_injected", "injected/1"), ("is_echoed", "echo/1"))
             row["methods"] = [method for name, method in found_by if row[name]]
+        outcomes = _outcomes(self.winners("outcomes", as_of), self.winners("interactions", as_of))
         memory_ids = {*states, *(memory_id for memory_id, _ in references)}
-        health = {m: _health(m, states.get(m, []), _counts(m, eligible, references)) for m in memory_ids}
-        return Published(health, _history(states, eligible, references), references)
+        health = {
+            m: _health(m, states.get(m, []), _counts(m, eligible, references)) | _ends(m, references, outcomes)
+            for m in memory_ids
+        }
+        history = _history(states, eligible, references)
+        return Published(health, history, references, outcomes, _strategies(outcomes))
+
+
+def _outcomes(winners: list[Version], interactions: list[Version]) -> dict[str, Row]:
+    """As what each outcome counts; what it does not say of itself is its interaction's."""
+    of_interactions = {interaction["interaction_id"]: interaction for interaction in interactions}
+    found: dict[str, Row] = {}
+    for outcome in winners:
+        theirs = of_interactions.get(outcome["interaction_id"])
+        given = {
+            name: theirs[name] if outcome[name] is None and theirs is not None else outcome[name]
+            for name in ("project", "agent", "session_id")
+        }
+        is_cancelled = not outcome["success"] and outcome["error_message"] == CANCELLED
+        is_attempt = not is_cancelled if outcome["attempted"] is None else outcome["attempted"]
+        found[outcome["outcome_id"]] = {
+            "interaction_id": outcome["interaction_id"],
+            "created_at": outcome.event,
+            "known_at": max(outcome.event, outcome.recorded),
+            "project": given["project"] or "",
+            "agent": given["agent"] or "",
+            "block": given["session_id"] or outcome["interaction_id"] or outcome["outcome_id"],
+            "strategy": outcome["strategy"],
+            "success": outcome["success"],
+            "is_attempt": is_attempt,
+            "is_learned": is_attempt and outcome["strategy"] is not None,
+        }
+    latest = {
+        row["interaction_id"]: outcome_id
+        for outcome_id, row in sorted(found.items(), key=lambda item: (item[1]["created_at"], item[0]))
+        if row["is_attempt"] and row["interaction_id"] is not None
+    }
+    for outcome_id, row in found.items():
+        row["is_deciding"] = latest.get(row["interaction_id"]) == outcome_id
+    return found
+
+
+def _strategies(outcomes: dict[str, Row]) -> dict[tuple[str, str, str], Row]:
+    """The counts of `heuristics`, by project, agent and what the wordings say."""
+    learned: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for row in outcomes.values():
+        if row["is_learned"]:
+            learned[row["project"], row["agent"], row["strategy"].lower().strip("!")].append(row)
+    return {
+        key: {
+            "attempts": len(rows),
+            "successes": sum(row["success"] for row in rows),
+            "sessions": len({row["block"] for row in rows}),
+            "first_seen_at": min(row["created_at"] for row in rows),
+            "last_validated_at": max(row["created_at"] for row in rows),
+            "variants": sorted({row["strategy"] for row in rows}),
+        }
+        for key, rows in learned.items()
+    }
+
+
+def _ends(memory_id: str, references: dict[tuple[str, str], Row], outcomes: dict[str, Row]) -> Row:
+    """How the interactions that echo a memory ended, by the latest attempt of each."""
+    deciding = {row["interaction_id"]: row["success"] for row in outcomes.values() if row["is_deciding"]}
+    ends = [
+        deciding.get(row["interaction_id"])
+        for row in references.values()
+        if row["memory_id"] == memory_id and row["is_echoed"]
+    ]
+    return {"confirmed_count": ends.count(True), "contradicted_count": ends.count(False)}
 
 
 def _is_eligible(values: Row, project: str) -> bool:

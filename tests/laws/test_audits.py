@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from unittest.mock import patch
 
@@ -14,24 +14,73 @@ import polars as pl
 import pytest
 
 from slowwave.data.sample import sample_files
-from slowwave.flows import publish as publish_module
+from slowwave.flows import health as health_module
 from slowwave.flows.errors import AuditFailedError
 from slowwave.flows.serving import audit_findings, audits
+from slowwave.transforms.decision_tables import Decisions
+from slowwave.transforms.decisions import APPLY, decision_rows, values_json
 from tests.laws.deliveries import START, jsonl
-from tests.laws.home import Home
+from tests.laws.home import PUBLISHED, Home
 
-AS_OF = START + timedelta(days=3)
+AS_OF = START + timedelta(days=24)  # three Mondays have had a week after them
 ROWS = [
     {"memory_id": "rule", "changed_at": START, "content": "Read the log first", "status": "active", "confidence": 0.5},
     *[
         {"interaction_id": f"i{n}", "created_at": START + timedelta(hours=n), "prompt": "?", "memories_used": ["rule"],
-         "response": "I read the log first" if n % 2 else "I did not"}
+         "response": "I read the log first" if n % 2 else "I did not", "success": n % 8 != 3}
         for n in range(1, 40)
     ],
+    # two wordings of a strategy that mostly fails with one error, and one that mostly succeeds
+    *[
+        {"outcome_id": f"{strategy}-{n}", "created_at": START + timedelta(hours=12 * n, minutes=len(strategy)),
+         "agent": "coder", "task_type": "deploy", "strategy": strategy, "success": succeeds,
+         "error_message": None if succeeds else f"port {n} is in use"}
+        for n in range(40)
+        for strategy, succeeds in (
+            ("restart the server", n % 8 == 0), ("Restart the servers", n % 8 == 4), ("free the port", n % 8 != 0)
+        )
+    ],
+    # found wrong after a while, so that it may be forgotten
+    {"memory_id": "wrong", "changed_at": START, "content": "Delete the log first", "status": "active"},
+    {"memory_id": "wrong", "changed_at": START + timedelta(days=2), "status": "invalid"},
+    {"outcome_id": "cascade", "created_at": START, "strategy": "free the port", "success": False,
+     "error_message": "Skipped: depends on the step before"},
 ]  # fmt: skip
+
+PARAMS = """
+[forgetting]
+grace_days = 1
+recent_days = 1
+replaced_after_days = 5
+regret_days = 5
+project_quotas = { "" = 100 }
+"""
+# a decision to archive a memory in shadow, long enough ago to be judged
+ARCHIVED = {
+    "decision_id": "d1", "command": APPLY, "target_kind": "memory", "target": "rule", "reason": "faded",
+    "values": values_json({"is_shadow": True, "rule": "faded", "need_30d": 0.1, "status_before": "active"}),
+    "changed_by": "forget/1", "decided_at": START + timedelta(days=3), "on_run_id": None,
+}  # fmt: skip
 
 # audit: the fault it is there to find
 FAULTS = {
+    "alternatives_are_better": (
+        "UPDATE anti_patterns SET better_alternative_strategy_id = strategy_id",
+        "UPDATE anti_patterns SET better_alternative_strategy_id = 'never tried'",
+        "UPDATE heuristics SET confidence_low = 0",
+        "UPDATE heuristics SET confidence_high = 1",
+        "UPDATE heuristics SET agent = 'another' WHERE strategy = 'free the port'",
+    ),
+    "anti_patterns_key": ("INSERT INTO anti_patterns FROM anti_patterns LIMIT 1",),
+    "attempts_are_explained": (
+        "UPDATE heuristics SET attempts = attempts + 1",
+        "UPDATE heuristics SET successes = successes - 1",
+        "DELETE FROM heuristics WHERE strategy = 'free the port'",
+        "INSERT INTO heuristics BY NAME SELECT * REPLACE ('another' AS agent) FROM heuristics LIMIT 1",
+        "UPDATE counted_outcomes SET is_learned = true WHERE outcome_id = 'cascade'",
+        "UPDATE counted_outcomes SET success = NOT success WHERE outcome_id = 'free the port-1'",
+    ),
+    "counted_outcomes_key": ("INSERT INTO counted_outcomes FROM counted_outcomes LIMIT 1",),
     "counts_are_explained": (
         "UPDATE memory_health SET injected_count = injected_count + 1",
         "DELETE FROM memory_references WHERE interaction_id = 'i1'",
@@ -42,6 +91,43 @@ FAULTS = {
         "UPDATE memory_health SET eligible_count = echoed_count - 1",
         "UPDATE memory_health SET reference_count = echoed_count - 1",
     ),
+    "error_templates_key": ("INSERT INTO error_templates FROM error_templates LIMIT 1",),
+    "estimates_are_possible": (
+        "UPDATE heuristics SET confidence = confidence_low - 0.01",
+        "UPDATE heuristics SET confidence = confidence_high + 0.01",
+        "UPDATE heuristics SET confidence_low = -0.01",
+        "UPDATE heuristics SET confidence_high = 1.01",
+        "UPDATE heuristics SET confidence = 'nan'",
+        "UPDATE heuristics SET successes = attempts + 1",
+        "UPDATE heuristics SET successes = -1",
+        "UPDATE heuristics SET sessions = attempts + 1",
+        "UPDATE heuristics SET sessions = 0",
+        "UPDATE anti_patterns SET failures = 0",
+        "UPDATE anti_patterns SET failures = attempts + 1",
+        "UPDATE anti_patterns SET error_failures = failures + 1",
+        "UPDATE anti_patterns SET sessions = attempts + 1",
+        "UPDATE anti_patterns SET e_value = -1",
+        "UPDATE anti_patterns SET q_value = 1.01",
+        "UPDATE anti_patterns SET baseline_rate = -0.01",
+        "UPDATE memory_health SET confidence = confidence_high + 0.01",
+        "UPDATE memory_health SET confidence_low = -0.01",
+        "UPDATE memory_health SET lift_basis = 'matched', lift = 0.3, lift_low = 0.1, lift_high = 0.2",
+        "UPDATE memory_health SET lift_basis = 'matched', lift = 0.3, lift_low = 0.1, lift_high = 1.1",
+        "UPDATE memory_health SET lift_basis = 'matched', lift = NULL",
+        "UPDATE memory_health SET lift_basis = NULL, lift = 0.3",
+        "UPDATE memory_health SET is_harmful = true, lift = -0.3, lift_basis = 'matched'",
+    ),
+    "failures_are_explained": (
+        "UPDATE anti_patterns SET failures = failures - 1",
+        "UPDATE anti_patterns SET attempts = attempts + 1",
+        "UPDATE counted_outcomes SET is_learned = false WHERE error_id IS NOT NULL",
+        "UPDATE counted_outcomes SET strategy_id = 'another'",
+    ),
+    "forecast_fits_key": ("INSERT INTO forecast_fits FROM forecast_fits LIMIT 1",),
+    "forgetting_audit_key": ("INSERT INTO forgetting_audit FROM forgetting_audit LIMIT 1",),
+    "forgetting_plan_key": ("INSERT INTO forgetting_plan FROM forgetting_plan LIMIT 1",),
+    "forgetting_quotas_key": ("INSERT INTO forgetting_quotas FROM forgetting_quotas LIMIT 1",),
+    "heuristics_key": ("INSERT INTO heuristics FROM heuristics LIMIT 1",),
     "history_ends_in_health": (
         "UPDATE memory_health SET eligible_count = eligible_count + 1",
         "UPDATE memory_health SET status = 'invalid'",
@@ -51,7 +137,14 @@ FAULTS = {
     ),
     "memory_health_history_key": ("INSERT INTO memory_health_history FROM memory_health_history LIMIT 1",),
     "memory_health_key": ("INSERT INTO memory_health FROM memory_health LIMIT 1",),
+    "memory_outcomes_are_explained": (
+        "UPDATE memory_health SET confirmed_count = confirmed_count + 1",
+        "UPDATE memory_health SET contradicted_count = contradicted_count - 1",
+        "UPDATE counted_outcomes SET is_deciding = false",
+        "UPDATE counted_outcomes SET success = NOT success WHERE interaction_id = 'i1'",
+    ),
     "memory_references_key": ("INSERT INTO memory_references FROM memory_references LIMIT 1",),
+    "need_fits_key": ("INSERT INTO need_fits FROM need_fits LIMIT 1",),
     "never_landed_memories": ("UPDATE memory_health SET status = NULL",),
     "nothing_is_lost": (
         "UPDATE run_files SET delivered = delivered + 1",
@@ -59,7 +152,26 @@ FAULTS = {
     ),
     "one_run": (
         "INSERT INTO memory_references BY NAME SELECT * REPLACE ('another' AS run_id) FROM memory_references LIMIT 1",
-        "UPDATE memory_health SET as_of = as_of - INTERVAL 1 DAY",
+        *[f"UPDATE {table} SET as_of = as_of - INTERVAL 1 DAY" for table in PUBLISHED],  # noqa: S608 - declared names
+        *[f"UPDATE {table} SET run_id = 'another'" for table in PUBLISHED],  # noqa: S608 - declared names
+    ),
+    "out_of_scope_attempts": (
+        "UPDATE counted_outcomes SET is_learned = false, reason = 'out of scope: coder does not learn from deploy'",
+    ),
+    "project_health_key": ("INSERT INTO project_health FROM project_health LIMIT 1",),
+    "projects_are_explained": (
+        "UPDATE project_health SET active_count = active_count + 1",
+        "UPDATE project_health SET reference_count = 0",
+        "UPDATE project_health SET project = 'another'",
+        "UPDATE memory_health SET verdict = 'harmful'",
+    ),
+    "protected_are_not_planned": (
+        "UPDATE memory_health SET pinned = true",
+        "UPDATE memory_health SET is_held = true",
+        "UPDATE memory_health SET eligible_count = 0",
+        "UPDATE memory_health SET status = 'archived'",
+        "UPDATE memory_health SET status = NULL",
+        "UPDATE forgetting_plan SET memory_id = 'never landed'",
     ),
     "references_are_dated": (
         "UPDATE memory_health SET first_referenced_at = NULL",
@@ -67,11 +179,32 @@ FAULTS = {
         "UPDATE memory_health SET last_referenced_at = first_referenced_at - INTERVAL 1 SECOND",
         "UPDATE memory_health SET reference_count = 0",
     ),
-    "refused_rows": ("UPDATE run_files SET quarantined = 5, accepted = accepted - 5",),
+    "refused_rows": ("UPDATE run_files SET quarantined = 10, accepted = accepted - 10",),
     "reinforced_confidence_range": (
         "UPDATE memory_health SET reinforced_confidence = 1.01",
         "UPDATE memory_health SET reinforced_confidence = -0.01",
         "UPDATE memory_health SET reinforced_confidence = 'nan'",
+    ),
+    "regret_key": ("INSERT INTO regret FROM regret LIMIT 1",),
+    "scorecard_key": ("INSERT INTO scorecard FROM scorecard LIMIT 1",),
+    "strategy_variants_key": ("INSERT INTO strategy_variants FROM strategy_variants LIMIT 1",),
+    "strength_fits_key": ("INSERT INTO strength_fits FROM strength_fits LIMIT 1",),
+    "use_is_possible": (
+        "UPDATE memory_health SET strength = 1.01",
+        "UPDATE memory_health SET strength = -0.01",
+        "UPDATE memory_health SET strength = 'nan'",
+        "UPDATE memory_health SET strength = NULL",
+        "UPDATE memory_health SET strength_state = NULL",
+        "UPDATE memory_health SET need_30d = 1.01",
+        "UPDATE memory_health SET need_if_active = -0.01",
+        "UPDATE memory_health SET half_life_days = 0",
+        "UPDATE memory_health SET reasons = []",
+        "UPDATE memory_health SET review_value = -1",
+        "UPDATE memory_health SET review_value = 'nan'",
+        "UPDATE memory_health_history SET strength = 1.01",
+        "UPDATE memory_health_history SET strength_state = NULL",
+        "UPDATE strength_fits SET half_life_days = 0",
+        'UPDATE strength_fits SET "references" = forecasts + 1',
     ),
 }
 
@@ -80,7 +213,10 @@ FAULTS = {
 def published(tmp_path_factory: pytest.TempPathFactory) -> Home:
     home = Home(tmp_path_factory.mktemp("audits") / "home")
     home.drop("log.jsonl", jsonl(ROWS))
+    home.settings.params_file.write_text(PARAMS)
+    home.lake.write_rows(Decisions, ARCHIVED["decided_at"].date(), decision_rows([ARCHIVED]))
     assert home.nightly(AS_OF).findings == []
+    assert all(home.table(name) for name in PUBLISHED), "an audit of an empty table finds nothing"
     return home
 
 
@@ -89,14 +225,21 @@ def test_every_audit_has_faults_to_find():
     assert all(audit.description.endswith((".", ")")) for audit in audits())
 
 
-@pytest.mark.parametrize(("name", "fault"), [(name, fault) for name, faults in FAULTS.items() for fault in faults])
-def test_an_audit_finds_its_fault(published, tmp_path, name, fault):
-    path = tmp_path / "serving.duckdb"
-    shutil.copy(published.current, path)
+@pytest.fixture(scope="module")
+def serving(published: Home, tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    path = shutil.copy(published.current, tmp_path_factory.mktemp("serving"))
     with duckdb.connect(path) as connection:
-        assert audit_findings(connection) == []
-        connection.execute(fault)
-        found = {finding.audit.name: finding for finding in audit_findings(connection)}
+        yield connection
+
+
+@pytest.mark.parametrize(("name", "fault"), [(name, fault) for name, faults in FAULTS.items() for fault in faults])
+def test_an_audit_finds_its_fault(serving, name, fault):
+    serving.begin()
+    try:
+        serving.execute(fault)
+        found = {finding.audit.name: finding for finding in audit_findings(serving)}
+    finally:
+        serving.rollback()
     assert found[name].rows >= 1
     assert f"{name}: {found[name].rows} bad rows" in str(found[name])
 
@@ -104,15 +247,15 @@ def test_an_audit_finds_its_fault(published, tmp_path, name, fault):
 def test_a_failed_audit_leaves_yesterday_live_and_the_run_red(published, copy_of):
     home = copy_of(published)
     before, hashes = home.current, home.hashes()
-    right = publish_module.memory_health
+    right = health_module.memory_health
 
     def wrong(*arguments) -> pl.LazyFrame:
         return right(*arguments).with_columns(pl.col("echoed_count") + 1)
 
     home.drop("late.jsonl", jsonl([{"interaction_id": "late", "created_at": START, "prompt": "?"}]))
     with (
-        patch.object(publish_module, "memory_health", wrong),
-        pytest.raises(AuditFailedError, match="counts_are_explained: 1 bad rows"),
+        patch.object(health_module, "memory_health", wrong),
+        pytest.raises(AuditFailedError, match="counts_are_explained: 2 bad rows"),
     ):
         home.nightly(AS_OF)
     assert home.current == before
@@ -153,8 +296,7 @@ def test_who_reads_goes_on_reading(published, copy_of):
 READER = """
 import sys, duckdb
 from pathlib import Path
-tables = ("memory_health", "memory_health_history", "memory_references")
-query = " UNION ".join(f"SELECT run_id, as_of FROM {table}" for table in tables)
+query = " UNION ".join(f"SELECT run_id, as_of FROM {table}" for table in sys.argv[3:])
 print("ready", flush=True)
 stopping = False
 while not stopping:
@@ -168,12 +310,12 @@ print("whole", flush=True)
 
 def test_another_process_sees_only_whole_publishes(published, copy_of: Callable[[Home], Home]):
     home = copy_of(published)
-    command = [sys.executable, "-c", READER, str(home.settings.current), str(home.folder / "stop")]
+    command = [sys.executable, "-c", READER, str(home.settings.current), str(home.folder / "stop"), *PUBLISHED]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as reader:
         assert reader.stdout is not None
         assert reader.stderr is not None
         assert reader.stdout.readline() == "ready\n"
-        for hour in range(5):
+        for hour in range(3):
             home.nightly(AS_OF + timedelta(hours=hour + 1))
         (home.folder / "stop").touch()
         assert reader.stderr.read() == ""

@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from slowwave.flows.prune import KEEP_RUNS
+from slowwave.transforms.evidence_tables import EVIDENCE
 from tests.laws.deliveries import START, jsonl
 from tests.laws.home import Home
 from tests.laws.model import Row
@@ -35,7 +36,7 @@ def partitions(home: Home) -> set[str]:
     """The fingerprints in the lake; each evidence table has the same."""
     folders = list(Path(home.settings.lake).glob("evidence/*"))
     found = [{path.stem for path in folder.glob("day=*/*.parquet")} for folder in folders]
-    assert len(found) == 4
+    assert len(found) == len(EVIDENCE)
     assert all(names == found[0] for names in found)
     return found[0]
 

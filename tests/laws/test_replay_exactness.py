@@ -16,10 +16,14 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
+from taught_rows import AS_OF as TAUGHT_AS_OF
+from taught_rows import taught_rows
 
 from slowwave.data.sample import FIRST_DAY, SampleFile, sample_files, sample_truth
 from tests.laws.home import PUBLISHED, Home
 
+# Empty where nobody set a quota or decided anything.
+DECIDED = {"forgetting_plan", "forgetting_quotas", "forgetting_audit", "regret"}
 ROOT = Path(__file__).parents[2]
 PUBLISH = """
 import sys
@@ -76,7 +80,9 @@ def assert_exact(new_home: Callable[[], Home], days: int, per_day: int, parts: i
         home.nightly(as_of)
     assert len(shuffled.rows("FROM run_files")) == parts
     assert at_once.hashes() == shuffled.hashes() == daily.hashes()
-    assert all(int(value.split("-")[0]) > 100 for value in at_once.hashes().values())
+    sizes = {name: int(value.split("-")[0]) for name, value in at_once.hashes().items()}
+    assert all(size > 100 for name, size in sizes.items() if name.startswith("memory_"))
+    assert sizes["counted_outcomes"] > sizes["heuristics"] > 50
     stated = at_once.rows("SELECT unnest(table_hashes) AS line FROM runs WHERE status = 'published'")
     assert {row["line"] for row in stated} == {f"{name}={value}" for name, value in at_once.hashes().items()}
     truth = sample_truth(days=days, interactions_per_day=per_day).memories
@@ -103,6 +109,33 @@ def hashes_with_threads(folder: Path, lines: list[bytes], as_of: datetime, threa
 
 def test_every_way_of_delivery_publishes_the_same(new_home):
     assert_exact(new_home, days=5, per_day=24, parts=12)
+
+
+def test_what_is_learned_does_not_depend_on_the_delivery(new_home):
+    lines = [line.encode() for line in map(json.dumps, taught_rows())]
+    at_once, shuffled, in_stages = new_home(), new_home(), new_home()
+    at_once.drop("all.jsonl", b"\n".join(lines))
+    chance = random.Random(2)
+    again = [*lines, *chance.sample(lines, 30)]
+    chance.shuffle(again)
+    for number in range(7):
+        shuffled.drop(f"part-{number}.jsonl", b"\n".join(again[number::7]))
+    for number in range(2):
+        in_stages.drop(f"stage-{number}.jsonl", b"\n".join(lines[number::2]))
+        in_stages.nightly(TAUGHT_AS_OF - timedelta(days=14 - 7 * number))
+    for home in (at_once, shuffled, in_stages):
+        home.nightly(TAUGHT_AS_OF)
+    assert at_once.hashes() == shuffled.hashes() == in_stages.hashes()
+    assert all(at_once.table(name) for name in PUBLISHED if name not in DECIDED)
+    in_stages.nightly(TAUGHT_AS_OF, full=True)
+    assert at_once.hashes() == in_stages.hashes()
+
+
+def test_any_number_of_threads_learns_the_same(tmp_path):
+    lines = [line.encode() for line in map(json.dumps, taught_rows())]
+    assert hashes_with_threads(tmp_path, lines, TAUGHT_AS_OF, 1) == hashes_with_threads(
+        tmp_path, lines, TAUGHT_AS_OF, 8
+    )
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ from tests.laws.deliveries import (
 )
 from tests.laws.deliveries import rows as delivered_rows
 from tests.laws.home import Home
-from tests.laws.model import Laws, Row, Version
+from tests.laws.model import INLINE, Laws, Row, Version
 
 AS_OFS = st.one_of(times, st.integers(1, DAYS + 1).map(lambda days: START + timedelta(days=days)))
 # Not shrunk: one step takes half a second, and the steps shown tell enough.
@@ -56,14 +56,33 @@ class Killed(BaseException):
 
 
 def assert_published(home: Home, laws: Laws, path: Path, as_of: datetime) -> None:
-    """The three published tables of a serving file are those of the model."""
+    """What the model says of the published tables of a serving file is what they say."""
     expected = laws.publish(as_of)
     found = {row["memory_id"]: row for row in home.table("memory_health", path)}
-    assert found == expected.health
+    assert _said_of(found, expected.health) == expected.health
     found = {(row["memory_id"], row["day"]): row for row in home.table("memory_health_history", path)}
-    assert found == expected.history
+    assert _said_of(found, expected.history) == expected.history
     found = {(row["memory_id"], row["interaction_id"]): row for row in home.table("memory_references", path)}
     assert found == expected.references
+    found = {_outcome_id(row): row for row in home.table("counted_outcomes", path)}
+    # the wording of a strategy is not repeated per outcome
+    outcomes = {key: {k: v for k, v in row.items() if k != "strategy"} for key, row in expected.outcomes.items()}
+    assert _said_of(found, outcomes) == outcomes
+    found = {
+        (row["project"], row["agent"], row["strategy"].lower().strip("!")): row
+        for row in home.table("heuristics", path)
+    }
+    assert _said_of(found, expected.strategies) == expected.strategies
+
+
+def _outcome_id(row: Row) -> str:
+    return f"{INLINE}{row['interaction_id']}" if row["outcome_id"].startswith(INLINE) else row["outcome_id"]
+
+
+def _said_of(found: dict[Any, Row], expected: dict[Any, Row]) -> dict[Any, Row]:
+    """The rows found, with the columns the model knows."""
+    names = list(next(iter(expected.values()), {}))
+    return {key: {name: row[name] for name in names} for key, row in found.items()}
 
 
 class Machine(RuleBasedStateMachine):
@@ -298,9 +317,9 @@ def _run(tmp_path_factory: pytest.TempPathFactory, examples: int, steps: int) ->
 
 
 def test_any_life_of_a_home_obeys_the_laws(tmp_path_factory):
-    _run(tmp_path_factory, examples=5, steps=14)
+    _run(tmp_path_factory, examples=3, steps=12)
 
 
 @pytest.mark.slow
 def test_any_long_life_of_a_home_obeys_the_laws(tmp_path_factory):
-    _run(tmp_path_factory, examples=30, steps=25)
+    _run(tmp_path_factory, examples=12, steps=25)

@@ -12,6 +12,8 @@ from crash_cases import Driver, Fault, Point, points
 
 # Where this fails before a byte was sent, Python copies the file by reading and writing instead.
 HAS_ANOTHER_WAY = frozenset({"sendfile"})
+# A database appends to its log many times before anybody sees the file: what follows is the same at each.
+_OF_A_KIND = 4
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,23 @@ def subject(driver: Driver, step: str) -> Subject:
 def sample(found: Sequence[Point], count: int, shift: int) -> list[Point]:
     """`count` of the points, evenly spread; another `shift` chooses others."""
     return [found[(3 * i + shift) * len(found) // (3 * count)] for i in range(count)]
+
+
+def spread(found: Sequence[Point], fault: Fault) -> list[Point]:
+    """The points to try a fault at: of the calls of one kind on one path at most `_OF_A_KIND`, the first and last too.
+
+    What the disk says takes turns: every point is refused by one error or the other.
+    """
+    kinds: dict[tuple[str, str], list[Point]] = {}
+    for point in found:
+        kinds.setdefault((point.name, point.path), []).append(point)
+    chosen = set()
+    for points_of_kind in kinds.values():
+        last = len(points_of_kind) - 1
+        count = min(_OF_A_KIND, last + 1)
+        chosen |= {points_of_kind[last * i // max(count - 1, 1)] for i in range(count)}
+    kept = [point for point in found if point in chosen]
+    return kept if fault == "SIGKILL" else kept[("EIO", "ENOSPC").index(fault) :: 2]
 
 
 def faults_found(subject: Subject, point: Point, fault: Fault) -> list[str]:

@@ -17,11 +17,21 @@ from slowwave.transforms.memory_references import memory_references
 from slowwave.transforms.memory_states import memory_pool, memory_states
 from slowwave.transforms.params import Params
 from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.serving_tables import MemoryHealth
 
 Row = dict[str, Any]
 
 START = datetime(2026, 3, 10, 22)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 PARAMS = Params()
+_OF_MEMORY_OUTCOMES = (
+    "memory_id", "confirmed_count", "contradicted_count", "contradicted_expected", "confidence", "confidence_low",
+    "confidence_high", "lift", "lift_low", "lift_high", "lift_basis", "lift_detectable", "lift_q_value", "is_harmful",
+    "lift_note", "lost_successes",
+)  # fmt: skip
+# Verdicts and use are told of elsewhere: here a memory has its counts.
+NO_USE = pl.LazyFrame(schema={"memory_id": pl.String})
+NONE_HELD = pl.LazyFrame(schema={"memory_id": pl.String, "is_held": pl.Boolean})
+NO_OUTCOMES = pl.LazyFrame(schema={name: polars_schema(MemoryHealth)[name] for name in _OF_MEMORY_OUTCOMES})
 INTERACTION_SCHEMA = {
     "interaction_id": pl.String, "occurred_at": pl.Datetime("us"), "project": pl.String, "agent": pl.String,
     "session_id": pl.String, "prompt": pl.String, "response": pl.String, "response_summary": pl.String,
@@ -147,12 +157,12 @@ def days_of(
     for row in interaction_rows:
         parts.setdefault(part(row), []).append(row)
     stacked = [
-        memory_days(eligibility_of(rows, pool).lazy(), references_of(rows, pool).lazy()).with_columns(
+        memory_days(eligibility_of(rows, pool).lazy(), references_of(rows, pool).lazy(), PARAMS.evidence).with_columns(
             pl.lit(rows[0]["occurred_at"].date()).alias("day")
         )
         for rows in parts.values()
     ]
-    empty = memory_days(eligibility_of([], pool).lazy(), references_of([], pool).lazy()).with_columns(
+    empty = memory_days(eligibility_of([], pool).lazy(), references_of([], pool).lazy(), PARAMS.evidence).with_columns(
         day=pl.date(1, 1, 1)
     )
     return pl.concat([empty, *stacked]).collect()

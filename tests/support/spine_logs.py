@@ -9,7 +9,6 @@ from pathlib import Path
 import polars as pl
 
 _VOCABULARY = 6_000
-_ECHO_EVERY = 20
 
 
 def _words(rng: random.Random) -> list[str]:
@@ -18,12 +17,20 @@ def _words(rng: random.Random) -> list[str]:
 
 
 def write_logs(
-    folder: Path, *, interactions: int, response_bytes: int, days: int, memories: int, projects: int, seed: int = 1
+    folder: Path,
+    *,
+    interactions: int,
+    response_bytes: int,
+    days: int,
+    memories: int,
+    projects: int,
+    echo_every: int = 20,
+    seed: int = 1,
 ) -> None:
     """Write memories.parquet and, per day, interactions-NN.parquet into `folder`.
 
-    One response in twenty repeats a memory of its project with other case and white space; each interaction was given
-    two memories.
+    One response in `echo_every` repeats a memory of its project with other case and white space; each interaction was
+    given two memories.
     """
     rng = random.Random(seed)
     words = _words(rng)
@@ -46,7 +53,7 @@ def write_logs(
             project = rng.randrange(projects)
             memory = rng.randrange(memories // projects) * projects + project
             text = " ".join(rng.choices(words, k=response_bytes // 7 + 1))[:response_bytes]
-            if i % _ECHO_EVERY == 0:
+            if i % echo_every == 0:
                 half = len(text) // 2
                 text = f"{text[:half]} {contents[memory].upper().replace(' ', '  ')} {text[half:]}"
             rows.append(

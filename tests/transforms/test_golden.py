@@ -17,6 +17,7 @@ import orjson
 import polars as pl
 import pytest
 from delivered import as_jsonl, utc
+from replayed import NO_OUTCOMES, NO_USE, NONE_HELD
 
 from slowwave.transforms.landed_tables import Interactions, Memories
 from slowwave.transforms.landing import landed_rows
@@ -143,9 +144,12 @@ def published():
     for (day,), of_day in won.sort("interaction_id").group_by(pl.col("occurred_at").dt.date(), maintain_order=True):
         references.append(memory_references(of_day, pool, PARAMS.evidence))
         eligibility = memory_eligibility(of_day.lazy(), pool.lazy())
-        days.append(memory_days(eligibility, references[-1].lazy()).with_columns(day=pl.lit(day)))
+        days.append(memory_days(eligibility, references[-1].lazy(), PARAMS.evidence).with_columns(day=pl.lit(day)))
+    eligible = pl.concat(days).group_by("memory_id").agg(pl.col("eligible_count").sum())
     return {
-        "memory_health": memory_health(states, pl.concat(days), PARAMS).collect(),
+        "memory_health": memory_health(
+            states, pl.concat(days), eligible, NO_OUTCOMES, NO_USE, NONE_HELD, PARAMS
+        ).collect(),
         "memory_health_history": memory_health_history(states, pl.concat(days), PARAMS)
         .sort("memory_id", "day")
         .collect(),

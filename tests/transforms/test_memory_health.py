@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from replayed import PARAMS, changes, days_of, interactions, memories_frame, pool_of
+from replayed import NO_OUTCOMES, NO_USE, NONE_HELD, PARAMS, changes, days_of, interactions, memories_frame, pool_of
 
 from slowwave.transforms.evidence_tables import MemoryDays
 from slowwave.transforms.memory_health import COUNTS, memory_health, reinforced_confidence
@@ -17,16 +17,20 @@ from slowwave.transforms.memory_states import memory_states
 from slowwave.transforms.params import Params
 from slowwave.transforms.schema import polars_schema
 
+BREADTHS = ("broad_count", "bulk_count")
 UNITS = ("m1", "m2", "m3", "never landed")
 STATED = ("project", "agent", "memory_type", "status", "content")
 
 
 def health_of(change_rows, days):
-    return memory_health(memory_states(memories_frame(change_rows)), days.lazy(), PARAMS).collect()
+    states = memory_states(memories_frame(change_rows))
+    eligible = days.lazy().group_by("memory_id").agg(pl.col("eligible_count").sum())
+    return memory_health(states, days.lazy(), eligible, NO_OUTCOMES, NO_USE, NONE_HELD, PARAMS).collect()
 
 
 def history_of(change_rows, days, **cut):
-    return memory_health_history(memory_states(memories_frame(change_rows)), days.lazy(), PARAMS, **cut).collect()
+    told = memory_health_history(memory_states(memories_frame(change_rows)), days.lazy(), PARAMS, **cut).collect()
+    return told.drop("project", "memory_type", "importance", "pinned")  # told on by memory_use_history
 
 
 # ----------------------------------------------------------------------------------------------------------------- days
@@ -35,7 +39,8 @@ def history_of(change_rows, days, **cut):
 @given(interactions, changes)
 def test_days_are_the_counts_of_a_loop(rows, change_rows):
     found = days_of(rows, pool_of(change_rows), part=lambda _: "all at once").drop("day")
-    expected = [{"memory_id": unit, **model.counts(rows, change_rows, unit)} for unit in UNITS]
+    few = dict.fromkeys(BREADTHS, 0)  # no interaction here can reference ten memories
+    expected = [{"memory_id": unit, **model.counts(rows, change_rows, unit), **few} for unit in UNITS]
     told = [row for row in expected if any(row[name] for name in COUNTS)]
     assert found.sort("memory_id").to_dicts() == told
     assert found.schema == polars_schema(MemoryDays)
@@ -43,7 +48,7 @@ def test_days_are_the_counts_of_a_loop(rows, change_rows):
 
 def merged(days):
     """The fold of days: counts summed, first and last."""
-    sums = [pl.col(name).sum() for name in COUNTS]
+    sums = [pl.col(name).sum() for name in (*COUNTS, *BREADTHS)]
     ends = [pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()]
     return days.group_by("memory_id").agg(*sums, *ends).sort("memory_id")
 

@@ -1,5 +1,7 @@
 """Params: frozen, closed, bounded, and hashed whole."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -9,9 +11,16 @@ from slowwave.transforms.params import EvidenceParams, Params
 
 OTHER_EVIDENCE: dict[str, Any] = {
     "injected_method": "injected/2", "echo_method": "echo/2", "global_types": ("identity",),
-    "echo_code_points": 81, "echo_min_code_points": 13,
+    "echo_code_points": 81, "echo_min_code_points": 13, "broad_memories": 11, "bulk_memories": 101,
 }  # fmt: skip
-OTHER: dict[str, Any] = {"reinforcement_delta": 0.03, "reinforcement_cap": 0.9}
+OTHER: dict[str, Any] = {
+    "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "attempts": {"min_occurrences": 4},
+    "strategies": {"method": "strategy_groups/2"}, "errors": {"max_tokens": 65}, "forecast": {"parent_strength": 5},
+    "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},
+    "scorecard": {"horizon_days": 8}, "strength": {"fit_windows": 23}, "need": {"windows": 23},
+    "trend": {"min_bursts": 5}, "verdict": {"grace_days": 15}, "project_health": {"growth_days": 31},
+    "review": {"prior_wrong": 0.2}, "forgetting": {"grace_days": 31},
+}  # fmt: skip
 
 
 def test_another_value_is_known_here_for_every_field():
@@ -31,8 +40,12 @@ def test_the_hash_changes_with_every_field_and_the_evidence_hash_only_with_evide
 
 def test_pinned():
     """Evidence of released params keeps its hash: were it another, every day of every lake would be built anew."""
-    assert Params().evidence_hash() == "c98a14003c6955aad0bc73b11a9514de"
-    assert Params().methods() == ["injected/1", "echo/1"]
+    assert Params().evidence_hash() == "6d416ad01f67d97f72c159f7b9fae60b"
+    assert Params().methods() == [
+        "injected/1", "echo/1", "attempt/1", "task_type/1", "strategy_groups/1", "error/1", "heuristic/1",
+        "strategy_trend/1", "anti_patterns/1", "memory_outcomes/1", "lift/1", "scorecard/1", "strength/1", "need/1",
+        "memory_trend/1", "verdict/1", "project_health/1", "review_value/1", "forgetting/1", "regret/1",
+    ]  # fmt: skip
 
 
 def test_frozen():
@@ -42,9 +55,24 @@ def test_frozen():
         Params().evidence.echo_code_points = 5
 
 
+def test_importing_asks_nothing_of_polars():
+    """Its threads would be started, and a process that forks later, as the crash tests' driver does, would hang."""
+
+    def threads(module: str) -> int:
+        code = f"import {module}, pathlib; print(len(list(pathlib.Path('/proc/self/task').iterdir())))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+        return int(done.stdout)
+
+    assert threads("slowwave.transforms.params") == threads("polars")
+
+
 @pytest.mark.parametrize(
     "given",
     [
+        {"attempts": {"not_attempted": [{"reason": "x", "pattern": "("}]}},
+        {"attempts": {"task_types": [{"task_type": "x", "pattern": "(?!a)b"}]}},
+        {"forecast": {"grid": [{"half_life_days": 3, "prior_strength": 2, "recent_strength": 1}]}},
+        {"forecast": {"fit_margin_nats": float("inf")}},
         {"unknown": 1}, {"evidence": {"unknown": 1}}, {"reinforcement_delta": -0.01}, {"reinforcement_delta": 1.01},
         {"reinforcement_cap": 1.01}, {"reinforcement_delta": float("nan")}, {"evidence": {"echo_code_points": 0}},
         {"evidence": {"echo_min_code_points": 0}}, {"reinforcement_delta": "much"},

@@ -1,0 +1,11 @@
+-- question: What is wrong with the memory of which project?
+-- columns: project – the project, '' is none; level – critical or warning; alarm – what is wrong, with the figures;
+--   active_count (memories) – in use; judged_count (memories) – of them with a use or enough chances of one
+SELECT
+    project,
+    split_part(alarm, ': ', 1) AS level,
+    substr(alarm, strpos(alarm, ': ') + 2) AS alarm,
+    active_count,
+    judged_count
+FROM (SELECT project, unnest(alarms) AS alarm, active_count, judged_count FROM project_health)
+ORDER BY level, active_count DESC, project, alarm

@@ -1,0 +1,19 @@
+-- question: Which strategies keep failing, which have succeeded since, and which were not tried lately?
+-- columns: state – open, dormant (not tried lately) or closed (has succeeded since); kind – avoid or hard_task; project –
+--   the project; agent – the agent; task_type – kind of task; pattern – the strategy; error_template – the error behind
+--   at least half of its failures; failure_rate (0-1) – of all its attempts; baseline_rate (0-1) – of comparable
+--   attempts; e_value – evidence that may be looked at every night; last_seen_at (UTC) – last failure
+SELECT
+    state,
+    kind,
+    project,
+    agent,
+    task_type,
+    pattern,
+    error_template,
+    failure_rate,
+    baseline_rate,
+    e_value,
+    last_seen_at
+FROM anti_patterns
+ORDER BY state DESC, e_value DESC, project, agent, task_type, strategy_id

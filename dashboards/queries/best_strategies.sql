@@ -1,0 +1,23 @@
+-- question: Which strategy should an agent use for a kind of task: the highest lower bound among tried strategies?
+-- columns: project – the project; agent – the agent; task_type – kind of task; strategy – the strategy, by its shown
+--   wording; confidence_low (0-1) – lower end of the 90 % credible interval: what is sure; confidence (0-1) – estimated
+--   success of the next comparable attempt; confidence_high (0-1) – upper end; attempts – real attempts with it;
+--   strategies_tried (strategies) – how many it was chosen from: the only one tried is no choice; is_reliable – enough
+--   attempts, and the lower end above .5
+-- params: task_type=%; project=%
+SELECT
+    project,
+    agent,
+    task_type,
+    strategy,
+    confidence_low,
+    confidence,
+    confidence_high,
+    attempts,
+    count(*) OVER tasks AS strategies_tried,
+    is_reliable
+FROM heuristics
+WHERE task_type LIKE $task_type AND project LIKE $project
+WINDOW tasks AS (PARTITION BY project, agent, task_type)
+QUALIFY row_number() OVER (PARTITION BY project, agent, task_type ORDER BY confidence_low DESC, strategy_id) = 1
+ORDER BY confidence_low DESC, project, task_type, agent

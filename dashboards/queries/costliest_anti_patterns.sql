@@ -1,0 +1,23 @@
+-- question: Which failing strategies cost most, and what succeeds instead?
+-- columns: project – the project; agent – the agent; task_type – kind of task; pattern – the strategy; kind – avoid where a
+--   comparable strategy succeeds, hard_task where everyone fails; failures – failed attempts; attempts – attempts;
+--   expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
+--   cost_unit; cost_unit – value, cost, ms or tokens; better_alternative – tried, and surely better, else NULL;
+--   why_bad – the evidence
+-- params: state=open
+SELECT
+    project,
+    agent,
+    task_type,
+    pattern,
+    kind,
+    failures,
+    attempts,
+    attempts * baseline_rate AS expected_failures,
+    cost,
+    cost_unit,
+    better_alternative,
+    why_bad
+FROM anti_patterns
+WHERE state = $state
+ORDER BY cost_unit, cost DESC NULLS LAST, failures DESC, project, agent, task_type, strategy_id

@@ -1,0 +1,24 @@
+-- question: What is known of each strategy that was tried?
+-- columns: project – the project; agent – the agent; task_type – kind of task; strategy – its shown wording;
+--   attempts – real attempts ever; successes – of them successful; confidence (0-1) – estimated success of the next
+--   comparable attempt; confidence_low (0-1) – lower end of its 90 % credible interval; confidence_high (0-1) – upper
+--   end; sessions – sessions it was tried in; trend – the last two weeks beside all before; wordings – how many wordings
+--   were taken for it; strategy_id – for `slowwave why`
+-- params: at_least=1; project=%
+SELECT
+    project,
+    agent,
+    task_type,
+    strategy,
+    attempts,
+    successes,
+    confidence,
+    confidence_low,
+    confidence_high,
+    sessions,
+    trend,
+    len(variants) AS wordings,
+    strategy_id
+FROM heuristics
+WHERE attempts >= $at_least::BIGINT AND project LIKE $project
+ORDER BY project, agent, task_type, confidence_low DESC, strategy_id

@@ -1,0 +1,12 @@
+-- question: Which wordings were taken for the same strategy, and why?
+-- columns: project – the project; representative – the shown wording; strategy – a wording; reason – why it was taken for
+--   it; strategy_id – for `slowwave why`
+SELECT
+    project,
+    representative,
+    strategy,
+    reason,
+    strategy_id
+FROM strategy_variants
+QUALIFY count(*) OVER (PARTITION BY project, strategy_id) > 1
+ORDER BY project, representative, strategy

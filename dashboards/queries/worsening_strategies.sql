@@ -1,0 +1,20 @@
+-- question: Which strategies got worse in the last days, and which better?
+-- columns: trend – weakening or strengthening; project – the project; agent – the agent; task_type – kind of task;
+--   strategy – its shown wording; success_rate (0-1) – over its whole history; confidence (0-1) – estimated success of
+--   the next comparable attempt, recent attempts counting more; confidence_low (0-1) – lower end of its 90 % credible
+--   interval; confidence_high (0-1) – upper end; sessions – sessions it was tried in; last_validated_at (UTC) – last try
+SELECT
+    trend,
+    project,
+    agent,
+    task_type,
+    strategy,
+    success_rate,
+    confidence,
+    confidence_low,
+    confidence_high,
+    sessions,
+    last_validated_at
+FROM heuristics
+WHERE trend IN ('weakening', 'strengthening')
+ORDER BY trend DESC, abs(confidence - success_rate) DESC, project, agent, task_type, strategy_id

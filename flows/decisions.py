@@ -1,0 +1,140 @@
+"""Decisions in the lake: written first and durably; the status changes that follow from them are written after.
+
+Killed between the two, the decisions have no effect, then or later: the command, run again, checks and decides anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+import polars as pl
+
+from slowwave.flows.check_lines import utc_text
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake import Lake
+from slowwave.flows.plan import LogAsOf, effective_decisions
+from slowwave.flows.run import Run
+from slowwave.flows.run_ids import utc_now
+from slowwave.flows.serving import current_run
+from slowwave.transforms.decision_tables import Decisions
+from slowwave.transforms.decisions import (
+    HOLD,
+    RELEASE,
+    decision_id,
+    decision_rows,
+    last_hold_decisions,
+    status_changes,
+    values_json,
+)
+from slowwave.transforms.landed_tables import Interactions, Memories
+from slowwave.transforms.schema import Landed
+
+# Whatever has been decided counts for the next decision, also what a clock since set back calls the future.
+EVER = datetime.max  # noqa: DTZ901 - times are naive and hold UTC everywhere
+PERSON = "person"
+
+TargetKind = Literal["project", "memory"]
+
+
+def landed_decisions(lake: Lake) -> pl.LazyFrame:
+    """All decisions ever landed that took effect."""
+    rows = lake.scan_rows(Decisions, [file for files in lake.files(Decisions.name).values() for file in files])
+    return effective_decisions(lake, rows.collect()).lazy()
+
+
+def decision(
+    command: str,
+    target_kind: TargetKind,
+    target: str,
+    values: Mapping[str, Any],
+    kept: Mapping[str, Any],
+    **said: Any,  # noqa: ANN401 - columns of decisions
+) -> dict[str, Any]:
+    """A row of decisions: its id is made of `values`; `kept` is stored beside them. `said` are its other columns."""
+    return {
+        "decision_id": decision_id(command, target, values, said["on_run_id"]),
+        "command": command,
+        "target_kind": target_kind,
+        "target": target,
+        "values": values_json({**kept, **values}),
+        **said,
+    }
+
+
+def land_decisions(lake: Lake, decisions: list[dict[str, Any]]) -> pl.DataFrame:
+    """Write the decisions whose id is not in the lake, then what follows from them; returns those that are new."""
+    known = landed_decisions(lake).select("decision_id").collect()
+    fresh = decision_rows(decisions).join(known, on="decision_id", how="anti", maintain_order="left")
+    _write_days(lake, Decisions, fresh)
+    _write_days(lake, Memories, status_changes(fresh))
+    return fresh
+
+
+def _write_days(lake: Lake, table: type[Landed], rows: pl.DataFrame) -> None:
+    by_day = rows.with_columns(pl.col(table.event_time).dt.date().alias("day")).partition_by("day", as_dict=True)
+    for day, of_day in sorted((key[0], frame) for key, frame in by_day.items()):
+        lake.write_rows(table, day, of_day)
+        lake.compact(table, day)
+
+
+def decide_hold(run: Run, command: str, target: str, kind: TargetKind | None, reason: str) -> str:
+    """Hold or release a project or memory; returns what became of it, in a sentence.
+
+    Raises UserError when nothing, or both a project and a memory, is called so, or when the clock is before the last
+    decision on it.
+    """
+    decided = landed_decisions(run.lake)
+    kind = kind or _kind_of(run, target)
+    last = (
+        last_hold_decisions(decided, EVER)
+        .filter(pl.col("target_kind") == kind, pl.col("target") == pl.lit(target))
+        .collect()
+        .to_dicts()
+    )
+    before = last[0] if last else None
+    named = f"{kind} {target!r}"
+    is_held = before is not None and before["command"] == HOLD
+    if command == RELEASE and not is_held:
+        return f"{named} is not held: nothing to release"
+    if before is not None and command == HOLD and is_held and before["reason"] == reason:
+        return f"{named} is held already, since {utc_text(before['decided_at'])}, for this reason"
+    now = utc_now()
+    if before is not None and now <= before["decided_at"]:
+        message = (
+            f"the last decision on {named} is of {utc_text(before['decided_at'])}, and this machine's clock says "
+            f"{utc_text(now)}: set the clock and run this again (nothing was changed)"
+        )
+        raise UserError(message)
+    current = current_run(run.settings)
+    # the decision before it: held, released and held again on one publish are three decisions
+    values = {"reason": reason, "after": before["decision_id"] if before else None}
+    row = decision(
+        command,
+        kind,
+        target,
+        values,
+        {},
+        reason=reason,
+        changed_by=PERSON,
+        decided_at=now,
+        on_run_id=current.stem if current else None,
+    )
+    land_decisions(run.lake, [row])
+    return f"{named} is {'held' if command == HOLD else 'released'}"
+
+
+def _kind_of(run: Run, target: str) -> TargetKind:
+    log = LogAsOf(run.lake, utc_now(), run.params)
+    in_use = log.winners(Interactions, log.files(Interactions), ("project",)).select("project")
+    projects = pl.concat([log.states.lazy().select("project"), in_use])
+    is_project = projects.filter(pl.col("project") == pl.lit(target)).head(1).collect().height > 0
+    is_memory = target in log.states["memory_id"]
+    if is_project and is_memory:
+        message = f"{target!r} is both a project and a memory: say which with --kind"
+        raise UserError(message)
+    if not (is_project or is_memory):
+        message = f"no project or memory is called {target!r}; say with --kind what it is to hold it before it comes"
+        raise UserError(message)
+    return "project" if is_project else "memory"

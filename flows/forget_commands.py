@@ -1,0 +1,221 @@
+"""`slowwave forget`: plan, apply, restore, hold, release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.settings import settings_from_environment
+
+if TYPE_CHECKING:
+    from slowwave.flows.forget import Outcome
+    from slowwave.flows.run import Run
+    from slowwave.flows.screen import Lines, Screen
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "plan": ("slowwave forget plan", "slowwave forget plan --rule untouched --format csv"),
+    "apply": ("slowwave forget apply --dry-run", "slowwave forget apply --yes --limit 100"),
+    "restore": ("slowwave forget restore MEMORY_ID", "slowwave forget restore --run RUN_ID"),
+    "hold": ("slowwave forget hold MEMORY_ID --reason 'the audit needs it'",),
+    "release": ("slowwave forget release MEMORY_ID --reason 'the audit is over'",),
+}
+_WAIT_SECONDS = 600
+_SHOWN = 10
+_COLUMNS = ("memory_id", "project", "agent", "rule", "reason", "need_30d", "strength", "is_shadow")
+
+forget = typer.Typer(
+    help="Archive memories that are no longer needed, and bring them back; interactions are never deleted.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    # \b keeps click from joining the lines
+    epilog="\b\nExamples:\n" + "\n".join(f"  {lines[0]}" for lines in EXAMPLES.values()),
+)
+
+
+def _examples(command: str) -> str:
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[command])
+
+
+class RowFormat(StrEnum):
+    """How rows are printed."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+class Target(StrEnum):
+    """What can be held."""
+
+    project = "project"
+    memory = "memory"
+
+
+class Rule(StrEnum):
+    """Rules of the plan."""
+
+    superseded = "superseded"
+    invalid = "invalid"
+    low_confidence = "low_confidence"
+    faded = "faded"
+    untouched = "untouched"
+    agent_quota = "agent_quota"
+    project_quota = "project_quota"
+
+
+OneProject = Annotated[str | None, typer.Option(help="Only memories of this project; '' is none.", metavar="PROJECT")]
+OneRule = Annotated[Rule | None, typer.Option(help="Only what this rule plans.")]
+Reason = Annotated[str, typer.Option(help="Why; kept with the decision.", metavar="TEXT")]
+Kind = Annotated[Target | None, typer.Option(help="What TARGET names. Default: whichever there is.")]
+Held = Annotated[str, typer.Argument(help="A project or the id of a memory.", metavar="TARGET")]
+
+
+@forget.command("plan", epilog=_examples("plan"))
+def plan(
+    output: Annotated[RowFormat, typer.Option("--format", help="How the plan is printed.")] = RowFormat.table,
+    rule: OneRule = None,
+    project: OneProject = None,
+) -> None:
+    """Show what the current publish would archive, by which rule and why; what should go first comes first."""
+    from slowwave.flows.forget import published_plan
+    from slowwave.flows.query_output import write_rows
+    from slowwave.flows.screen import Screen
+
+    published = published_plan(settings_from_environment())
+    rows = published.chosen(project, rule.value if rule else None)
+    write_rows(_COLUMNS, [rows.select(_COLUMNS).rows()], output.value)
+    screen = Screen()
+    for quota in published.quotas.filter(~published.quotas["is_met"]).iter_rows(named=True):
+        whose = f"project {quota['project']!r}" + (f", agent {quota['agent']!r}" if quota["agent"] else "")
+        screen.note(f"quota not met, {whose}: {quota['reason']}")
+
+
+@forget.command("apply", epilog=_examples("apply"))
+def apply(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    rule: OneRule = None,
+    project: OneProject = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most so many, the first of the plan.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen; archive nothing.")] = False,
+) -> None:
+    """Archive what is planned: each memory's whole state is kept first, and nothing that was used since goes."""
+    from slowwave.flows.forget import apply_plan, published_plan
+    from slowwave.flows.screen import counted, this_command
+
+    published = published_plan(settings_from_environment())
+    rows = published.chosen(project, rule.value if rule else None, limit)
+    planned = counted(rows.height, "memory", "memories")
+    if rows.height and not (yes or dry_run):  # asked before anybody has to wait for the lock
+        _ask(f"archive {planned}?")
+    with _writing("forget apply") as (run, screen):
+        screen.note(f"checking {planned} against the log as it is now")
+        outcome = apply_plan(run, published, rows, dry_run=dry_run)
+    done = counted(len(outcome.changed), "memory", "memories")
+    lines = [("would go" if dry_run else "archived", done)]
+    if dry_run:
+        lines += [("", f"{row['memory_id']}: {row['rule']}") for row in rows.head(_SHOWN).iter_rows(named=True)]
+    elif outcome.changed or outcome.shadowed:
+        lines.append(("seen", "from the next nightly on"))
+    if outcome.shadowed:
+        lines.append(("in shadow", f"{counted(len(outcome.shadowed), 'memory', 'memories')} left active"))
+    back = [f"{this_command()} forget restore --run {run.run_id}"] if outcome.changed and not dry_run else []
+    _tell(outcome, lines, back)
+
+
+@forget.command("restore", epilog=_examples("restore"))
+def restore(
+    memories: Annotated[list[str] | None, typer.Argument(help="Ids of memories.")] = None,
+    command_id: Annotated[
+        str | None, typer.Option("--run", help="All that one `forget apply` archived.", metavar="ID")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All that `forget apply` ever archived.")] = False,
+) -> None:
+    """Bring archived memories back exactly as they were."""
+    from slowwave.flows import forget as forgetting
+    from slowwave.flows.screen import counted
+
+    if sum((bool(memories), command_id is not None, everything)) != 1:
+        message = "name memories, or give --run ID, or --all: one of the three"
+        raise typer.BadParameter(message)
+    with _writing("forget restore") as (run, _):
+        outcome = forgetting.restore(run, memories or [], command_id=command_id, everything=everything)
+    _tell(outcome, [("restored", counted(len(outcome.changed), "memory", "memories"))], [])
+
+
+@forget.command("hold", epilog=_examples("hold"))
+def hold(target: Held, reason: Reason, kind: Kind = None) -> None:
+    """Keep a memory, or all memories of a project, from ever being planned or archived."""
+    from slowwave.transforms.decisions import HOLD
+
+    _decide(HOLD, target, kind, reason)
+
+
+@forget.command("release", epilog=_examples("release"))
+def release(target: Held, reason: Reason, kind: Kind = None) -> None:
+    """Let go of what was held."""
+    from slowwave.transforms.decisions import RELEASE
+
+    _decide(RELEASE, target, kind, reason)
+
+
+def _decide(command: str, target: str, kind: Target | None, reason: str) -> None:
+    from slowwave.flows.decisions import decide_hold
+    from slowwave.flows.terminal import terminal_safe
+
+    if not reason.strip():
+        message = "say why"
+        raise typer.BadParameter(message, param_hint="'--reason'")
+    with _writing(command) as (run, _):
+        said = decide_hold(run, command, target, kind.value if kind else None, reason)
+    typer.echo(terminal_safe(said))
+
+
+@contextmanager
+def _writing(command: str) -> Iterator[tuple[Run, Screen]]:
+    """A run that holds the writer lock, and the screen that watches it.
+
+    Raises UserError where nothing was ever landed.
+    """
+    from pathlib import Path
+
+    from slowwave.flows.lock import writer_lock
+    from slowwave.flows.run import start_run
+    from slowwave.flows.screen import Screen, this_command
+
+    settings = settings_from_environment()
+    if not Path(settings.lake).is_dir():
+        message = f"nothing has been landed in {settings.home} yet: run `{this_command()} land PATH` first"
+        raise UserError(message)
+    with Screen() as screen, writer_lock(settings, command, wait_seconds=_WAIT_SECONDS, waiting=screen.note):
+        yield start_run(settings, "backfill", screen.progress), screen
+
+
+def _ask(question: str) -> None:
+    """Raises typer.Abort when the answer is no, UserError when nobody is there to answer."""
+    import sys
+
+    if not sys.stdin.isatty():
+        message = f"{question} There is nobody to ask: add --yes (nothing was changed)"
+        raise UserError(message)
+    typer.confirm(question, abort=True, err=True)
+
+
+def _tell(outcome: Outcome, lines: Lines, commands: list[str]) -> None:
+    """Print what became of the memories. Raises typer.Exit with code 1 when the clock kept one from changing."""
+    from slowwave.flows.screen import counted, print_lines
+
+    if outcome.already:
+        lines.append(("already so", counted(outcome.already, "memory", "memories")))
+    for label, kept in (("skipped", outcome.skipped), ("refused", outcome.refused)):
+        if kept:
+            lines.append((label, counted(len(kept), "memory", "memories")))
+            lines += [("", f"{memory_id}: {why}") for memory_id, why in kept[:_SHOWN]]
+            lines += [("", f"and {len(kept) - _SHOWN:,} more")] if len(kept) > _SHOWN else []
+    print_lines("", lines, commands)
+    if outcome.refused:
+        raise typer.Exit(1)

@@ -1,0 +1,116 @@
+"""What a publish tells of memories: their timelines read, their history told piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+import polars as pl
+
+from slowwave.flows.learning import memory_outcomes_from
+from slowwave.flows.plan import Plan
+from slowwave.flows.run import Run
+from slowwave.transforms.decisions import archivings, forgetting_audit
+from slowwave.transforms.evidence_tables import MemoryDays, MemoryReferences, ProjectDays, ReferenceDays
+from slowwave.transforms.forgetting_evidence import forgetting_evidence
+from slowwave.transforms.forgetting_plan import forgetting_plan, forgetting_quotas
+from slowwave.transforms.forgetting_tables import ForgettingAudit, ForgettingPlan, ForgettingQuotas, Regret
+from slowwave.transforms.memory_health import COUNTS, memory_health
+from slowwave.transforms.memory_health_history import memory_health_history
+from slowwave.transforms.memory_timelines import MemoryTimelines, memory_timelines
+from slowwave.transforms.memory_use import MemoryUse
+from slowwave.transforms.memory_use_history import memory_use_history
+from slowwave.transforms.project_health import project_health
+from slowwave.transforms.project_health_tables import ProjectHealth
+from slowwave.transforms.regret import regret
+from slowwave.transforms.review_value import review_value
+from slowwave.transforms.schema import Table
+from slowwave.transforms.serving_tables import MemoryHealth
+from slowwave.transforms.times import epoch_day
+from slowwave.transforms.verdicts import verdicts
+
+# Rows of history told at once: a year of 100,000 memories is tens of millions.
+PIECE_ROWS = 2_000_000
+
+
+def timelines_from(run: Run, plan: Plan) -> MemoryTimelines:
+    """When each memory was referenced, as known as of the plan."""
+    days = run.lake.scan_evidence(ReferenceDays, plan.partitions)
+    active = run.lake.scan_evidence(ProjectDays, plan.partitions)
+    return memory_timelines(plan.log.states.lazy(), days, active, run.params.evidence)
+
+
+def health_from(
+    run: Run, plan: Plan, attempts: pl.DataFrame, use: MemoryUse, eligible: pl.DataFrame
+) -> dict[type[Table], pl.DataFrame]:
+    """memory_health and what follows from it: of projects, and of what may be forgotten.
+
+    `eligible`: memory_id, eligible_count, touched_day, eligible_since_touch: what the history ends with.
+    """
+    log, params, today = plan.log, run.params, epoch_day(plan.log.as_of)
+    states, days = log.states.lazy(), run.lake.scan_evidence(ReferenceDays, plan.partitions)
+    outcomes = memory_outcomes_from(run, plan, attempts).lazy()
+    touches = eligible.lazy().drop("eligible_count").drop_nulls("touched_day")
+    evidence = forgetting_evidence(states, touches, log.decisions, log.as_of)
+    known = memory_health(
+        states,
+        days,
+        eligible.lazy(),
+        outcomes,
+        use.memories.lazy(),
+        evidence.lazy().select("memory_id", "is_held"),
+        params,
+    )
+    known = known.collect()
+    mass = params.memory_outcomes.interval_mass
+    told = verdicts(known.lazy(), today, params.verdict, interval_mass=mass)
+    judged = known.join(told.collect(), on="memory_id", maintain_order="left")
+    worth = review_value(judged, params.review, interval_mass=mass).select("memory_id", "review_value")
+    health = judged.join(worth, on="memory_id", how="left", maintain_order="left")
+    archived = archivings(log.decisions, log.as_of)
+    references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
+    return {
+        MemoryHealth: health,
+        ProjectHealth: project_health(health, today, params.project_health),
+        ForgettingPlan: forgetting_plan(health, evidence, today, params.forgetting),
+        ForgettingQuotas: forgetting_quotas(health, evidence, today, params.forgetting),
+        ForgettingAudit: forgetting_audit(log.decisions, log.as_of),
+        Regret: regret(archived, references, log.as_of, params.forgetting),
+    }
+
+
+def history_pieces(
+    run: Run,
+    plan: Plan,
+    timelines: MemoryTimelines,
+    strength_fits: pl.DataFrame,
+    before: pl.DataFrame | None = None,
+    first_day: date = date.min,
+) -> Iterator[pl.DataFrame]:
+    """memory_health_history from `first_day` on, in pieces, memory by memory in order of memory_id.
+
+    `before` holds the counts of each memory up to `first_day`; None: there are no such days.
+    """
+    numbers = timelines.memories.select("memory", "memory_id")
+    later = {day: name for day, name in plan.partitions.items() if day >= first_day}
+    days = (
+        run.lake.scan_evidence(MemoryDays, later)
+        .select("memory_id", "day", pl.col(COUNTS).cast(pl.UInt32))
+        .join(numbers.lazy(), on="memory_id")
+        .drop("memory_id")
+        .collect(engine="streaming")
+    )
+    rows = days.height + plan.log.states.height
+    count = max(1, -(-rows // PIECE_ROWS))
+    size = max(1, -(-numbers.height // count))
+    for start in range(0, numbers.height, size):
+        chosen = numbers.slice(start, size)
+        of_piece = days.filter(pl.col("memory").is_between(start, start + size - 1))
+        told = memory_health_history(
+            plan.log.states.lazy().join(chosen.lazy(), on="memory_id", how="semi"),
+            of_piece.join(chosen, on="memory").drop("memory").with_columns(pl.col(COUNTS).cast(pl.Int64)).lazy(),
+            run.params,
+            None if before is None else before.join(chosen, on="memory_id", how="semi").lazy(),
+            first_day,
+        ).collect()
+        yield memory_use_history(told, timelines, strength_fits, run.params)

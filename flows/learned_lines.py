@@ -1,0 +1,86 @@
+"""What a publish learned, in the few lines a person acts on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from slowwave.flows.terminal import shortened
+
+_SHOWN = 3
+_SHOWN_CHARACTERS = 60
+
+_COUNTS = """
+SELECT
+    (SELECT count(*) FROM counted_outcomes),
+    (SELECT count(*) FROM counted_outcomes WHERE is_attempt),
+    (SELECT count(*) FROM heuristics),
+    (SELECT count(*) FROM heuristics WHERE is_reliable),
+    (SELECT count(*) FROM anti_patterns WHERE state = 'open'),
+    (SELECT count(*) FROM memory_health WHERE is_harmful)
+"""
+_FORECASTS = """
+SELECT metric, value, value_low, value_high
+FROM scorecard
+WHERE
+    cutoff_at = (SELECT max(cutoff_at) FROM scorecard WHERE metric = 'brier_minus_laplace_to_date')
+    AND metric IN ('brier_minus_laplace_to_date', 'calibration_slope_to_date')
+    AND method NOT IN ('base_rate/1', 'laplace/1')
+"""
+_OPEN = """
+SELECT kind, project, agent, task_type, pattern, why_bad, better_alternative
+FROM anti_patterns
+WHERE state = 'open'
+ORDER BY kind, e_value DESC, project, agent, task_type, strategy_id
+LIMIT $limit
+"""
+_HARMFUL = """
+SELECT memory_id, lift, lift_low, lift_high
+FROM memory_health
+WHERE is_harmful
+ORDER BY lift, memory_id
+LIMIT $limit
+"""
+
+
+def learned_lines(serving: Path) -> list[tuple[str, str]]:
+    """Label and text of each line; none where no outcome is known."""
+    with duckdb.connect(serving, read_only=True) as connection:
+        ((outcomes, attempts, strategies, reliable, failing, harmful),) = connection.execute(_COUNTS).fetchall()
+        if not outcomes:
+            return []
+        graded = {metric: values for metric, *values in connection.execute(_FORECASTS).fetchall()}
+        patterns = connection.execute(_OPEN, {"limit": _SHOWN}).fetchall()
+        memories = connection.execute(_HARMFUL, {"limit": _SHOWN}).fetchall()
+    lines = [
+        (
+            "learned",
+            (
+                f"{attempts:,} attempts of {outcomes:,} outcomes; {strategies:,} strategies, {reliable:,} reliable; "
+                f"anti-patterns open: {failing:,}; harmful memories: {harmful:,}"
+            ),
+        )
+    ]
+    if "brier_minus_laplace_to_date" in graded:
+        lines.append(("forecasts", _forecasts(graded)))
+    for kind, project, agent, task_type, pattern, why_bad, better in patterns:
+        where = " / ".join(name for name in (project, agent, task_type) if name)
+        instead = f" Surely better: “{shortened(better, _SHOWN_CHARACTERS)}”." if better else ""
+        lines.append(
+            (kind.replace("_", " "), f"{where}: “{shortened(pattern, _SHOWN_CHARACTERS)}”. {why_bad}{instead}")
+        )
+    for memory_id, lift, low, high in memories:
+        lines.append(("harmful", f"memory {memory_id}: lift {lift:+.2f} ({low:+.2f} to {high:+.2f})"))
+    return lines
+
+
+def _forecasts(graded: dict[str, list[float | None]]) -> str:
+    difference, low, high = graded["brier_minus_laplace_to_date"]
+    said = "not to be told apart from (successes + 1) / (attempts + 2)"
+    if low is not None and high is not None and (low > 0 or high < 0):
+        said = f"{'better' if high < 0 else 'worse'} than (successes + 1) / (attempts + 2)"
+    figures = "" if low is None else f": Brier {difference:+.3f} ({low:+.3f} to {high:+.3f})"
+    slope, _, slope_high = graded.get("calibration_slope_to_date", [None, None, None])
+    too_sure = f"; too sure of themselves (slope {slope:.2f})" if slope_high is not None and slope_high < 1 else ""
+    return f"{said}{figures}{too_sure}; see `calibration`"

@@ -1,0 +1,73 @@
+"""What a publish says of memories, in the few lines a person acts on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from slowwave.flows.terminal import shortened
+
+_SHOWN = 3
+_SHOWN_CHARACTERS = 60
+
+_COUNTS = """
+SELECT
+    count(*) FILTER (status = 'active'),
+    count(*) FILTER (status = 'candidate'),
+    count(*) FILTER (status IS NULL),
+    (SELECT count(*) FROM forgetting_plan),
+    count(*) FILTER (fades_at BETWEEN as_of AND as_of + INTERVAL 30 DAY AND status = 'active')
+FROM memory_health
+"""
+_VERDICTS = """
+SELECT verdict, count(*)
+FROM memory_health
+WHERE status = 'active'
+GROUP BY verdict
+ORDER BY list_position(['harmful', 'forget', 'review', 'unproven', 'keep'], verdict)
+"""
+_REVIEW = """
+SELECT memory_id, reasons[1]
+FROM memory_health
+WHERE review_value > 0
+ORDER BY review_value DESC, memory_id
+LIMIT $limit
+"""
+_ALARMS = """
+SELECT project, unnest(alarms)
+FROM project_health
+WHERE len(alarms) > 0
+ORDER BY status, project
+LIMIT $limit
+"""
+
+
+def memory_lines(serving: Path) -> list[tuple[str, str]]:
+    """Label and text of each line; none where no memory is known."""
+    with duckdb.connect(serving, read_only=True) as connection:
+        ((active, candidates, unknown, planned, fading),) = connection.execute(_COUNTS).fetchall()
+        verdicts = connection.execute(_VERDICTS).fetchall()
+        first = connection.execute(_REVIEW, {"limit": _SHOWN}).fetchall()
+        alarms = connection.execute(_ALARMS, {"limit": _SHOWN}).fetchall()
+    if not active + candidates + unknown:
+        return []
+    said = [
+        f"{active:,} active" + (": " if verdicts else "") + ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts)
+    ]
+    if candidates:
+        said.append(f"{candidates:,} wait for a decision")
+    if unknown:
+        said.append(f"{unknown:,} injected but never landed")
+    if fading:
+        said.append(f"{fading:,} fade within 30 days without a reference")
+    lines = [("memories", "; ".join(said))]
+    if planned:
+        lines.append(("to forget", f"{planned:,}: `slowwave forget plan` shows them, `slowwave forget apply` archives"))
+    lines += [("review first", f"{_short(memory_id)}: {reason}") for memory_id, reason in first]
+    lines += [("alarm", f"{_short(project) or 'no project'}: {said}") for project, said in alarms]
+    return lines
+
+
+def _short(text: str) -> str:
+    return shortened(text, _SHOWN_CHARACTERS)

@@ -1,0 +1,188 @@
+"""`slowwave why` of a strategy, an error or an outcome: the attempts behind each count, and what was not counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from slowwave.flows.terminal import shortened
+from slowwave.flows.why_text import aligned, more, printed, time_text, wrapped
+
+Record = dict[str, Any]
+Records = Callable[..., list[Record]]
+
+_CELL = ("project", "agent", "task_type", "strategy_id")
+_SHOWN = 400
+_SHOWN_NAME = 120
+
+_STRATEGY_ID = "SELECT DISTINCT strategy_id FROM strategy_variants WHERE strategy_id = $id OR strategy = $id"
+
+_WORDINGS = """
+SELECT project, strategy, reason
+FROM strategy_variants
+WHERE strategy_id = $id
+ORDER BY project, strategy
+"""
+
+_HEURISTICS = """
+SELECT * EXCLUDE (run_id, as_of)
+FROM heuristics
+WHERE strategy_id = $id
+ORDER BY project, agent, task_type
+"""
+
+_ANTI_PATTERNS = """
+SELECT * EXCLUDE (run_id, as_of)
+FROM anti_patterns
+WHERE strategy_id = $id
+ORDER BY project, agent, task_type, error_id
+"""
+
+_OUTCOMES = """
+SELECT * EXCLUDE (run_id, as_of)
+FROM counted_outcomes
+WHERE {column} = $id
+ORDER BY created_at DESC, outcome_id
+"""
+
+_FITS = """
+SELECT * EXCLUDE (run_id, as_of)
+FROM forecast_fits
+WHERE list_contains($projects, project)
+ORDER BY project
+"""
+
+_ERRORS = """
+SELECT * EXCLUDE (run_id, as_of)
+FROM error_templates
+WHERE error_id = $id
+ORDER BY project
+"""
+
+
+def learned_about(records: Records, given: str) -> Record | None:
+    """What is known of a strategy (by id or wording), an error or an outcome; None: it is none of them.
+
+    A strategy's `uses` hold the row of each project, agent and kind of task with exactly its `attempts` outcomes, its
+    anti-patterns, and apart from them the outcomes that were not learned from.
+    """
+    for row in records(_STRATEGY_ID, id=given):
+        return _strategy(records, row["strategy_id"])
+    errors = records(_ERRORS, id=given)
+    if errors:
+        outcomes = records(_OUTCOMES.format(column="error_id"), id=given)
+        return {"error_id": given, "errors": errors, "outcomes": outcomes}
+    outcomes = records(_OUTCOMES.format(column="outcome_id"), id=given)
+    return {"outcome_id": given, "outcome": outcomes[0]} if outcomes else None
+
+
+def _strategy(records: Records, strategy_id: str) -> Record:
+    outcomes = records(_OUTCOMES.format(column="strategy_id"), id=strategy_id)
+    failing = records(_ANTI_PATTERNS, id=strategy_id)
+    uses = records(_HEURISTICS, id=strategy_id)
+    fits = {row["project"]: row for row in records(_FITS, projects=[use["project"] for use in uses])}
+    return {
+        "strategy_id": strategy_id,
+        "wordings": records(_WORDINGS, id=strategy_id),
+        "uses": [
+            {
+                **use,
+                "fit": fits.get(use["project"]),
+                "anti_patterns": [row for row in failing if _cell(row) == _cell(use)],
+                "outcomes": [row for row in outcomes if row["is_learned"] and _cell(row) == _cell(use)],
+            }
+            for use in uses
+        ],
+        "not_learned": [row for row in outcomes if not row["is_learned"]],
+    }
+
+
+def _cell(row: Record) -> tuple[str, ...]:
+    return tuple(row[name] for name in _CELL)
+
+
+def learned_text(found: Record, limit: int) -> str:
+    """The same for people, the newest `limit` outcomes of each count."""
+    if "uses" in found:
+        return printed(_strategy_lines(found, limit))
+    if "errors" in found:
+        return printed(_error_lines(found, limit))
+    return printed(_outcome_lines(found["outcome"]))
+
+
+def _strategy_lines(found: Record, limit: int) -> list[str]:
+    lines = [f"strategy {found['strategy_id']}, {len(found['wordings'])} wordings:"]
+    lines += aligned(
+        [["", _short(row["project"]), _short(row["strategy"]), "", row["reason"]] for row in found["wordings"][:limit]]
+    )
+    lines += more(len(found["wordings"]), limit)
+    for use in found["uses"]:
+        agent, task_type = _short(use["agent"]) or "(no agent)", _short(use["task_type"]) or "(none)"
+        lines += ["", f"{_short(use['project']) or '(no project)'}, {agent}, task type {task_type}:"]
+        lines.append(f"  {use['attempts']} attempts in {use['sessions']} sessions, {use['successes']} successful")
+        lines.append(
+            f"  estimated success on the next comparable attempt {use['confidence']:.2f}; 90 % credible interval "
+            f"{use['confidence_low']:.2f} to {use['confidence_high']:.2f}; trend {use['trend']}"
+        )
+        lines.append(
+            f"  of the estimate {use['prior_share']:.0%} is what its relatives say ({use['prior_mean']:.2f}), the rest "
+            f"its own attempts, worth {use['effective_sessions']:.1f} independent ones"
+        )
+        lines.append(f"  {_fading(use['fit'])}")
+        for row in use["anti_patterns"]:
+            lines += wrapped(f"{row['state']} anti-pattern ({row['kind']}): {row['why_bad']}")
+        lines += _outcomes(use["outcomes"], limit)
+    lines += ["", f"not learned from: {len(found['not_learned'])}", *_outcomes(found["not_learned"], limit)]
+    return lines
+
+
+def _fading(fit: Record) -> str:
+    said = f"its attempts count half after {fit['half_life_days']:g} days"
+    if fit["recent_half_life_days"] is None:
+        return said
+    return f"{said}; those of the last days, with a half-life of {fit['recent_half_life_days']:g}, weigh extra"
+
+
+def _short(text: str) -> str:
+    return shortened(text, _SHOWN_NAME)
+
+
+def _error_lines(found: Record, limit: int) -> list[str]:
+    lines = [f"error {found['error_id']}"]
+    for row in found["errors"]:
+        lines += ["", f"project {_short(row['project']) or '(none)'}, {row['messages']} distinct messages:"]
+        lines += wrapped(shortened(row["error_template"], _SHOWN))
+        lines += wrapped(shortened(f"for example: {row['example']}", _SHOWN))
+    return [*lines, "", f"outcomes {len(found['outcomes'])}:", *_outcomes(found["outcomes"], limit)]
+
+
+def _outcome_lines(row: Record) -> list[str]:
+    counted = "counts as an attempt" if row["is_attempt"] else "does not count as an attempt"
+    about = ", ".join(f"{name} {_short(row[name]) or '(none)'}" for name in ("project", "agent", "task_type", "block"))
+    inferred = " (kind of task inferred from its words)" if row["is_task_type_inferred"] else ""
+    lines = [
+        f"outcome {row['outcome_id']}: {'succeeded' if row['success'] else 'failed'}, {counted}",
+        f"{time_text(row['created_at'])}, known from {time_text(row['known_at'])}",
+        f"{about}{inferred}",
+        f"strategy {row['strategy_id'] or '(none)'}, error {row['error_id'] or '(none)'}",
+    ]
+    if row["interaction_id"]:
+        decides = "and decides how it ended" if row["is_deciding"] else "but does not decide how it ended"
+        lines.append(f"belongs to interaction {row['interaction_id']} {decides}")
+    return lines + ([f"reason: {row['reason']}"] if row["reason"] else ["learned from"])
+
+
+def _outcomes(rows: list[Record], limit: int) -> list[str]:
+    shown = [
+        [
+            time_text(row["created_at"]),
+            _short(row["project"]),
+            _short(row["agent"]),
+            _short(row["block"]),
+            _short(row["outcome_id"]),
+            "succeeded" if row["success"] else "failed",
+            row["reason"] or "",
+        ]
+        for row in rows[:limit]
+    ]
+    return aligned(shown) + more(len(rows), limit)

@@ -1,0 +1,83 @@
+"""What nightly's screen says of memories: few lines, the most urgent first, nothing obeyed by the terminal."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from small_home import SmallHome, interaction, memory
+
+from slowwave.flows.memory_lines import memory_lines
+from slowwave.flows.screen import print_lines
+
+AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+HOSTILE = "=cmd() \x1b[31mred\u202e"
+QUICKLY = {"memory_type": "episodic", "importance": 0.0}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
+    """One memory in use, one pinned, one faded, one fading, one waiting, one superseded; and a project of copies."""
+    made = SmallHome(tmp_path_factory.mktemp("lines") / "home")
+    used = memory("used")
+    made.land(
+        used,
+        memory("pinned", pinned=True),
+        memory("faded", **QUICKLY, changed_at="2025-06-01T08:00:00Z"),
+        memory("fading", **QUICKLY, changed_at="2026-01-01T08:00:00Z"),
+        memory("waiting", status="candidate"),
+        memory("old", changed_at="2026-01-01T08:00:00Z"),
+        {"memory_id": "old", "changed_at": "2026-02-01T08:00:00Z", "status": "superseded"},
+        *(memory(f"copy {number}", project=HOSTILE, content="The same text again and again.") for number in range(20)),
+        *(
+            interaction(
+                f"i{day}",
+                created_at=f"2026-03-{day:02}T09:00:00Z",
+                response=used["content"],
+                memories_used=["used", "faded"],
+            )
+            for day in range(2, 14)
+        ),
+        interaction("before", created_at="2026-01-15T09:00:00Z"),
+    )
+    made.nightly(AS_OF)
+    return made
+
+
+def lines(home: SmallHome) -> list[tuple[str, str]]:
+    return memory_lines(home.settings.current.resolve())
+
+
+def test_counts_come_first_then_what_to_do(home):
+    found = lines(home)
+    assert [label for label, _ in found] == ["memories", "to forget", *["review first"] * 3, "alarm"]
+    assert found[0][1] == (
+        "24 active: 1 forget, 21 unproven, 2 keep; 1 wait for a decision; 1 fade within 30 days without a reference"
+    )
+    assert found[1][1] == "1: `slowwave forget plan` shows them, `slowwave forget apply` archives"
+    assert "waiting: Candidate, created 19 days ago: waits for a decision." in [said for _, said in found]
+    assert found[-1][1].endswith(
+        ": critical: 100 % of 20 active memories with a text have a text that another one has too (alarm above 50 %)."
+    )
+
+
+def test_a_name_is_shown_and_not_obeyed(home, capsys):
+    print_lines("", lines(home))
+    shown = capsys.readouterr().out
+    assert r"\x1b[31mred" in shown
+    assert not {"\x1b", "\u202e"} & set(shown)
+
+
+def test_without_memories_nothing_is_said(tmp_path: Path):
+    made = SmallHome(tmp_path / "home")
+    made.land(interaction("i1"))
+    made.nightly(AS_OF)
+    assert lines(made) == []
+
+
+def test_ids_that_never_landed_are_not_proven(tmp_path: Path):
+    made = SmallHome(tmp_path / "home")
+    made.land(interaction("i1", memories_used=["gone"]))
+    made.nightly(AS_OF)
+    assert lines(made)[0] == ("memories", "0 active; 1 injected but never landed")

@@ -1,0 +1,100 @@
+"""Outcomes as the learning transforms take them, from short descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import polars as pl
+
+from slowwave.transforms.attempt_params import AttemptParams
+from slowwave.transforms.attempt_sessions import attempt_cells, attempt_sessions, next_midnight, session_correlations
+from slowwave.transforms.attempts import counted_outcomes
+from slowwave.transforms.forecast_params import ForecastParams
+from slowwave.transforms.heuristic_params import HeuristicParams
+from slowwave.transforms.heuristics import heuristics
+from slowwave.transforms.success_forecasts import forecast_fits, project_losses
+
+START = datetime(2026, 1, 5)  # noqa: DTZ001 - times are UTC without zone; a Monday
+_SCHEMA = {
+    "outcome_id": pl.String,
+    "interaction_id": pl.String,
+    "created_at": pl.Datetime("us"),
+    "recorded_at": pl.Datetime("us"),
+    "project": pl.String,
+    "agent": pl.String,
+    "session_id": pl.String,
+    "task_type": pl.String,
+    "task": pl.String,
+    "strategy": pl.String,
+    "success": pl.Boolean,
+    "attempted": pl.Boolean,
+    "error_message": pl.String,
+    "duration_ms": pl.Float64,
+    "tokens": pl.Int64,
+    "cost": pl.Float64,
+}
+
+
+def outcomes(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    """Resolved outcomes, one per hour from `START`, each its own session, where a row does not say otherwise."""
+    told = []
+    for number, row in enumerate(rows):
+        at = row.get("created_at", START + timedelta(hours=number))
+        default = {
+            "outcome_id": f"o{number:05}",
+            "project": "p",
+            "agent": "a",
+            "session_id": f"s{number:05}",
+            "task_type": "t",
+            "strategy": "plan",
+            "success": True,
+            "created_at": at,
+            "recorded_at": row.get("recorded_at", at),
+        }
+        told.append({**default, **row})
+    return pl.DataFrame(told, schema=_SCHEMA)
+
+
+def interactions(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    """What `resolved_outcomes` takes from interactions."""
+    schema = pl.Schema({name: _SCHEMA[name] for name in ("interaction_id", "project", "agent", "session_id")})
+    return pl.DataFrame(list(rows), schema=schema)
+
+
+def counted(rows: Iterable[dict[str, Any]], params: AttemptParams | None = None) -> pl.DataFrame:
+    """`counted_outcomes` of these rows, every text its own strategy and every message its own error."""
+    frame = outcomes(rows)
+    groups = frame.select("project", "strategy", pl.col("strategy").alias("strategy_id")).drop_nulls().unique()
+    errors = frame.select("project", "error_message", pl.col("error_message").alias("error_id")).drop_nulls().unique()
+    return counted_outcomes(frame.lazy(), groups.lazy(), errors.lazy(), params or AttemptParams()).collect()
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What forecasts are made of."""
+
+    attempts: pl.DataFrame
+    cells: pl.DataFrame
+    sessions: pl.DataFrame
+
+
+def tried(rows: Iterable[dict[str, Any]]) -> Tried:
+    """Cells and sessions of these rows."""
+    cells, numbered = attempt_cells(counted(rows).filter("is_learned"))
+    return Tried(numbered, cells, attempt_sessions(numbered))
+
+
+def heuristics_of(
+    rows: Iterable[dict[str, Any]], as_of: datetime, scope: AttemptParams | None = None
+) -> dict[str, dict[str, Any]]:
+    """`heuristics` of these rows by strategy, with the default params."""
+    params, of = ForecastParams(), tried(rows)
+    today = of.cells.select("project", pl.lit(next_midnight(as_of), pl.Int64).alias("day")).unique()
+    correlations = session_correlations(of.sessions, of.cells, params)
+    fits = forecast_fits(project_losses(of.sessions, of.cells, params), correlations, today, params)
+    scope = scope or AttemptParams()
+    found = heuristics(of.attempts, of.sessions, of.cells, fits, as_of, params, HeuristicParams(), scope)
+    return {row["strategy_id"]: row for row in found.to_dicts()}

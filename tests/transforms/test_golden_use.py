@@ -1,0 +1,177 @@
+"""What the released methods say of how memories are used, of timelines and rows written by rule; every digit.
+
+The files in tests/golden are released: neither they nor `PINNED` change. A better method is a new version with a folder
+of its own. To write the files of a new version, run
+
+    SLOWWAVE_REGENERATE_GOLDEN=1 pytest tests/transforms/test_golden_use.py
+
+read what changed line by line, and pin the hash that the failing test names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import get_args
+
+import golden_health as given
+import orjson
+import polars as pl
+import pytest
+from golden_timelines import START, TODAY, golden_timelines
+from health_rows import TODAY as HEALTH_DAY
+from health_rows import health_frame
+
+from slowwave.transforms.decisions import archivings, forgetting_audit
+from slowwave.transforms.forgetting_params import ForgettingParams
+from slowwave.transforms.forgetting_plan import forgetting_plan, forgetting_quotas
+from slowwave.transforms.forgetting_tables import ForgettingRule
+from slowwave.transforms.memory_scores import memory_scores
+from slowwave.transforms.memory_timelines import MemoryTimelines
+from slowwave.transforms.memory_trends import memory_trends
+from slowwave.transforms.memory_use import memory_use
+from slowwave.transforms.need_params import NeedParams
+from slowwave.transforms.params import Params
+from slowwave.transforms.project_health import project_health
+from slowwave.transforms.regret import regret
+from slowwave.transforms.review_value import review_value
+from slowwave.transforms.strength_fits import strength_fits
+from slowwave.transforms.strengths import strengths
+from slowwave.transforms.trend_looks import TRENDS
+from slowwave.transforms.verdicts import USE_VERDICTS, VERDICTS, use_case, verdicts
+
+FOLDER = Path(__file__).resolve().parents[1] / "golden"
+PINNED: dict[str, str] = {
+    "strength-1/memory_health": "e2d8f48829cfe45636dfdce36a6d982ae4b3b2a41b20cf75f53a757f5dc9d0f7",
+    "strength-1/strength_fits": "581ab23cc41afb4d8a5540c57805728d0d3d033c697260644b96bb78177ff12f",
+    "strength-1/scorecard": "3a73d818725077eed909adf8fc4f6d04088d9cd91120e6c906c0f8d4a280b5f6",
+    "alma-1/memory_health": "5ed6b15471b56dd9bd413b8412b28d77b852991f66a0a70b61e90b83d50dffd2",
+    "need-1/memory_health": "055cde7d2a3cf56d39691a8723fbaff1e9be42afb38152866d54a284be27ee79",
+    "need-1/need_fits": "17e4401a475040c2db20b419fd1a3e30ce3eab323676eef84388bfa08131e367",
+    "need-1/scorecard": "49423d729c1a97c33378518b8b6241203f1238880ad637a03e8621420ed913ce",
+    "memory_trend-1/memory_health": "8fdfe97dbd125cfc892a081703afef5cd9188785d6f8caa87e106da7ac539224",
+    "verdict-1/memory_health": "d40a5b04a9ffd24a5f05414ae48162fa7951cbbf74fc574aea0147c29b50c07c",
+    "review_value-1/memory_health": "3b054d06c1a4e69e0ff8f77cc7e71078aa890428889831907142c25410b5cf41",
+    "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
+    "forgetting-1/forgetting_plan": "c4a874758a8d69c7b90b0750f77be442cf1c136397201e0db9b1111247c99fcc",
+    "forgetting-1/forgetting_quotas": "1b482f34d9af066a11288546d6d4ca33b1affc8606262b19f08f67b9a8427841",
+    "forgetting-1/forgetting_audit": "8f891103822ade67b69a1aeef568c81e837927a18ba1a4dc113e20026ecb23f1",
+    "regret-1/regret": "51feadd115e26a1800a63aeb357320b534347db94dad0de71b8d72a25abcfa10",
+}
+# A project of some hundred cases has a fit of its own.
+PARAMS = Params(need=NeedParams(min_fit_rows=300))
+QUOTAS = ForgettingParams(
+    project_quota=30, agent_quota=30, project_quotas={"mill": 3, "": 2}, agent_quotas={"ada": 2}, shadow_share=0.25
+)
+# A week after it begins, on a leap day, and after two years.
+ASKED = (START + 7, START + 59, TODAY)
+LOOKS = range(START, TODAY + 1, 43)
+
+
+def _until(timelines: MemoryTimelines, day: int) -> MemoryTimelines:
+    """What was known at the midnight that begins the day."""
+    before = pl.col("day") < day
+    memories = timelines.memories.with_columns(
+        pl.when(pl.col("created_day") < day).then("created_day").alias("created_day")
+    )
+    return MemoryTimelines(
+        memories, timelines.days.filter(before), timelines.scope_days.filter(before), timelines.scopes
+    )
+
+
+def _of_use() -> dict[str, pl.DataFrame]:
+    timelines = golden_timelines()
+    told, half_lives, needs = [], [], []
+    for day in ASKED:
+        use = memory_use(_until(timelines, day), day, PARAMS)
+        asked = pl.lit(day).alias("asked_day")
+        told.append(use.memories.with_columns(asked))
+        half_lives.append(use.strength_fits.with_columns(asked))
+        needs.append(use.need_fits.with_columns(asked))
+    shown = ~pl.col("memory_id").str.contains("crowd [1-9]")
+    memories = pl.concat(told).filter(shown).sort("memory_id", "asked_day")
+    names = timelines.memories.select("memory", "memory_id").filter(shown)
+    looks = names.join(pl.DataFrame({"day": LOOKS}, schema={"day": pl.Int32}), how="cross")
+    frames = (timelines.memories, timelines.days, timelines.scope_days)
+    trends = memory_trends(*frames, looks.select("memory", "day"), PARAMS.trend)
+    alma = PARAMS.strength.model_copy(update={"method": "alma/1"})
+    fits = strength_fits(*frames, TODAY, alma)
+    by_alma = strengths(*frames[:2], fits, looks.select("memory", "day").gather_every(4), alma)
+    scores = memory_scores(timelines, TODAY, PARAMS)
+    is_need = pl.col("metric").str.starts_with("need_")
+    strength = ["memory_id", "asked_day", "half_life_days", "strength", "strength_state", "fades_at"]
+    return {
+        "strength-1/memory_health": memories.select(strength),
+        "strength-1/strength_fits": pl.concat(half_lives),
+        "strength-1/scorecard": scores.filter(~is_need),
+        "alma-1/memory_health": by_alma.join(names, on="memory", maintain_order="left").drop("memory"),
+        "need-1/memory_health": memories.select("memory_id", "asked_day", "need_30d", "need_if_active"),
+        "need-1/need_fits": pl.concat(needs),
+        "need-1/scorecard": scores.filter(is_need),
+        "memory_trend-1/memory_health": trends.join(names, on="memory", maintain_order="left").drop("memory"),
+    }
+
+
+def _of_health() -> dict[str, pl.DataFrame]:
+    judged, silent = health_frame(given.judged_rows()), health_frame(given.silent_rows())
+    told = pl.concat([verdicts(rows.lazy(), HEALTH_DAY, PARAMS.verdict).collect() for rows in (judged, silent)])
+    rows = pl.concat([judged, silent]).drop("verdict").join(told, on="memory_id", maintain_order="left")
+    projects = health_frame(given.project_rows())
+    memories, evidence = given.forgetting_frames()
+    archived = archivings(given.decided(), given.AS_OF)
+    return {
+        "verdict-1/memory_health": told,
+        "review_value-1/memory_health": review_value(rows, PARAMS.review),
+        "project_health-1/project_health": project_health(projects, HEALTH_DAY, PARAMS.project_health),
+        "forgetting-1/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS),
+        "forgetting-1/forgetting_quotas": forgetting_quotas(memories, evidence, HEALTH_DAY, QUOTAS),
+        "forgetting-1/forgetting_audit": forgetting_audit(given.decided(), given.AS_OF),
+        "regret-1/regret": regret(archived, given.uses(), given.AS_OF, QUOTAS),
+    }
+
+
+@pytest.fixture(scope="module")
+def published() -> dict[str, pl.DataFrame]:
+    return {**_of_use(), **_of_health()}
+
+
+def _ndjson(rows: pl.DataFrame) -> bytes:
+    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows.to_dicts())
+
+
+def test_every_table_is_pinned(published):
+    assert published.keys() == PINNED.keys()
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_what_was_published_is_published(name, published):
+    text = _ndjson(published[name])
+    path = FOLDER / f"{name}.ndjson"
+    if os.environ.get("SLOWWAVE_REGENERATE_GOLDEN"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    assert text.decode().splitlines() == path.read_text(encoding="utf-8").splitlines()
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == PINNED[name]
+
+
+def test_the_inputs_take_every_path(published):
+    def said(name: str, column: str) -> set[str | None]:
+        return set(published[name][column])
+
+    assert said("strength-1/memory_health", "strength_state") == {None, "strong", "normal", "weak", "forgettable"}
+    assert said("memory_trend-1/memory_health", "trend") == set(TRENDS)
+    assert said("need-1/need_fits", "fitted_on") == {"default", "lake", "scope"}
+    assert said("verdict-1/memory_health", "verdict") == set(VERDICTS)
+    assert said("project_health-1/project_health", "status") == {"healthy", "warning", "critical", "unknown"}
+    assert said("forgetting-1/forgetting_plan", "rule") == set(get_args(ForgettingRule))
+    cases = health_frame(given.judged_rows()).select(use_case(pl.lit(HEALTH_DAY), PARAMS.verdict)).to_series()
+    assert set(cases) == USE_VERDICTS.keys()
+
+
+def test_the_golden_methods_are_the_present_ones():
+    params = Params()
+    present = (params.strength, params.need, params.trend, params.verdict, params.review, params.project_health)
+    methods = {*(topic.method for topic in present), params.forgetting.method, params.forgetting.regret_method}
+    # beside them a peer's formula, which may be chosen
+    assert {name.split("/")[0] for name in PINNED} == {*(method.replace("/", "-") for method in methods), "alma-1"}

@@ -1,0 +1,163 @@
+"""The evidence on each strategy: its own sessions, and those of its comparables, up to a day.
+
+One session is one observation, the share of its attempts that failed, so that correlated attempts do not add up. It
+counts from the day of its last attempt on. Shares are whole parts per million: sums are exact whatever their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from slowwave.transforms.anti_pattern_params import AntiPatternParams
+
+KEY = ("project", "agent", "task_type", "strategy_id")
+MILLION = 1_000_000
+
+
+def cells(attempts: pl.DataFrame) -> pl.DataFrame:
+    """One row per strategy of an agent on a task type: the key, and the numbers cell, agent_task and task.
+
+    The numbers tell apart and join; no result depends on which is given to whom.
+    """
+    found = attempts.select(KEY).unique()
+    agent_task, task = KEY[:3], ("project", "task_type")
+    return (
+        found.join(found.select(agent_task).unique().with_row_index("agent_task"), on=agent_task)
+        .join(found.select(task).unique().with_row_index("task"), on=task)
+        .with_row_index("cell")
+    )
+
+
+def _share(failures: pl.Expr, attempts: pl.Expr) -> pl.Expr:
+    """Parts per million that failed, rounded; 0 of nothing."""
+    return (failures * MILLION + attempts // 2) // pl.max_horizontal(attempts, pl.lit(1))
+
+
+def sessions(attempts: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
+    """One row per strategy and session, in order of time within the strategy.
+
+    Columns: cell, agent_task, task, block; day (since 1970, UTC, of the session's last attempt); number (of the
+    session, from 1); attempts, failures, share (that failed); session_share (of all the agent's attempts on the task
+    type in that session), others (1 if other strategies were among them), others_share.
+    """
+    session = ("agent_task", "block")
+    all_attempts, all_failures = pl.col("attempts").sum().over(session), pl.col("failures").sum().over(session)
+    other_attempts, other_failures = all_attempts - pl.col("attempts"), all_failures - pl.col("failures")
+    row = pl.int_range(pl.len())
+    return (
+        attempts.select(*KEY, "block", "known_at", "success")  # the text `task` is no number of cells
+        .join(cells, on=KEY)
+        .group_by("cell", "agent_task", "task", "block")
+        .agg(
+            pl.len().cast(pl.Int64).alias("attempts"),
+            (~pl.col("success")).sum().cast(pl.Int64).alias("failures"),
+            pl.col("known_at").max(),
+        )
+        .with_columns(
+            pl.col("known_at").max().over(session),
+            _share(pl.col("failures"), pl.col("attempts")).alias("share"),
+            _share(all_failures, all_attempts).alias("session_share"),
+            (other_attempts > 0).cast(pl.Int64).alias("others"),
+            _share(other_failures, other_attempts).alias("others_share"),
+        )
+        .sort("cell", "known_at", "block")
+        .with_columns(row.alias("row"), pl.col("known_at").dt.epoch("d").alias("day"))
+        .with_columns((pl.col("row") - pl.col("row").min().over("cell") + 1).alias("number"))
+        .drop("row", "known_at")
+    )
+
+
+def recent_sessions(sessions: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
+    """The sessions with recent, the sum of the shares so far, 0-1 each, weighted by age, and recent_weight."""
+    fading = 0.5 ** (1 / params.recent_sessions)
+    mean_share = pl.col("share").ewm_mean(half_life=params.recent_sessions, adjust=True).over("cell") / MILLION
+    weight = (1 - fading ** pl.col("number")) / (1 - fading)
+    return sessions.with_columns((mean_share * weight).alias("recent"), weight.alias("recent_weight"))
+
+
+@dataclass(frozen=True)
+class Arms:
+    """Running totals of sessions and of their failing shares (parts per million), per day with new ones.
+
+    `own`: per cell, with what to add to the agent's totals to leave the strategy itself out. `agent_tasks`, `tasks`:
+    per agent and task type, per task type. `of_agent`: the cells whose agent used another strategy on the task type.
+    """
+
+    own: pl.DataFrame
+    agent_tasks: pl.DataFrame
+    tasks: pl.DataFrame
+    of_agent: pl.Series
+
+
+def _running(daily: pl.LazyFrame | pl.DataFrame, by: str, columns: list[str]) -> pl.DataFrame:
+    daily = daily.lazy().group_by(by, "day").agg(pl.col(columns).sum()).sort(by, "day").collect()
+    return daily.with_columns(pl.col(columns).cum_sum().over(by))
+
+
+def arms(sessions: pl.DataFrame, own: pl.DataFrame) -> Arms:
+    """Running totals: of the candidates' `own` sessions, and of all `sessions` for their comparables."""
+    alone = pl.col("others") == 0
+    running_own = _running(
+        own.select(
+            "cell",
+            "day",
+            pl.lit(1).alias("n"),
+            pl.col("share").alias("x"),
+            (pl.col("others") - 1).alias("n_left_out"),
+            (pl.when(alone).then(0).otherwise(pl.col("others_share")) - pl.col("session_share")).alias("x_left_out"),
+        ),
+        "cell",
+        ["n", "x", "n_left_out", "x_left_out"],
+    )
+    agent_sessions = sessions.lazy().unique(["agent_task", "block"])
+    agent_daily = agent_sessions.select(
+        "agent_task", "task", "day", pl.lit(1).alias("n"), pl.col("session_share").alias("x")
+    )
+    agent_tasks = _running(agent_daily, "agent_task", ["n", "x"])
+    of_agent = (
+        sessions.lazy()
+        .group_by("cell", "agent_task")
+        .len("own")
+        .with_columns(pl.len().over("agent_task").alias("strategies"))
+        .filter(pl.col("strategies") > 1)
+        .select("cell")
+        .collect()["cell"]
+    )
+    return Arms(running_own, agent_tasks, _running(agent_daily, "task", ["n", "x"]), of_agent)
+
+
+def arms_at(times: pl.DataFrame, arms: Arms) -> pl.DataFrame:
+    """What was known at the end of a day: `times` (cell, agent_task, task, day, …) with n, x, n_others, x_others.
+
+    n counts sessions, x sums their failing shares (parts per million). The comparables are the agent's other
+    strategies on the task type; for an agent that never used another, all other agents on it.
+    """
+
+    def joined(left: pl.DataFrame, right: pl.DataFrame, by: str, suffix: str) -> pl.DataFrame:
+        # both sides are sorted by day within `by`, which polars cannot check by itself
+        return left.sort("day").join_asof(
+            right.sort("day").rename({name: name + suffix for name in right.columns if name not in {by, "day"}}),
+            on="day",
+            by=by,
+            check_sortedness=False,
+        )
+
+    at = joined(times, arms.own, "cell", "")
+    at = joined(at, arms.agent_tasks, "agent_task", "_agent")
+    at = joined(at, arms.tasks, "task", "_task")
+    totals = ["n", "x", "n_left_out", "x_left_out", "n_agent", "x_agent", "n_task", "x_task"]
+    of_agent = pl.col("cell").is_in(arms.of_agent.implode())
+    left_out = {name: pl.col(f"{name}_agent") + pl.col(f"{name}_left_out") for name in ("n", "x")}
+    elsewhere = {name: pl.col(f"{name}_task") - pl.col(f"{name}_agent") for name in ("n", "x")}
+    return (
+        at.with_columns(pl.col(totals).fill_null(0))
+        .with_columns(
+            [
+                pl.when(of_agent).then(left_out[name]).otherwise(elsewhere[name]).alias(f"{name}_others")
+                for name in ("n", "x")
+            ]
+        )
+        .drop(totals[2:])
+    )

@@ -1,0 +1,136 @@
+"""Since when each strategy is flagged: e-values at its looks, e-BH across the strategies of a project.
+
+Looks are the UTC midnights after new sessions of a strategy, and `as_of`; a look is named by the day it ends.
+"""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from slowwave.transforms.anti_pattern_arms import MILLION, Arms, arms_at
+from slowwave.transforms.anti_pattern_params import AntiPatternParams
+from slowwave.transforms.e_values import is_e_discovery, log_e_above, log_e_worse, log_mean
+from slowwave.transforms.ordered_sums import ordered_sum
+
+KINDS = ("avoid", "hard_task")
+_BEFORE_ALL = -(10**9)  # a day before every day
+
+
+def _log_sum(log_e: pl.Expr) -> pl.Expr:
+    """Log of the sum of e-values, given their logs."""
+    return log_e.max() + ordered_sum((log_e - log_e.max()).exp()).log()
+
+
+def looks(sessions: pl.DataFrame, last_day: int) -> pl.DataFrame:
+    """One row per candidate and look, sorted by cell and day.
+
+    Columns: cell, agent_task, task, first_day (of its sessions), day, and recent, recent_weight of its sessions. All
+    are looked at on `last_day`, too, their own evidence as it was: it ages by newer sessions only.
+    """
+    columns = ["cell", "agent_task", "task", "day", "recent", "recent_weight"]
+    first_day = pl.col("day").min().over("cell").alias("first_day")
+    own = sessions.select(*columns, first_day).unique(["cell", "day"], keep="last", maintain_order=True)
+    last = own.unique("cell", keep="last", maintain_order=True).with_columns(day=pl.lit(last_day, own.schema["day"]))
+    return pl.concat([own, last]).unique(["cell", "day"], keep="first", maintain_order=True).sort("cell", "day")
+
+
+def log_e_values(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> pl.DataFrame:
+    """Per look: cell, day, avoid and hard_task, the logs of its two e-values.
+
+    avoid: against "fails at most as often as its comparables". hard_task: against "neither the strategy nor all
+    together, its comparables included, fail more often than `hard_rate`": the mean of the e-values of the two. Each is
+    a mixture, with weights 1/2, 1/6, 1/12, … that sum to 1, of the e-values of all the history and of that since each
+    restart; one that has not begun is left out.
+    """
+    counts = ["n", "x", "n_others", "x_others"]
+    place = ["cell", "agent_task", "task"]
+    restart = pl.int_ranges((pl.col("day") - pl.col("first_day")) // params.restart_days + 1)
+    since = looks.select(*place, "day", "first_day", restart.alias("restart")).explode("restart")
+    since = since.with_columns(
+        pl.when(pl.col("restart") > 0)
+        .then(pl.col("first_day") + pl.col("restart") * params.restart_days - 1)
+        .otherwise(_BEFORE_ALL)
+        .cast(looks.schema["day"])
+        .alias("before")
+    )
+    starts = arms_at(since.select(*place, day="before").unique(), arms)
+    ends = arms_at(looks.select(*place, "day"), arms)
+    sums = since.join(ends.select("cell", "day", *counts), on=["cell", "day"]).join(
+        starts.select("cell", "day", *counts), left_on=["cell", "before"], right_on=["cell", "day"], suffix="_before"
+    )
+    x, n, x_others, n_others = pl.col("x"), pl.col("n"), pl.col("x_others"), pl.col("n_others")
+    return (
+        sums.sort("cell", "day", "restart")
+        .select(
+            "cell",
+            "day",
+            (-((pl.col("restart") + 1) * (pl.col("restart") + 2)).log()).alias("log_weight"),
+            *[
+                (pl.col(name) - pl.col(f"{name}_before")) / (MILLION if name in {"x", "x_others"} else 1)
+                for name in counts
+            ],
+        )
+        .with_columns((x + x_others).alias("x_all"), (n + n_others).alias("n_all"))
+        .with_columns(
+            log_e_worse(x, n, x_others, n_others).alias("worse"),
+            log_e_above(x, n, params.hard_rate).alias("alone"),
+            log_e_above(pl.col("x_all"), pl.col("n_all"), params.hard_rate).alias("together"),
+        )
+        .select(
+            "cell",
+            "day",
+            (pl.col("worse") + pl.col("log_weight")).alias("avoid"),
+            (log_mean(pl.col("alone"), pl.col("together")) + pl.col("log_weight")).alias("hard_task"),
+        )
+        .group_by("cell", "day", maintain_order=True)
+        .agg([_log_sum(pl.col(kind)) for kind in KINDS])
+    )
+
+
+def tested(sessions: pl.DataFrame, cells: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
+    """Per project and day: how many strategies had enough sessions to be flagged by then, whatever came of them."""
+    return (
+        sessions.filter(pl.col("number") == params.min_failed_sessions)
+        .join(cells, on="cell")
+        .group_by("project", "day")
+        .len("tested")
+        .sort("project", "day")
+        .with_columns(pl.col("tested").cum_sum().over("project"))
+    )
+
+
+def flagged_since(
+    keeps_failing: pl.DataFrame,
+    arms: Arms,
+    tested: pl.DataFrame,
+    cells: pl.DataFrame,
+    last_day: int,
+    params: AntiPatternParams,
+) -> pl.DataFrame:
+    """The strategies ever flagged: cell, kind, flagged_day; kept failing then, and rejected by e-BH.
+
+    Every day is a look of e-BH, one for each kind: what a strategy's last look said stands until its next. Strategies
+    that do not keep failing count as tested, with an e-value of 0. An e-value below 1 / level is never rejected, so one
+    for which the null holds is flagged with probability at most `level`, ever.
+    """
+    level = params.false_discovery_rate
+    until = pl.col("day").shift(-1).over("cell").fill_null(last_day + 1)
+    suspects = keeps_failing.with_columns(until.alias("until")).filter(pl.col("probability") >= params.opens_at)
+    log_e = pl.when(pl.col("kind") == "avoid").then("avoid").otherwise("hard_task")
+    family = ["project", "kind", "day"]
+    return (
+        suspects.join(log_e_values(suspects, arms, params), on=["cell", "day"])
+        .join(cells.select("cell", "project"), on="cell")
+        .select("cell", "project", "kind", pl.int_ranges("day", "until").alias("day"), log_e.alias("log_e"))
+        .filter(pl.col("log_e") >= -math.log(level))
+        .explode("day")
+        .with_columns(pl.col("day").cast(tested.schema["day"]))
+        .sort("day", "cell")
+        .join_asof(tested.sort("day"), on="day", by="project", check_sortedness=False)
+        .filter(is_e_discovery(pl.col("log_e"), pl.col("tested"), family, level))
+        .group_by("cell", "kind")
+        .agg(pl.col("day").min().alias("flagged_day"))
+        .sort("cell", "kind")
+    )

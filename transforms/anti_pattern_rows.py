@@ -1,0 +1,135 @@
+"""What a row tells besides its evidence: counts, the error behind the failures, their cost, and what to do instead."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.anti_pattern_arms import KEY
+from slowwave.transforms.anti_pattern_params import AntiPatternParams
+from slowwave.transforms.ordered_sums import ordered_sum
+
+# What a failure costs, in order of preference, and the unit of each
+_TOO_MUCH = 10**15  # no cost, time or number of tokens of one attempt: sums of such would overflow
+_COSTS = {"cost": "cost", "duration_ms": "ms", "tokens": "tokens"}
+
+
+def counts(attempts: pl.DataFrame, rows: pl.DataFrame, of_agent: pl.Series) -> pl.DataFrame:
+    """The rows (cell and key) with attempts, failures, sessions, other_attempts, other_failures and times.
+
+    The others are the comparables (see `arms_at`). first_seen_at, last_seen_at: of the failures.
+    """
+    failed = ~pl.col("success")
+    totals = [pl.len().cast(pl.Int64).alias("attempts"), failed.sum().cast(pl.Int64).alias("failures")]
+    own = attempts.group_by(KEY).agg(
+        *totals,
+        pl.col("block").n_unique().cast(pl.Int64).alias("sessions"),
+        pl.col("created_at").filter(failed).min().alias("first_seen_at"),
+        pl.col("created_at").filter(failed).max().alias("last_seen_at"),
+        pl.col("known_at").max().alias("last_attempt_at"),
+        pl.col("strategy").drop_nulls().mode().sort().first().alias("pattern"),
+    )
+    of_task = attempts.group_by("project", "agent", "task_type").agg(totals)
+    everybody = attempts.group_by("project", "task_type").agg(totals)
+
+    def others(name: str) -> pl.Expr:
+        within, elsewhere = pl.col(f"{name}_agent") - pl.col(name), pl.col(f"{name}_all") - pl.col(f"{name}_agent")
+        return (
+            pl.when(pl.col("cell").is_in(of_agent.implode())).then(within).otherwise(elsewhere).alias(f"other_{name}")
+        )
+
+    return (
+        rows.join(own, on=KEY)
+        .join(of_task, on=["project", "agent", "task_type"], suffix="_agent")
+        .join(everybody, on=["project", "task_type"], suffix="_all")
+        .with_columns(others("attempts"), others("failures"))
+        .drop("attempts_agent", "failures_agent", "attempts_all", "failures_all")
+    )
+
+
+def errors(failed: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
+    """Per strategy the error behind most of its failures: key, error_id, error_template, error_failures.
+
+    No row where no error makes up `dominant_error_share` of them, or most have no message.
+    """
+    return (
+        failed.with_columns(pl.col("error_id").fill_null(""))
+        .group_by(*KEY, "error_id")
+        .agg(pl.len().cast(pl.Int64).alias("error_failures"), pl.col("error_template").drop_nulls().min())
+        .with_columns(pl.col("error_failures").sum().over(KEY).alias("failures"))
+        .filter(
+            (pl.col("error_failures") >= params.dominant_error_share * pl.col("failures")) & (pl.col("error_id") != "")
+        )
+        .sort(*KEY, "error_failures", "error_id", descending=[False] * len(KEY) + [True, False])
+        .unique(KEY, keep="first", maintain_order=True)
+        .drop("failures")
+    )
+
+
+def failure_costs(failed: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
+    """Per strategy what one failure costs: key, failure_cost, cost_unit.
+
+    The owner's value, else the mean over the failed attempts of cost, of duration, of tokens, whichever is known first.
+    """
+    if params.failure_value is not None:
+        return (
+            failed.select(KEY)
+            .unique()
+            .with_columns(failure_cost=pl.lit(params.failure_value), cost_unit=pl.lit("value"))
+        )
+    unit = pl.coalesce([pl.when(pl.col(name).is_not_null()).then(pl.lit(text)) for name, text in _COSTS.items()])
+
+    def mean(name: str) -> pl.Expr:
+        known = pl.when(pl.col(name) <= _TOO_MUCH).then(name).cast(pl.Float64)
+        return pl.when(known.count() > 0).then(ordered_sum(known) / known.count()).alias(name)
+
+    return (
+        failed.group_by(KEY)
+        .agg([mean(name) for name in _COSTS])
+        .select(*KEY, pl.coalesce(list(_COSTS)).alias("failure_cost"), unit.alias("cost_unit"))
+    )
+
+
+def better_alternatives(rows: pl.DataFrame, heuristics: pl.DataFrame) -> pl.DataFrame:
+    """Per strategy that has one: key, better_alternative, better_alternative_strategy_id.
+
+    Of the strategies of the same agent and task type whose lower bound beats this one's upper bound, the one with the
+    highest lower bound.
+    """
+    scope = list(KEY[:3])
+    bounds = heuristics.select(*KEY, "strategy", "confidence_low", "confidence_high")
+    return (
+        rows.select(KEY)
+        .join(bounds.select(*KEY, pl.col("confidence_high").alias("to_beat")), on=KEY)
+        .join(bounds, on=scope, suffix="_other")
+        .filter(pl.col("confidence_low") > pl.col("to_beat"))
+        .sort(*KEY, "confidence_low", "strategy_id_other", descending=[False] * len(KEY) + [True, False])
+        .unique(KEY, keep="first", maintain_order=True)
+        .select(
+            *KEY,
+            pl.col("strategy").alias("better_alternative"),
+            pl.col("strategy_id_other").alias("better_alternative_strategy_id"),
+        )
+    )
+
+
+def why_bad() -> pl.Expr:
+    """One sentence with the figures of a row, on the strategy, its comparables, and how it stands now."""
+    own = pl.format(
+        "Failed {} of {} attempts in {} sessions", pl.col("failures"), pl.col("attempts"), pl.col("sessions")
+    )
+    error = pl.when(pl.col("error_failures") > 0).then(pl.format(", {} with one error", pl.col("error_failures")))
+    others = (
+        pl.when(pl.col("other_attempts") == 0)
+        .then(pl.lit("nothing comparable was tried"))
+        .otherwise(
+            pl.format("comparable strategies failed {} of {}", pl.col("other_failures"), pl.col("other_attempts"))
+        )
+    )
+    now = (
+        pl.when(pl.col("state") == "closed")
+        .then(pl.lit("; on the latest sessions this no longer holds"))
+        .when(pl.col("state") == "dormant")
+        .then(pl.format("; not tried since {}", pl.col("last_attempt_at").dt.strftime("%Y-%m-%d")))
+        .otherwise(pl.lit(""))
+    )
+    return pl.concat_str(own, error.fill_null(""), pl.lit("; "), others, now, pl.lit(".")).alias("why_bad")

@@ -1,0 +1,136 @@
+"""Strategies that keep failing: where comparables succeed (avoid), or where everyone fails (hard_task)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import polars as pl
+
+from slowwave.transforms.anti_pattern_arms import KEY, arms, arms_at, cells, recent_sessions, sessions
+from slowwave.transforms.anti_pattern_flags import KINDS, flagged_since, log_e_values, looks, tested
+from slowwave.transforms.anti_pattern_params import AntiPatternParams
+from slowwave.transforms.anti_pattern_q_values import q_values
+from slowwave.transforms.anti_pattern_rows import better_alternatives, counts, errors, failure_costs, why_bad
+from slowwave.transforms.anti_pattern_states import keeps_failing, open_states
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times hold UTC, without a zone
+_MAX_LOG_E = 690.0  # e-values beyond 1e299 are not told apart
+SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys([*KEY, "error_id", "kind", "pattern", "why_bad", "error_template"], pl.String),
+        **dict.fromkeys(["failures", "attempts", "error_failures"], pl.Int64),
+        **dict.fromkeys(["failure_rate", "baseline_rate", "e_value", "q_value", "cost"], pl.Float64),
+        **dict.fromkeys(["cost_unit", "better_alternative", "better_alternative_strategy_id"], pl.String),
+        **dict.fromkeys(["first_seen_at", "last_seen_at"], pl.Datetime("us")),
+        "sessions": pl.Int64,
+        "state": pl.String,
+    }
+)
+
+
+def _kinds(states: pl.DataFrame) -> pl.DataFrame:
+    """One row per strategy: the open kind, of which there is at most one, else the one that was open last."""
+    latest = ["cell", "is_open", "opened_day", "kind"]
+    return (
+        states.sort(latest, descending=[False, True, True, False])
+        .unique("cell", keep="first", maintain_order=True)
+        .drop("opened_day")
+    )
+
+
+def _of_kind(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """A frame with one column per kind as rows: cell, kind, and the value as `name`."""
+    return frame.unpivot(on=KINDS, index="cell", variable_name="kind", value_name=name)
+
+
+def anti_patterns(
+    attempts: pl.DataFrame, heuristics: pl.DataFrame, as_of: datetime, params: AntiPatternParams
+) -> pl.DataFrame:
+    """One row per strategy that keeps failing or did, sorted by project, agent, task_type, strategy_id, error_id.
+
+    Args:
+        attempts: outcomes of real attempts, with error_id, and error_template where known; those known before `as_of`
+            count, those without a strategy do not.
+        heuristics: per strategy its text and the 90 % credible interval of its success.
+        as_of: the last look.
+        params: see there.
+
+    A row needs two grounds at one look: on its recent sessions the strategy keeps failing, and on all of them e-BH
+    finds it worse than its comparables (avoid), or that it or all together fail more often than not (hard_task). It is
+    avoid where its comparables succeed more than half the time at present, else hard_task. State: open; closed when it
+    no longer keeps failing or became the other kind; dormant when it is open but was not tried lately. One strategy has
+    one row, whatever its errors: the error is an explanation, named if it is behind at least half of the failures,
+    else ''.
+
+    error_failures counts the failures with the error named, 0 if none is. baseline_rate is the share of the
+    comparables' attempts that failed, NULL without any. e_value is tonight's (at most 1e299), q_value the
+    Benjamini-Hochberg figure of an ordinary test. cost is what the failures beyond those expected at the baseline cost,
+    in `cost_unit` (value: the owner's; cost; ms; tokens); NULL where either is unknown.
+    """
+    known = attempts.filter((pl.col("known_at") < as_of) & pl.col("strategy_id").is_not_null())
+    numbered = cells(known)
+    all_sessions = sessions(known, numbered)
+    failing = all_sessions.filter(pl.col("failures") > 0).group_by("cell").len("failed")
+    candidates = failing.filter(pl.col("failed") >= params.min_failed_sessions)["cell"].sort()
+    if candidates.is_empty():
+        return SCHEMA.to_frame()
+    last_day = (as_of - timedelta(microseconds=1) - _EPOCH).days
+    own = recent_sessions(all_sessions.filter(pl.col("cell").is_in(candidates.implode())), params)
+    totals = arms(all_sessions, own)
+    at = looks(own, last_day)
+    tests = tested(all_sessions, numbered, params)
+    failing_at = keeps_failing(at, totals, params)
+    kinds = _kinds(
+        open_states(failing_at, flagged_since(failing_at, totals, tests, numbered, last_day, params), params)
+    )
+    tonight = at.unique("cell", keep="last", maintain_order=True)
+    of_rows = tonight.filter(pl.col("cell").is_in(kinds["cell"].implode()))
+    arms_now = arms_at(tonight.select("cell", "agent_task", "task", "day"), totals)
+    evidence = (
+        kinds.join(_of_kind(log_e_values(of_rows, totals, params), "log_e"), on=["cell", "kind"])
+        .join(_of_kind(q_values(arms_now.join(numbered, on="cell"), tests, params), "q_value"), on=["cell", "kind"])
+        .join(numbered.select("cell", *KEY), on="cell")
+    )
+    return _rows(known, evidence, heuristics, totals.of_agent, as_of, params)
+
+
+def _rows(
+    attempts: pl.DataFrame,
+    evidence: pl.DataFrame,
+    heuristics: pl.DataFrame,
+    of_agent: pl.Series,
+    as_of: datetime,
+    params: AntiPatternParams,
+) -> pl.DataFrame:
+    """The table: `evidence` (cell, key, kind, is_open, log_e, q_value) with all that is told of each strategy."""
+    if "error_template" not in attempts.columns:
+        attempts = attempts.with_columns(error_template=pl.lit(None, pl.String))
+    attempts = attempts.join(evidence, on=["project", "task_type"], how="semi")
+    failed = attempts.filter(~pl.col("success")).join(evidence, on=KEY, how="semi")
+    is_dormant = pl.col("last_attempt_at") < as_of - timedelta(days=params.dormant_days)
+    baseline = pl.col("other_failures") / pl.col("other_attempts")
+    excess = pl.col("failures") - pl.col("attempts") * pl.col("baseline_rate")
+    return (
+        counts(attempts, evidence, of_agent)
+        .join(errors(failed, params), on=KEY, how="left")
+        .join(failure_costs(failed, params), on=KEY, how="left")
+        .join(better_alternatives(evidence, heuristics), on=KEY, how="left")
+        .with_columns(
+            pl.col("error_id").fill_null(""),
+            pl.col("error_failures").fill_null(0),
+            (pl.col("failures") / pl.col("attempts")).alias("failure_rate"),
+            pl.when(pl.col("other_attempts") > 0).then(baseline).alias("baseline_rate"),
+            pl.col("log_e").clip(upper_bound=_MAX_LOG_E).exp().alias("e_value"),
+            pl.when(~pl.col("is_open"))
+            .then(pl.lit("closed"))
+            .when(is_dormant)
+            .then(pl.lit("dormant"))
+            .otherwise(pl.lit("open"))
+            .alias("state"),
+        )
+        .with_columns(why_bad(), (excess.clip(lower_bound=0.0) * pl.col("failure_cost")).alias("cost"))
+        .with_columns(pl.when(pl.col("cost").is_not_null()).then(pl.col("cost_unit")))
+        .select(SCHEMA.names())
+        .match_to_schema(SCHEMA)
+        .sort(*KEY, "error_id")
+    )

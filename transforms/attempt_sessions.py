@@ -1,0 +1,116 @@
+"""Attempts as integer counts per strategy and session, and how alike attempts of one session are."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import polars as pl
+
+from slowwave.transforms.forecast_params import ForecastParams
+from slowwave.transforms.forecasts import CELL
+
+
+def day_number(time: pl.Expr) -> pl.Expr:
+    """UTC day of a time, in days since 1970."""
+    return time.dt.date().cast(pl.Int32).cast(pl.Int64)
+
+
+def next_midnight(as_of: datetime) -> int:
+    """The first UTC midnight at or after `as_of`, in days since 1970: the day whose attempts are forecast."""
+    since = as_of - datetime(1970, 1, 1)  # noqa: DTZ001 - times here are UTC without zone
+    return -((-since) // timedelta(days=1))
+
+
+def attempt_cells(attempts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The cells, numbered in their order, and the attempts with their cell's number.
+
+    Args:
+        attempts: project, agent, task_type, strategy_id, block, ...
+
+    Returns cell, project, agent, task_type, strategy_id (sorted); and `attempts` with `cell`, and `block` as a number
+    that tells blocks apart but has no meaning of its own.
+    """
+    codes = [pl.col(name).cast(pl.Categorical).to_physical().alias(f"{name}_code") for name in CELL]
+    names = [f"{name}_code" for name in CELL]
+    coded = attempts.with_columns(*codes, pl.col("block").cast(pl.Categorical).to_physical())
+    cells = coded.group_by(names).agg(pl.col(CELL).first()).sort(CELL)
+    cells = cells.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("cell"))
+    numbered = coded.join(cells.select("cell", *names), on=names, how="left", maintain_order="left").drop(names)
+    return cells.select("cell", *CELL), numbered
+
+
+def attempt_sessions(attempts: pl.DataFrame) -> pl.DataFrame:
+    """Integer counts of attempts per session and day, in no order.
+
+    Args:
+        attempts: cell and block (of `attempt_cells`), created_at, known_at, success.
+
+    Returns cell, block, day (when tried), known_day (when it became known; both in days since 1970), attempts,
+    successes.
+    """
+    days = (
+        day_number(pl.col("created_at")).alias("day"),
+        day_number(pl.col("known_at")).alias("known_day"),
+    )
+    return (
+        attempts.lazy()
+        .select("cell", "block", *days, pl.col("success").cast(pl.Int64))
+        .group_by("cell", "block", "day", "known_day")
+        .agg(pl.len().cast(pl.Int64).alias("attempts"), pl.col("success").sum().alias("successes"))
+        .collect()
+    )
+
+
+def session_correlations(sessions: pl.DataFrame, cells: pl.DataFrame, params: ForecastParams) -> pl.DataFrame:
+    """Correlation of two attempts of one strategy within a session, per project: project, session_correlation (0-1).
+
+    A moment estimate: how much more often two attempts of one session succeed together than two of different sessions,
+    over the variance of one attempt (the intraclass correlation of binary data, Ridout, Demetrio and Firth 1999),
+    pooled over strategies by their number of pairs and shrunk towards the default. A strategy's drift looks like
+    correlation too, which makes intervals wider.
+    """
+    attempts, successes = pl.col("attempts"), pl.col("successes")
+    by_cell = (
+        sessions.lazy()
+        .group_by("cell", "block")
+        .agg(attempts.sum(), successes.sum())
+        .group_by("cell")
+        .agg(
+            attempts.sum().alias("n"),
+            successes.sum().alias("s"),
+            (attempts * (attempts - 1)).sum().alias("pairs_within"),
+            (successes * (successes - 1)).sum().alias("both_within"),
+            (attempts * attempts).sum().alias("squares"),
+            (successes * successes).sum().alias("success_squares"),
+        )
+        .collect()
+    )
+    across = pl.col("n") * pl.col("n") - pl.col("squares")
+    both_across = (pl.col("s") * pl.col("s") - pl.col("success_squares")) / across
+    excess = pl.col("both_within") - pl.col("pairs_within") * both_across
+    variance = pl.col("pairs_within") * (pl.col("s") / pl.col("n") - both_across)
+    told = (
+        by_cell.filter(across > 0, pl.col("pairs_within") > 0)
+        .join(cells.select("cell", "project"), on="cell")
+        .select("project", _fixed(excess).alias("excess"), _fixed(variance).alias("variance"))
+    )
+    prior = params.session_correlation_pairs / 4  # the variance of so many pairs at a rate of one half
+    correlation = (pl.col("excess") / _FIXED + params.session_correlation * prior) / (
+        pl.col("variance") / _FIXED + prior
+    )
+    return (
+        cells.select("project")
+        .unique()
+        .join(told.group_by("project").agg(pl.all().sum()), on="project", how="left")
+        .with_columns(pl.col("excess", "variance").fill_null(0))
+        .select("project", correlation.clip(0, 1).alias("session_correlation"))
+        .sort("project")
+    )
+
+
+_FIXED = 1_000_000
+
+
+def _fixed(value: pl.Expr) -> pl.Expr:
+    """In millionths: a sum of integers is the same in any order."""
+    return (value * _FIXED).round().cast(pl.Int64)

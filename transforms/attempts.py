@@ -1,0 +1,156 @@
+"""Which outcomes are attempts: what became of each outcome before anything is learned from it."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import polars as pl
+
+from slowwave.transforms.attempt_params import AttemptParams
+
+_TAKEN_FROM_INTERACTION = ("project", "agent", "session_id")
+_LOOKED_AT = 2_000
+
+
+def resolved_outcomes(outcomes: pl.LazyFrame, interactions: pl.LazyFrame) -> pl.LazyFrame:
+    """Winning outcomes with project, agent and session taken from their interaction where they say none.
+
+    Args:
+        outcomes: the columns of `outcomes`.
+        interactions: interaction_id, project, agent, session_id.
+
+    Returns the columns of `outcomes`; project and agent are never NULL ('' is none).
+    """
+    theirs = interactions.select(
+        "interaction_id", *[pl.col(name).alias(f"{name}_there") for name in _TAKEN_FROM_INTERACTION]
+    )
+    filled = [pl.coalesce(name, f"{name}_there").alias(name) for name in _TAKEN_FROM_INTERACTION]
+    return (
+        outcomes.join(theirs, on="interaction_id", how="left")
+        .with_columns(filled)
+        .with_columns(pl.col("project", "agent").fill_null(""))
+        .drop([f"{name}_there" for name in _TAKEN_FROM_INTERACTION])
+    )
+
+
+def not_attempted_reason(error_message: pl.Expr, params: AttemptParams) -> pl.Expr:
+    """Why a failed outcome with this error was no attempt; NULL: the error does not say so. First rule wins."""
+    head = error_message.str.slice(0, _LOOKED_AT)
+    reason = pl.lit(None, pl.String)
+    for rule in reversed(params.not_attempted):
+        applies = head.str.contains(rule.pattern)
+        if rule.unless is not None:
+            applies &= ~head.str.contains(rule.unless)
+        reason = pl.when(applies).then(pl.lit(rule.reason)).otherwise(reason)
+    return reason
+
+
+def inferred_task_type(task: pl.Expr, params: AttemptParams) -> pl.Expr:
+    """Task type told by the words of the task (ALMA's keywords, extended); '' without a task. First rule wins."""
+    head = task.str.slice(0, _LOOKED_AT)
+    told = pl.lit(params.other_task_type)
+    for rule in reversed(params.task_types):
+        told = pl.when(head.str.contains(rule.pattern)).then(pl.lit(rule.task_type)).otherwise(told)
+    return pl.when(task.fill_null("").str.contains(r"\S")).then(told).otherwise(pl.lit(""))
+
+
+def counted_outcomes(
+    outcomes: pl.LazyFrame, groups: pl.LazyFrame, errors: pl.LazyFrame, params: AttemptParams
+) -> pl.LazyFrame:
+    """As what each outcome counts, sorted by outcome_id.
+
+    Args:
+        outcomes: of `resolved_outcomes`.
+        groups: project, strategy, strategy_id (of `strategy_groups`).
+        errors: project, error_message, error_id (of `error_fingerprints`).
+        params: rules.
+
+    Returns outcome_id, interaction_id, created_at, known_at, project, agent, block (the session; without one the
+    interaction, else the outcome), task_type, is_task_type_inferred, task, strategy, strategy_id, success, is_attempt,
+    is_learned, is_deciding (the latest attempt of its interaction), reason (why it is no attempt, or not learned from;
+    else NULL), error_message, error_id, duration_ms, tokens, cost.
+    """
+    has_task_type = pl.col("task_type").fill_null("").str.contains(r"\S")
+    # rules are regexes: run over distinct texts
+    told_by_error = _distinct(outcomes, "error_message").with_columns(
+        not_attempted_reason(pl.col("error_message"), params).alias("error_says")
+    )
+    told_by_task = _distinct(outcomes.filter(~has_task_type), "task").with_columns(
+        inferred_task_type(pl.col("task"), params).alias("inferred")
+    )
+    reason = (
+        pl.when(pl.col("attempted").not_())
+        .then(pl.lit("not attempted, says the producer"))
+        .when(pl.col("attempted").is_null() & pl.col("success").not_())
+        .then("error_says")
+    )
+    counted = (
+        outcomes.join(told_by_error, on="error_message", how="left")
+        .join(told_by_task, on="task", how="left")
+        .join(groups.select("project", "strategy", "strategy_id"), on=["project", "strategy"], how="left")
+        .join(errors.select("project", "error_message", "error_id"), on=["project", "error_message"], how="left")
+        .with_columns(reason.alias("reason"))
+        .with_columns(
+            pl.col("reason").is_null().alias("is_attempt"),
+            pl.when(has_task_type).then("task_type").otherwise(pl.col("inferred").fill_null("")).alias("task_type"),
+            (~has_task_type & pl.col("inferred").fill_null("").ne("")).alias("is_task_type_inferred"),
+            pl.coalesce(pl.when(pl.col("session_id") != "").then("session_id"), "interaction_id", "outcome_id").alias(
+                "block"
+            ),
+            pl.max_horizontal("created_at", "recorded_at").alias("known_at"),
+        )
+    )
+    left_out = pl.coalesce(_out_of_scope(params), pl.when(pl.col("strategy_id").is_null()).then(pl.lit("no strategy")))
+    by_time = pl.struct("created_at", "outcome_id")
+    tried = counted.filter("is_attempt", pl.col("interaction_id").is_not_null())
+    deciding = (
+        tried.group_by("interaction_id")
+        .agg(pl.col("outcome_id").sort_by(by_time).last())
+        .select("outcome_id", pl.lit(value=True).alias("is_deciding"))
+    )
+    return (
+        counted.join(deciding, on="outcome_id", how="left")
+        .with_columns(pl.coalesce("reason", left_out).alias("reason"), pl.col("is_deciding").fill_null(value=False))
+        .with_columns(pl.col("reason").is_null().alias("is_learned"))
+        .select(
+            "outcome_id",
+            "interaction_id",
+            "created_at",
+            "known_at",
+            "project",
+            "agent",
+            "block",
+            "task_type",
+            "is_task_type_inferred",
+            "task",
+            "strategy",
+            "strategy_id",
+            "success",
+            "is_attempt",
+            "is_learned",
+            "is_deciding",
+            "reason",
+            "error_message",
+            "error_id",
+            "duration_ms",
+            "tokens",
+            "cost",
+        )
+        .sort("outcome_id")
+    )
+
+
+def _distinct(outcomes: pl.LazyFrame, name: str) -> pl.LazyFrame:
+    return outcomes.select(name).drop_nulls().unique()
+
+
+def _out_of_scope(params: AttemptParams) -> pl.Expr:
+    """Why an attempt is not learned from: its agent does not learn from its task type; else NULL."""
+    is_out = [pl.lit(value=False)]
+    for scope in params.scopes:
+        is_refused = pl.col("task_type").is_in(list(scope.cannot_learn))
+        if scope.can_learn is not None:
+            is_refused |= ~pl.col("task_type").is_in(list(scope.can_learn))
+        is_out.append((pl.col("agent") == scope.agent) & is_refused)
+    said = pl.format("out of scope: {} does not learn from {}", "agent", "task_type")
+    return pl.when(reduce(lambda a, b: a | b, is_out)).then(said)

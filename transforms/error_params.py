@@ -1,0 +1,22 @@
+"""What error fingerprints depend on besides the messages."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class ErrorParams(BaseModel):
+    """Params of `error_fingerprints`. Evidence is counted in distinct texts, never in how often one was seen."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    method: str = "error/1"
+    max_code_points: int = Field(default=8_000, ge=100, description="Code points read at each end of a longer message.")
+    max_line_code_points: int = Field(default=1_000, ge=50, description="Code points read of a line.")
+    max_tokens: int = Field(default=64, ge=8, le=256, description="Tokens of a masked message that are compared.")
+    min_words: int = Field(default=2, ge=1, description="Words texts must share before any of their tokens may vary.")
+    min_words_for_words: int = Field(default=4, ge=1, description="The same, before a plain word may vary.")
+    min_names: int = Field(default=2, ge=2, description="Distinct names (a.b, a/b, a1) in one place that make it vary.")
+    min_identifiers: int = Field(default=3, ge=2, description="The same for identifiers (camelCase, snake_case).")
+    min_words_in_place: int = Field(default=5, ge=2, description="The same for plain words.")
+    min_named_words: int = Field(default=2, ge=2, description="The same for words after `=` or a noun such as `user`.")

@@ -1,0 +1,65 @@
+"""When each memory will have faded if nothing happens."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from slowwave.transforms.strength_params import StrengthParams
+from slowwave.transforms.strengths import Evidence, evidence, strength_on
+
+Integers = NDArray[np.int64]
+
+_HORIZON_DAYS = 36_525  # a hundred years
+NEVER = np.iinfo(np.int64).max
+
+
+def fades_at(
+    memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, today: int, params: StrengthParams
+) -> pl.DataFrame:
+    """The first UTC midnight at which a memory is below `forgettable_below`, by the very function that tells strength.
+
+    Assumes no new reference, and importance, pin and half-lives as they are. It counts from the last evidence, so it
+    may lie in the past, and any later run with the same evidence, params and fits finds the same.
+
+    Args:
+        memories: memory, memory_type, importance, pinned, created_day.
+        days: memory, day, reference_count, broad_count, bulk_count: days with a reference, one row each.
+        fits: memory_type, half_life_days: of `strength_fits`.
+        today: days since 1970; later evidence is not looked at.
+        params: method and threshold.
+
+    Returns memory and fades_at (UTC without zone), sorted by memory. NULL: pinned, without any evidence, or not within
+    a hundred years of its last evidence.
+    """
+    return fades_at_of(evidence(memories, days, fits, params), today, params)
+
+
+def fades_at_of(known: Evidence, today: int, params: StrengthParams) -> pl.DataFrame:
+    """`fades_at` of evidence prepared before."""
+    owner = np.arange(len(known.memory), dtype=np.int64)
+    day = fades_on(known, known.last_rows(owner, np.full(len(owner), today, dtype=np.int64)), params)
+    at = pl.Series("fades_at", day).set(pl.Series(day == NEVER), None)
+    return pl.DataFrame({"memory": pl.Series("memory", known.memory)}).select(
+        pl.col("memory").cast(pl.UInt32), at.cast(pl.Int32).cast(pl.Date).cast(pl.Datetime("us"))
+    )
+
+
+def fades_on(known: Evidence, row: Integers, params: StrengthParams) -> Integers:
+    """The day of `fades_at` of memories whose last evidence is in `row` (-1: none), in days since 1970, or `NEVER`."""
+    found = np.full(len(row), NEVER)
+    asked = np.flatnonzero(row >= 0)
+    row = row[asked]
+    # without references strength only falls: halve the span in which it first is below
+    low = known.day[row] + 1
+    high = known.day[row] + _HORIZON_DAYS
+    ever = strength_on(known, row, high, params) < params.forgettable_below
+    asked, row, low, high = asked[ever], row[ever], low[ever], high[ever]
+    for _ in range(_HORIZON_DAYS.bit_length()):
+        middle = (low + high) // 2
+        is_below = strength_on(known, row, middle, params) < params.forgettable_below
+        high = np.where(is_below, middle, high)
+        low = np.where(is_below, low, np.minimum(middle + 1, high))
+    found[asked] = high
+    return found

@@ -1,0 +1,186 @@
+"""Which memories may be archived, by which rule and why; and which never are, whatever a rule says."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.forgetting_params import ForgettingParams
+from slowwave.transforms.forgetting_quotas import QuotaKind, quota_excess, quota_states
+from slowwave.transforms.hashing import hashed
+
+HEALTH = (
+    "memory_id", "project", "agent", "status", "created_at", "eligible_count", "injected_count", "reference_count",
+    "last_referenced_at", "confirmed_count", "contradicted_count", "confidence_high", "strength", "need_30d",
+    "need_if_active", "verdict",
+)  # fmt: skip
+_PLAN = ("memory_id", "project", "agent", "rule", "reason", "need_30d", "strength", "is_shadow")
+_HASH_RANGE = 2**32
+
+
+def forgetting_plan(health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: ForgettingParams) -> pl.DataFrame:
+    """The memories that may be archived, one row each: the columns of the table `forgetting_plan`, sorted by memory_id.
+
+    Args:
+        health: rows of memory_health; a NULL strength, need_30d, verdict or confidence_high lets no rule say anything.
+        evidence: what else must be known of them (see `forgetting_evidence`).
+        today: UTC day of `as_of`, counted from 1970-01-01.
+        params: rules, protections and quotas.
+
+    The first rule that holds is named: superseded, invalid, low_confidence, faded, untouched, then the quotas of agents
+    and of projects. A share of the plan, chosen by a hash of the memory's id, is to stay active when the plan is
+    applied (`is_shadow`); a memory does that once.
+    """
+    return _planned(_memories(health, evidence, today, params), params)
+
+
+def forgetting_quotas(
+    health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: ForgettingParams
+) -> pl.DataFrame:
+    """How full each quota is once the plan is applied: the columns of the table `forgetting_quotas`, sorted by its key.
+
+    Takes the arguments of `forgetting_plan`.
+    """
+    memories = _memories(health, evidence, today, params)
+    planned = _planned(memories, params).select("memory_id", is_planned=True)
+    counting = memories.filter("counts").join(planned, on="memory_id", how="left")
+    return quota_states(counting.with_columns(pl.col("is_planned").fill_null(value=False)), params)
+
+
+def _memories(health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: ForgettingParams) -> pl.DataFrame:
+    """The landed memories with is_plannable, counts (towards quotas), last_day and the first rule that holds."""
+    touched = pl.max_horizontal("touched_day", _epoch_day("last_referenced_at"))
+    known = (
+        health.lazy()
+        .select(HEALTH)
+        .join(evidence.lazy(), on="memory_id")
+        .sort("memory_id")
+        .with_columns(touched.alias("touched_day"), _epoch_day("created_at").alias("created_day"))
+        .with_columns((today - pl.col("touched_day")).alias("idle_days"))
+    )
+    in_shadow = (today - pl.col("shadowed_day") < params.regret_days).fill_null(value=False)
+    rules = _rules(today, params)
+    first_rule = pl.coalesce([pl.when(holds).then(pl.lit(rule)) for rule, holds, _ in rules])
+    first_reason = pl.coalesce([pl.when(holds).then(reason) for _, holds, reason in rules])
+    return known.with_columns(
+        (_may_go(today, params) & ~in_shadow).alias("is_plannable"),
+        ((pl.col("status") == "active") & ~in_shadow).fill_null(value=False).alias("counts"),
+        pl.coalesce("touched_day", "created_day").alias("last_day"),
+        first_rule.alias("rule"),
+        first_reason.alias("reason"),
+    ).collect()
+
+
+def _may_go(today: int, params: ForgettingParams) -> pl.Expr:
+    """No protection holds: neither pinned nor held, had a chance, neither young nor used lately, in a state that ends.
+
+    What is unknown protects.
+    """
+    born = pl.max_horizontal("created_day", "restored_day")
+    return pl.all_horizontal(
+        pl.col("status").is_in(["active", "superseded", "invalid"]).fill_null(value=False),
+        ~pl.col("pinned").fill_null(value=True),
+        ~pl.col("is_held").fill_null(value=True),
+        (pl.col("eligible_count") > 0).fill_null(value=False),
+        (today - born >= params.grace_days).fill_null(value=False),
+        (pl.col("idle_days") >= params.recent_days).fill_null(value=True),
+    )
+
+
+def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.Expr]]:
+    """Name, condition and reason of each rule, in the order in which they are asked."""
+    since_days = today - _epoch_day("status_since")
+    judged = pl.col("confirmed_count") + pl.col("contradicted_count")
+    is_active = pl.col("status") == "active"
+    need = _percent("need_30d", "no predicted need known")
+    replaced = [
+        (
+            status,
+            (pl.col("status") == status) & (since_days >= params.replaced_after_days),
+            pl.format(
+                f"{status} since {{}}, {{}} days ago (at least {params.replaced_after_days})",
+                pl.col("status_since").dt.strftime("%Y-%m-%d"),
+                since_days,
+            ),
+        )
+        for status in ("superseded", "invalid")
+    ]
+    return [
+        *replaced,
+        (
+            "low_confidence",
+            is_active
+            & (pl.col("confidence_high") < params.low_confidence)
+            & (judged >= params.low_confidence_min_judged),
+            pl.format(
+                f"confidence at most {{}} (upper end of its interval, below {params.low_confidence}) from {{}}"
+                " references with a known outcome",
+                pl.col("confidence_high").round(3),
+                judged,
+            ),
+        ),
+        (
+            "faded",
+            is_active & (pl.col("verdict") == "forget"),
+            pl.format(
+                "verdict forget: strength {}, {}, {}",
+                pl.col("strength").round(3).cast(pl.String).fill_null("unknown"),
+                need,
+                pl.when(pl.col("idle_days").is_null())
+                .then(pl.format("no detected reference or injection in {} interactions", "eligible_count"))
+                .otherwise(pl.format("last referenced or injected {} days ago", "idle_days")),
+            ),
+        ),
+        (
+            "untouched",
+            is_active
+            & pl.col("verdict").is_in(["review", "forget"])  # nothing is planned that is said to be kept or unproven
+            & (pl.col("idle_days") >= params.archive_after_days)
+            & (pl.col("eligible_since_touch") >= params.untouched_min_eligible)
+            & (pl.max_horizontal("need_30d", "need_if_active") <= params.untouched_max_need).fill_null(value=True),
+            pl.format(
+                f"last referenced or injected {{}} days ago (at least {params.archive_after_days}); eligible in {{}}"
+                " interactions since, no detected use in them; {}",
+                "idle_days",
+                "eligible_since_touch",
+                need,
+            ),
+        ),
+    ]
+
+
+def _planned(memories: pl.DataFrame, params: ForgettingParams) -> pl.DataFrame:
+    found = [memories.filter(pl.col("is_plannable"), pl.col("rule").is_not_null())]
+    active = memories.filter("counts").join(found[0].select("memory_id"), on="memory_id", how="anti")
+    kinds: tuple[QuotaKind, ...] = ("agent", "project")
+    for kind in kinds:
+        excess = quota_excess(active, kind, params)
+        active = active.join(excess.select("memory_id"), on="memory_id", how="anti")
+        reason = pl.format(
+            f"the {kind} has {{}} active memories{' in this project' if kind == 'agent' else ''} besides those that"
+            " other rules plan, its quota is {}; in order of expected need this is number {} from below ({})",
+            "active_count",
+            "quota",
+            "place",
+            _percent("need_30d", "no predicted need known"),
+        )
+        found.append(
+            excess.with_columns(pl.lit(f"{kind}_quota").alias("rule"), reason.alias("reason")).select(memories.columns)
+        )
+    planned = pl.concat(found).sort("memory_id")
+    share = hashed(planned["memory_id"]).str.slice(0, 8).str.to_integer(base=16, dtype=pl.Int64)
+    is_chosen = pl.Series("chosen", share) < int(params.shadow_share * _HASH_RANGE)
+    is_shadow = pl.lit(is_chosen) & (pl.col("status") == "active") & pl.col("shadowed_day").is_null()
+    return planned.with_columns(is_shadow.alias("is_shadow")).select(_PLAN)
+
+
+def _percent(name: str, unknown: str) -> pl.Expr:
+    figure = (pl.col(name) * 100).round(1).cast(pl.String)
+    return (
+        pl.when(pl.col(name).is_null())
+        .then(pl.lit(unknown))
+        .otherwise(pl.format("predicted need within 30 days {} %", figure))
+    )
+
+
+def _epoch_day(name: str) -> pl.Expr:
+    return pl.col(name).dt.epoch("d").cast(pl.Int32)

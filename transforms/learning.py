@@ -1,0 +1,113 @@
+"""Everything that is learned from outcomes, in the order in which one table needs another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import polars as pl
+
+from slowwave.transforms.anti_patterns import anti_patterns
+from slowwave.transforms.attempt_sessions import (
+    attempt_cells,
+    attempt_sessions,
+    next_midnight,
+    session_correlations,
+)
+from slowwave.transforms.attempts import counted_outcomes
+from slowwave.transforms.error_fingerprints import error_fingerprints, is_blank
+from slowwave.transforms.heuristics import heuristics
+from slowwave.transforms.learning_tables import (
+    AntiPatterns,
+    CountedOutcomes,
+    ErrorTemplates,
+    ForecastFits,
+    Heuristics,
+    Scorecard,
+    StrategyVariants,
+)
+from slowwave.transforms.params import Params
+from slowwave.transforms.schema import Table, empty
+from slowwave.transforms.scorecard import cutoff_days, graded_forecasts, scorecard
+from slowwave.transforms.strategy_groups import strategy_groups
+from slowwave.transforms.success_forecasts import forecast_fits, project_losses
+
+_OF_STRATEGIES: tuple[type[Table], ...] = (Heuristics, AntiPatterns, ForecastFits, Scorecard)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The published tables that follow from outcomes alone, and the attempts for what memories do."""
+
+    tables: dict[type[Table], pl.DataFrame]
+    attempts: pl.DataFrame
+
+
+def learned(outcomes: pl.DataFrame, as_of: datetime, params: Params) -> Learned:
+    """What the outcomes known as of `as_of` teach.
+
+    Args:
+        outcomes: of `resolved_outcomes`, all known before `as_of`.
+        as_of: nothing later is looked at.
+        params: all of them.
+
+    `attempts` are the rows of `counted_outcomes` that are attempts, with task, texts and costs.
+    """
+    groups = strategy_groups(_distinct(outcomes, "strategy"))
+    errors = error_fingerprints(_distinct(outcomes, "error_message"), params.errors)
+    counted = counted_outcomes(outcomes.lazy(), groups.lazy(), errors.lazy(), params.attempts).collect()
+    attempts = counted.filter("is_attempt")
+    tables = {StrategyVariants: groups, ErrorTemplates: error_templates_of(errors), CountedOutcomes: counted}
+    return Learned(tables | _of_strategies(attempts, groups, errors, as_of, params), attempts)
+
+
+def _distinct(outcomes: pl.DataFrame, name: str) -> pl.DataFrame:
+    return outcomes.select("project", name).filter(~is_blank(pl.col(name))).unique().sort("project", name)
+
+
+def error_templates_of(errors: pl.DataFrame) -> pl.DataFrame:
+    """error_templates: one row per error of a project, from the messages of `error_fingerprints`."""
+    return (
+        errors.group_by("project", "error_id")
+        .agg(
+            pl.col("error_template").first(),
+            pl.col("example").first(),
+            pl.col("reason").unique().sort().alias("reasons"),
+            pl.len().cast(pl.Int64).alias("messages"),
+        )
+        .sort("project", "error_id")
+    )
+
+
+def _of_strategies(
+    attempts: pl.DataFrame, groups: pl.DataFrame, errors: pl.DataFrame, as_of: datetime, params: Params
+) -> dict[type[Table], pl.DataFrame]:
+    if not attempts["is_learned"].any():
+        return {table: empty(table).drop("run_id", "as_of") for table in _OF_STRATEGIES}
+    cells, tried = attempt_cells(attempts.filter("is_learned"))
+    sessions = attempt_sessions(tried)
+    losses = project_losses(sessions, cells, params.forecast)
+    today = cells.select("project", pl.lit(next_midnight(as_of), pl.Int64).alias("day")).unique()
+    correlations = session_correlations(sessions, cells, params.forecast)
+    fits = forecast_fits(losses, correlations, today, params.forecast)
+    shown = groups.select("project", "strategy_id", pl.col("representative").alias("strategy")).unique()
+    known = heuristics(tried, sessions, cells, fits, as_of, params.forecast, params.heuristics, params.attempts).join(
+        shown, on=["project", "strategy_id"], how="left"
+    )
+    templates = errors.select("project", "error_id", "error_template").unique()
+    wording = attempts.filter("is_learned").drop("strategy").join(shown, on=["project", "strategy_id"], how="left")
+    failing = anti_patterns(
+        wording.join(templates, on=["project", "error_id"], how="left"),
+        known,
+        as_of,
+        params.anti_patterns,
+    )
+    first_day = sessions["day"].min()
+    cutoffs = cutoff_days(first_day if isinstance(first_day, int) else 0, as_of, params.scorecard)
+    forecasts = graded_forecasts(sessions, cells, losses, cutoffs, params.forecast)
+    return {
+        Heuristics: known,
+        AntiPatterns: failing,
+        ForecastFits: fits,
+        Scorecard: scorecard(forecasts, params.scorecard, params.forecast.method),
+    }

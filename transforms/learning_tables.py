@@ -1,0 +1,213 @@
+"""What is published of outcomes: strategies, mistakes, and how good the forecasts were."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from slowwave.transforms.schema import Table, column
+
+# Said of every published table.
+RUN_ID = "The run that published this row."
+AS_OF = "The row tells what was known before this instant."
+_CELL_PROJECT = "Key: project; '' is none."
+_CELL_AGENT = "Key: agent; '' is none."
+_CELL_TASK_TYPE = "Key: kind of task; '' when none was said and the task tells none."
+_CELL_STRATEGY = "Key: the strategy, whatever its wording (`strategy_variants`)."
+
+StrategyTrend = Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"]
+
+
+class CountedOutcomes(Table):
+    """As what each outcome counts: whether it was an attempt, whether it is learned from, and if not, why."""
+
+    name: ClassVar[str] = "counted_outcomes"
+    key: ClassVar[tuple[str, ...]] = ("outcome_id",)
+
+    outcome_id: str = column("Key.")
+    interaction_id: str | None = column("Interaction it is the outcome of. NULL: none was said.")
+    created_at: datetime = column("When the task started.", unit="UTC")
+    known_at: datetime = column("From when it counts: when it was recorded, never before it started.", unit="UTC")
+    project: str = column("Project, its own or its interaction's; '' is none.")
+    agent: str = column("Agent, its own or its interaction's; '' is none.")
+    block: str = column("Its session, without one its interaction, else itself: attempts of one block count together.")
+    task_type: str = column("Kind of task, as said or inferred; '' is none.")
+    is_task_type_inferred: bool = column("The kind of task was told from words of the task (`task_type/1`).")
+    strategy_id: str | None = column("The strategy (`strategy_variants`). NULL: none was said.")
+    error_id: str | None = column("The error (`error_templates`). NULL: no error text.")
+    success: bool = column("Whether it worked.")
+    is_attempt: bool = column("It was really tried: no cascade, skip, cancellation or refusal (`attempt/1`).")
+    is_learned: bool = column("It counts in `heuristics`: an attempt, with a strategy, in its agent's scope.")
+    is_deciding: bool = column("It is its interaction's latest attempt, by which the memories used there are judged.")
+    reason: str | None = column("Why it is no attempt, or not learned from. NULL: it is learned from.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class StrategyVariants(Table):
+    """Every wording of every strategy, and why it was taken for that strategy."""
+
+    name: ClassVar[str] = "strategy_variants"
+    key: ClassVar[tuple[str, ...]] = ("project", "strategy")
+
+    project: str = column(_CELL_PROJECT)
+    strategy: str = column("Key: the wording.")
+    strategy_id: str = column("The strategy it stands for.")
+    representative: str = column("The wording shown for the strategy.")
+    reason: str = column("Why it stands for it.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class ErrorTemplates(Table):
+    """Every error, numbers and names taken out, with a real example and why messages were taken for it."""
+
+    name: ClassVar[str] = "error_templates"
+    key: ClassVar[tuple[str, ...]] = ("project", "error_id")
+
+    project: str = column(_CELL_PROJECT)
+    error_id: str = column("Key: the error, whatever its numbers, paths and names.")
+    error_template: str = column("Its text with placeholders.")
+    example: str = column("One real message.")
+    reasons: list[str] = column("Why messages were taken for it.")
+    messages: int = column("Distinct messages taken for it.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class Heuristics(Table):
+    """What is known of each strategy an agent tried on a kind of task: one row per strategy with an attempt."""
+
+    name: ClassVar[str] = "heuristics"
+    key: ClassVar[tuple[str, ...]] = ("project", "agent", "task_type", "strategy_id")
+
+    project: str = column(_CELL_PROJECT)
+    agent: str = column(_CELL_AGENT)
+    task_type: str = column(_CELL_TASK_TYPE)
+    strategy_id: str = column(_CELL_STRATEGY)
+    strategy: str = column("Its shown wording.")
+    is_task_type_inferred: bool = column("No attempt said its kind of task: it was told from the task's words.")
+    attempts: int = column("Attempts ever.")
+    successes: int = column("Of them successful.")
+    success_rate: float = column("successes / attempts, old ones counting as much as new ones.", unit="0-1")
+    sessions: int = column("Sessions with an attempt.")
+    confidence: float = column("Estimated success of the next comparable attempt: posterior mean.", unit="0-1")
+    confidence_low: float = column("Lower end of its credible interval (90 % by default).", unit="0-1")
+    confidence_high: float = column("Upper end of its credible interval.", unit="0-1")
+    effective_sessions: float = column("Independent attempts that all attempts are worth, by age and session (Kish).")
+    prior_mean: float = column(
+        "What would be expected had it never been tried: from project, agent, kind of task.", unit="0-1"
+    )
+    prior_share: float = column("Share of `prior_mean` in `confidence`; the rest is its own attempts.", unit="0-1")
+    trend: StrategyTrend = column(
+        "The last 28 days beside all before: strengthening or weakening (success surely changed), stable (not surely),"
+        " new (not tried before them), stale (not tried in them), unproven (too few sessions)."
+    )
+    first_seen_at: datetime = column("First attempt.", unit="UTC")
+    last_validated_at: datetime = column("Last attempt.", unit="UTC")
+    is_reliable: bool = column("Enough attempts for its agent (3 by default), and the lower bound is above .5.")
+    variants: list[str] = column("The wordings used here.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class AntiPatterns(Table):
+    """Strategies that keep failing: where a comparable alternative succeeds (avoid), or where everyone fails."""
+
+    name: ClassVar[str] = "anti_patterns"
+    key: ClassVar[tuple[str, ...]] = ("project", "agent", "task_type", "strategy_id", "error_id")
+
+    project: str = column(_CELL_PROJECT)
+    agent: str = column(_CELL_AGENT)
+    task_type: str = column(_CELL_TASK_TYPE)
+    strategy_id: str = column(_CELL_STRATEGY)
+    error_id: str = column("Key: the error behind at least half of the failures; '' when there is none such.")
+    kind: Literal["avoid", "hard_task"] = column("avoid: comparable strategies succeed; hard_task: everyone fails.")
+    pattern: str = column("The strategy's shown wording.")
+    why_bad: str = column("The evidence in a sentence.")
+    error_template: str | None = column("The error. NULL: none stands out.")
+    failures: int = column("Failed attempts.")
+    attempts: int = column("Attempts.")
+    error_failures: int = column("Failed attempts with that error.")
+    sessions: int = column("Sessions with an attempt.")
+    failure_rate: float = column("failures / attempts.", unit="0-1")
+    baseline_rate: float | None = column("Share of comparable attempts that failed. NULL: there are none.", unit="0-1")
+    e_value: float = column("Evidence that may be looked at every night: 20 is strong, 1 is none (at most 1e299).")
+    q_value: float | None = column("Tonight's false discovery rate by an ordinary test: descriptive only.", unit="0-1")
+    cost: float | None = column("What the failures beyond those expected cost, in `cost_unit`. NULL: not known.")
+    cost_unit: Literal["value", "cost", "ms", "tokens"] | None = column(
+        "value: the owner's (a param); else the mean cost, duration or tokens of its failures. NULL: not known."
+    )
+    better_alternative: str | None = column(
+        "Strategy of the same project, agent and task type with the highest lower bound above this one's upper bound."
+        " NULL: none tried is that sure."
+    )
+    better_alternative_strategy_id: str | None = column("Its strategy_id. NULL: none.")
+    first_seen_at: datetime = column("First failure.", unit="UTC")
+    last_seen_at: datetime = column("Last failure.", unit="UTC")
+    state: Literal["open", "dormant", "closed"] = column(
+        "open: keeps failing; closed: no longer does, on recent attempts; dormant: open, but not tried lately."
+    )
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class ForecastFits(Table):
+    """How each project's past is weighed in its forecasts, and how well that did on its own past."""
+
+    name: ClassVar[str] = "forecast_fits"
+    key: ClassVar[tuple[str, ...]] = ("project",)
+
+    project: str = column(_CELL_PROJECT)
+    point: int = column("Number of the chosen point of the declared grid; 0 is the default.")
+    half_life_days: float = column("Age at which an attempt counts half.", unit="days")
+    half_life_attempts: float | None = column("Later attempts after which one counts half. NULL: only age counts.")
+    prior_strength: float = column("Attempts the prior mean is worth.")
+    recent_half_life_days: float | None = column(
+        "Half-life of a second, shorter memory. NULL: there is none.", unit="days"
+    )
+    recent_strength: float | None = column("Attempts the longer memory is worth against the shorter. NULL: no second.")
+    fit_attempts: int = column("Attempts forecast before they were made, by which the point was chosen.")
+    log_loss: float | None = column("Of the chosen point on them. NULL: none.", unit="nats per attempt")
+    default_log_loss: float | None = column("Of the default on them. NULL: none.", unit="nats per attempt")
+    session_correlation: float = column("How alike two attempts of one session are, beyond their strategy.", unit="0-1")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class Scorecard(Table):
+    """How well forecasts did: recomputed as of past Mondays, graded on the days after, all on the same cases."""
+
+    name: ClassVar[str] = "scorecard"
+    key: ClassVar[tuple[str, ...]] = ("method", "metric", "cutoff_at", "horizon_days")
+
+    method: str = column("Key: the forecast, with version; base_rate and laplace (successes + 1) / (attempts + 2).")
+    metric: str = column(
+        "Key: brier, log_loss, auc, calibration_in_the_large (observed minus forecast), calibration_slope,"
+        " calibration_error, calibration_error_if_perfect (on the same attempts), ..._minus_... (paired difference:"
+        " below 0 is better); need_... of need_30d, need_skill is 1 - log loss / that of the base rate; fades_as_said:"
+        " of the memories said to fade within 30 days, the share without a reference until then; ..._to_date is over"
+        " all cutoffs up to this one."
+    )
+    cutoff_at: datetime = column("Key: forecasts use what was known before this Monday 00:00.", unit="UTC")
+    horizon_days: int = column("Key: days after it that are graded.", unit="days")
+    value: float | None = column("The grade. NULL: undefined on these attempts.")
+    value_low: float | None = column(
+        "Lower end of its interval (days or memories drawn with replacement). NULL: undefined."
+    )
+    value_high: float | None = column("Upper end of its interval. NULL: undefined.")
+    attempts: int = column("Attempts graded, or memories.")
+    cutoffs: int = column("Cutoffs they come from.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+LEARNED: tuple[type[Table], ...] = (
+    Heuristics,
+    AntiPatterns,
+    StrategyVariants,
+    ErrorTemplates,
+    CountedOutcomes,
+    ForecastFits,
+    Scorecard,
+)

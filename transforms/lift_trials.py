@@ -1,0 +1,174 @@
+"""Interactions with a known end, the memories they had, and how they were expected to end without a memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
+
+Integers = NDArray[np.int64]
+
+_CELL = ("project", "agent", "task_type", "task")
+_LEVELS = ("everything", "of_project", "of_agent", "of_task_type", "of_task")
+
+
+def trials(interactions: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
+    """One row per interaction with an attempted outcome (the latest counts) and per attempt without an interaction.
+
+    Columns: trial (row number), interaction_id, block, at (start of the interaction, else of the attempt), at_moment
+    and known_moment (dense ranks, on one scale, of at and of when the outcome was known), success (0 or 1), and a
+    number per comparable group, each inside the one before and all below the number of rows + 1: everything (0),
+    of_project, of_agent, of_task_type, of_task (NULL where no task is named). Sorted by these groups and outcome_id.
+    """
+    ordered = attempts.sort("created_at", "outcome_id")
+    has_interaction = pl.col("interaction_id").is_not_null()
+    ended = pl.concat(
+        [
+            ordered.filter(has_interaction).unique("interaction_id", keep="last", maintain_order=True),
+            ordered.filter(~has_interaction),
+        ]
+    )
+    started = interactions.select("interaction_id", pl.col("occurred_at").alias("started_at"))
+    rows = (
+        ended.join(started, on="interaction_id", how="left", maintain_order="left")
+        .with_columns(
+            pl.coalesce("started_at", "created_at").alias("at"),
+            pl.when(pl.col("task") != "").then("task").alias("task"),
+        )
+        .sort(*_CELL, "outcome_id")
+    )
+    groups = [
+        pl.any_horizontal([pl.col(name).ne_missing(pl.col(name).shift()) for name in _CELL[:depth]])
+        .cum_sum()
+        .cast(pl.Int64)
+        .alias(level)
+        for depth, level in enumerate(_LEVELS[1:], start=1)
+    ]
+    return (
+        rows.with_columns(pl.lit(0, dtype=pl.Int64).alias("everything"), *groups)
+        .with_columns(
+            pl.when(pl.col("task").is_not_null()).then("of_task").alias("of_task"),
+            pl.col("at").append(pl.col("known_at")).rank("dense").cast(pl.Int64).head(pl.len()).alias("at_moment"),
+            pl.col("known_at").append(pl.col("at")).rank("dense").cast(pl.Int64).head(pl.len()).alias("known_moment"),
+            pl.int_range(pl.len(), dtype=pl.Int64).alias("trial"),
+        )
+        .select(
+            "trial",
+            "interaction_id",
+            "block",
+            "at",
+            "at_moment",
+            "known_moment",
+            pl.col("success").cast(pl.Int64),
+            *_LEVELS,
+        )
+    )
+
+
+def memory_numbers(references: pl.DataFrame, interactions: pl.DataFrame) -> pl.DataFrame:
+    """A number per memory that was referenced or offered: memory_id, memory; sorted."""
+    offers = interactions.select(pl.col("memories_offered").explode().struct.field("id").alias("memory_id"))
+    return (
+        pl.concat([references.select("memory_id"), offers])
+        .drop_nulls()
+        .unique()
+        .sort("memory_id")
+        .with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("memory"))
+    )
+
+
+def had(references: pl.DataFrame, known: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+    """The trials that had a memory, injected or found in the answer, sorted by memory and trial.
+
+    Columns: memory_id, is_injected, is_echoed, those of `known` (see `trials`) and `memory`, its number in `numbers`
+    (memory_id, memory).
+    """
+    return (
+        references.filter(pl.col("is_injected") | pl.col("is_echoed"))
+        .select("memory_id", "interaction_id", "is_injected", "is_echoed")
+        .join(known, on="interaction_id")
+        .join(numbers, on="memory_id")
+        .sort("memory", "trial")
+    )
+
+
+def offered(
+    interactions: pl.DataFrame, known: pl.DataFrame, having: pl.DataFrame, numbers: pl.DataFrame
+) -> pl.DataFrame:
+    """The trials that were offered a memory, sorted by trial and memory.
+
+    Columns: memory_id, rank, score (of its first place in the list), is_injected, injection_probability, those of
+    `known` (see `trials`) and `memory`, its number in `numbers`.
+    """
+    places = (
+        interactions.filter(pl.col("memories_offered").list.len() > 0)
+        .select("interaction_id", "injection_probability", "memories_offered")
+        .join(known, on="interaction_id")
+        .explode("memories_offered")
+        .unnest("memories_offered")
+        .rename({"id": "memory_id"})
+        .join(numbers, on="memory_id")
+        .sort("trial", "memory", "rank", "score", descending=[False, False, False, True], nulls_last=True)
+        .unique(["trial", "memory"], keep="first", maintain_order=True)
+    )
+    injected = having.filter("is_injected").select("trial", "memory", pl.lit(value=True).alias("is_injected"))
+    return places.join(injected, on=["trial", "memory"], how="left", maintain_order="left").with_columns(
+        pl.col("is_injected").fill_null(value=False)
+    )
+
+
+def counts_before(events: pl.DataFrame, queries: pl.DataFrame) -> tuple[Integers, Integers]:
+    """How many `events` of the query's group lie strictly before its moment, and how many successes among them.
+
+    Both frames have `group` and `moment`, whole numbers; `events` also success. No group (NULL): none. In the order of
+    `queries`.
+    """
+    events = events.drop_nulls("group")
+    moments, asked_moments = events["moment"].to_numpy(), queries["moment"].to_numpy()
+    span = 1 + max(int(moments.max(initial=0)), int(asked_moments.max(initial=0)))
+    keys = events["group"].to_numpy() * span + moments
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    successes = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(events["success"].to_numpy()[order])])
+    # -1 lies before all groups
+    first = queries["group"].fill_null(-1).to_numpy() * span
+    start = np.searchsorted(keys, first)
+    end = np.maximum(np.searchsorted(keys, first + asked_moments), start)
+    return end - start, successes[end] - successes[start]
+
+
+def expected_success(
+    queries: pl.DataFrame, known: pl.DataFrame, having: pl.DataFrame | None, params: MemoryOutcomeParams
+) -> pl.DataFrame:
+    """Forecast of each query's trial, made before it began: expected (success), history; in the order of `queries`.
+
+    Rates of trials known earlier, each level shrunk towards the one above with weight `expected_strength` (the
+    Beta-binomial posterior mean): everything (Laplace's rule), project, agent, task type, task. With `having` (see
+    `had`) trials that had the query's `memory` are left out. What is between memory and outcome, such as the strategy,
+    is not conditioned on. `history` counts the trials the forecast stands on; at 0 it is no more than .5.
+
+    `queries` holds columns of `known` (see `trials`) and, with `having`, `memory`.
+    """
+    rows = queries["trial"].to_numpy()
+    asked = known.with_columns(pl.col("at_moment").alias("moment"))
+    told = known.with_columns(pl.col("known_moment").alias("moment"))
+    expected = np.full(len(rows), 0.5)
+    history = np.zeros(len(rows), dtype=np.int64)
+    for level in _LEVELS:
+        group = pl.col(level).alias("group")
+        all_n, all_successes = counts_before(told.with_columns(group), asked.with_columns(group))
+        n, successes = all_n[rows], all_successes[rows]
+        if having is not None:
+            own = pl.col("memory") * (len(known) + 1) + pl.col(level)
+            own_n, own_successes = counts_before(
+                having.select(own.alias("group"), pl.col("known_moment").alias("moment"), "success"),
+                queries.select(own.alias("group"), pl.col("at_moment").alias("moment")),
+            )
+            n, successes = n - own_n, successes - own_successes
+        strength = params.expected_strength
+        if level == "everything":
+            history, strength = n, 2.0
+        expected = (successes + strength * expected) / (n + strength)
+    return pl.DataFrame({"expected": expected, "history": history})

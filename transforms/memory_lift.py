@@ -1,0 +1,245 @@
+"""What each memory does to success, as far as the log can tell."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.lift_cutoff import cutoff, cutoff_places
+from slowwave.transforms.lift_matched import matched, pseudo_treated
+from slowwave.transforms.lift_randomised import randomised
+from slowwave.transforms.lift_same_task import same_task
+from slowwave.transforms.lift_shrinkage import calibrated, detectable, half_width, q_values, shrunk
+from slowwave.transforms.lift_trials import expected_success, offered
+from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
+
+_BASES = ("randomised", "cutoff", "same_task", "matched")
+_NOTES = {
+    "shown": None,
+    "joint": "withheld: memories offered together were always injected together or not at all, so that none can be "
+    "told apart: draw for each memory by itself",
+    "few": "too few sessions with or without it: wait for more",
+    "ranked": "withheld: which memories are injected does not follow a fixed score (memories_offered without scores, "
+    "or the best few are taken), so that cases near the cut differ in more than injection: leave out offered memories "
+    "at random now and then and log injection_probability to know",
+    "apart": "withheld: too few sessions in which it scored just below or just above the injection threshold: log all "
+    "memories_offered with their scores, or leave some out at random and log injection_probability",
+    "failed": "withheld: the same comparison also finds a difference where this memory cannot have made one, so that "
+    "something else, such as harder cases, is behind it: log injection_probability to know",
+    "missing": "withheld: the comparison could not be checked, as too few cases are known in which this memory cannot "
+    "have mattered (such as from before it existed): leave out offered memories at random now and then and log "
+    "injection_probability to know",
+}
+_NOTHING = (
+    "no comparable interactions with and without it: log memories_offered, leave some out at random now and then, and "
+    "log injection_probability"
+)
+
+
+def memory_lift(
+    interactions: pl.DataFrame,
+    memories: pl.DataFrame,
+    known: pl.DataFrame,
+    having: pl.DataFrame,
+    numbers: pl.DataFrame,
+    params: MemoryOutcomeParams,
+) -> pl.DataFrame:
+    """One row per memory that a trial had or was offered, sorted by memory_id.
+
+    Args:
+        interactions: interaction_id, memories_offered (id, rank, score), injection_probability.
+        memories: memory_id, created_at.
+        known: see `trials`.
+        having: see `had`, with the forecast of success without the memory (see `expected_success`).
+        numbers: see `memory_numbers`.
+        params: bounds and weights.
+
+    Columns: memory_id; lift: estimated difference it makes to success, observed less expected, shrunk across memories
+    of the same basis; lift_low, lift_high; lift_basis: the strongest whose evidence suffices and whose placebo, where
+    it has one, includes 0 (randomised: chance decided; cutoff: near the score from which memories are injected;
+    same_task: before and after on repeated tasks; matched: association only); lift_detectable: the smallest true lift,
+    up or down, that this evidence finds four times in five (1: none), of the strongest basis with any where no lift is
+    shown; lift_p_value: two-sided, before shrinking; lift_q_value and is_harmful: among randomised and cutoff lifts
+    (Benjamini & Hochberg 1995), NULL for the others, which never say more than association; lift_note: why there is no
+    lift, and what to log; lost_successes: less lift times the attempted interactions it was injected into, of
+    randomised and cutoff lifts. A look every night is not allowed for in the p-value: a memory near the line may be
+    flagged on some nights only.
+    """
+    places = offered(interactions, known, having, numbers)
+    places = _compared(pl.concat([places, expected_success(places, known, having, params)], how="horizontal"))
+    found = [_randomised(places, params)]
+    open_places = _unsettled(places, found)
+    found.append(_cutoff(open_places, params))
+    created = numbers.join(memories.select("memory_id", "created_at"), on="memory_id").select("memory", "created_at")
+    open_having = _unsettled(having, found)
+    lifts, placebos = same_task(known, open_having, _unsettled(created, found), params)
+    found.append(_checked(lifts, placebos, "same_task", params))
+    found.append(_matched(known, having, created, found, params))
+    everyone = pl.concat([having.select("memory"), places.select("memory")]).unique()
+    chosen = _strongest(pl.concat(found), params)
+    injected = having.filter("is_injected").group_by("memory").agg(pl.len().cast(pl.Int64).alias("injected"))
+    is_causal = pl.col("lift_basis").is_in(["randomised", "cutoff"])
+    tested = (
+        numbers.join(everyone, on="memory", how="semi")
+        .join(chosen, on="memory", how="left")
+        .join(injected, on="memory", how="left")
+        .sort("memory_id")
+        .with_columns(
+            q_values(pl.when(is_causal).then("lift_p_value")).alias("lift_q_value"),
+            pl.col("lift_note").fill_null(pl.when(pl.col("state").is_null()).then(pl.lit(_NOTHING))),
+        )
+    )
+    is_flagged = (pl.col("lift_q_value") <= params.false_discovery_rate) & (pl.col("lift_high") < 0)
+    return tested.select(
+        "memory_id",
+        "lift",
+        "lift_low",
+        "lift_high",
+        "lift_basis",
+        "lift_detectable",
+        "lift_p_value",
+        "lift_q_value",
+        pl.when(is_causal).then(is_flagged).alias("is_harmful"),
+        "lift_note",
+        pl.when(is_causal).then(-pl.col("lift") * pl.col("injected").fill_null(0)).alias("lost_successes"),
+    )
+
+
+def _compared(rows: pl.DataFrame) -> pl.DataFrame:
+    """`rows` with value, success less expected, and the variance it has if the forecast is right."""
+    expected = pl.col("expected")
+    return rows.with_columns(
+        (pl.col("success") - expected).alias("value"), (expected * (1 - expected)).alias("variance")
+    )
+
+
+def _unsettled(rows: pl.DataFrame, found: list[pl.DataFrame]) -> pl.DataFrame:
+    """The rows of memories for which no basis found so far may be shown."""
+    settled = pl.concat(found).filter(pl.col("state") == "shown")
+    return rows.join(settled, on="memory", how="anti", maintain_order="left")
+
+
+def _stated(lifts: pl.DataFrame, basis: str, state: pl.Expr, params: MemoryOutcomeParams) -> pl.DataFrame:
+    enough = pl.col("sessions") >= params.min_sessions
+    return lifts.select(
+        "memory",
+        pl.lit(_BASES.index(basis), dtype=pl.Int64).alias("basis"),
+        "estimate",
+        "standard_error",
+        "degrees",
+        pl.when(enough).then(state).otherwise(pl.lit("few")).alias("state"),
+    )
+
+
+def _randomised(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
+    state = pl.when("is_joint").then(pl.lit("joint")).otherwise(pl.lit("shown"))
+    return _stated(randomised(places, params), "randomised", state, params)
+
+
+def _cutoff(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
+    cut = cutoff_places(places, params)
+    following = cut.filter("follows_score")
+    lifts, forecast, elsewhere = cutoff(following, params)
+    size, reach = pl.col("estimate").abs(), half_width(params)
+    checks = (
+        lifts.select("memory", reach.alias("reach"))
+        .join(forecast.select("memory", (size > reach).alias("is_forecast_off")), on="memory", how="left")
+        .join(
+            elsewhere.filter(pl.col("sessions") >= params.min_sessions).select(
+                "memory", (size > reach).alias("is_off"), reach.alias("placebo_reach")
+            ),
+            on="memory",
+            how="left",
+        )
+    )
+    is_blind = pl.col("placebo_reach").is_null() | (
+        pl.col("placebo_reach") > pl.max_horizontal("reach", params.max_placebo_half_width)
+    )
+    state = (
+        pl.when(pl.col("is_forecast_off") | pl.col("is_off").fill_null(value=False))
+        .then(pl.lit("failed"))
+        .when(is_blind)
+        .then(pl.lit("missing"))
+        .otherwise(pl.lit("shown"))
+    )
+    found = lifts.join(checks.select("memory", state.alias("placebo")), on="memory", maintain_order="left")
+    return pl.concat(
+        [_stated(found, "cutoff", pl.col("placebo"), params), _without_cutoff(places, following, lifts)], how="vertical"
+    )
+
+
+def _without_cutoff(places: pl.DataFrame, following: pl.DataFrame, lifts: pl.DataFrame) -> pl.DataFrame:
+    """As `_stated`, of memories without a cutoff lift that were injected or left out, not by chance."""
+    has_both = pl.col("is_injected").any() & ~pl.col("is_injected").all()
+    unknown = [pl.lit(None, dtype=pl.Float64).alias(name) for name in ("estimate", "standard_error", "degrees")]
+    follows = pl.col("memory").is_in(following["memory"].unique().to_list())
+    probability = pl.col("injection_probability")
+    return (
+        places.filter(probability.is_null() | (probability == 0) | (probability == 1))
+        .group_by("memory")
+        .agg(has_both.alias("has_both"))
+        .filter("has_both")
+        .join(lifts, on="memory", how="anti")
+        .select(
+            "memory",
+            pl.lit(_BASES.index("cutoff"), dtype=pl.Int64).alias("basis"),
+            *unknown,
+            pl.when(follows).then(pl.lit("apart")).otherwise(pl.lit("ranked")).alias("state"),
+        )
+    )
+
+
+def _checked(lifts: pl.DataFrame, placebos: pl.DataFrame, basis: str, params: MemoryOutcomeParams) -> pl.DataFrame:
+    state = pl.col("placebo").replace({"passed": "shown"})
+    return _stated(calibrated(lifts, placebos, params), basis, state, params)
+
+
+def _matched(
+    known: pl.DataFrame,
+    having: pl.DataFrame,
+    created: pl.DataFrame,
+    found: list[pl.DataFrame],
+    params: MemoryOutcomeParams,
+) -> pl.DataFrame:
+    usual = expected_success(known, known, None, params).select("expected")
+    everyone = pl.concat([known, usual], how="horizontal").with_columns(
+        (pl.col("success") - pl.col("expected")).alias("usual"),
+        (pl.col("expected") * (1 - pl.col("expected"))).alias("variance"),
+    )
+    of_all = everyone.select("trial", "usual")
+    treated = (
+        _compared(_unsettled(having, found))
+        .rename({"value": "residual"})
+        .join(of_all, on="trial", maintain_order="left")
+    )
+    pseudo = pseudo_treated(having, _unsettled(created, found), params).join(everyone, on="trial")
+    lifts = matched(treated, everyone, params)
+    placebos = matched(pseudo.with_columns(pl.col("usual").alias("residual")), everyone, params)
+    return _checked(lifts, placebos, "matched", params)
+
+
+def _strongest(found: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
+    """Per memory the strongest basis that may be shown, else the strongest with an estimate, which stays hidden."""
+    is_shown = pl.col("state") == "shown"
+    chosen = (
+        found.with_columns(is_shown.alias("is_shown"))
+        .sort("memory", "is_shown", "basis", descending=[False, True, False])
+        .unique("memory", keep="first", maintain_order=True)
+        .with_columns(
+            pl.min_horizontal(detectable(params), 1.0).alias("lift_detectable"),
+            pl.col("state").replace_strict(_NOTES, return_dtype=pl.String).alias("lift_note"),
+        )
+    )
+    names = ("memory", "state", "lift_detectable", "lift_note")
+    shown = [
+        shrunk(part, params).select(
+            *names, "lift", "lift_low", "lift_high", "lift_p_value", pl.lit(basis).alias("lift_basis")
+        )
+        for number, basis in enumerate(_BASES)
+        if (part := chosen.filter(pl.col("is_shown") & (pl.col("basis") == number))).height
+    ]
+    hidden = chosen.filter(~pl.col("is_shown")).select(
+        *names,
+        *[pl.lit(None, dtype=pl.Float64).alias(name) for name in ("lift", "lift_low", "lift_high", "lift_p_value")],
+        pl.lit(None, dtype=pl.String).alias("lift_basis"),
+    )
+    return pl.concat([*shown, hidden])

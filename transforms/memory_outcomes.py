@@ -1,0 +1,128 @@
+"""How the interactions that had a memory ended, beside how they were expected to end without it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import polars as pl
+from scipy.special import betaincinv
+
+from slowwave.transforms.lift_trials import expected_success, had, memory_numbers, trials
+from slowwave.transforms.memory_lift import memory_lift
+from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
+from slowwave.transforms.ordered_sums import ordered_sum
+
+_UNKNOWN_CONFIDENCE = 0.5
+SCHEMA = pl.Schema(
+    {
+        "memory_id": pl.String,
+        **dict.fromkeys(["confirmed_count", "contradicted_count"], pl.Int64),
+        **dict.fromkeys(["contradicted_expected", "confidence", "confidence_low", "confidence_high"], pl.Float64),
+        **dict.fromkeys(["lift", "lift_low", "lift_high"], pl.Float64),
+        "lift_basis": pl.String,
+        **dict.fromkeys(["lift_detectable", "lift_p_value", "lift_q_value"], pl.Float64),
+        "is_harmful": pl.Boolean,
+        "lift_note": pl.String,
+        "lost_successes": pl.Float64,
+    }
+)
+
+
+def memory_outcomes(
+    references: pl.DataFrame,
+    interactions: pl.DataFrame,
+    memories: pl.DataFrame,
+    attempts: pl.DataFrame,
+    as_of: datetime,
+    params: MemoryOutcomeParams,
+) -> pl.DataFrame:
+    """One row per memory that an interaction with an attempted outcome had or was offered, sorted by memory_id.
+
+    Args:
+        references: memory_id, interaction_id, is_injected, is_echoed.
+        interactions: interaction_id, occurred_at, memories_offered (id, rank, score), injection_probability.
+        memories: memory_id, created_at, confidence (the initial one, or NULL).
+        attempts: outcome_id, interaction_id, created_at, known_at, project, agent, task_type, task, block, success.
+        as_of: attempts known later do not count.
+        params: bounds and weights.
+
+    Columns: memory_id, those of `memory_confidence`, those of `memory_lift`. An interaction ended as its latest attempt
+    (created_at, then outcome_id) did.
+    """
+    known = trials(interactions.filter(pl.col("occurred_at") < as_of), attempts.filter(pl.col("known_at") < as_of))
+    if known.is_empty():
+        return SCHEMA.to_frame()
+    numbers = memory_numbers(references, interactions)
+    having = had(references, known, numbers)
+    having = pl.concat([having, expected_success(having, known, having, params)], how="horizontal")
+    lifts = memory_lift(interactions, memories, known, having, numbers, params)
+    confidence = memory_confidence(having, memories, params)
+    return (
+        lifts.join(confidence, on="memory_id", how="left", maintain_order="left")
+        .with_columns(pl.col("confirmed_count", "contradicted_count").fill_null(0))
+        .select(*confidence.columns, *[name for name in lifts.columns if name != "memory_id"])
+    )
+
+
+def memory_confidence(uses: pl.DataFrame, memories: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
+    """Per memory_id of `uses`, sorted: counts of its uses by how they ended, and the confidence they leave.
+
+    Args:
+        uses: memory_id, block, is_echoed, success (0 or 1), expected, history: the interactions that had the memory,
+            with the forecast of success without it (see `expected_success`).
+        memories: memory_id, confidence (the initial one, or NULL).
+        params: `confidence_weight`, `interval_mass`.
+
+    confirmed_count, contradicted_count: uses (the answer echoes it) in attempts that succeeded, failed. The latter is
+    not evidence that the text is false: `contradicted_expected` says how many of exactly these uses were expected to
+    fail without it. It is NULL without uses, or where nothing at all was known before any of them.
+
+    confidence, confidence_low, confidence_high: Beta posterior mean and credible interval. Every use adds what its end
+    says beyond what was expected: a success 1 - expected for, a failure expected against; for less against is observed
+    less expected success. The prior is the initial confidence (.5 if none was said), worth `confidence_weight` such
+    units. A memory that changes nothing comes to .5: its uses end neither better nor worse than without it. Uses of one
+    session that end alike count as one surprise, not as many. NULL where contradicted_expected is.
+    """
+    surprise, together = pl.col("surprise"), pl.col("together")
+    is_success = pl.col("success") == 1
+    used = uses.filter("is_echoed").with_columns(
+        pl.when(is_success).then(1 - pl.col("expected")).otherwise("expected").alias("surprise")
+    )
+    independence = (
+        used.group_by("memory_id", "block")
+        .agg(ordered_sum(surprise).alias("together"), ordered_sum(surprise.pow(2)).alias("apart"))
+        .group_by("memory_id")
+        .agg((ordered_sum(pl.col("apart")) / ordered_sum(together.pow(2))).alias("independence"))
+    )
+    initial = pl.col("confidence").fill_null(_UNKNOWN_CONFIDENCE).clip(0.01, 0.99)
+    weight, independent = params.confidence_weight, pl.col("independence")
+    told = (
+        used.group_by("memory_id")
+        .agg(
+            is_success.sum().cast(pl.Int64).alias("confirmed_count"),
+            (~is_success).sum().cast(pl.Int64).alias("contradicted_count"),
+            ordered_sum(1 - pl.col("expected")).alias("contradicted_expected"),
+            ordered_sum(surprise.filter(is_success)).alias("for"),
+            ordered_sum(surprise.filter(~is_success)).alias("against"),
+            pl.col("history").max(),
+        )
+        .join(independence, on="memory_id")
+        .join(memories.select("memory_id", "confidence"), on="memory_id", how="left")
+        .sort("memory_id")
+        .with_columns(
+            (initial * weight + pl.col("for") * independent).alias("a"),
+            ((1 - initial) * weight + pl.col("against") * independent).alias("b"),
+        )
+    )
+    a, b = told["a"].to_numpy(), told["b"].to_numpy()
+    tail = (1 - params.interval_mass) / 2
+    is_known = pl.col("history") > 0
+    return told.select(
+        "memory_id",
+        "confirmed_count",
+        "contradicted_count",
+        pl.when(is_known).then("contradicted_expected").alias("contradicted_expected"),
+        pl.when(is_known).then(pl.col("a") / (pl.col("a") + pl.col("b"))).alias("confidence"),
+        pl.when(is_known).then(pl.Series(betaincinv(a, b, tail))).alias("confidence_low"),
+        pl.when(is_known).then(pl.Series(betaincinv(a, b, 1 - tail))).alias("confidence_high"),
+    )

@@ -1,0 +1,104 @@
+"""How strength, trend and the verdict on use came about, day by day."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from slowwave.transforms.memory_timelines import EVERYBODY, MemoryTimelines, is_global
+from slowwave.transforms.memory_trends import memory_trends
+from slowwave.transforms.params import Params
+from slowwave.transforms.strengths import evidence, strength_on, strength_state
+from slowwave.transforms.verdicts import use_verdict
+
+_STATED = ("memory_type", "importance", "pinned", "scope", "created_day")
+
+
+def memory_use_history(
+    told: pl.DataFrame, timelines: MemoryTimelines, strength_fits: pl.DataFrame, params: Params
+) -> pl.DataFrame:
+    """`told` with strength, strength_state, trend and verdict: what a publish at the midnight ending each day says.
+
+    Args:
+        told: memory_id, day, and as they stood at its end: status, project, memory_type, importance, pinned,
+            eligible_count, injected_count, reference_count.
+        timelines: of those memories and others.
+        strength_fits: the half-lives to tell it with, tonight's.
+        params: strength, trend, verdict, and which memories are global.
+
+    The verdict is what use alone leads to (see `use_verdict`).
+    """
+    # a project that has neither memories nor interactions any more, in which nothing ever happened
+    nowhere = pl.lit(timelines.scopes.height + EVERYBODY + 1, pl.UInt32)
+    next_day = pl.col("day").dt.epoch("d").cast(pl.Int32) + 1
+    numbered = (
+        told.with_columns(next_day.alias("next_day"), pl.col("pinned").fill_null(value=False))
+        .join(
+            timelines.memories.select("memory", "memory_id", "created_day"),
+            on="memory_id",
+            how="left",
+            maintain_order="left",
+        )
+        .join(
+            timelines.scopes,
+            left_on=pl.col("project").fill_null(""),
+            right_on="project",
+            how="left",
+            maintain_order="left",
+        )
+        .with_columns(
+            pl.when(is_global(params.evidence))
+            .then(pl.lit(EVERYBODY, pl.UInt32))
+            .otherwise(pl.col("scope").fill_null(nowhere))
+            .alias("scope"),
+            # before it landed nothing was known of when it would
+            pl.when(pl.col("status").is_not_null()).then("created_day").alias("created_day"),
+        )
+    )
+    # a memory that was of another type, pinned or elsewhere before is told of apart for that time
+    versions = numbered.select("memory", *_STATED).unique().sort("memory", *_STATED).with_row_index("version")
+    asked = numbered.join(
+        versions, on=["memory", *_STATED], how="left", nulls_equal=True, maintain_order="left"
+    ).select(pl.col("version").alias("memory"), pl.col("next_day").alias("day"))
+    days = (
+        versions.select("memory", "version")
+        .join(timelines.days, on="memory")
+        .drop("memory")
+        .rename({"version": "memory"})
+        .sort("memory", "day")
+    )
+    memories = versions.drop("memory").rename({"version": "memory"})
+    trends = memory_trends(memories, days, timelines.scope_days, asked, params.trend)
+    last = days.select("memory", "day", pl.col("day").alias("last_day")).sort("day")
+    found = (
+        asked.with_row_index("row")
+        .join(trends, on=["memory", "day"], how="left")
+        .sort("day")
+        .join_asof(last, on="day", by="memory", allow_exact_matches=False, check_sortedness=False)
+        .sort("row")
+    )
+    return (
+        numbered.with_columns(
+            _strength(memories, days, strength_fits, asked, params),
+            found["trend"],
+            found["last_day"].cast(pl.Date).cast(pl.Datetime("us")).alias("last_referenced_at"),
+            pl.col("created_day").cast(pl.Date).cast(pl.Datetime("us")).alias("created_at"),
+        )
+        .with_columns(strength_state(pl.col("strength"), params.strength).alias("strength_state"))
+        .with_columns(use_verdict(pl.col("next_day"), params.verdict).alias("verdict"))
+        .select(*told.columns, "strength", "strength_state", "trend", "verdict")
+    )
+
+
+def _strength(
+    memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, asked: pl.DataFrame, params: Params
+) -> pl.Series:
+    """Strength at the midnight that begins each asked day: what happens on that day is not seen yet."""
+    known = evidence(memories, days, fits, params.strength)
+    owner = np.searchsorted(known.memory, asked["memory"].to_numpy().astype(np.int64))
+    day = asked["day"].to_numpy().astype(np.int64)
+    row = known.last_rows(owner, day - 1)
+    told = np.flatnonzero(row >= 0)
+    strength = np.full(len(row), np.nan)
+    strength[told] = strength_on(known, row[told], day[told], params.strength)
+    return pl.Series("strength", strength).fill_nan(None)

@@ -1,0 +1,177 @@
+"""How each project's memory is doing as a whole."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.echo import normalised
+from slowwave.transforms.project_health_params import Alarm, ProjectHealthParams
+from slowwave.transforms.verdicts import VERDICTS
+
+_INACTIVE = ("superseded", "invalid", "archived", "graduated")
+_FIXED_POINT = 1 << 30
+# How each share is spoken of: what it is, and of what.
+_SHARES = {
+    "junk": ("are junk", "active, candidate or invalid memories"),
+    "duplicate": ("have a text that another one has too", "active memories with a text"),
+    "stale": ("are stale or have faded", "active memories with a reference"),
+    "never_eligible": ("could be used in no interaction", "active memories"),
+    "never_injected": ("were never injected", "active memories with enough chances"),
+    "injected_never_used": ("have no detected use", "active memories with enough injections"),
+    "pinned": ("are pinned", "active memories"),
+    "forget": ("would be forgotten", "active memories"),
+}
+LEVELS = ("critical", "warning")
+
+
+def share_low(part: pl.Expr, whole: pl.Expr, deviations: float) -> pl.Expr:
+    """Lower bound of a share (Wilson 1927); NULL without anything."""
+    share, squared = part / whole, deviations**2
+    middle = share + squared / (2 * whole)
+    spread = deviations * (share * (1 - share) / whole + squared / (4 * whole * whole)).sqrt()
+    # never below 0: the difference of two equal numbers
+    return pl.when(whole > 0).then(pl.max_horizontal((middle - spread) / (1 + squared / whole), pl.lit(0.0)))
+
+
+def _marks(params: ProjectHealthParams) -> dict[str, tuple[pl.Expr, pl.Expr]]:
+    """Per share which memories it counts, and of which."""
+    status, trend = pl.col("status"), pl.col("trend")
+    is_active = status == "active"
+    length = normalised(pl.col("content")).str.len_chars().fill_null(0)
+    has_text = length >= params.min_code_points
+    is_open = status.is_in(["active", "candidate", "invalid"])
+    is_holding = trend.is_in(["new", "strengthening", "stable"]).fill_null(value=False)
+    is_weak = pl.col("strength_state").is_in(["weak", "forgettable"])
+    # a use can be found only where the memory is eligible, and its text is looked for
+    is_chosen = (pl.min_horizontal("injected_count", "eligible_count") >= params.min_injections) & has_text
+    has_interactions = (pl.col("eligible_count").sum() > 0).over("project")
+    has_injections = (pl.col("injected_count").sum() > 0).over("project")
+    had_chances = (pl.col("eligible_count") >= params.min_eligible) & has_injections
+    return {
+        "junk": ((status == "invalid") | (pl.col("verdict") == "forget") | ~has_text, is_open),
+        "duplicate": (pl.col("copies") > 1, is_active & (length > 0)),
+        "stale": ((trend == "stale") | (is_weak & ~is_holding), is_active & (pl.col("reference_count") > 0)),
+        "never_eligible": (pl.col("eligible_count") == 0, is_active & has_interactions),
+        "never_injected": (pl.col("injected_count") == 0, is_active & had_chances),
+        "injected_never_used": (pl.col("reference_count") == 0, is_active & is_chosen),
+        "pinned": (pl.col("pinned"), is_active),
+        "forget": (pl.col("verdict") == "forget", is_active),
+    }
+
+
+def _counts(today: int, params: ProjectHealthParams) -> list[pl.Expr]:
+    status = pl.col("status")
+    is_active = status == "active"
+    is_judged = (
+        (pl.col("reference_count") > 0)
+        | (pl.min_horizontal("injected_count", "eligible_count") >= params.min_injections)
+        | (pl.col("eligible_count") >= params.min_eligible)
+    )
+    is_late = pl.col("created_at").dt.epoch("d") >= today - params.growth_days
+    is_grown = is_active & is_late & (pl.col("eligible_count") >= params.min_eligible)
+    # a fixed-point sum: the order of rows cannot change its last digits
+    strength = (pl.col("strength").filter(is_active) * _FIXED_POINT).round().cast(pl.Int64)
+    return [
+        status.is_not_null().sum().alias("memories_count"),
+        is_active.sum().alias("active_count"),
+        (status == "candidate").sum().alias("candidate_count"),
+        status.is_in(_INACTIVE).sum().alias("inactive_count"),
+        status.is_null().sum().alias("unknown_count"),
+        (is_active & pl.col("pinned")).sum().alias("pinned_count"),
+        pl.col("is_held").sum().alias("held_count"),
+        (is_active & is_judged).sum().alias("judged_count"),
+        pl.col("injected_count", "reference_count").sum(),
+        *((pl.col("verdict") == name).sum().alias(f"{name}_count") for name in VERDICTS),
+        is_grown.sum().alias("grown"),
+        (is_grown & (pl.col("reference_count") > 0)).sum().alias("grown_used"),
+        (strength.sum() / _FIXED_POINT / strength.count()).alias("mean_strength"),
+    ]
+
+
+def _share_alarm(name: str, alarm: Alarm, level: str, params: ProjectHealthParams) -> pl.Expr:
+    part, whole = pl.col(f"{name}_part"), pl.col(f"{name}_whole")
+    low = share_low(part, whole, params.deviations)
+    threshold = getattr(alarm, level)
+    is_on = low > threshold
+    if level == "warning":
+        is_on &= ~(low > alarm.critical)
+    said, of = _SHARES[name]
+    percent = (part * 100 / whole).round().cast(pl.Int64, strict=False)
+    text = f"{level}: {{}} % of {{}} {of} {said} (alarm above {threshold * 100:.0f} %)."
+    return pl.when(is_on).then(pl.format(text, percent, whole))
+
+
+def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
+    """The sentence of every alarm of a level, NULL where it is silent."""
+    harmful = pl.col("harmful_count")
+    from_count = params.harmful_critical if level == "critical" else params.harmful_warning
+    is_harmful = harmful >= from_count
+    if level == "warning":
+        is_harmful &= harmful < params.harmful_critical
+    found = [
+        pl.when(is_harmful).then(
+            pl.format(f"{level}: associated with lower success: {{}} (alarm from {from_count}).", harmful)
+        )
+    ]
+    found += [_share_alarm(name, getattr(params, name), level, params) for name in _SHARES]
+    if level == "warning":
+        is_growing = (pl.col("grown") >= params.growth_memories) & (pl.col("grown_used") == 0)
+        text = f"{level}: {{}} memories of the last {params.growth_days} days had enough chances, none a detected use."
+        found.append(pl.when(is_growing).then(pl.format(text, pl.col("grown"))))
+    return found
+
+
+def project_health(health: pl.DataFrame, today: int, params: ProjectHealthParams) -> pl.DataFrame:
+    """One row per project, sorted; columns as `ProjectHealth` without run_id and as_of.
+
+    Args:
+        health: one row per memory: project, status, content, pinned, is_held, created_at, eligible_count,
+            injected_count, reference_count, strength, strength_state, trend, verdict. Memories
+            that never landed have project NULL and count under ''.
+        today: the UTC day since 1970 of the publish.
+        params: thresholds.
+
+    A share is NULL where nothing could be counted in it, and alarms only when even its lower bound is beyond the
+    threshold. A project without enough memories that had a chance is unknown unless something alarms all the same.
+    """
+    text = normalised(pl.col("content"))
+    rows = (
+        health.lazy()
+        .with_columns(pl.col("project").fill_null(""), text.alias("text"))
+        .with_columns(pl.len().over("project", "status", "text").alias("copies"))
+        .with_columns(
+            flag.alias(name)
+            for share, (part, whole) in _marks(params).items()
+            for name, flag in ((f"{share}_part", part & whole), (f"{share}_whole", whole))
+        )
+    )
+    counted = [pl.col(f"{share}_{side}").sum().cast(pl.Int64) for share in _SHARES for side in ("part", "whole")]
+    totals = rows.group_by("project").agg(*_counts(today, params), *counted).sort("project")
+    alarms = {level: pl.concat_list(_alarms(level, params)).list.drop_nulls() for level in LEVELS}
+    shares = [
+        pl.when(pl.col(f"{name}_whole") > 0)
+        .then(pl.col(f"{name}_part") / pl.col(f"{name}_whole"))
+        .alias(f"{name}_share")
+        for name in _SHARES
+    ]
+    status = (
+        pl.when(pl.col("critical").list.len() > 0)
+        .then(pl.lit("critical"))
+        .when(pl.col("warning").list.len() > 0)
+        .then(pl.lit("warning"))
+        .when(pl.col("judged_count") < params.min_judged)
+        .then(pl.lit("unknown"))
+        .otherwise(pl.lit("healthy"))
+    )
+    return (
+        totals.with_columns(*(found.alias(level) for level, found in alarms.items()), *shares)
+        .select(
+            "project",
+            status.alias("status"),
+            pl.concat_list("critical", "warning").alias("alarms"),
+            pl.col("^.*_count$").cast(pl.Int64),
+            pl.col("mean_strength").fill_nan(None),
+            pl.col("^.*_share$"),
+        )
+        .collect()
+    )

@@ -1,0 +1,91 @@
+"""What forgetting cost: how many later interactions would have used what was archived, beside what was predicted."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import polars as pl
+from scipy.stats import beta
+
+from slowwave.transforms.forgetting_params import ForgettingParams
+
+_ONE = 2**30  # probabilities are summed in fixed point, so that no order matters
+_PER = 1000
+
+
+def regret(archived: pl.DataFrame, references: pl.LazyFrame, as_of: datetime, params: ForgettingParams) -> pl.DataFrame:
+    """Per basis and rule what was wanted after archiving: the columns of the table `regret`, sorted by its key.
+
+    Args:
+        archived: every archiving (see `archivings`).
+        references: memory_references: memory_id, interaction_id, occurred_at, is_injected, is_echoed.
+        as_of: only archivings whose window of `regret_days` ended by then are counted.
+        params: window and interval.
+
+    A memory left active (shadow) is searched for in every answer: its references are counted, as `need_30d` predicts
+    them. One really archived is not: what is seen is that it was restored, or injected by a producer that still had
+    it, which may count memories that helped nothing and misses every use that was prevented. The interval is Jeffreys'
+    (Brown, Cai and DasGupta, Statistical Science 16, 2001) for memories that are wanted or not.
+    """
+    window = timedelta(days=params.regret_days)
+    matured = archived.filter(pl.col("decided_at") + window <= as_of)
+    in_window = pl.col("occurred_at").is_between("decided_at", pl.col("decided_at") + window, closed="left")
+    is_use = pl.when("is_shadow").then("is_echoed").otherwise("is_injected")
+    uses = (
+        references.select("memory_id", "interaction_id", "occurred_at", "is_injected", "is_echoed")
+        .join(matured.lazy().select("memory_id", "decision_id", "decided_at", "is_shadow"), on="memory_id")
+        .filter(in_window, is_use)
+        .group_by("decision_id")
+        .agg(pl.col("interaction_id").n_unique().cast(pl.Int64).alias("uses"))
+        .collect()
+    )
+    basis = pl.when("is_shadow").then(pl.lit("shadow")).otherwise(pl.lit("archived"))
+    judged = matured.join(uses, on="decision_id", how="left").select(
+        basis.alias("basis"),
+        pl.col("rule").fill_null(""),
+        pl.col("uses").fill_null(0),
+        (pl.col("restored_at") < pl.col("decided_at") + window).fill_null(value=False).alias("is_restored"),
+        (pl.col("need_30d") * _ONE).round().cast(pl.Int64).alias("need"),
+    )
+    every = judged.with_columns(pl.lit("").alias("rule"))
+    counted = (
+        pl.concat([judged.filter(pl.col("rule") != ""), every])
+        .group_by("basis", "rule")
+        .agg(
+            pl.len().cast(pl.Int64).alias("memories_count"),
+            ((pl.col("uses") > 0) | pl.col("is_restored")).sum().cast(pl.Int64).alias("wanted_count"),
+            pl.col("uses").sum().alias("interactions_count"),
+            pl.col("is_restored").sum().cast(pl.Int64).alias("restored_count"),
+            pl.col("need").is_not_null().sum().cast(pl.Int64).alias("predicted_memories_count"),
+            pl.col("need").sum().alias("needs"),
+        )
+        .sort("basis", "rule")
+    )
+    low, high = _jeffreys(counted["wanted_count"], counted["memories_count"], params.regret_interval)
+    return counted.select(
+        "basis",
+        "rule",
+        "memories_count",
+        "wanted_count",
+        (_PER * pl.col("wanted_count") / pl.col("memories_count")).alias("wanted_per_1000"),
+        (_PER * pl.lit(low)).alias("wanted_per_1000_low"),
+        (_PER * pl.lit(high)).alias("wanted_per_1000_high"),
+        "interactions_count",
+        (_PER * pl.col("interactions_count") / pl.col("memories_count")).alias("interactions_per_1000"),
+        "restored_count",
+        "predicted_memories_count",
+        pl.when(pl.col("predicted_memories_count") > 0)
+        .then(_PER * pl.col("needs") / pl.col("predicted_memories_count") / _ONE)
+        .alias("predicted_per_1000"),
+    )
+
+
+def _jeffreys(wanted: pl.Series, count: pl.Series, level: float) -> tuple[pl.Series, pl.Series]:
+    """Ends of the equal-tailed Jeffreys interval of each share; 0 and 1 where nothing or everything was wanted."""
+    yes, no = wanted.to_numpy(), (count - wanted).to_numpy()
+    tail = (1 - level) / 2
+    low = pl.Series(beta.ppf(tail, yes + 0.5, no + 0.5), dtype=pl.Float64)
+    high = pl.Series(beta.ppf(1 - tail, yes + 0.5, no + 0.5), dtype=pl.Float64)
+    return low.zip_with(wanted > 0, pl.zeros(len(low), eager=True)), high.zip_with(
+        wanted < count, pl.ones(len(high), eager=True)
+    )

@@ -1,0 +1,121 @@
+"""How good forecasts of success were: from integer counts per day and forecast, so that figures replay exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Forecasts are graded to the thousandth, and none as certain.
+_STEPS = 1000
+_FORECASTS = np.arange(1, _STEPS) / _STEPS
+_CALIBRATION_BINS = 10
+_NEWTON_STEPS = 8
+_CONVERGED = 1e-6
+
+
+@dataclass(frozen=True)
+class Graded:
+    """Attempts and successes per block (a row) and forecast in thousandths (a column)."""
+
+    attempts: Integers
+    successes: Integers
+
+
+def graded(rows: pl.DataFrame, forecast: str, blocks: pl.Series) -> Graded:
+    """Counts of `rows` (block, attempts, successes, and a forecast of success 0-1) per block of `blocks` (sorted)."""
+    place = np.searchsorted(blocks.to_numpy(), rows["block"].to_numpy())
+    step = np.clip(np.round(rows[forecast].to_numpy() * _STEPS).astype(np.int64), 1, _STEPS - 1) - 1
+    shape = (len(blocks), _STEPS - 1)
+    counts = []
+    for name in ("attempts", "successes"):
+        table = np.zeros(shape, dtype=np.int64)
+        np.add.at(table, (place, step), rows[name].to_numpy())
+        counts.append(table)
+    return Graded(*counts)
+
+
+def resampled(counts: Graded, times: Integers) -> Graded:
+    """Each row of `times` says how often each block is drawn; the result has one row per row of `times`."""
+    return Graded(times @ counts.attempts, times @ counts.successes)
+
+
+def brier(counts: Graded) -> Floats:
+    """Mean squared error of the forecast (Brier 1950), per row."""
+    failures = counts.attempts - counts.successes
+    return _per_attempt(counts, counts.successes * (1 - _FORECASTS) ** 2 + failures * _FORECASTS**2)
+
+
+def log_loss(counts: Graded) -> Floats:
+    """Mean negative log likelihood in nats, per row."""
+    failures = counts.attempts - counts.successes
+    return _per_attempt(counts, -counts.successes * np.log(_FORECASTS) - failures * np.log(1 - _FORECASTS))
+
+
+def auc(counts: Graded) -> Floats:
+    """How often a success was forecast higher than a failure, ties half (Hanley and McNeil 1982); NaN without both."""
+    failures = counts.attempts - counts.successes
+    below = np.cumsum(failures, axis=1) - failures
+    pairs = counts.successes.sum(axis=1) * failures.sum(axis=1)
+    return _ratio((counts.successes * (2 * below + failures)).sum(axis=1) / 2, pairs)
+
+
+def calibration_in_the_large(counts: Graded) -> Floats:
+    """Observed minus forecast success rate, per row."""
+    return _per_attempt(counts, counts.successes - _FORECASTS * counts.attempts)
+
+
+def calibration_slope(counts: Graded) -> Floats:
+    """Slope of the logistic regression of success on the forecast's logit (Cox 1958): below 1 is too sure of itself.
+
+    NaN where all forecasts or all outcomes are the same, or where forecasts part successes from failures so well that
+    every steeper slope fits better.
+    """
+    is_seen = counts.attempts.any(axis=0)
+    logit = np.log(_FORECASTS / (1 - _FORECASTS))[is_seen]
+    n, s = counts.attempts[:, is_seen], counts.successes[:, is_seen]
+    slope, level, step_slope = np.ones(len(n)), np.zeros(len(n)), np.zeros(len(n))
+    for _ in range(_NEWTON_STEPS):
+        p = 1 / (1 + np.exp(-np.clip(level[:, None] + slope[:, None] * logit, -30, 30)))
+        residual, weight = s - n * p, n * p * (1 - p)
+        g0, g1 = residual.sum(axis=1), (residual * logit).sum(axis=1)
+        h00, h01, h11 = weight.sum(axis=1), (weight * logit).sum(axis=1), (weight * logit**2).sum(axis=1)
+        determinant = h00 * h11 - h01**2
+        step_level = _ratio(h11 * g0 - h01 * g1, determinant)
+        step_slope = _ratio(h00 * g1 - h01 * g0, determinant)
+        level = level + np.clip(step_level, -2, 2)
+        slope = slope + np.clip(step_slope, -2, 2)
+    is_known = ((n > 0).sum(axis=1) > 1) & (s.sum(axis=1) > 0) & (s.sum(axis=1) < n.sum(axis=1))
+    return np.where(is_known & (np.abs(step_slope) < _CONVERGED), slope, np.nan)
+
+
+def calibration_error(counts: Graded) -> Floats:
+    """Mean distance of observed and forecast success over ten equal bins of the forecast, by attempts (ECE)."""
+    gap = counts.successes - counts.attempts * _FORECASTS
+    return _ratio(np.abs(_binned(gap)).sum(axis=1), counts.attempts.sum(axis=1))
+
+
+def calibration_error_if_perfect(counts: Graded, draws: int, generator: np.random.Generator) -> Floats:
+    """Calibration error of `draws` forecasters whose forecasts are true, on the attempts of the only row."""
+    successes = generator.binomial(counts.attempts[0], _FORECASTS, size=(draws, len(_FORECASTS)))
+    return calibration_error(Graded(np.repeat(counts.attempts, draws, axis=0), successes))
+
+
+def _binned(values: Floats) -> Floats:
+    starts = np.searchsorted(_FORECASTS, np.arange(_CALIBRATION_BINS) / _CALIBRATION_BINS)
+    return np.add.reduceat(values, starts, axis=1)
+
+
+def _per_attempt(counts: Graded, values: NDArray[Any]) -> Floats:
+    return _ratio(values.sum(axis=1), counts.attempts.sum(axis=1))
+
+
+def _ratio(numerator: Floats, denominator: Floats | Integers) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(denominator != 0, numerator / denominator, np.nan)

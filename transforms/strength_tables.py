@@ -1,0 +1,27 @@
+"""The published table of fitted half-lives."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from slowwave.transforms.learning_tables import AS_OF, RUN_ID
+from slowwave.transforms.schema import Table, column
+
+
+class FittedStrengths(Table):
+    """How fast each type of memory fades, and how well that foretold which memories would be referenced again."""
+
+    name: ClassVar[str] = "strength_fits"
+    key: ClassVar[tuple[str, ...]] = ("memory_type",)
+
+    memory_type: str = column("Key: the memory type; '' is memories that never landed.")
+    half_life_days: float = column("Half-life of a memory of importance .5.", unit="days")
+    default_half_life_days: float = column("The same where the log does not tell (a param).", unit="days")
+    windows: int = column("Windows of 30 days (a param) that were over and in which its projects were active.")
+    forecasts: int = column("Memories forecast in all windows but the first, whether referenced in it or not.")
+    references: int = column("Of them referenced.")
+    log_loss: float | None = column("Of the half-life taken. NULL: nothing forecast.", unit="nats per forecast")
+    default_log_loss: float | None = column("Of the default on the same. NULL: none.", unit="nats per forecast")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")

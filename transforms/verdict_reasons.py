@@ -1,0 +1,182 @@
+"""Why a memory has its verdict: short sentences with the figures in them, and no word of its content."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.verdict_params import VerdictParams
+
+_BASES = {
+    "randomised": "randomised",
+    "cutoff": "near the injection cutoff",
+    "same_task": "same tasks before and after; retrieval was not randomised",
+    "matched": "matched; retrieval was not randomised",
+}
+
+
+def decimals(number: pl.Expr) -> pl.Expr:
+    """Two decimals without a leading zero, as in -.12; NULL where the number is NULL or not finite."""
+    hundredths = (number.abs() * 100).round().cast(pl.Int64, strict=False)
+    whole = pl.when(hundredths >= 100).then((hundredths // 100).cast(pl.String)).otherwise(pl.lit(""))  # noqa: PLR2004 - hundredths
+    sign = pl.when(number < 0).then(pl.lit("-")).otherwise(pl.lit(""))
+    return pl.format("{}{}.{}", sign, whole, (hundredths % 100).cast(pl.String).str.zfill(2))
+
+
+def tenths(number: pl.Expr) -> pl.Expr:
+    """One decimal, as in 11.4 or .3, of a number that is not negative; NULL where it is NULL or not finite."""
+    found = (number * 10).round().cast(pl.Int64, strict=False)
+    whole = pl.when(found >= 10).then((found // 10).cast(pl.String)).otherwise(pl.lit(""))  # noqa: PLR2004 - tenths
+    return pl.format("{}.{}", whole, found % 10)
+
+
+def counted(count: pl.Expr, noun: str) -> pl.Expr:
+    """The count and its noun: 1 injection, 41 injections."""
+    return pl.format("{} {}", count, pl.when(count == 1).then(pl.lit(noun)).otherwise(pl.lit(f"{noun}s")))
+
+
+def _days_ago(days: pl.Expr) -> pl.Expr:
+    return pl.when(days <= 0).then(pl.lit("today")).otherwise(pl.format("{} ago", counted(days, "day")))
+
+
+def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
+    """The sentence of its use case: never NULL."""
+    age = today - pl.col("created_at").dt.epoch("d")
+    since = _days_ago(today - pl.col("last_referenced_at").dt.epoch("d"))
+    eligible = counted(pl.col("eligible_count"), "interaction")
+    injected = counted(pl.col("injected_count"), "injection")
+    used = pl.format("Referenced in {}, last {}", counted(pl.col("reference_count"), "interaction"), since)
+    strength = decimals(pl.col("strength"))
+    undetected = pl.format("No detected use in {}; echo finds only part of all uses.", injected)
+    sentences = {
+        "never_landed": pl.format("Never landed: only its id is known, from {}.", injected),
+        "candidate": pl.format("Candidate, created {}: waits for a decision.", _days_ago(age)),
+        "inactive": pl.format("{}: no longer in use.", pl.col("status").str.to_titlecase()),
+        "never_eligible": pl.when(pl.col("injected_count") > 0)
+        .then(pl.format("Never eligible: no use could be detected in its {}.", injected))
+        .otherwise(pl.lit("Never eligible: there was no interaction that could have used it.")),
+        "young": pl.format(f"Created {{}}: too young to judge (under {params.grace_days} days).", _days_ago(age)),
+        "few_chances": pl.format(
+            f"Eligible in only {{}}, not injected: too few to judge (under {params.min_eligible}).", eligible
+        ),
+        "never_injected": pl.format("Not injected although eligible in {}.", eligible),
+        "few_injections": pl.format(
+            f"No detected use in {{}}, eligible in {{}}: too few to judge (under {params.min_injections}).",
+            injected,
+            eligible,
+        ),
+        "never_used": undetected,
+        "never_used_faded": undetected,
+        "faded": pl.format("Faded to strength {}. {}.", strength, used),
+        "faded_unjudged": pl.format(
+            "Faded to strength {}, but eligible in only {}: too few to judge.", strength, eligible
+        ),
+        "faded_quiet": pl.format(
+            "Faded to strength {}, but used as often as its project's activity lets expect (trend {}).",
+            strength,
+            pl.col("trend"),
+        ),
+        "stale": pl.format("{}: stale for its past use and its project's activity.", used),
+        "weakening": pl.format("{}: weakening, strength {}.", used, strength),
+        "used": pl.format("{}.", used),
+    }
+    case = pl.col("use_case")
+    # strength is NULL only where nothing has faded: then the plainest sentence is left
+    told = pl.coalesce(
+        *(pl.when(case == name).then(sentence) for name, sentence in sentences.items()),
+        pl.when(case == "weakening").then(pl.format("{}: weakening.", used)),
+        pl.format("Use: {}.", case),
+    )
+    return (
+        pl.when(~pl.col("is_injection_logged") & (case == "never_injected"))
+        .then(
+            pl.format(
+                "No detected use although eligible in {}; no injections are logged; echo finds only part.", eligible
+            )
+        )
+        .otherwise(told)
+    )
+
+
+def _of_need(params: VerdictParams) -> pl.Expr:
+    need, if_active = pl.col("need_30d"), pl.col("need_if_active")
+    said = pl.when(need < 0.005).then(pl.lit("below .01")).otherwise(decimals(need))  # noqa: PLR2004 - shown as .00
+    rare = pl.format("Rare if the project stays as quiet as now: need {} in 30 days", said)
+    active = pl.format("{}; {} if it is as active as it was.", rare, decimals(if_active))
+    return (
+        pl.when((need < params.needed_from) & (if_active >= params.needed_from))
+        .then(active)
+        .when(need < params.needed_from)
+        .then(pl.format("{}.", rare))
+        .otherwise(pl.format("Estimated need {} in 30 days.", said))
+    )
+
+
+def _of_lift(interval_mass: float) -> pl.Expr:
+    is_told = (pl.col("lift_low") > 0) | (pl.col("lift_high") < 0) | pl.col("is_harmful")
+    lift = pl.col("lift")
+    return pl.when(is_told).then(
+        pl.format(
+            f"Associated with {{}} success ({{}}{{}}, {interval_mass * 100:.0f} % interval {{}} to {{}}; {{}}).",
+            pl.when(lift < 0).then(pl.lit("lower")).otherwise(pl.lit("higher")),
+            pl.when(lift < 0).then(pl.lit("")).otherwise(pl.lit("+")),
+            decimals(lift),
+            decimals(pl.col("lift_low")),
+            decimals(pl.col("lift_high")),
+            pl.col("lift_basis").replace_strict(_BASES, default=None, return_dtype=pl.String),
+        )
+    )
+
+
+def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.Expr:
+    """The sentences of each memory: its use, then its outcomes, or these first where they decide the verdict.
+
+    Columns: those of `verdicts`, and use_case, use_verdict, is_doubted, is_low, is_undetectable, is_injection_logged,
+    verdict.
+    """
+    is_active = pl.col("status") == "active"
+    fades_in = pl.col("fades_at").dt.epoch("d") - today
+    interval = pl.format(
+        f"{interval_mass * 100:.0f} % interval {{}} to {{}}",
+        decimals(pl.col("confidence_low")),
+        decimals(pl.col("confidence_high")),
+    )
+    failed = pl.col("contradicted_count")
+    of_use = (
+        pl.when(is_active & pl.col("is_undetectable") & (pl.col("eligible_count") > 0)).then(
+            pl.lit("Its text is too short to be looked for in answers: no use is no evidence.")
+        ),
+        _of_use(today, params),
+        pl.when(pl.col("use_case") == "never_used_faded").then(
+            pl.format("Faded to strength {}.", decimals(pl.col("strength")))
+        ),
+        pl.when(is_active & (fades_in > 0) & (fades_in <= params.fading_soon_days)).then(
+            pl.format("Fades on {} unless it is referenced.", pl.col("fades_at").dt.strftime("%Y-%m-%d"))
+        ),
+        pl.when(is_active).then(_of_need(params)),
+        pl.when(is_active & pl.col("pinned")).then(pl.lit("Pinned: kept whatever its use.")),
+        pl.when(pl.col("is_held")).then(pl.lit("On hold: not to be forgotten.")),
+    )
+    of_outcomes = (
+        _of_lift(interval_mass),
+        pl.when(pl.col("is_harmful")).then(
+            pl.format("Estimated successes lost over its injections: {}.", tenths(pl.col("lost_successes")))
+        ),
+        pl.when(failed > 0).then(
+            pl.format(
+                "Used in {}; {} expected.", counted(failed, "failed attempt"), tenths(pl.col("contradicted_expected"))
+            )
+        ),
+        pl.when(pl.col("is_doubted") | pl.col("is_low")).then(
+            pl.format("Low confidence: {} ({} is no difference).", interval, decimals(pl.lit(params.no_difference)))
+        ),
+    )
+    is_decided = (pl.col("verdict") == "harmful") | (
+        (pl.col("verdict") == "review")
+        & (pl.col("use_verdict") != "review")
+        & (pl.col("is_doubted") | pl.col("is_low"))
+    )
+    # ten times faster than a list of columns; no sentence holds a line break, as none quotes free text
+    use, said = (pl.concat_str(told, separator="\n", ignore_nulls=True) for told in (of_use, of_outcomes))
+    outcomes = pl.when(said != "").then(said)
+    in_order = (pl.when(is_decided).then(outcomes), use, pl.when(~is_decided).then(outcomes))
+    return pl.concat_str(in_order, separator="\n", ignore_nulls=True).str.split("\n")
