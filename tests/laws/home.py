@@ -21,6 +21,8 @@ from slowwave.transforms import serving_tables
 from slowwave.transforms.serving_tables import Runs
 
 PUBLISHED = tuple(table.name for table in serving_tables.PUBLISHED)
+# Empty where nobody set a quota or decided anything.
+DECIDED = {"forgetting_plan", "forgetting_quotas", "forgetting_audit", "regret"}
 Row = dict[str, Any]
 
 

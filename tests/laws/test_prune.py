@@ -85,7 +85,7 @@ def test_current_and_what_kept_runs_name_stay(home):
     size = sum(path.stat().st_size for path in files[:2])
     pruned = home.prune(keep=2)
     assert [path.exists() for path in files] == [False, False, True, True, True]
-    assert (pruned.serving_files, pruned.partitions) == (2, 8)
+    assert (pruned.serving_files, pruned.partitions) == (2, 2 * len(EVIDENCE))
     assert pruned.bytes > size
     assert len(before) == 5
     assert len(partitions(home)) == 3

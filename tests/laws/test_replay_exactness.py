@@ -20,10 +20,8 @@ from taught_rows import AS_OF as TAUGHT_AS_OF
 from taught_rows import taught_rows
 
 from slowwave.data.sample import FIRST_DAY, SampleFile, sample_files, sample_truth
-from tests.laws.home import PUBLISHED, Home
+from tests.laws.home import DECIDED, PUBLISHED, Home
 
-# Empty where nobody set a quota or decided anything.
-DECIDED = {"forgetting_plan", "forgetting_quotas", "forgetting_audit", "regret"}
 ROOT = Path(__file__).parents[2]
 PUBLISH = """
 import sys
