@@ -16,6 +16,7 @@ import duckdb
 import polars as pl
 
 from slowwave.flows.code_hash import code_hash
+from slowwave.flows.curation import curated_from
 from slowwave.flows.health import health_from, history_pieces, timelines_from
 from slowwave.flows.learning import learned_from
 from slowwave.flows.plan import DayPlan, Plan
@@ -30,6 +31,7 @@ from slowwave.transforms.memory_use import memory_use
 from slowwave.transforms.serving_tables import (
     LEDGER,
     PUBLISHED,
+    MemoryHealth,
     MemoryHealthHistory,
     PublishedReferences,
     Runs,
@@ -90,7 +92,8 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
             _write_changed_days(run, plan, serving, base, timelines, use.strength_fits)
         run.progress("publish", 2, 4)
         eligible = serving.connection.sql(_ELIGIBLE).pl()
-        for table, rows in health_from(run, plan, taught.attempts, use, eligible).items():
+        health = health_from(run, plan, taught.attempts, use, eligible)
+        for table, rows in {**health, **curated_from(run, plan, health[MemoryHealth])}.items():
             serving.create(table, _stamped(run, plan, rows.lazy()))
         run.progress("publish", 3, 4)
         row = run.ledger_row(

@@ -1,0 +1,78 @@
+"""Texts as counts of their words and character n-grams: sparse rows of integers, which every engine adds up alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+WORD = r"[\p{L}\p{N}]+"
+# n-grams are told apart by a hash of this many bits; two that meet count as one.
+_GRAM_BITS = 20
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: multiplicative hashing (Knuth, TAOCP 3, 6.4)
+
+
+@dataclass(frozen=True)
+class WordCounts:
+    """How often each text has each word: `matrix` is texts x words (CSR, int32); `words` are sorted."""
+
+    matrix: Any
+    words: pl.Series
+
+
+def words(text: pl.Expr) -> pl.Expr:
+    """The words of a text in order, lower case: runs of letters and digits. NULL has none."""
+    return text.fill_null("").str.to_lowercase().str.extract_all(WORD)
+
+
+def word_counts(texts: pl.Series) -> WordCounts:
+    """The words of each text, counted."""
+    found = (
+        pl.DataFrame({"text": texts.rename("text")})
+        .lazy()
+        .select(pl.int_range(pl.len(), dtype=pl.Int32).alias("row"), words(pl.col("text")).alias("word"))
+        .explode("word", empty_as_null=False)
+        .group_by("row", "word")
+        .agg(pl.len().cast(pl.Int32).alias("count"))
+        .with_columns(pl.col("word").rank("dense").cast(pl.Int32).sub(1).alias("column"))
+        .sort("row", "column")
+        .collect()
+    )
+    known = found.select("word", "column").unique().sort("column")["word"]
+    cells = (found["row"].to_numpy(), found["column"].to_numpy())
+    return WordCounts(sp.csr_array((found["count"].to_numpy(), cells), shape=(len(texts), len(known))), known)
+
+
+def gram_counts(texts: pl.Series, sizes: tuple[int, ...] = (3, 4, 5)) -> Any:  # noqa: ANN401 - scipy has no types
+    """Character n-grams of each text within its words, a space at either end of each: texts x 2**20 (CSR, int32).
+
+    Columns are hashes of the n-grams.
+    """
+    spaced = pl.select(
+        pl.lit(" ")
+        + pl.lit(texts.fill_null("")).str.to_lowercase().str.extract_all(WORD).list.join("  ")
+        + pl.lit(" ")
+    ).to_series()
+    points = np.frombuffer("".join(spaced.to_list()).encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
+    lengths = spaced.str.len_chars().to_numpy()
+    row = np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
+    word = np.cumsum((points == 32) & (np.roll(points, 1) == 32))  # noqa: PLR2004 - a space
+    rows, columns = [], []
+    for size in sizes:
+        if len(points) < size:
+            continue
+        count = len(points) - size + 1
+        code = np.full(count, np.uint64(size))
+        for at in range(size):
+            code = (code ^ points[at : at + count]) * _MULTIPLIER
+            code ^= code >> np.uint64(29)
+        whole = (row[:count] == row[size - 1 :]) & (word[:count] == word[size - 1 :])
+        rows.append(row[:count][whole])
+        columns.append((code[whole] * _MULTIPLIER >> np.uint64(64 - _GRAM_BITS)).astype(np.int32))
+    cells = (np.concatenate(rows), np.concatenate(columns)) if rows else (np.array([], int), np.array([], int))
+    counts = sp.csr_array((np.ones(len(cells[0]), np.int32), cells), shape=(len(texts), 2**_GRAM_BITS))
+    counts.sum_duplicates()
+    return counts
