@@ -60,6 +60,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave forget apply --dry-run",
         "slowwave forget hold MEMORY_ID --reason 'the audit needs it'",
     ),
+    "curate": (
+        "slowwave curate --dry-run --limit 3",
+        "slowwave curate --dry-run --format json",
+    ),
     "diff": (
         "slowwave diff",
         "slowwave diff previous current --format json",
@@ -233,6 +237,20 @@ def schema(
     from slowwave.flows.schema_command import run_schema
 
     run_schema(table, output=output.value)
+
+
+@app.command(epilog=_examples("curate"))
+def curate(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the prompts and about what they cost; send nothing.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most so many questions, the newest.")] = None,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = TextFormat.text,
+) -> None:
+    """Ask a language model about new memories now, as `nightly` does; needs SLOWWAVE_LLM_URL and SLOWWAVE_LLM_MODEL."""
+    from slowwave.flows.curate_command import run_curate
+
+    run_curate(_settings(), dry_run=dry_run, limit=limit, output=output.value)
 
 
 @app.command(epilog=_examples("diff"))

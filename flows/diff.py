@@ -24,7 +24,7 @@ _MEMORIES = {
     "status_changed": ("memory whose status changed", "memories whose status changed"),
     "new": ("new memory", "new memories"),
     "gone": ("memory gone", "memories gone"),
-    "echoed_count": ("memory echoed more or less often", "memories echoed more or less often"),
+    "reference_count": ("memory referenced more or less often", "memories referenced more or less often"),
     "injected_count": ("memory injected more or less often", "memories injected more or less often"),
     "eligible_count": ("memory eligible more or less often", "memories eligible more or less often"),
 }
@@ -131,7 +131,7 @@ def _examples(rows: list[dict[str, Any]], width: int) -> Grid:
 def _moved(row: dict[str, Any]) -> str:
     """What became of the memory: its status or count before and after, or its counts where it is new or gone."""
     if "before" not in row:
-        return f"{row['status'] or 'never landed'}, {row['injected_count']:,} inj., {row['echoed_count']:,} echoed"
+        return f"{row['status'] or 'never landed'}, {row['injected_count']:,} inj., {row['reference_count']:,} ref."
     before, after = row["before"], row["after"]
     if isinstance(before, int) and isinstance(after, int):
         return f"{before:,} → {after:,} ({after - before:+,})"

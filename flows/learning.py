@@ -11,6 +11,7 @@ from slowwave.transforms.evidence_tables import MemoryReferences, ReplayedIntera
 from slowwave.transforms.landed_tables import Interactions, Outcomes
 from slowwave.transforms.learning import Learned, learned
 from slowwave.transforms.memory_outcomes import memory_outcomes
+from slowwave.transforms.memory_references import is_reference
 from slowwave.transforms.memory_states import memory_origins
 
 _NOT_NEEDED = {"user_id", "feedback", "extra", "row_hash", "key_hash"}
@@ -42,6 +43,7 @@ def memory_outcomes_from(run: Run, plan: Plan, attempts: pl.DataFrame) -> pl.Dat
     references = (
         run.lake.scan_evidence(MemoryReferences, plan.partitions)
         .join(of_interactions.lazy(), on="interaction_id", how="semi")
+        .select("memory_id", "interaction_id", "is_injected", is_reference().alias("is_referenced"))
         .collect()
     )
     memories = memory_origins(plan.log.states.lazy()).collect()

@@ -16,11 +16,13 @@ import polars as pl
 from slowwave.flows.code_hash import code_hash
 from slowwave.flows.errors import UserError
 from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed, inbox_deliveries
+from slowwave.flows.llm_stage import asked_line, asked_of_model
 from slowwave.flows.plan import DayPlan, LogAsOf, Plan
 from slowwave.flows.prune import prune
 from slowwave.flows.publish import publish
 from slowwave.flows.replay import batches_of_days, build_days
 from slowwave.flows.run import Progress, Run, no_progress, start_run
+from slowwave.flows.run_ids import utc_now
 from slowwave.flows.serving import Finding, current_run, is_readable, run_path, swap_in
 from slowwave.transforms.evidence_tables import DayInputs
 from slowwave.transforms.serving_tables import Runs
@@ -51,6 +53,7 @@ class NightlyResult:
     built: list[DayPlan]
     findings: list[Finding]
     serving: Path | None
+    asked: str = ""
 
 
 def land(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
@@ -71,7 +74,9 @@ def land_paths(run: Run, deliveries: Sequence[Delivery], **options: Any) -> Land
 
 
 def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> NightlyResult:
-    """Land the inbox, rebuild what changed, publish.
+    """Land the inbox, ask the language model if there is one, rebuild what changed, publish.
+
+    An explicit `as_of` asks nothing; else answers that land are seen, for `as_of` is then the end of the asking.
 
     With nothing new and the same UTC day of `as_of`, current stays and a skipped run is recorded. An explicit `as_of`
     is always published, unless current has that very one, from the same input, params and code.
@@ -80,14 +85,19 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     """
     explicit = as_of is not None
     as_of = as_of or run.started_at
+    asked = ""
     try:
         run.stage("land", land, run, inbox_deliveries(run.settings.inbox))
+        if run.params.llm.model and not explicit:
+            answers = run.stage("ask", asked_of_model, run)
+            asked = asked_line(answers) if answers else ""
+            as_of = utc_now() if answers and answers.landed else as_of
         plan = run.stage("plan", make_plan, run, as_of, full)
         skip = "" if full else _nothing_new(run, plan, explicit=explicit)
         if skip:
             run.record(run.ledger_row("skipped", as_of=as_of, message=skip, input_hash=plan.input_hash))
             return NightlyResult(
-                run.run_id, "skipped", skip, as_of, run.landed, plan, [], [], current_run(run.settings)
+                run.run_id, "skipped", skip, as_of, run.landed, plan, [], [], current_run(run.settings), asked
             )
         built = build(run, plan, verify=full)
         path, findings, row = run.stage("publish", publish, run, plan, built, run_path(run.settings, run.run_id))
@@ -98,7 +108,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         _record_failure(run, as_of, error)
         raise
     run.stage("prune", prune, run.settings, run.lake)
-    return NightlyResult(run.run_id, "published", "", as_of, run.landed, plan, built, findings, path)
+    return NightlyResult(run.run_id, "published", "", as_of, run.landed, plan, built, findings, path, asked)
 
 
 def backfill(run: Run, first: date, last: date) -> NightlyResult:

@@ -48,7 +48,7 @@ WAIT_SECONDS = 600
 _RETRY_SECONDS = (1.0, 10.0)
 _REPORT_EVERY_SECONDS = 2.0
 # How far a run is, in percent, when a phase begins; replaying is most of the work.
-_PHASES = {"landing": 0.0, "planning": 30.0, "replaying": 35.0, "publishing": 90.0}
+_PHASES = {"landing": 0.0, "asking": 20.0, "planning": 30.0, "replaying": 35.0, "publishing": 90.0}
 
 # Told what a flow of this process is doing: the command that runs one sets it to its screen.
 watching: ContextVar[Progress] = ContextVar("watching", default=no_progress)

@@ -33,8 +33,8 @@ _AGEING = {
     "forgetting_plan": ("reason", "need_30d", "strength"),
 }
 _FACTS = ("run_id", "as_of", "finished_at", "version", "code_hash", "params_hash", "methods")
-_MOVED = ("echoed_count", "injected_count", "eligible_count")
-_NEEDED = {"memory_id", "project", "memory_type", "status", "content", "reference_count", *_MOVED}
+_MOVED = ("reference_count", "injected_count", "eligible_count")
+_NEEDED = {"memory_id", "project", "memory_type", "status", "content", *_MOVED}
 _MANY_NAMED = 5
 
 
@@ -219,7 +219,7 @@ def _memories(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     kept = "FROM before.memory_health AS o JOIN after.memory_health AS n USING (memory_id)"
     gone = "FROM before.memory_health AS n ANTI JOIN after.memory_health AS o USING (memory_id)"
     fresh = "FROM after.memory_health AS n ANTI JOIN before.memory_health AS o USING (memory_id)"
-    one = "memory_id, n.project, n.memory_type, n.status, n.eligible_count, n.injected_count, n.echoed_count"
+    one = "memory_id, n.project, n.memory_type, n.status, n.eligible_count, n.injected_count, n.reference_count"
     by_weight = "n.reference_count DESC, n.injected_count DESC, memory_id"
     moved = f"memory_id, n.project, o.{{0}} AS before, n.{{0}} AS after, n.{excerpt} {kept}"
     found = {

@@ -21,6 +21,8 @@ from slowwave.transforms.evidence_tables import (
     ReferenceDays,
     ReplayedInteractions,
 )
+from slowwave.transforms.extract import extracted_statements
+from slowwave.transforms.extract_tables import ExtractedStatements
 from slowwave.transforms.landed_tables import Interactions
 from slowwave.transforms.memory_days import memory_days, reference_days
 from slowwave.transforms.memory_references import memory_references
@@ -91,7 +93,7 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
         if inputs[plan.day].fingerprint != plan.fingerprint:
             message = f"the files of {plan.day} changed while they were read: run this again"
             raise UserError(message)
-    references = _references(log, list(inputs), inputs)
+    references, statements = _found_in_texts(log, list(inputs), inputs)
     for plan in plans:
         day = inputs[plan.day]
         of_day = references.filter(pl.col("occurred_at").dt.date() == plan.day)
@@ -103,19 +105,22 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
             (MemoryDays, counted),
             (ReferenceDays, reference_days(counted)),
             (ProjectDays, project_days(day.interactions.lazy())),
+            (ExtractedStatements, statements.filter(pl.col("occurred_at").dt.date() == plan.day).lazy()),
         ]
         for table, frame in frames:
             _write_partition(log.lake, table, plan, frame.sort(table.key).collect(), verify=verify)
     return len(plans)
 
 
-def _references(log: LogAsOf, days: Sequence[date], inputs: dict[date, ReplayInputs]) -> pl.DataFrame:
-    """memory_references of several days, their texts held a slice at a time."""
+def _found_in_texts(
+    log: LogAsOf, days: Sequence[date], inputs: dict[date, ReplayInputs]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """memory_references and extracted_statements of several days, their texts held a slice at a time."""
     files = [file for day in days for file in log.files(Interactions)[day]]
     wanted = pl.concat([day.interactions for day in inputs.values()])
     times = wanted["occurred_at"]
     pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
-    found = []
+    found, stated = [], []
     seen: set[str] = set()
     for slices in _slices(files):
         scans = [
@@ -123,7 +128,15 @@ def _references(log: LogAsOf, days: Sequence[date], inputs: dict[date, ReplayInp
             for piece in slices
         ]
         texts = pl.concat(scans).collect()
-        found.append(memory_references(_wanted_rows(texts, wanted, seen), pool, log.params.evidence))
+        rows = _wanted_rows(texts, wanted, seen)
+        found.append(memory_references(rows, pool, _used(log, rows, inputs), log.params.evidence))
+        stated.append(extracted_statements(rows, log.params.evidence.extract))
+    return pl.concat(found), pl.concat(stated)
+
+
+def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) -> pl.DataFrame:
+    """The pairs that `used/1` finds, day by day: each day is judged by the memories eligible on it."""
+    found = [pl.DataFrame(schema={"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Float64})]
     return pl.concat(found)
 
 

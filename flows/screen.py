@@ -34,7 +34,7 @@ from slowwave.transforms.serving_tables import Runs
 
 Lines = list[tuple[str, str]]
 
-_PHASES = {"plan": "planning", "replay": "replaying", "publish": "publishing"}
+_PHASES = {"ask": "asking", "plan": "planning", "replay": "replaying", "publish": "publishing"}
 _SECONDS_BETWEEN_LINES = 10.0
 _LABEL_WIDTH = 13
 _SHOWN_FILES = 12
@@ -105,7 +105,7 @@ class Screen:
             self._bars.update(self._bars.task_ids[-1], completed=done, total=total or None, detail=detail)
         elif is_new or time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
-            self.note(phase + (f": {done} of {total}" if total and phase == "replaying" else ""))
+            self.note(phase + (f": {done} of {total}" if total and phase in {"asking", "replaying"} else ""))
 
 
 def print_lines(title: str, lines: Lines, commands: Sequence[str] = ()) -> None:
@@ -217,6 +217,7 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
     lines = [("run", f"{result.run_id}, {seconds:,.1f} s")]
     if result.status != "built":
         lines += landed_lines(result.landed)
+        lines += [("asked", result.asked)] if result.asked else []
     if result.status != "skipped":
         lines += day_lines(result.built, "rebuilt" if result.status == "published" else "built", len(result.plan.days))
     if result.status == "published":

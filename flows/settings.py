@@ -62,6 +62,8 @@ class Settings:
     def params(self) -> Params:
         """The params of this home: the defaults, changed by `params.toml` where there is one.
 
+        `$SLOWWAVE_LLM_MODEL` names the model in place of both: what is published depends on it.
+
         Raises UserError when the file is not TOML or states what no param is called.
         """
         # Pydantic and Polars take half a second to load, and a command that only reads needs no params.
@@ -69,13 +71,15 @@ class Settings:
 
         from slowwave.transforms.params import Params
 
-        if not self.params_file.exists():
-            return Params()
+        model = os.environ.get("SLOWWAVE_LLM_MODEL", "").strip()
         try:
-            return Params.model_validate(tomllib.loads(self.params_file.read_text()))
+            params = Params()
+            if self.params_file.exists():
+                params = Params.model_validate(tomllib.loads(self.params_file.read_text()))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, pydantic.ValidationError) as error:
             message = f"{self.params_file} cannot be used: {error}"
             raise UserError(message) from error
+        return params.model_copy(update={"llm": params.llm.model_copy(update={"model": model})}) if model else params
 
 
 def settings_from_environment() -> Settings:

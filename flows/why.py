@@ -44,7 +44,7 @@ _ENDED = """
 SELECT r.interaction_id, r.occurred_at, r.project, r.agent, r.session_id, o.outcome_id, o.success
 FROM memory_references AS r
 JOIN counted_outcomes AS o ON o.interaction_id = r.interaction_id AND o.is_deciding
-WHERE r.memory_id = $id AND r.is_echoed
+WHERE r.memory_id = $id AND (r.is_echoed OR r.is_used)
 ORDER BY r.occurred_at DESC, r.interaction_id
 """
 
@@ -114,7 +114,7 @@ _INTERACTION = (
 def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  # noqa: A002 - what it is called
     """Print a memory's counts with the interactions behind them, as `text` (`limit` of each) or `json` (all).
 
-    Given an interaction's id, prints the memories that were injected into it or echoed by it; given that of a strategy
+    Given an interaction's id, prints the memories that were injected into it, echoed by it or used in it; given that of a strategy
     (or one of its wordings), an error or an outcome, the attempts behind it.
 
     Raises UserError when nothing is published, or nothing that is published has this id.
@@ -178,7 +178,8 @@ class Publish:
         references = self.records(_REFERENCES, id=memory_id)
         injected = [_about(row) for row in references if row["is_injected"]]
         echoed = [_about(row, "echoed_in", "in_prompt") for row in references if row["is_echoed"]]
-        referenced = [_about(row, "methods") for row in references if row["is_echoed"]]
+        used = [_about(row, "used_score") for row in references if row["is_used"]]
+        referenced = [_about(row, "methods") for row in references if row["is_echoed"] or row["is_used"]]
         ended = self.records(_ENDED, id=memory_id)
         eligible, problem = self._eligible(memory_id, state["eligible_count"])
         return {
@@ -190,6 +191,7 @@ class Publish:
                 "eligible": state["eligible_count"],
                 "injected": state["injected_count"],
                 "echoed": state["echoed_count"],
+                "used": state["used_count"],
                 "references": state["reference_count"],
                 "confirmed": state["confirmed_count"],
                 "contradicted": state["contradicted_count"],
@@ -197,6 +199,7 @@ class Publish:
             "eligible": eligible,
             "injected": injected,
             "echoed": echoed,
+            "used": used,
             "references": referenced,
             "confirmed": [_about(row, "outcome_id") for row in ended if row["success"]],
             "contradicted": [_about(row, "outcome_id") for row in ended if not row["success"]],
@@ -205,7 +208,7 @@ class Publish:
         }
 
     def interaction(self, interaction_id: str) -> Record | None:
-        """The memories injected into an interaction or echoed by it; None for an unknown id."""
+        """The memories injected into an interaction, echoed by it or used in it; None for an unknown id."""
         references = self.records(_OF_INTERACTION, id=interaction_id)
         about = references or self._replayed(interaction_id)
         if not about:
@@ -222,6 +225,7 @@ class Publish:
                 for row in references
                 if row["is_echoed"]
             ],
+            "used": [{name: row[name] for name in ("memory_id", "used_score")} for row in references if row["is_used"]],
             "outcomes": outcomes,
         }
 

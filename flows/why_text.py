@@ -26,6 +26,7 @@ _MEANINGS = {
     "eligible": "interactions in which it was active and of the project, or global",
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
     "echoed": "interactions whose answer repeats its first words (echo/1)",
+    "used": "interactions whose answer relies on it in whatever words, as far as used/1 finds",
     "references": "interactions whose answer echoes or uses it: a lower bound on its real use",
     "confirmed": "references in interactions whose latest attempt succeeded",
     "contradicted": "references in interactions whose latest attempt failed: not evidence that the text is false",
@@ -53,7 +54,7 @@ def memory_text(found: Record, limit: int) -> str:
 
 
 def interaction_text(found: Record) -> str:
-    """An interaction and the memories that were injected into it or echoed by it."""
+    """An interaction and the memories that were injected into it, echoed by it or used in it."""
     about = ", ".join(f"{name} {found[name] or '(none)'}" for name in ("project", "agent", "session_id"))
     parroted = _parroted(found["echoed"])
     lines = [
@@ -66,6 +67,9 @@ def interaction_text(found: Record) -> str:
         "",
         f"echoed {len(found['echoed'])}: memories whose first words its answer repeats (echo/1){parroted}",
         *(f"  {row['memory_id']}  {_where(row)}" for row in found["echoed"]),
+        "",
+        f"used {len(found['used'])}: memories its answer relies on in whatever words (used/1, estimated)",
+        *(f"  {row['memory_id']}  {_where(row)}" for row in found["used"]),
         "",
         f"outcomes {len(found['outcomes'])}: how it ended",
         *(f"  {row['outcome_id']}  {_ended(row)}" for row in found["outcomes"]),
@@ -167,7 +171,9 @@ def _parroted(rows: list[Record] | None) -> str:
 
 
 def _where(row: Record) -> str:
-    """Where a row's answer echoes the memory; '' for rows that are not about echoes."""
+    """How a row's answer was found to echo or use the memory; '' for other rows."""
+    if "used_score" in row:
+        return f"probability {row['used_score']:.2f}"
     if "echoed_in" not in row:
         return ""
     where = "response and summary" if row["echoed_in"] == "both" else row["echoed_in"]

@@ -17,7 +17,10 @@ def _model() -> Any:  # noqa: ANN401 - wordllama has no types
     import wordllama  # noqa: PLC0415 - takes a third of a second, and most commands need none of it
 
     folder = Path(wordllama.__file__).parent
-    return wordllama.WordLlama.load(dim=DIMENSIONS, cache_dir=folder, disable_download=True)
+    model = wordllama.WordLlama.load(dim=DIMENSIONS, cache_dir=folder, disable_download=True)
+    # padding would add the unknown token to short words, as often as the longest word beside them has tokens
+    model.tokenizer.no_padding()
+    return model
 
 
 @cache

@@ -12,8 +12,8 @@ from slowwave.transforms.anti_pattern_params import AntiPatternParams
 from slowwave.transforms.anti_pattern_q_values import q_values
 from slowwave.transforms.anti_pattern_rows import better_alternatives, counts, errors, failure_costs, why_bad
 from slowwave.transforms.anti_pattern_states import keeps_failing, open_states
+from slowwave.transforms.times import epoch_day
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times hold UTC, without a zone
 _MAX_LOG_E = 690.0  # e-values beyond 1e299 are not told apart
 SCHEMA = pl.Schema(
     {
@@ -74,7 +74,7 @@ def anti_patterns(
     candidates = failing.filter(pl.col("failed") >= params.min_failed_sessions)["cell"].sort()
     if candidates.is_empty():
         return SCHEMA.to_frame()
-    last_day = (as_of - timedelta(microseconds=1) - _EPOCH).days
+    last_day = epoch_day(as_of - timedelta(microseconds=1))
     own = recent_sessions(all_sessions.filter(pl.col("cell").is_in(candidates.implode())), params)
     totals = arms(all_sessions, own)
     at = looks(own, last_day)

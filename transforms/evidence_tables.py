@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import ClassVar, Literal
 
+from slowwave.transforms.extract_tables import ExtractedStatements
 from slowwave.transforms.schema import Table, column
 
 
@@ -31,6 +32,7 @@ class MemoryEligibility(Table):
     is_global: bool = column("Eligible in every project.")
     project: str = column("The project it was eligible in; '' when global or none.")
     pattern: str | None = column("Text echo looks for; NULL: too short to look for.")
+    content_hash: str = column("Hash of its text then, which `used/1` compares.")
     first_at: datetime = column("Key: first interaction of the stretch.", unit="UTC")
     last_at: datetime = column("Last interaction of the stretch.", unit="UTC")
     eligible_count: int = column("Interactions of the stretch.")
@@ -52,6 +54,10 @@ class MemoryReferences(Table):
     is_echoed: bool = column("The memory's first words stand in the response or its summary (`echo/1`).")
     echoed_in: Literal["response", "summary", "both"] | None = column("Where. NULL: not echoed.")
     in_prompt: bool | None = column("The same words already stood in the prompt (parroting). NULL: not echoed.")
+    is_used: bool = column("The answer relies on the memory in whatever words (`used/1`).")
+    used_score: float | None = column(
+        "Estimated probability of that, in steps of .0001. NULL: below the threshold.", unit="0-1"
+    )
     methods: list[str] = column("The methods that found it, with version.")
 
 
@@ -65,6 +71,7 @@ class MemoryDays(Table):
     eligible_count: int = column("Interactions in which it could have been used.")
     injected_count: int = column("Interactions it was injected into.")
     echoed_count: int = column("Interactions whose answer echoes it.")
+    used_count: int = column("Interactions whose answer uses it, in whatever words.")
     reference_count: int = column("Interactions whose answer echoes or uses it.")
     broad_count: int = column("Of them those that referenced many memories (`broad_memories`, default 10 or more).")
     bulk_count: int = column("Of them those that referenced very many (`bulk_memories`, default 100 or more).")
@@ -81,6 +88,7 @@ class ReferenceDays(Table):
     memory_id: str = column("Key: the memory, known or not.")
     injected_count: int = column("As in memory_days.")
     echoed_count: int = column("As in memory_days.")
+    used_count: int = column("As in memory_days.")
     reference_count: int = column("As in memory_days.")
     broad_count: int = column("As in memory_days.")
     bulk_count: int = column("As in memory_days.")
@@ -106,6 +114,7 @@ EVIDENCE: tuple[type[Table], ...] = (
     MemoryDays,
     ReferenceDays,
     ProjectDays,
+    ExtractedStatements,
 )
 
 

@@ -27,7 +27,7 @@ from slowwave.transforms.learning_tables import (
     StrategyVariants,
 )
 from slowwave.transforms.params import Params
-from slowwave.transforms.schema import Table, empty
+from slowwave.transforms.schema import Table, computed_schema
 from slowwave.transforms.scorecard import cutoff_days, graded_forecasts, scorecard
 from slowwave.transforms.strategy_groups import strategy_groups
 from slowwave.transforms.success_forecasts import forecast_fits, project_losses
@@ -83,7 +83,7 @@ def _of_strategies(
     attempts: pl.DataFrame, groups: pl.DataFrame, errors: pl.DataFrame, as_of: datetime, params: Params
 ) -> dict[type[Table], pl.DataFrame]:
     if not attempts["is_learned"].any():
-        return {table: empty(table).drop("run_id", "as_of") for table in _OF_STRATEGIES}
+        return {table: computed_schema(table).to_frame() for table in _OF_STRATEGIES}
     cells, tried = attempt_cells(attempts.filter("is_learned"))
     sessions = attempt_sessions(tried)
     losses = project_losses(sessions, cells, params.forecast)

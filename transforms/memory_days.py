@@ -5,27 +5,36 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.evidence_tables import MemoryDays, ReferenceDays
+from slowwave.transforms.memory_references import is_reference
 from slowwave.transforms.params import EvidenceParams
 from slowwave.transforms.schema import conform, polars_schema
 
-_COUNTS = ("eligible_count", "injected_count", "echoed_count", "reference_count", "broad_count", "bulk_count")
+_COUNTS = (
+    "eligible_count",
+    "injected_count",
+    "echoed_count",
+    "used_count",
+    "reference_count",
+    "broad_count",
+    "bulk_count",
+)
 
 
 def memory_days(eligibility: pl.LazyFrame, references: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
     """One row per memory that was eligible, injected or referenced on the day, sorted by memory_id."""
     eligible = eligibility.group_by("memory_id").agg(pl.col("eligible_count").sum())
-    is_reference = pl.col("is_echoed")
-    breadth = is_reference.sum().over("interaction_id")
-    is_broad = is_reference & (breadth >= params.broad_memories) & (breadth < params.bulk_memories)
-    is_bulk = is_reference & (breadth >= params.bulk_memories)
-    referenced_at = pl.col("occurred_at").filter(is_reference)
+    breadth = is_reference().sum().over("interaction_id")
+    is_broad = is_reference() & (breadth >= params.broad_memories) & (breadth < params.bulk_memories)
+    is_bulk = is_reference() & (breadth >= params.bulk_memories)
+    referenced_at = pl.col("occurred_at").filter(is_reference())
     referenced = (
         references.with_columns(is_broad.alias("is_broad"), is_bulk.alias("is_bulk"))
         .group_by("memory_id")
         .agg(
             pl.col("is_injected").cast(pl.Int64).sum().alias("injected_count"),
             pl.col("is_echoed").cast(pl.Int64).sum().alias("echoed_count"),
-            is_reference.cast(pl.Int64).sum().alias("reference_count"),
+            pl.col("is_used").cast(pl.Int64).sum().alias("used_count"),
+            is_reference().cast(pl.Int64).sum().alias("reference_count"),
             pl.col("is_broad").cast(pl.Int64).sum().alias("broad_count"),
             pl.col("is_bulk").cast(pl.Int64).sum().alias("bulk_count"),
             referenced_at.min().alias("first_referenced_at"),

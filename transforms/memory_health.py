@@ -6,7 +6,7 @@ import polars as pl
 
 from slowwave.transforms.params import Params
 
-COUNTS = ("eligible_count", "injected_count", "echoed_count", "reference_count")
+COUNTS = ("eligible_count", "injected_count", "echoed_count", "used_count", "reference_count")
 OUTCOME_COUNTS = ("confirmed_count", "contradicted_count")
 
 

@@ -39,7 +39,7 @@ def memory_outcomes(
     """One row per memory that an interaction with an attempted outcome had or was offered, sorted by memory_id.
 
     Args:
-        references: memory_id, interaction_id, is_injected, is_echoed.
+        references: memory_id, interaction_id, is_injected, is_referenced.
         interactions: interaction_id, occurred_at, memories_offered (id, rank, score), injection_probability.
         memories: memory_id, created_at, confidence (the initial one, or NULL).
         attempts: outcome_id, interaction_id, created_at, known_at, project, agent, task_type, task, block, success.
@@ -68,12 +68,12 @@ def memory_confidence(uses: pl.DataFrame, memories: pl.DataFrame, params: Memory
     """Per memory_id of `uses`, sorted: counts of its uses by how they ended, and the confidence they leave.
 
     Args:
-        uses: memory_id, block, is_echoed, success (0 or 1), expected, history: the interactions that had the memory,
+        uses: memory_id, block, is_referenced, success (0 or 1), expected, history: the interactions that had the memory,
             with the forecast of success without it (see `expected_success`).
         memories: memory_id, confidence (the initial one, or NULL).
         params: `confidence_weight`, `interval_mass`.
 
-    confirmed_count, contradicted_count: uses (the answer echoes it) in attempts that succeeded, failed. The latter is
+    confirmed_count, contradicted_count: references (the answer echoes or uses it) in attempts that succeeded, failed. The latter is
     not evidence that the text is false: `contradicted_expected` says how many of exactly these uses were expected to
     fail without it. It is NULL without uses, or where nothing at all was known before any of them.
 
@@ -85,7 +85,7 @@ def memory_confidence(uses: pl.DataFrame, memories: pl.DataFrame, params: Memory
     """
     surprise, together = pl.col("surprise"), pl.col("together")
     is_success = pl.col("success") == 1
-    used = uses.filter("is_echoed").with_columns(
+    used = uses.filter("is_referenced").with_columns(
         pl.when(is_success).then(1 - pl.col("expected")).otherwise("expected").alias("surprise")
     )
     independence = (

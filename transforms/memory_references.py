@@ -1,4 +1,4 @@
-"""Which memories were injected into an interaction, and which its answer echoes."""
+"""Which memories were injected into an interaction, which its answer echoes, and which it uses in other words."""
 
 from __future__ import annotations
 
@@ -13,13 +13,21 @@ _ANSWERS = {"response": 1, "response_summary": 2}
 _WHERE = {1: "response", 2: "summary", 3: "both"}
 
 
-def memory_references(interactions: pl.DataFrame, pool: pl.DataFrame, params: EvidenceParams) -> pl.DataFrame:
+def is_reference() -> pl.Expr:
+    """Evidence rows whose answer echoes or uses the memory."""
+    return pl.col("is_echoed") | pl.col("is_used")
+
+
+def memory_references(
+    interactions: pl.DataFrame, pool: pl.DataFrame, used: pl.DataFrame, params: EvidenceParams
+) -> pl.DataFrame:
     """Evidence rows of a set of interactions, one per (memory_id, interaction_id), sorted by key.
 
     Args:
         interactions: interaction_id, occurred_at, project, agent, session_id, prompt, response, response_summary,
             memories_used, reinforce; one row per interaction_id.
         pool: memory_id, is_global, project, pattern, valid_from, valid_until.
+        used: interaction_id, memory_id, used_score: the pairs found by `used/1` (see `used_memories`).
         params: names and bounds of the methods.
     """
     injected = (
@@ -30,12 +38,20 @@ def memory_references(interactions: pl.DataFrame, pool: pl.DataFrame, params: Ev
         .unique()
         .with_columns(pl.lit(value=True).alias("is_injected"))
     )
-    found = injected.join(
-        _echoed(interactions, pool).lazy(), on=["interaction_id", "memory_id"], how="full", coalesce=True
-    ).with_columns(pl.col("is_injected").fill_null(value=False), pl.col("echoed_in").is_not_null().alias("is_echoed"))
+    pair = ["interaction_id", "memory_id"]
+    found = (
+        injected.join(_echoed(interactions, pool).lazy(), on=pair, how="full", coalesce=True)
+        .join(used.lazy().select(*pair, "used_score"), on=pair, how="full", coalesce=True)
+        .with_columns(
+            pl.col("is_injected").fill_null(value=False),
+            pl.col("echoed_in").is_not_null().alias("is_echoed"),
+            pl.col("used_score").is_not_null().alias("is_used"),
+        )
+    )
     methods = pl.concat_list(
         pl.when("is_injected").then(pl.lit(params.injected_method)),
         pl.when("is_echoed").then(pl.lit(params.echo_method)),
+        pl.when("is_used").then(pl.lit(params.used.method)),
     ).list.drop_nulls()
     about = interactions.lazy().select("interaction_id", "occurred_at", "project", "agent", "session_id")
     rows = found.with_columns(methods.alias("methods")).join(about, on="interaction_id")

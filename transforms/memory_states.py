@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.echo import echo_pattern
+from slowwave.transforms.hashing import hashed
 from slowwave.transforms.landed_tables import Memories
 from slowwave.transforms.memory_timelines import is_global
 from slowwave.transforms.params import EvidenceParams
@@ -50,13 +51,15 @@ def memory_origins(states: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
-    """When which memory could be used where: memory_id, is_global, project, pattern, valid_from, valid_until.
+    """When which memory could be used where, and as what text.
+
+    Columns: memory_id, is_global, project, content, content_hash, pattern, valid_from, valid_until.
 
     Only active times; a global memory (`params.global_types` of project '') counts in every project. `pattern` is the
     text `echo/1` looks for, NULL where too short. Changes that alter none of these do not split a row, so that a
     change of confidence repairs no day.
     """
-    identity = ("is_active", "is_global", "project", "pattern")
+    identity = ("is_active", "is_global", "project", "content")
     pooled = states.sort("memory_id", "valid_from").select(
         "memory_id",
         "valid_from",
@@ -64,7 +67,7 @@ def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
         (pl.col("status") == "active").alias("is_active"),
         is_global(params).alias("is_global"),
         "project",
-        echo_pattern(pl.col("content").fill_null(""), params).alias("pattern"),
+        pl.col("content").fill_null(""),
     )
     same = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).shift().over("memory_id")) for name in identity])
     # the first row of a memory differs from what is not there: is_active is never NULL
@@ -74,5 +77,14 @@ def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
         .group_by("stretch", maintain_order=True)
         .agg(pl.col("memory_id", *identity).first(), pl.col("valid_from").first(), pl.col("valid_until").last())
         .filter("is_active")
-        .select("memory_id", "is_global", "project", "pattern", "valid_from", "valid_until")
+        .select(
+            "memory_id",
+            "is_global",
+            "project",
+            "content",
+            pl.col("content").map_batches(hashed, return_dtype=pl.String).alias("content_hash"),
+            echo_pattern(pl.col("content"), params).alias("pattern"),
+            "valid_from",
+            "valid_until",
+        )
     )

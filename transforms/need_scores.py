@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
 
 import numpy as np
 import polars as pl
@@ -11,13 +10,14 @@ import polars as pl
 from slowwave.transforms import scores
 from slowwave.transforms.decayed_counts import Floats
 from slowwave.transforms.hashing import digest
+from slowwave.transforms.learning_tables import Scorecard
 from slowwave.transforms.need_evidence import need_evidence
 from slowwave.transforms.need_forecasts import need_forecasts
 from slowwave.transforms.need_params import NeedParams
 from slowwave.transforms.need_windows import window_cuts
+from slowwave.transforms.schema import computed_schema
+from slowwave.transforms.times import FIRST_MONDAY, midnight
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times here are UTC without zone
-_FIRST_MONDAY = 4  # 1970-01-05
 _BASE_RATE = "base_rate/1"
 _DRAWS = 100
 _MASS = 0.9
@@ -25,17 +25,6 @@ _METRICS: dict[str, Callable[[scores.Graded], Floats]] = {
     "brier": scores.brier,
     "log_loss": scores.log_loss,
     "calibration_error": scores.calibration_error,
-}
-_SCHEMA = {
-    "method": pl.String,
-    "metric": pl.String,
-    "cutoff_at": pl.Datetime("us"),
-    "horizon_days": pl.Int64,
-    "value": pl.Float64,
-    "value_low": pl.Float64,
-    "value_high": pl.Float64,
-    "attempts": pl.Int64,
-    "cutoffs": pl.Int64,
 }
 
 
@@ -48,7 +37,7 @@ def need_cutoff_days(scope_days: pl.DataFrame, today: int, params: NeedParams) -
     first = scope_days["day"].min()
     if not isinstance(first, int):
         return []
-    start = first + 1 + (_FIRST_MONDAY - first - 1) % step
+    start = first + 1 + (FIRST_MONDAY - first - 1) % step
     return list(range(start, today - params.horizon_days + 1, step))[-params.score_cutoffs :]
 
 
@@ -146,7 +135,9 @@ def need_scores(
     for (cutoff,), cases in graded.group_by("cutoff", maintain_order=True):
         assert isinstance(cutoff, int)  # noqa: S101 - the column is Int64
         rows += _grades(cases, cutoff, params)
-    return pl.DataFrame(rows, schema=_SCHEMA, orient="row").sort("method", "metric", "cutoff_at", "horizon_days")
+    return pl.DataFrame(rows, schema=computed_schema(Scorecard), orient="row").sort(
+        "method", "metric", "cutoff_at", "horizon_days"
+    )
 
 
 def _grades(cases: pl.DataFrame, cutoff: int, params: NeedParams) -> list[tuple[object, ...]]:
@@ -170,7 +161,7 @@ def _grades(cases: pl.DataFrame, cutoff: int, params: NeedParams) -> list[tuple[
         perfect = scores.calibration_error_if_perfect(whole, _DRAWS, generator)
         found[name, "calibration_error_if_perfect"] = np.concatenate([[perfect.mean()], perfect])
     found[params.method, "skill"] = 1 - found[params.method, "log_loss"] / found[_BASE_RATE, "log_loss"]
-    at = _EPOCH + timedelta(days=cutoff)
+    at = midnight(cutoff)
     return [
         (name, f"need_{metric}", at, params.horizon_days, *_with_interval(values), cases.height, 1)
         for (name, metric), values in found.items()

@@ -7,10 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from slowwave.transforms.anti_pattern_params import AntiPatternParams
 from slowwave.transforms.attempt_params import AttemptParams
 from slowwave.transforms.error_params import ErrorParams
+from slowwave.transforms.extract_params import ExtractParams
 from slowwave.transforms.forecast_params import ForecastParams
 from slowwave.transforms.forgetting_params import ForgettingParams
 from slowwave.transforms.hashing import digest
 from slowwave.transforms.heuristic_params import HeuristicParams
+from slowwave.transforms.llm_params import LlmParams
 from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
 from slowwave.transforms.need_params import NeedParams
 from slowwave.transforms.project_health_params import ProjectHealthParams
@@ -19,6 +21,7 @@ from slowwave.transforms.scorecard_params import ScorecardParams
 from slowwave.transforms.strategy_params import StrategyParams
 from slowwave.transforms.strength_params import StrengthParams
 from slowwave.transforms.trend_params import TrendParams
+from slowwave.transforms.used_params import UsedParams
 from slowwave.transforms.verdict_params import VerdictParams
 
 
@@ -41,6 +44,8 @@ class EvidenceParams(_Frozen):
     echo_min_code_points: int = Field(default=12, ge=1, description="A memory with fewer is not looked for.")
     broad_memories: int = Field(default=10, ge=2, description="Memories that a broad interaction references.")
     bulk_memories: int = Field(default=100, ge=2, description="Memories that a bulk interaction references.")
+    used: UsedParams = UsedParams()
+    extract: ExtractParams = ExtractParams()
 
 
 class Params(_Frozen):
@@ -69,6 +74,7 @@ class Params(_Frozen):
     project_health: ProjectHealthParams = ProjectHealthParams()
     review: ReviewParams = ReviewParams()
     forgetting: ForgettingParams = ForgettingParams()
+    llm: LlmParams = LlmParams()
 
     def params_hash(self) -> str:
         """Digest of all params."""
@@ -83,6 +89,8 @@ class Params(_Frozen):
         return [
             self.evidence.injected_method,
             self.evidence.echo_method,
+            self.evidence.used.method,
+            self.evidence.extract.method,
             self.attempts.method,
             self.attempts.task_type_method,
             self.strategies.method,
@@ -101,4 +109,5 @@ class Params(_Frozen):
             self.review.method,
             self.forgetting.method,
             self.forgetting.regret_method,
+            *self.llm.methods(),
         ]

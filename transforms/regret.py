@@ -8,6 +8,7 @@ import polars as pl
 from scipy.stats import beta
 
 from slowwave.transforms.forgetting_params import ForgettingParams
+from slowwave.transforms.memory_references import is_reference
 
 _ONE = 2**30  # probabilities are summed in fixed point, so that no order matters
 _PER = 1000
@@ -18,7 +19,7 @@ def regret(archived: pl.DataFrame, references: pl.LazyFrame, as_of: datetime, pa
 
     Args:
         archived: every archiving (see `archivings`).
-        references: memory_references: memory_id, interaction_id, occurred_at, is_injected, is_echoed.
+        references: memory_references: memory_id, interaction_id, occurred_at, is_injected, is_echoed, is_used.
         as_of: only archivings whose window of `regret_days` ended by then are counted.
         params: window and interval.
 
@@ -30,9 +31,9 @@ def regret(archived: pl.DataFrame, references: pl.LazyFrame, as_of: datetime, pa
     window = timedelta(days=params.regret_days)
     matured = archived.filter(pl.col("decided_at") + window <= as_of)
     in_window = pl.col("occurred_at").is_between("decided_at", pl.col("decided_at") + window, closed="left")
-    is_use = pl.when("is_shadow").then("is_echoed").otherwise("is_injected")
+    is_use = pl.when("is_shadow").then(is_reference()).otherwise("is_injected")
     uses = (
-        references.select("memory_id", "interaction_id", "occurred_at", "is_injected", "is_echoed")
+        references.select("memory_id", "interaction_id", "occurred_at", "is_injected", "is_echoed", "is_used")
         .join(matured.lazy().select("memory_id", "decision_id", "decided_at", "is_shadow"), on="memory_id")
         .filter(in_window, is_use)
         .group_by("decision_id")

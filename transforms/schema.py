@@ -161,6 +161,11 @@ def empty(table: type[Table]) -> pl.DataFrame:
     return pl.DataFrame(schema=polars_schema(table))
 
 
+def computed_schema(table: type[Table]) -> pl.Schema:
+    """The columns of a published table before the run and its `as_of` are stamped on."""
+    return pl.Schema({name: dtype for name, dtype in polars_schema(table).items() if name not in ("run_id", "as_of")})
+
+
 def conform(table: type[Table], frame: pl.LazyFrame) -> pl.LazyFrame:
     """`frame` with exactly the columns and dtypes of `table`; columns it lacks are NULL."""
     names = frame.collect_schema().names()

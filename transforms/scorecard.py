@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 import polars as pl
@@ -12,11 +12,12 @@ from slowwave.transforms import scores
 from slowwave.transforms.decayed_counts import Floats
 from slowwave.transforms.forecast_params import ForecastParams
 from slowwave.transforms.hashing import digest
+from slowwave.transforms.learning_tables import Scorecard
+from slowwave.transforms.schema import computed_schema
 from slowwave.transforms.scorecard_params import ScorecardParams
 from slowwave.transforms.success_forecasts import forecast_fits, known_days, success_forecasts
+from slowwave.transforms.times import FIRST_MONDAY, epoch_day, midnight
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times here are UTC without zone
-_FIRST_MONDAY = 4  # 1970-01-05
 BASE_RATE = "base_rate/1"
 LAPLACE = "laplace/1"
 
@@ -34,8 +35,8 @@ _COMPARED = ("brier", "log_loss")
 
 def cutoff_days(first_day: int, as_of: datetime, params: ScorecardParams) -> pl.DataFrame:
     """cutoff, day: Mondays after `first_day` whose horizon is over at `as_of`, with the days of the horizon."""
-    last = (as_of - _EPOCH) // timedelta(days=1) - params.horizon_days
-    mondays = range(first_day + 1 + (_FIRST_MONDAY - first_day - 1) % 7, last + 1, 7)
+    last = epoch_day(as_of) - params.horizon_days
+    mondays = range(first_day + 1 + (FIRST_MONDAY - first_day - 1) % 7, last + 1, 7)
     cutoffs = pl.DataFrame({"cutoff": pl.Series(list(mondays)[-params.cutoffs :], dtype=pl.Int64)})
     horizon = pl.int_ranges(pl.col("cutoff"), pl.col("cutoff") + params.horizon_days)
     return cutoffs.with_columns(horizon.alias("day")).explode("day")
@@ -124,18 +125,9 @@ def scorecard(forecasts: pl.DataFrame, params: ScorecardParams, method: str) -> 
         so_far = forecasts.filter(pl.col("cutoff") <= cutoff)
         rows += _grades(alone, int(cutoff), "", params, method)
         rows += _grades(so_far, int(cutoff), "_to_date", params, method)
-    schema = {
-        "method": pl.String,
-        "metric": pl.String,
-        "cutoff_at": pl.Datetime("us"),
-        "horizon_days": pl.Int64,
-        "value": pl.Float64,
-        "value_low": pl.Float64,
-        "value_high": pl.Float64,
-        "attempts": pl.Int64,
-        "cutoffs": pl.Int64,
-    }
-    return pl.DataFrame(rows, schema=schema, orient="row").sort("method", "metric", "cutoff_at", "horizon_days")
+    return pl.DataFrame(rows, schema=computed_schema(Scorecard), orient="row").sort(
+        "method", "metric", "cutoff_at", "horizon_days"
+    )
 
 
 def _grades(
@@ -145,7 +137,7 @@ def _grades(
     generator = np.random.default_rng(int(digest([str(cutoff), suffix])[:12], 16))
     drawn = generator.multinomial(len(blocks), np.full(len(blocks), 1 / len(blocks)), size=params.resamples)
     times = np.vstack([np.ones((1, len(blocks)), dtype=np.int64), drawn.astype(np.int64)])
-    about = (_EPOCH + timedelta(days=cutoff), params.horizon_days)
+    about = (midnight(cutoff), params.horizon_days)
     size = (int(forecasts["attempts"].sum()), forecasts["cutoff"].n_unique())
     found: dict[tuple[str, str], Floats] = {}
     for name in (method, BASE_RATE, LAPLACE):

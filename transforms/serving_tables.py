@@ -16,7 +16,7 @@ from slowwave.transforms.strength_tables import FittedStrengths
 
 
 class MemoryHealth(Table):
-    """What is known of each memory as of the run: identity, state, and how often it was eligible, injected, echoed."""
+    """What is known of each memory as of the run: identity, state, and how often it was eligible, injected, used."""
 
     name: ClassVar[str] = "memory_health"
     key: ClassVar[tuple[str, ...]] = ("memory_id",)
@@ -33,6 +33,7 @@ class MemoryHealth(Table):
     )
     injected_count: int = column("Interactions it was put into (`memories_used`).")
     echoed_count: int = column("Interactions whose answer repeats its first words (`echo/1`), parroted or not.")
+    used_count: int = column("Interactions whose answer relies on it in whatever words (`used/1`): a lower bound.")
     reference_count: int = column("Interactions whose answer echoes or uses it: a lower bound on its real use.")
     first_referenced_at: datetime | None = column("First reference. NULL: no detected reference.", unit="UTC")
     last_referenced_at: datetime | None = column("Last reference. NULL: no detected reference.", unit="UTC")
@@ -136,6 +137,7 @@ class MemoryHealthHistory(Table):
     eligible_count: int = column("As in memory_health, up to the end of the day.")
     injected_count: int = column("As in memory_health, up to the end of the day.")
     echoed_count: int = column("As in memory_health, up to the end of the day.")
+    used_count: int = column("As in memory_health, up to the end of the day.")
     reference_count: int = column("As in memory_health, up to the end of the day.")
     reinforced_confidence: float | None = column("As in memory_health, at the end of the day.", unit="0-1")
     strength: float | None = column(

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from slowwave.transforms.schema import empty, polars_schema
+from slowwave.transforms.schema import computed_schema, polars_schema
 from slowwave.transforms.strength_params import StrengthParams
 from slowwave.transforms.strength_tables import FittedStrengths
 from slowwave.transforms.strengths import default_half_lives, evidence, strengths_of
@@ -104,7 +104,7 @@ def fits_at(windows: WindowCounts, today: int, params: StrengthParams) -> pl.Dat
         losses = (fitted.log_loss, fitted.default_log_loss)
         counts = (fitted.windows, fitted.forecasts, fitted.references)
         rows.append((memory_type, half_life * times, half_life, *counts, *losses))
-    columns = empty(FittedStrengths).drop("run_id", "as_of").columns
+    columns = computed_schema(FittedStrengths).names()
     schema = {name: polars_schema(FittedStrengths)[name] for name in columns}
     return pl.DataFrame(rows, schema=schema, orient="row").sort("memory_type")
 

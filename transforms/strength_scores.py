@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 import numpy as np
 import polars as pl
@@ -11,15 +10,17 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from slowwave.transforms.fades_at import NEVER, fades_on
+from slowwave.transforms.learning_tables import Scorecard
+from slowwave.transforms.schema import computed_schema
 from slowwave.transforms.scorecard import BASE_RATE, cutoff_days
 from slowwave.transforms.scorecard_params import ScorecardParams
 from slowwave.transforms.strength_fits import fits_at, may_be_referenced, window_counts
 from slowwave.transforms.strength_params import StrengthParams
 from slowwave.transforms.strengths import Evidence, evidence, strength_on
+from slowwave.transforms.times import midnight
 
 Integers = NDArray[np.int64]
 
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times here are UTC without zone
 METRIC = "fades_as_said"
 _HORIZON_DAYS = 30
 
@@ -68,24 +69,13 @@ def strength_scores(
         owner = np.flatnonzero(judged["scope"].is_in(is_active.implode()).to_numpy()).astype(np.int64)
         found = foretold(known[half_lives], owner, cutoff, params)
         so_far = Foretold(so_far.said + found.said, so_far.kept + found.kept, so_far.expected + found.expected)
-        about = (_EPOCH + timedelta(days=cutoff), _HORIZON_DAYS)
+        about = (midnight(cutoff), _HORIZON_DAYS)
         interval = _wilson(found, scorecard.interval_mass)
         for suffix, counts, ends, cutoffs in (("", found, interval, 1), ("_to_date", so_far, (None, None), number)):
             size = (counts.said, cutoffs)
             rows.append((params.method, METRIC + suffix, *about, counts.share(counts.kept), *ends, *size))
             rows.append((BASE_RATE, METRIC + suffix, *about, counts.share(counts.expected), None, None, *size))
-    schema = {
-        "method": pl.String,
-        "metric": pl.String,
-        "cutoff_at": pl.Datetime("us"),
-        "horizon_days": pl.Int64,
-        "value": pl.Float64,
-        "value_low": pl.Float64,
-        "value_high": pl.Float64,
-        "attempts": pl.Int64,
-        "cutoffs": pl.Int64,
-    }
-    return pl.DataFrame(rows, schema=schema, orient="row").sort("method", "metric", "cutoff_at")
+    return pl.DataFrame(rows, schema=computed_schema(Scorecard), orient="row").sort("method", "metric", "cutoff_at")
 
 
 @dataclass(frozen=True)
@@ -128,7 +118,7 @@ def _cutoffs(active: pl.DataFrame, today: int, scorecard: ScorecardParams) -> li
     if not isinstance(first, int):
         return []
     of_fading = scorecard.model_copy(update={"horizon_days": _HORIZON_DAYS})
-    return cutoff_days(first, _EPOCH + timedelta(days=today), of_fading)["cutoff"].unique().sort().to_list()
+    return cutoff_days(first, midnight(today), of_fading)["cutoff"].unique().sort().to_list()
 
 
 def _wilson(found: Foretold, mass: float) -> tuple[float | None, float | None]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 
 import polars as pl
 
 # Epoch numbers from this size on are milliseconds (the landing contract).
 EPOCH_MILLISECONDS_FROM = 100_000_000_000
 _EPOCH = date(1970, 1, 1)
+FIRST_MONDAY = 4  # 1970-01-05, in days since 1970
 _LAST_HOUR, _LAST_MINUTE, _LAST_SECOND = 23, 59, 59
 # 0001-01-01 and 9999-12-31T23:59:59.999999, the instants every engine here can hold and print.
 _EARLIEST_US = -62_135_596_800_000_000
@@ -77,6 +78,11 @@ def _epoch_us(text: pl.Expr) -> pl.Expr:
 
 def _datetime_in_range(us: pl.Expr) -> pl.Expr:
     return pl.when(us.is_between(_EARLIEST_US, _LATEST_US)).then(us).cast(pl.Datetime("us"))
+
+
+def midnight(epoch_day: int) -> datetime:
+    """The start of a UTC day, given in days since 1970."""
+    return datetime.combine(_EPOCH + timedelta(days=epoch_day), time())
 
 
 def epoch_day(instant: datetime) -> int:

@@ -1,6 +1,7 @@
--- question: What was asked and answered where one memory was injected or echoed?
+-- question: What was asked and answered where one memory was injected, echoed or used?
 -- columns: occurred_at (UTC) – when; interaction_id – the interaction; agent – who; is_injected – it was given;
---   is_echoed – the answer repeats its first words; prompt – what was asked; response – what was answered
+--   is_echoed – the answer repeats its first words; used_score (0-1) – estimated probability that it relies on the
+--   memory in whatever words, empty below the threshold; prompt – what was asked; response – what was answered
 -- params: memory_id; limit=20
 SELECT
     r.occurred_at,
@@ -8,6 +9,7 @@ SELECT
     r.agent,
     r.is_injected,
     r.is_echoed,
+    r.used_score,
     i.prompt,
     i.response
 FROM memory_references AS r

@@ -11,6 +11,7 @@ FULL JOIN (
                 'eligible_count': eligible_count,
                 'injected_count': injected_count,
                 'echoed_count': echoed_count,
+                'used_count': used_count,
                 'reference_count': reference_count,
                 'status': status,
                 'reinforced_confidence': reinforced_confidence
@@ -21,7 +22,13 @@ FULL JOIN (
     GROUP BY memory_id
 ) AS l USING (memory_id)
 WHERE
-    (h.eligible_count, h.injected_count, h.echoed_count, h.reference_count)
-    IS DISTINCT FROM (l.last.eligible_count, l.last.injected_count, l.last.echoed_count, l.last.reference_count)
+    (h.eligible_count, h.injected_count, h.echoed_count, h.used_count, h.reference_count)
+    IS DISTINCT FROM (
+        l.last.eligible_count,
+        l.last.injected_count,
+        l.last.echoed_count,
+        l.last.used_count,
+        l.last.reference_count
+    )
     OR h.status IS DISTINCT FROM l.last.status
     OR h.reinforced_confidence IS DISTINCT FROM l.last.reinforced_confidence

@@ -14,7 +14,7 @@ LEFT JOIN (
         count(*) FILTER (NOT o.success) AS contradicted
     FROM memory_references AS r
     JOIN counted_outcomes AS o ON o.interaction_id = r.interaction_id AND o.is_deciding
-    WHERE r.is_echoed
+    WHERE r.is_echoed OR r.is_used
     GROUP BY r.memory_id
 ) AS r USING (memory_id)
 WHERE

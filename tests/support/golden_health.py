@@ -239,10 +239,13 @@ def uses() -> pl.LazyFrame:
         ("f", "i8", 81, True, True),
     ]
     return pl.LazyFrame(
-        [(memory, interaction, START + timedelta(days=day), *found) for memory, interaction, day, *found in rows],
+        [
+            (memory, interaction, START + timedelta(days=day), *found, interaction == "i5")
+            for memory, interaction, day, *found in rows
+        ],
         schema={
             "memory_id": pl.String, "interaction_id": pl.String, "occurred_at": pl.Datetime("us"),
-            "is_injected": pl.Boolean, "is_echoed": pl.Boolean,
+            "is_injected": pl.Boolean, "is_echoed": pl.Boolean, "is_used": pl.Boolean,
         },
         orient="row",
     )  # fmt: skip

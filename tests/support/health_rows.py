@@ -21,7 +21,8 @@ _SCHEMA = pl.Schema(
     {
         "memory_id": pl.String, "project": pl.String, "status": pl.String, "content": pl.String,
         "memory_type": pl.String, "pinned": pl.Boolean, "is_held": pl.Boolean, "created_at": _TIME,
-        "eligible_count": pl.Int64, "injected_count": pl.Int64, "echoed_count": pl.Int64, "reference_count": pl.Int64,
+        "eligible_count": pl.Int64, "injected_count": pl.Int64, "echoed_count": pl.Int64, "used_count": pl.Int64,
+        "reference_count": pl.Int64,
         "confirmed_count": pl.Int64, "contradicted_count": pl.Int64, "contradicted_expected": pl.Float64,
         "first_referenced_at": _TIME, "last_referenced_at": _TIME, "confidence": pl.Float64,
         "confidence_low": pl.Float64, "confidence_high": pl.Float64, "lift": pl.Float64, "lift_low": pl.Float64,

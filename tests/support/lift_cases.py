@@ -31,10 +31,10 @@ def frames(rows, created=(), confidence=None):
             "memory_id": [name for _, name in pairs],
             "interaction_id": [row["id"] for row, _ in pairs],
             "is_injected": [name in row["injected"] for row, name in pairs],
-            "is_echoed": [name in row["echoed"] for row, name in pairs],
+            "is_referenced": [name in row["echoed"] for row, name in pairs],
         },
         schema={
-            "memory_id": pl.String, "interaction_id": pl.String, "is_injected": pl.Boolean, "is_echoed": pl.Boolean,
+            "memory_id": pl.String, "interaction_id": pl.String, "is_injected": pl.Boolean, "is_referenced": pl.Boolean,
         },
     )  # fmt: skip
     at = [START + timedelta(hours=row["hour"]) for row in rows]

@@ -108,7 +108,7 @@ def frames(world, seed):
             "memory_id": names[order[row, place]],
             "interaction_id": ids.gather(row),
             "is_injected": True,
-            "is_echoed": echoed,
+            "is_referenced": echoed,
         },
         schema_overrides={"memory_id": pl.String},
     )

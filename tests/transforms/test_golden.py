@@ -9,15 +9,13 @@ The files in tests/golden/echo-1 are released: a published number is reproducibl
 read what changed line by line, and pin the hash that the failing test names.
 """
 
-import hashlib
-import os
 from pathlib import Path
 
-import orjson
 import polars as pl
 import pytest
 from delivered import as_jsonl, utc
-from replayed import NO_OUTCOMES, NO_USE, NONE_HELD
+from golden_tables import assert_golden
+from replayed import NO_OUTCOMES, NO_USE, NONE_HELD, NONE_USED
 
 from slowwave.transforms.landed_tables import Interactions, Memories
 from slowwave.transforms.landing import landed_rows
@@ -142,7 +140,7 @@ def published():
     )
     references, days = [], []
     for (day,), of_day in won.sort("interaction_id").group_by(pl.col("occurred_at").dt.date(), maintain_order=True):
-        references.append(memory_references(of_day, pool, PARAMS.evidence))
+        references.append(memory_references(of_day, pool, NONE_USED, PARAMS.evidence))
         eligibility = memory_eligibility(of_day.lazy(), pool.lazy())
         days.append(memory_days(eligibility, references[-1].lazy(), PARAMS.evidence).with_columns(day=pl.lit(day)))
     eligible = pl.concat(days).group_by("memory_id").agg(pl.col("eligible_count").sum())
@@ -157,19 +155,9 @@ def published():
     }
 
 
-def ndjson(frame):
-    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in frame.to_dicts())
-
-
 @pytest.mark.parametrize("name", PINNED)
 def test_what_was_published_is_published(name, published):
-    text = ndjson(published[name].select(COLUMNS[name]))
-    path = FOLDER / f"{name}.ndjson"
-    if os.environ.get("SLOWWAVE_REGENERATE_GOLDEN"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text)
-    assert text.decode().splitlines() == path.read_text(encoding="utf-8").splitlines()
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == PINNED[name]
+    assert_golden(published[name].select(COLUMNS[name]), FOLDER / f"{name}.ndjson", PINNED[name])
 
 
 def test_the_golden_methods_are_the_present_ones():

@@ -10,14 +10,12 @@ read what changed line by line, and pin the hash that the failing test names.
 
 from __future__ import annotations
 
-import hashlib
-import os
 from pathlib import Path
 
-import orjson
 import polars as pl
 import pytest
 from delivered import as_jsonl
+from golden_tables import assert_golden
 from taught_rows import AS_OF, taught_rows
 
 from slowwave.transforms.attempts import resolved_outcomes
@@ -51,22 +49,13 @@ def published() -> dict[type[Table], pl.DataFrame]:
     return learned(resolved_outcomes(won, interactions).collect(), AS_OF, Params()).tables
 
 
-def _ndjson(table: type[Table], rows: pl.DataFrame) -> bytes:
-    shown = (
-        conform(table, rows.lazy()).sort(table.key).collect().drop(_STAMPS).with_columns(pl.col(pl.Float64).round(9))
-    )
-    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in shown.to_dicts())
+def shown(table: type[Table], rows: pl.DataFrame) -> pl.DataFrame:
+    return conform(table, rows.lazy()).sort(table.key).collect().drop(_STAMPS).with_columns(pl.col(pl.Float64).round(9))
 
 
 @pytest.mark.parametrize("table", LEARNED, ids=lambda table: table.name)
 def test_what_was_published_is_published(table, published):
-    text = _ndjson(table, published[table])
-    path = FOLDER / f"{table.name}.ndjson"
-    if os.environ.get("SLOWWAVE_REGENERATE_GOLDEN"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text)
-    assert text.decode().splitlines() == path.read_text(encoding="utf-8").splitlines()
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == PINNED[table.name]
+    assert_golden(shown(table, published[table]), FOLDER / f"{table.name}.ndjson", PINNED[table.name])
 
 
 def test_every_table_of_the_golden_log_has_rows(published):

@@ -10,15 +10,13 @@ read what changed line by line, and pin the hash that the failing test names.
 
 from __future__ import annotations
 
-import hashlib
-import os
 from pathlib import Path
 from typing import get_args
 
 import golden_health as given
-import orjson
 import polars as pl
 import pytest
+from golden_tables import assert_golden
 from golden_timelines import START, TODAY, golden_timelines
 from health_rows import TODAY as HEALTH_DAY
 from health_rows import health_frame
@@ -136,23 +134,13 @@ def published() -> dict[str, pl.DataFrame]:
     return {**_of_use(), **_of_health()}
 
 
-def _ndjson(rows: pl.DataFrame) -> bytes:
-    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows.to_dicts())
-
-
 def test_every_table_is_pinned(published):
     assert published.keys() == PINNED.keys()
 
 
 @pytest.mark.parametrize("name", PINNED)
 def test_what_was_published_is_published(name, published):
-    text = _ndjson(published[name])
-    path = FOLDER / f"{name}.ndjson"
-    if os.environ.get("SLOWWAVE_REGENERATE_GOLDEN"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text)
-    assert text.decode().splitlines() == path.read_text(encoding="utf-8").splitlines()
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == PINNED[name]
+    assert_golden(published[name], FOLDER / f"{name}.ndjson", PINNED[name])
 
 
 def test_the_inputs_take_every_path(published):

@@ -144,11 +144,13 @@ def test_empty_tables_hash_to_nothing():
 
 
 STRETCH = {
-    "memory_id": "m1", "is_global": False, "project": "p", "pattern": "twelve chars", "first_at": utc(2026, 3, 10),
+    "memory_id": "m1", "is_global": False, "project": "p", "pattern": "twelve chars", "content_hash": "h1",
+    "first_at": utc(2026, 3, 10),
     "last_at": utc(2026, 3, 10), "eligible_count": 1,
 }  # fmt: skip
 OTHER = {
-    "memory_id": "m2", "is_global": True, "project": "q", "pattern": None, "first_at": utc(2026, 3, 9),
+    "memory_id": "m2", "is_global": True, "project": "q", "pattern": None, "content_hash": "h2",
+    "first_at": utc(2026, 3, 9),
     "last_at": utc(2026, 3, 11), "eligible_count": 2,
 }  # fmt: skip
 

@@ -129,7 +129,7 @@ def confidence_of(ends, initial: float | None = 0.7, sessions=None, history=9):
         {
             "memory_id": "m",
             "block": sessions or [str(k) for k in range(len(ends))],
-            "is_echoed": True,
+            "is_referenced": True,
             "success": [int(success) for success, _ in ends],
             "expected": [expected for _, expected in ends],
             "history": history,

@@ -1,4 +1,4 @@
-"""Injected and echoed against a loop over memories and interactions."""
+"""Injected, echoed and used against a loop over memories and interactions."""
 
 from datetime import timedelta
 
@@ -6,7 +6,7 @@ import memory_model as model
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from replayed import START, changes, interactions, pool_of, references_of
+from replayed import START, changes, interactions, pool_of, references_of, used_by
 
 from slowwave.transforms.evidence_tables import MemoryReferences
 from slowwave.transforms.schema import polars_schema
@@ -28,7 +28,7 @@ def change(hours=0, memory_id="m1", **fields):
 @given(interactions, changes)
 @settings(max_examples=60)
 def test_references_are_those_of_a_loop(rows, change_rows):
-    found = references_of(rows, pool_of(change_rows))
+    found = references_of(rows, pool_of(change_rows), used_by)
     assert found.to_dicts() == model.references(rows, change_rows)
     assert found.schema == polars_schema(MemoryReferences)
 
@@ -36,9 +36,9 @@ def test_references_are_those_of_a_loop(rows, change_rows):
 @given(interactions, changes, st.randoms(use_true_random=False))
 def test_neither_order_nor_company_of_interactions_matters(rows, change_rows, random):
     pool = pool_of(change_rows)
-    at_once = references_of(rows, pool)
-    assert references_of(random.sample(rows, len(rows)), pool).equals(at_once)
-    one_by_one = [row for single in rows for row in references_of([single], pool).to_dicts()]
+    at_once = references_of(rows, pool, used_by)
+    assert references_of(random.sample(rows, len(rows)), pool, used_by).equals(at_once)
+    one_by_one = [row for single in rows for row in references_of([single], pool, used_by).to_dicts()]
     assert sorted(one_by_one, key=lambda row: (row["memory_id"], row["interaction_id"])) == at_once.to_dicts()
 
 

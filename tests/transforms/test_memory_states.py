@@ -56,14 +56,15 @@ def test_the_pool_tells_at_every_instant_who_is_eligible_where_and_what_echo_loo
                 continue
             (row,) = found
             assert row["pattern"] == model.pattern(state["content"])
+            assert row["content"] == (state["content"] or "")
             for project in ("", "atlas", "../../etc"):
                 assert (row["is_global"] or row["project"] == project) == model.is_eligible(state, project)
 
 
 @given(changes)
-def test_pool_rows_split_only_where_eligibility_or_pattern_changes(rows):
+def test_pool_rows_split_only_where_eligibility_or_content_changes(rows):
     pool = pool_of(rows).sort("memory_id", "valid_from")
-    told = ("memory_id", "is_global", "project", "pattern")
+    told = ("memory_id", "is_global", "project", "content")
     for one, other in zip(pool.iter_rows(named=True), pool[1:].iter_rows(named=True), strict=False):
         touching = one["valid_until"] == other["valid_from"]
         assert not (touching and all(one[name] == other[name] for name in told))

@@ -25,7 +25,15 @@ def states(*rows):
 
 
 def days(*rows):
-    counts = ("eligible_count", "injected_count", "echoed_count", "reference_count", "broad_count", "bulk_count")
+    counts = (
+        "eligible_count",
+        "injected_count",
+        "echoed_count",
+        "used_count",
+        "reference_count",
+        "broad_count",
+        "bulk_count",
+    )
     schema = {**polars_schema(MemoryDays), "day": pl.Date}
     return pl.LazyFrame([{**dict.fromkeys(counts, 0), **row} for row in rows], schema=schema)
 
@@ -106,7 +114,7 @@ def test_a_reference_among_many_is_broad_and_among_very_many_bulk():
             for name, breadth in breadths.items()
             for number in range(120)
         ]
-    ).with_columns(occurred_at=pl.datetime(2026, 3, 1))
+    ).with_columns(occurred_at=pl.datetime(2026, 3, 1), is_used=pl.col("is_echoed") & (pl.col("memory_id") < "m005"))
     eligibility = pl.LazyFrame(schema={"memory_id": pl.String, "eligible_count": pl.Int64})
     found = memory_days(eligibility, references, PARAMS).collect()
     counts = {

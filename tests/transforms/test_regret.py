@@ -24,6 +24,7 @@ ARCHIVED = {
 REFERENCES = {
     "memory_id": pl.String, "interaction_id": pl.String, "occurred_at": pl.Datetime("us"), "is_injected": pl.Boolean,
     "is_echoed": pl.Boolean,
+    "is_used": pl.Boolean,
 }  # fmt: skip
 
 
@@ -32,8 +33,16 @@ def archiving(memory_id: str, **fields: Any) -> dict[str, Any]:
     return {**dict.fromkeys(ARCHIVED), **usual, "memory_id": memory_id, **fields}
 
 
-def use(memory_id: str, days: float, interaction_id: str = "i", *, injected: bool = False, echoed: bool = True) -> Any:
-    return (memory_id, interaction_id, THEN + timedelta(days=days), injected, echoed)
+def use(
+    memory_id: str,
+    days: float,
+    interaction_id: str = "i",
+    *,
+    injected: bool = False,
+    echoed: bool = True,
+    used: bool = False,
+) -> Any:
+    return (memory_id, interaction_id, THEN + timedelta(days=days), injected, echoed, used)
 
 
 def rows(archived: list[dict[str, Any]], uses: list[Any], as_of: datetime = LATER) -> dict[Any, dict[str, Any]]:
@@ -86,6 +95,12 @@ def test_the_interval_reaches_the_ends() -> None:
     assert none["shadow", ""]["wanted_per_1000_low"] == 0
     assert 0 < none["shadow", ""]["wanted_per_1000_high"] < 1000
     assert every["shadow", ""]["wanted_per_1000_high"] == 1000
+
+
+def test_use_in_other_words_counts_as_an_echo_does() -> None:
+    archived = [archiving("m1"), archiving("m2")]
+    uses = [use("m1", 1, echoed=False, used=True), use("m2", 1, injected=True, echoed=False)]
+    assert rows(archived, uses)["shadow", ""]["wanted_count"] == 1
 
 
 def test_the_order_of_rows_does_not_matter() -> None:

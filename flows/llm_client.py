@@ -1,0 +1,250 @@
+"""One request to an OpenAI-compatible server, and what can become of it. The key is sent there and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import importlib.util
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ValidationError
+
+from slowwave.flows.errors import UserError
+from slowwave.transforms.llm_answers import UnreadableAnswerError, answer_schema, answer_values
+from slowwave.transforms.llm_params import LlmParams
+from slowwave.transforms.llm_prompts import Prompt
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_LARGEST_BODY = 2**20
+_REPEATABLE = frozenset({408, 409, 425, 429})
+_MISCONFIGURED = {401: "check SLOWWAVE_LLM_KEY", 403: "check SLOWWAVE_LLM_KEY", 404: "check SLOWWAVE_LLM_URL and the model"}
+_NOT_UNDERSTOOD = frozenset({400, 422})
+_MOST_TOKENS = 10**9
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a model is asked."""
+
+    url: str
+    key: str = field(repr=False)
+
+    @property
+    def host(self) -> str:
+        """Its host and port: all of the URL that is ever shown, for it may hold a password."""
+        parts = urlsplit(self.url)
+        return parts.netloc.rpartition("@")[2]
+
+
+def endpoint_from_environment() -> Endpoint | None:
+    """$SLOWWAVE_LLM_URL with $SLOWWAVE_LLM_KEY; None where no URL is set.
+
+    Raises UserError when it is no http(s) URL.
+    """
+    url = os.environ.get("SLOWWAVE_LLM_URL", "").strip()
+    if not url:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        message = "SLOWWAVE_LLM_URL is no http(s) URL, such as http://localhost:8080/v1"
+        raise UserError(message)
+    # many local servers want no key, but the client wants one
+    return Endpoint(url, os.environ.get("SLOWWAVE_LLM_KEY", "").strip() or "none")
+
+
+def check_installed() -> None:
+    """Raises UserError when the client library is not installed."""
+    if importlib.util.find_spec("openai") is None:
+        message = "asking a language model needs one more package: pip install 'slowwave[llm]'"
+        raise UserError(message)
+
+
+class LlmError(Exception):
+    """A question without an answer; the message says why and holds nothing that a server said."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        is_repeatable: bool = False,
+        is_of_endpoint: bool = True,
+        is_timeout: bool = False,
+        ends_asking: bool = False,
+        retry_after: float = 0.0,
+    ) -> None:
+        super().__init__(message)
+        self.is_repeatable = is_repeatable
+        self.is_of_endpoint = is_of_endpoint
+        self.is_timeout = is_timeout
+        self.ends_asking = ends_asking
+        self.retry_after = retry_after
+
+
+class NotUnderstoodError(LlmError):
+    """The server refused the request itself: it may lack an option that others have."""
+
+
+class _Usage(BaseModel):
+    total_tokens: int | None = None
+
+
+class _Message(BaseModel):
+    content: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer reduced to what may be landed, and the tokens it cost."""
+
+    values: dict[str, Any]
+    tokens: int
+
+
+class Client:
+    """A server as one night uses it: `answer` sends one request and reads its answer."""
+
+    def __init__(self, endpoint: Endpoint, params: LlmParams) -> None:
+        self._endpoint = endpoint
+        self._params = params
+        self._dialect = 0
+        self._is_dialect_known = False
+        self._openai: AsyncOpenAI | None = None
+
+    async def __aenter__(self) -> Client:
+        from openai import AsyncOpenAI, Timeout  # takes a second to load, and most nights need it not
+
+        seconds = self._params.timeout_seconds
+        self._openai = AsyncOpenAI(
+            api_key=self._endpoint.key,
+            base_url=self._endpoint.url,
+            max_retries=0,  # repeats are counted against the budget, so they are made where it is kept
+            timeout=Timeout(seconds, connect=min(seconds, 10.0)),
+        )
+        return self
+
+    async def __aexit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        if self._openai is not None:
+            await self._openai.close()
+
+    @property
+    def has_other_dialect(self) -> bool:
+        """Whether a request that was not understood can be put in another way; then the next one is."""
+        if self._is_dialect_known or self._dialect + 1 >= len(_DIALECTS):
+            return False
+        self._dialect += 1
+        return True
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """The answer to a prompt. Raises LlmError when there is none."""
+        import httpx2  # below the client: raises what breaks off while an answer is read
+        import openai
+
+        try:
+            async with asyncio.timeout(self._params.timeout_seconds):
+                body = await self._body(prompt)
+        except (TimeoutError, openai.APITimeoutError) as error:
+            message = f"no answer within {self._params.timeout_seconds:g} s"
+            raise LlmError(message, is_repeatable=True, is_timeout=True) from error
+        except openai.APIStatusError as error:
+            raise _of_status(error.status_code, _retry_after(error.response.headers)) from error
+        except (openai.OpenAIError, httpx2.HTTPError) as error:
+            message = "no connection, or it broke off"
+            raise LlmError(message, is_repeatable=True) from error
+        self._is_dialect_known = True
+        return self._read(prompt, body)
+
+    async def _body(self, prompt: Prompt) -> bytes:
+        if self._openai is None:
+            message = "a client is used inside `async with`"
+            raise RuntimeError(message)
+        streaming = self._openai.chat.completions.with_streaming_response
+        async with streaming.create(
+            model=self._params.model,
+            messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            **_DIALECTS[self._dialect](prompt, self._params),
+        ) as response:
+            body = b""
+            async for chunk in response.iter_bytes():
+                body += chunk
+                if len(body) > _LARGEST_BODY:
+                    message = f"the answer is larger than {_LARGEST_BODY // 2**10} kB"
+                    raise LlmError(message, is_of_endpoint=False)
+            return body
+
+    def _read(self, prompt: Prompt, body: bytes) -> Answer:
+        try:
+            completion = _Completion.model_validate_json(body)
+        except ValidationError as error:
+            message = "the answer is no chat completion"
+            raise LlmError(message, is_repeatable=True, is_of_endpoint=False) from error
+        choice = completion.choices[0] if completion.choices else None
+        text = (choice and choice.message.content) or ""
+        if choice is None or choice.finish_reason == "length":
+            message = f"the answer was cut at {self._params.answer_tokens} tokens" if choice else "the answer is empty"
+            raise LlmError(message, is_repeatable=True, is_of_endpoint=False)
+        try:
+            values = answer_values(prompt, text, self._params)
+        except UnreadableAnswerError as error:
+            raise LlmError(str(error), is_repeatable=True, is_of_endpoint=False) from error
+        used = completion.usage.total_tokens if completion.usage else None
+        if used is None or not 0 < used < _MOST_TOKENS:
+            used = prompt.tokens + len(text.encode()) // 3
+        return Answer(values, used)
+
+
+def _structured(prompt: Prompt) -> dict[str, Any]:
+    schema = {"name": prompt.task, "schema": answer_schema(prompt), "strict": True}
+    return {"type": "json_schema", "json_schema": schema}
+
+
+# From what most servers understand to what every one does; the prompt itself says what an answer looks like.
+_DIALECTS = (
+    lambda prompt, params: {
+        "response_format": _structured(prompt),
+        "max_tokens": params.answer_tokens,
+        "temperature": 0,
+    },
+    lambda prompt, params: {
+        "response_format": _structured(prompt),
+        "max_completion_tokens": params.answer_tokens,
+    },
+    lambda _prompt, params: {"max_tokens": params.answer_tokens},
+)
+
+
+def _of_status(status: int, retry_after: float) -> LlmError:
+    if status in _NOT_UNDERSTOOD:
+        return NotUnderstoodError(f"HTTP {status}: the server does not take the request", is_of_endpoint=False)
+    hint = _MISCONFIGURED.get(status)
+    if hint:
+        return LlmError(f"HTTP {status}: {hint}", ends_asking=True)
+    is_repeatable = status in _REPEATABLE or status >= 500  # noqa: PLR2004 - the server's own faults
+    return LlmError(f"HTTP {status}", is_repeatable=is_repeatable, retry_after=retry_after)
+
+
+def _retry_after(headers: Any) -> float:  # noqa: ANN401 - headers of the client's HTTP library
+    """Seconds that the server asks us to wait; 0 where it does not say."""
+    text = headers.get("retry-after", "")
+    with suppress(ValueError):
+        return max(0.0, float(text))
+    with suppress(ValueError, TypeError):
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    return 0.0

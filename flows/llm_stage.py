@@ -1,0 +1,110 @@
+"""The stage of a run that asks a language model what the rules have decided alone so far, and lands its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.llm_asking import Asked, Budget, Question, ask
+from slowwave.flows.llm_client import Answer, Endpoint, check_installed, endpoint_from_environment
+from slowwave.flows.run_ids import utc_now
+from slowwave.transforms.decision_tables import Decisions
+from slowwave.transforms.decisions import decision_rows
+from slowwave.transforms.llm_decisions import answer_decision
+from slowwave.transforms.llm_questions import prompts, questions, spent, unanswered
+
+if TYPE_CHECKING:
+    from slowwave.flows.lake import Lake
+    from slowwave.flows.plan import LogAsOf
+    from slowwave.flows.run import Run
+    from slowwave.transforms.llm_params import LlmParams
+
+_PROMPTS_AT_ONCE = 256
+
+
+def asked_of_model(run: Run) -> Asked | None:
+    """Ask what is open, newest first; None without a model or an endpoint.
+
+    Whatever is wrong with the endpoint is told, not raised: the rules' answers are shown then, and it is asked again
+    next night.
+    """
+    params = run.params.llm
+    try:
+        endpoint = endpoint_from_environment()
+        if not params.model or endpoint is None:
+            return None
+        check_installed()
+    except UserError as error:
+        return Asked(ended=str(error))
+    return ask_open(run, endpoint)
+
+
+def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> Asked:
+    """Ask at most `limit` of the open questions, newest first, within what is left of the day's budget."""
+    from slowwave.flows.plan import LogAsOf
+
+    log = LogAsOf(run.lake, utc_now(), run.params)
+    changes, wanted = open_questions(log)
+    asked = Asked(open=wanted.height)
+    if not wanted.is_empty():
+        chosen = wanted.head(wanted.height if limit is None else limit)
+
+        def land(answers: Sequence[tuple[Question, Answer]]) -> None:
+            land_answers(run.lake, answers, run.params.llm)
+            run.progress("ask", asked.landed + len(answers), chosen.height)
+
+        run.progress("ask", 0, chosen.height)
+        ask(endpoint, prompted(chosen, changes, log), budget_left(log), run.params.llm, land, asked)
+    return asked
+
+
+def open_questions(log: LogAsOf) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rules' curation_decisions, and the questions about them that no answer has landed for."""
+    from slowwave.flows.curation import decided_by_rules
+
+    changes = decided_by_rules(log)
+    return changes, unanswered(questions(changes, log.states, log.params.llm), log.decisions)
+
+
+def prompted(chosen: pl.DataFrame, changes: pl.DataFrame, log: LogAsOf) -> Iterator[Question]:
+    """The questions with their prompts, in order, some at a time: texts take more memory than ids."""
+    for slice_ in chosen.iter_slices(_PROMPTS_AT_ONCE):
+        of_slice = changes.join(slice_, on=["memory_id", "changed_at"], how="semi")
+        made = prompts(of_slice, log.states, log.params.llm)
+        for memory_id, changed_at, decision_id in slice_.select("memory_id", "changed_at", "decision_id").iter_rows():
+            yield Question(memory_id, changed_at, made[decision_id])
+
+
+def budget_left(log: LogAsOf) -> Budget:
+    """The day's budget without what answers that landed today have cost; runs of one UTC day share it."""
+    today = log.decisions.filter(pl.col("decided_at").dt.date() == log.as_of.date())
+    calls, tokens = spent(today, log.params.llm)
+    params = log.params.llm
+    return Budget(params.calls_per_day - calls, params.tokens_per_day - tokens)
+
+
+def land_answers(lake: Lake, answers: Sequence[tuple[Question, Answer]], params: LlmParams) -> None:
+    """Write answers durably as decisions of now."""
+    now = utc_now()
+    rows = [
+        answer_decision(asked.prompt, asked.memory_id, asked.changed_at, got.values, got.tokens, now, params)
+        for asked, got in answers
+    ]
+    lake.write_rows(Decisions, now.date(), decision_rows(rows))
+    lake.compact(Decisions, now.date())
+
+
+def asked_line(asked: Asked) -> str:
+    """What became of the questions, in a line."""
+    parts = [f"{asked.landed:,} answered with {asked.calls:,} requests and {asked.tokens:,} tokens"]
+    if asked.failed:
+        worst, count = asked.failed.most_common(1)[0]
+        parts.append(f"{asked.failed.total():,} without an answer ({worst}" + (f" × {count:,})" if count > 1 else ")"))
+    if asked.pending:
+        parts.append(f"{asked.pending:,} pending: the rules' answer is shown, asked again next night")
+    if asked.ended and asked.ended not in asked.failed:
+        parts.append(f"asking ended: {asked.ended}")
+    return "; ".join(parts)

@@ -1,0 +1,202 @@
+r"""`extract/1`: statements of an answer worth remembering, by AtoCore's seven rules.
+
+Four look for a label (`Decision:`, `## Constraint`, `**Requirement:**`, `Fact:`), with the statement behind it or in
+the block or list below it; three, in what is left, for a sentence (who prefers what, what was decided, what must be).
+Code, quotations, tables, questions and conditions are nobody's statement. A sentence is looked for outside quotation
+marks only.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.echo import normalised
+from slowwave.transforms.extract_blocks import blocks
+from slowwave.transforms.extract_params import ExtractParams
+from slowwave.transforms.extract_tables import MEMORY_TYPES, ExtractedStatements
+from slowwave.transforms.hashing import hashed
+from slowwave.transforms.schema import conform
+
+_ANSWERS = {"response": 1, "response_summary": 2}
+_WHERE = {1: "response", 2: "summary", 3: "both"}
+
+# Every statement has one of these, in any case: most answers have none, and are looked at no further.
+_TRIGGERS = [
+    *("decision", "constraint", "requirement", "fact:", "fact\uff1a", "facts", "fact*", "fact_", "fact -", "fact –"),
+    *("fact —", "# fact", "prefer", "decided", " must ", " shall ", " required to "),
+]
+_LABEL_WORD = (
+    r"(?:(?:key|final|new|main|important|hard|our|project|design|technical|architecture|architectural|product|team)"
+    r"[ \t]+)?(decision|constraint|requirement|fact)s?(?:[ \t]+(?:#|no\.?[ \t]?)?\d{1,3})?"
+)
+_LABELLED = rf"(?is)^[*_]{{0,3}}{_LABEL_WORD}[*_]{{0,3}}(?:[ \t]*[:\uff1a]|[ \t]+[–—-][ \t])[*_]{{0,3}}[ \t]*(\S.*)$"
+_LABEL_ALONE = rf"(?is)^[*_]{{0,3}}{_LABEL_WORD}[*_]{{0,3}}[ \t]*[:\uff1a]?[*_]{{0,3}}$"
+
+# What stands in quotation marks or in code is somebody else's sentence; an apostrophe is no quotation mark.
+_QUOTED = r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|`[^`\n]*`"
+_SENTENCE_END = r"([.!?][\"”’)\]*_]*)[ \t]+([^\p{Ll}\s])"
+_PERSON = r"(?:i|we|they|he|she|the (?:user|users|team|owner|client|customer|maintainers?)|users?|you|\p{Lu}\p{L}+)"
+_OFTEN = r"(?:(?:always|usually|generally|also|strongly|still|now|clearly|really|both|all|would|do|does)[ \t]+)?"
+_SENTENCES = {
+    "preference_sentence": (
+        rf"(?:^|[^\p{{L}}])(?i:{_PERSON})[ \t]+(?i:{_OFTEN}prefer(?:s|red)?)[ \t]+\S"
+        r"|^(?i:(?:always[ \t]+)?prefer)[ \t]+\S"
+        r"|(?i:\b(?:my|our|your|their|his|her|user's|user’s)[ \t]+preference[ \t]+(?:is|are)[ \t])"
+    ),
+    "decided_to_sentence": r"(?i)\bdecided[ \t]+(?:not[ \t]+to|to|against|on|that)[ \t]+\S",
+    "requirement_sentence": (
+        r"(?i)\b(?:must|shall)[ \t]+(?:(?:not|never|always|only|also|all|each|still)[ \t]+)?\p{L}"
+        r"|\brequirements?[ \t]+(?:is|are)[ \t]+(?:that|to|for)\b"
+        r"|\b(?:is|are)[ \t]+required[ \t]+to[ \t]+\p{L}"
+    ),
+}
+# Conditions, questions, what was not decided, and guesses (`must have been`).
+_TWO_WORDS = r"[ \t]+(?:\S+[ \t]+){0,2}"
+_NOT_STATED = {
+    "preference_sentence": (
+        rf"(?i)\b(?:if|whether|unless|which(?:ever)?|what(?:ever)?|however|as|should|where|when){_TWO_WORDS}prefer"
+        r"|\bprefer(?:s|red)?[ \t]+(?:me|not[ \t]+to[ \t]+say)\b"
+    ),
+    "decided_to_sentence": (
+        rf"(?i)(?:\b(?:if|whether|unless|once|until|when|not|never|yet|be)|n['’]t){_TWO_WORDS}decided\b"
+    ),
+    "requirement_sentence": (
+        r"(?i)\b(?:must|shall)[ \t]+(?:not[ \t]+)?have[ \t]+\p{L}"
+        r"|\b(?:i|you|we|he|she)[ \t]+(?:must|shall)[ \t]|\bmust[ \t]+(?:admit|confess|say)\b"
+    ),
+}
+_EDGES = " \t*_"
+
+
+def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
+    """The statements in the answers of a set of interactions: ExtractedStatements, sorted by key.
+
+    Args:
+        interactions: interaction_id, occurred_at, project, agent, session_id, prompt, response, response_summary,
+            reinforce; one row per interaction_id. Those with `reinforce` false are not to be learned from.
+        params: bounds.
+    """
+    asked = interactions.lazy().filter("reinforce").with_row_index("row")
+    texts = pl.concat(
+        [
+            asked.select((pl.col("row").cast(pl.Int64) * 4 + bit).alias("text_id"), pl.col(name).alias("text"))
+            for name, bit in _ANSWERS.items()
+        ]
+    )
+    worth_reading = texts.filter(pl.col("text").str.contains_any(_TRIGGERS, ascii_case_insensitive=True)).collect()
+    of_blocks = blocks(worth_reading)
+    labelled = _labelled(of_blocks, params)
+    told = of_blocks.join(
+        labelled.select("text_id", "block"), on=["text_id", "block"], how="anti", maintain_order="left"
+    )
+    said = pl.concat([labelled, _sentences(told)])
+    found = (
+        said.with_columns(
+            pl.col("text").str.replace_all(r"\s{2,}|[^\S ]", " ").str.strip_chars(_EDGES),
+            pl.col("rule").replace_strict(MEMORY_TYPES, return_dtype=pl.String).alias("memory_type"),
+        )
+        .filter(
+            pl.col("text").str.len_chars().is_between(params.min_code_points, params.max_code_points),
+            ~pl.col("text").str.contains(r"(?:[?\uff1f:\uff1a]|\.\.\.|…)[\"”’)\]*_]*$"),
+        )
+        .with_columns(statement(pl.col("text")).alias("stated"))
+        .with_columns(pl.format("{}\n{}", "memory_type", "stated").alias("statement_id"))
+        .sort("text_id", "block", "at")
+        .group_by((pl.col("text_id") // 4).alias("row"), "rule", "statement_id", maintain_order=True)
+        .agg(
+            pl.col("memory_type", "text", "stated").first(),
+            (pl.col("text_id") % 4).unique().sum().replace_strict(_WHERE, return_dtype=pl.String).alias("found_in"),
+        )
+        .with_columns(pl.col("row").cast(pl.UInt32))
+    )
+    found = found.with_columns(hashed(found["statement_id"]))
+    known = asked.select("row", "interaction_id", "occurred_at", "project", "agent", "session_id", "prompt").join(
+        found.lazy().select("row").unique(), on="row", how="semi"
+    )
+    prompts = known.with_columns(normalised(pl.col("prompt").fill_null("")))
+    rows = (
+        found.lazy()
+        .join(prompts, on="row")
+        .with_columns(
+            pl.col("project", "agent").fill_null(""),
+            pl.col("prompt").str.contains(pl.col("stated"), literal=True).alias("in_prompt"),
+        )
+    )
+    return conform(ExtractedStatements, rows).sort(ExtractedStatements.key).collect()
+
+
+def statement(text: pl.Expr) -> pl.Expr:
+    """What is compared of a statement: normalised as for `echo/1`, without emphasis, code marks and end marks."""
+    return normalised(text.str.replace_all(r"[*`]|__", "")).str.strip_chars(" .!;,")
+
+
+def _labelled(of_blocks: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
+    """text_id, block, at, rule, text of what stands behind a label, or below one that stands alone."""
+    label = pl.col("text").str.extract_groups(_LABELLED)
+    alone = (pl.col("text").str.extract(_LABEL_ALONE, 1)).str.to_lowercase()
+    told = of_blocks.lazy().with_columns(label.alias("label"), alone.alias("alone"))
+    told = told.with_columns(
+        pl.col("label").struct[0].str.to_lowercase().alias("word"), pl.col("label").struct[1].alias("value")
+    )
+    follows = pl.col("alone").shift().over("text_id").is_not_null() & ~pl.col("is_heading")
+    # a list goes on with the label above it, anything else but the first block below it ends it
+    reach = (
+        pl.when(pl.col("alone").is_not_null())
+        .then("alone")
+        .when(~follows & ~(pl.col("is_item") & ~pl.col("is_heading")))
+        .then(pl.lit(""))
+        .forward_fill()
+        .over("text_id")
+    )
+    word = pl.coalesce("word", pl.when(pl.col("alone").is_null()).then(reach))
+    value = pl.coalesce("value", "text").str.strip_chars()
+    first = _split(value).list.first()
+    return (
+        told.with_columns(word.alias("word"), value.alias("value"), first.alias("first"))
+        .filter(
+            pl.col("word").is_not_null(),
+            pl.col("word") != "",
+            ~pl.col("is_heading") | pl.col("label").struct[0].is_not_null(),
+        )
+        .select(
+            "text_id",
+            "block",
+            pl.lit(0, dtype=pl.Int64).alias("at"),
+            pl.format("{}_heading", "word").alias("rule"),
+            pl.when(pl.col("value").str.len_chars() <= params.max_code_points)
+            .then("value")
+            .otherwise("first")
+            .alias("text"),
+        )
+        .collect()
+    )
+
+
+def _split(text: pl.Expr) -> pl.Expr:
+    """The sentences of a text: `e.g. this` is not the end of one."""
+    return text.str.replace_all(_SENTENCE_END, "$1\n$2").str.split("\n")
+
+
+def _sentences(of_blocks: pl.DataFrame) -> pl.DataFrame:
+    """text_id, block, at, rule, text of the sentences that say what is preferred, decided or required."""
+    sentences = (
+        of_blocks.lazy()
+        .filter(
+            ~pl.col("is_heading"),
+            pl.col("text").str.contains_any(
+                ["prefer", "decided", "must", "shall", "requir"], ascii_case_insensitive=True
+            ),
+        )
+        .select("text_id", "block", _split(pl.col("text")).alias("text"))
+        .with_columns(pl.int_ranges(pl.col("text").list.len()).alias("at"))
+        .explode("text", "at", empty_as_null=False)
+        .with_columns(pl.col("text").str.replace_all(_QUOTED, "…").alias("outside"))
+        .collect()
+    )
+    found = [
+        sentences.filter(
+            pl.col("outside").str.contains(pattern) & ~pl.col("outside").str.contains(_NOT_STATED[rule])
+        ).select("text_id", "block", "at", pl.lit(rule).alias("rule"), "text")
+        for rule, pattern in _SENTENCES.items()
+    ]
+    return pl.concat(found)

@@ -1,0 +1,122 @@
+"""What stands behind the memories: observations, what should become of each memory, and what people should settle."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, ClassVar, Literal
+
+from slowwave.transforms.learning_tables import AS_OF, RUN_ID
+from slowwave.transforms.schema import Json, Table, column
+
+Freshness = Literal["fresh", "ageing", "stale"]
+Action = Literal["add", "update", "merge", "skip", "delete"]
+CurationKind = Literal["fact", "observation", "model"]
+
+_SCOPE = "Its memory type, and the agent it belongs to where there is one (`type/agent`)."
+_WORDS = "Words, numbers, dates or names in which the two texts are at odds."
+
+
+class Observations(Table):
+    """One row per fact that the active memories of a project and scope state, however often and in whatever words."""
+
+    name: ClassVar[str] = "observations"
+    key: ClassVar[tuple[str, ...]] = ("observation_id",)
+
+    observation_id: str = column("Key: digest of project, scope and the memory that said it first.")
+    project: str = column("Project; '' is none.")
+    scope: str = column(_SCOPE)
+    text: str = column("The fact in the words of its best memory: most confirmed, most like the others, longest.")
+    best_memory_id: str = column("The memory whose words these are.")
+    memory_ids: list[str] = column("The active memories that state it, sorted.")
+    source_ids: list[str] = column("Their distinct sources, sorted; a memory without any is its own.")
+    source_times: list[datetime] = column("When each of these was first cited for it.", unit="UTC")
+    proof_count: int = column("Distinct sources. Saying it again, or replaying the log, adds none.")
+    confidence: float | None = column(
+        "Mean confidence of its memories (memory_health), weighted by their references with an outcome. NULL: none.",
+        unit="0-1",
+    )
+    trend: Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"] = column(
+        "Trend (memory_health) of its memory referenced most often."
+    )
+    last_evidence_at: datetime = column("Its latest source or reference.", unit="UTC")
+    freshness: Freshness = column("How long ago that is: fresh, ageing, stale (params, in days).")
+    supersedes: list[str] = column("Memories of earlier states, still active; they are no proof of the text.")
+    journey: Annotated[str | None, Json] = column(
+        "Its states in order, the current one last: JSON list of {memory_id, text, from, until}. NULL: never changed."
+    )
+    contradicts: list[str] = column("Active memories that say something incompatible, neither replacing the other.")
+    method: str = column("What grouped it.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class CurationDecisions(Table):
+    """What should become of each memory, decided against what was active just before it was said.
+
+    One row per first change and per later change of content. Nothing stored is rewritten by it.
+    """
+
+    name: ClassVar[str] = "curation_decisions"
+    key: ClassVar[tuple[str, ...]] = ("memory_id", "changed_at")
+
+    memory_id: str = column("Key: the memory.")
+    changed_at: datetime = column("Key: when this was said.", unit="UTC")
+    project: str = column("Project; '' is none.")
+    scope: str = column(_SCOPE)
+    content: str = column("What was said.")
+    action: Action = column(
+        "add: new; skip: said already; merge: said already, with other details; update: replaces the target; delete:"
+        " takes the target back."
+    )
+    kind: CurationKind = column(
+        "model: a standing rule, preference or instruction; observation: something that happened; fact: the rest."
+    )
+    target_memory_id: str | None = column("The memory it is about, one of `considered_ids`. NULL: add.")
+    target_content: str | None = column("What that said at the time. NULL: add.")
+    reason: str = column("Why, in words.")
+    similarity: float | None = column("How alike the two texts are. NULL: nothing comparable was active.", unit="0-1")
+    conflicting_words: list[str] = column(_WORDS)
+    considered_ids: list[str] = column("The most alike memories active just before, most alike first; at most 10.")
+    method: str = column("Who decided: curate/1 are rules.")
+    is_pending: bool = column("A better method has yet to answer. Rules alone: false.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class Contradictions(Table):
+    """Two active memories of one project and scope that cannot both hold, without a word on which of them does."""
+
+    name: ClassVar[str] = "contradictions"
+    key: ClassVar[tuple[str, ...]] = ("contradiction_id",)
+
+    contradiction_id: str = column("Key: digest of the two memories and their texts.")
+    project: str = column("Project; '' is none.")
+    scope: str = column(_SCOPE)
+    memory_ids: list[str] = column("The two, the earlier first.")
+    texts: list[str] = column("What they say.")
+    similarity: float = column("How alike the two texts are.", unit="0-1")
+    conflicting_words: list[str] = column(_WORDS)
+    said_at: datetime = column("When the later of them was said.", unit="UTC")
+    reason: str = column("What is at odds, in words.")
+
+
+class MergeProposals(Table):
+    """Active memories of one project and scope that state, or may state, one fact."""
+
+    name: ClassVar[str] = "merge_proposals"
+    key: ClassVar[tuple[str, ...]] = ("proposal_id",)
+
+    proposal_id: str = column("Key: digest of the memories and their texts.")
+    project: str = column("Project; '' is none.")
+    scope: str = column(_SCOPE)
+    memory_ids: list[str] = column("The memories, the one to keep first.")
+    texts: list[str] = column("What they say.")
+    target_memory_id: str = column("The one to keep: its words are the best.")
+    proof_count: int = column("Distinct sources they have together.")
+    similarity: float = column("Of the least alike of them to the one they are grouped around.", unit="0-1")
+    is_certain: bool = column("They are one observation. False: nearly alike enough.")
+    said_at: datetime = column("When the latest of them was said.", unit="UTC")
+    reason: str = column("Why they are taken for one fact, in words.")
+
+
+CURATED: tuple[type[Table], ...] = (Observations, CurationDecisions)

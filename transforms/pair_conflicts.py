@@ -1,0 +1,100 @@
+"""What keeps two statements apart, whatever their words have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from slowwave.transforms.pair_reading import Reading
+from slowwave.transforms.pair_words import OPPOSING_PREFIXES, OPPOSITES
+
+ConflictKind = Literal["number", "negation", "date", "name", "opposite", "role", "qualifier", "tense"]
+
+
+class Conflict(NamedTuple):
+    """One way in which two statements differ: what only the first says, and what only the second says."""
+
+    kind: ConflictKind
+    mine: tuple[str, ...]
+    other: tuple[str, ...]
+
+    @property
+    def is_two_sided(self) -> bool:
+        """Both say something, and not the same: a value against a value."""
+        return bool(self.mine and self.other)
+
+
+def _apart(
+    kind: ConflictKind, mine: Iterable[str], other: Iterable[str]
+) -> list[Conflict]:
+    a, b = Counter(mine), Counter(other)
+    only_a, only_b = tuple(sorted((a - b).elements())), tuple(sorted((b - a).elements()))
+    return [Conflict(kind, only_a, only_b)] if only_a or only_b else []
+
+
+def _numbers(one: Reading, other: Reading) -> tuple[str, ...]:
+    """Its numbers; "one" is a number only beside another."""
+    return ("1",) if not one.numbers and other.numbers and "one" in one.words else one.numbers
+
+
+def _names(mine: Reading, other: Reading) -> list[Conflict]:
+    """A name must stand in the other statement in some form, capitalised or not."""
+    only_a = tuple(sorted(mine.names - other.words - set(other.content)))
+    only_b = tuple(sorted(other.names - mine.words - set(mine.content)))
+    return [Conflict("name", only_a, only_b)] if only_a or only_b else []
+
+
+def _opposites(mine: Reading, other: Reading) -> list[Conflict]:
+    only_a, only_b = set(mine.content) - set(other.content), set(other.content) - set(mine.content)
+    found = set()
+    for a in only_a:
+        scale = OPPOSITES.get(a, a)
+        for b in only_b:
+            same_scale = scale == OPPOSITES.get(b, b) and scale in {*OPPOSITES.values()}
+            if same_scale or any(a == prefix + b or b == prefix + a for prefix in OPPOSING_PREFIXES):
+                found.add((a, b))
+    if not found:
+        return []
+    return [Conflict("opposite", tuple(sorted({a for a, _ in found})), tuple(sorted({b for _, b in found})))]
+
+
+def _roles(mine: Reading, other: Reading) -> list[Conflict]:
+    """The same words in other parts: "from staging to production", "tabs over spaces", who does what to whom."""
+    both = set(mine.content) & set(other.content)
+    bound, bound_other = dict(sorted(mine.bindings)), dict(sorted(other.bindings))
+    for binder in sorted(bound.keys() & bound_other.keys()):
+        a, b = bound[binder], bound_other[binder]
+        if a != b and a in both and b in both:
+            return [Conflict("role", (f"{binder} {a}",), (f"{binder} {b}",))]
+    firsts = [next((word for word in one.content if word in both), "") for one in (mine, other)]
+    if firsts[0] != firsts[1]:
+        return [Conflict("role", (firsts[0],), (firsts[1],))]
+    return []
+
+
+def _negations(mine: Reading, other: Reading) -> list[Conflict]:
+    """Another count of negations, or the same count of other words."""
+    if len(mine.negations) != len(other.negations):
+        a, b = Counter(mine.negations), Counter(other.negations)
+        only_a, only_b = [tuple(sorted(f"not {w}".strip() for w in (x - y).elements())) for x, y in ((a, b), (b, a))]
+        return [Conflict("negation", only_a, only_b)]
+    only_a, only_b = (set(x.negations) - set(y.negations) for x, y in ((mine, other), (other, mine)))
+    swapped = (only_a & set(other.content)) | (only_b & set(mine.content))
+    if not swapped:
+        return []
+    return [Conflict("role", tuple(sorted(f"not {w}" for w in only_a)), tuple(sorted(f"not {w}" for w in only_b)))]
+
+
+def conflicts(mine: Reading, other: Reading) -> list[Conflict]:
+    """All that keeps two statements apart, in order of kind; [] where nothing does."""
+    found = _apart("number", _numbers(mine, other), _numbers(other, mine))
+    found += _negations(mine, other)
+    found += _apart("date", mine.dates, other.dates)
+    found += _names(mine, other)
+    found += _opposites(mine, other)
+    found += _roles(mine, other)
+    found += _apart("qualifier", mine.qualifiers, other.qualifiers)
+    if mine.is_past != other.is_past:
+        found.append(Conflict("tense", ("past",) * mine.is_past, ("past",) * other.is_past))
+    return found

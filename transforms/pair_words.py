@@ -1,0 +1,89 @@
+"""Words that keep two statements apart, and words that say nothing about what is stated. Lower case, uninflected."""
+
+from __future__ import annotations
+
+from slowwave.transforms.strategy_words import word_map, words
+
+SILENT = words(
+    "a an the this that these those there it its be do have get i me my we us our you your user users please just "
+    "also very really quite so too and or but of to in on at for with by as into onto about from via per always one "
+    "is are am was were been being has had does did s t re ve ll d m who which what where how any own while "
+    "their them they himself herself themselves itself myself then here"
+)
+"""Dropped: they carry no fact of their own. Prepositions among them still tell roles apart (`BINDERS`)."""
+
+BINDERS = words("from to over than before after into onto for by on in with without under above below between until")
+"""What follows one of these plays a part that nothing else plays: "from staging to production"."""
+
+NEGATIONS = word_map(
+    "not no never nor neither none nobody nothing nowhere without cannot non cant wont dont doesnt didnt isnt arent "
+    "wasnt werent shouldnt mustnt wouldnt couldnt hasnt havent hadnt avoid stop refuse lack forbid prohibit ban "
+    "reject decline quit cease unable=not"
+)
+
+OPPOSITES = word_map(
+    "disable deactivate inactive=active enable activate=active off=on deny block disallow=allow permit=allow "
+    "false=true dislike hate detest=like love=like lose=win pass succeed success=pass fail failure fall drop=rise "
+    "increase raise grow=rise decrease reduce shrink lower=rise exclude omit=include include=include remove "
+    "uninstall=add install=add optional=required mandatory=required invalid=valid unsafe dangerous insecure=safe "
+    "secure=safe private=public closed close=open slow=fast quick=fast bad worse=good better=good wrong "
+    "incorrect=right correct=right asynchronous=synchronous old=new minimum least=maximum most=maximum last=first "
+    "small short narrow low=big large big long wide high tall=big absent missing=present late=early "
+    "weak=strong cheap=expensive unlock=lock down=up reverse backward=forward odd=even dark=light "
+    "leave depart=arrive sell=buy empty=full dead=alive guilty=innocent deprecate=support"
+)
+"""Words on one scale, and the scale's name. Two that share a scale and are not one word contradict each other."""
+
+QUALIFIERS = word_map(
+    "only=only until till=until unless=unless except=except if=if when whenever=when before=before after=after "
+    "over=over under=under above=above below=below most=most some=some few=few many several=many all every each=all "
+    "sometimes=sometimes usually often mostly typically=usually rarely seldom hardly=rarely maybe perhaps possibly "
+    "may might could can=can will would shall=will must should need ought=must more=more less=less than=than "
+    "he him his=he she her hers=she first=first last final=last next=next up=up down=down out=out off=off "
+    "almost nearly about=almost both=both half=half again=again same=same other another=other"
+)
+"""They say when, how much, how sure or who: a statement with one is another than the same without."""
+
+WEEKDAYS = word_map(
+    "monday mon=monday tuesday tue=tuesday wednesday wed=wednesday thursday thu=thursday friday fri=friday "
+    "saturday=saturday sunday=sunday"
+)
+MONTHS = word_map(
+    "january jan=january february feb=february march=march april apr=april may=may june jun=june july jul=july "
+    "august aug=august september sept sep=september october oct=october november nov=november december dec=december"
+)
+RELATIVE_DAYS = words(
+    "yesterday today tomorrow tonight morning afternoon evening noon midnight week month year weekend ago daily weekly "
+    "monthly yearly hourly spring summer autumn winter"
+)
+ONLY_CAPITALISED = words("mon tue wed thu fri jan feb march apr may jun jul aug sep sept oct nov dec")
+"""Names of days and months that are other words, or none, in lower case."""
+
+CHANGES = words(
+    "now nowadays anymore currently switch move migrate change replace rename upgrade downgrade formerly previously "
+    "instead became become relocate transition convert swap"
+)
+"""Words by which a statement says that something was otherwise before."""
+
+RETRACTIONS = (
+    "forget that", "forget about", "no longer", "ignore the", "disregard", "scratch that", "never mind", "retract",
+    "is not true", "is wrong", "was wrong", "not the case", "delete the memory", "remove the memory", "any more",
+    "anymore",
+)  # fmt: skip
+"""Phrases by which a statement takes another back."""
+
+RETRACTING = words("forget disregard retract ignore longer anymore wrong true case mind scratch memory")
+"""Words of such phrases, which say nothing of what is taken back."""
+
+MULTIPLES = word_map("hundred=100 thousand=1000 million=1000000 billion=1000000000")
+ORDINALS = word_map(
+    "first=1. second=2. third=3. fourth=4. fifth=5. sixth=6. seventh=7. eighth=8. ninth=9. tenth=10. twice double=2 "
+    "triple=3 dozen=12 once=1"
+)
+OPPOSING_PREFIXES = ("un", "dis", "in", "im", "ir", "non", "de", "anti")
+
+STANDING = words(
+    "always never prefer should must use avoid do don't please ensure require follow rule convention policy guideline "
+    "want like dislike favor favour keep make remember"
+)
+"""Words of rules and preferences."""

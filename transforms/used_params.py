@@ -1,0 +1,14 @@
+"""Params of `used/1`."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class UsedParams(BaseModel):
+    """When an answer counts as relying on a memory."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    method: str = "used/1"
+    threshold: float = Field(default=0.5, gt=0, le=1, description="Least estimated probability that counts as use.")
