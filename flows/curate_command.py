@@ -112,7 +112,9 @@ def _print_prompts(asked: Iterator[Question], facts: dict[str, Any], params: Llm
         f"{counted(facts['open'], 'question')} open; within today's budget {counted(facts['requests'], 'request')}: about "
         f"{facts['prompt_tokens']:,} tokens of prompts and at most {facts['answer_tokens_at_most']:,} of answers"
     )
-    typer.echo(f"nothing was sent (--dry-run); model: {terminal_safe(params.model) or 'none is set (SLOWWAVE_LLM_MODEL)'}")
+    typer.echo(
+        f"nothing was sent (--dry-run); model: {terminal_safe(params.model) or 'none is set (SLOWWAVE_LLM_MODEL)'}"
+    )
 
 
 def _as_json(question: Question) -> dict[str, Any]:

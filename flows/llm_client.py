@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 _LARGEST_BODY = 2**20
 _REPEATABLE = frozenset({408, 409, 425, 429})
-_MISCONFIGURED = {401: "check SLOWWAVE_LLM_KEY", 403: "check SLOWWAVE_LLM_KEY", 404: "check SLOWWAVE_LLM_URL and the model"}
+_MISCONFIGURED = {
+    401: "check SLOWWAVE_LLM_KEY",
+    403: "check SLOWWAVE_LLM_KEY",
+    404: "check SLOWWAVE_LLM_URL and the model",
+}
 _NOT_UNDERSTOOD = frozenset({400, 422})
 _MOST_TOKENS = 10**9
 

@@ -16,7 +16,8 @@ SELECT
     count(*) FILTER (status = 'active'),
     count(*) FILTER (status = 'candidate'),
     count(*) FILTER (status IS NULL),
-    (SELECT count(*) FROM forgetting_plan),
+    (SELECT count(*) FROM forgetting_plan WHERE NOT is_shadow),
+    (SELECT count(*) FROM forgetting_quotas WHERE NOT is_met),
     count(*) FILTER (fades_at BETWEEN as_of AND as_of + INTERVAL 30 DAY AND status = 'active')
 FROM memory_health
 """
@@ -46,7 +47,7 @@ LIMIT $limit
 def memory_lines(serving: Path) -> list[tuple[str, str]]:
     """Label and text of each line; none where no memory is known."""
     with duckdb.connect(serving, read_only=True) as connection:
-        ((active, candidates, unknown, planned, fading),) = connection.execute(_COUNTS).fetchall()
+        ((active, candidates, unknown, planned, unmet, fading),) = connection.execute(_COUNTS).fetchall()
         verdicts = connection.execute(_VERDICTS).fetchall()
         first = connection.execute(_REVIEW, {"limit": _SHOWN}).fetchall()
         alarms = connection.execute(_ALARMS, {"limit": _SHOWN}).fetchall()
@@ -64,6 +65,8 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
     lines = [("memories", "; ".join(said))]
     if planned:
         lines.append(("to forget", f"{planned:,}: `slowwave forget plan` shows them, `slowwave forget apply` archives"))
+    if unmet:
+        lines.append(("quotas", f"{unmet:,} not met: `slowwave forget plan` says why"))
     lines += [("review first", f"{_short(memory_id)}: {reason}") for memory_id, reason in first]
     lines += [("alarm", f"{_short(project) or 'no project'}: {said}") for project, said in alarms]
     return lines

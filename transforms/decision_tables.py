@@ -16,7 +16,10 @@ class Decisions(Landed):
     event_time: ClassVar[str] = "decided_at"
 
     decision_id: str = column("Key: digest of command, target, values and the publish decided on.")
-    command: str = column("What was decided: `forget apply`, `forget restore`, `forget hold`, `forget release`, ...; of a model's answer its method.")
+    command: str = column(
+        "What was decided: `forget apply`, `forget restore`, `forget hold`, `forget release`, ...; of a language model's"
+        " answer its method."
+    )
     target_kind: Literal["project", "memory"] = column("What `target` names.")
     target: str = column("The memory's id, or the project.")
     values: Annotated[str | None, Json] = column(

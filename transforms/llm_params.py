@@ -19,10 +19,14 @@ class LlmParams(BaseModel):
     max_content: int = Field(default=2_000, ge=1, description="Characters shown of the memory that is asked about.")
     max_shown_content: int = Field(default=200, ge=1, description="Characters shown of each memory beside it.")
     max_shown: int = Field(default=10, ge=0, le=10, description="Memories shown beside it, the most alike.")
-    max_actions: int = Field(default=5, ge=0, le=5, description="An answer of `observe/llm-1` with more actions is not taken.")
+    max_actions: int = Field(
+        default=5, ge=0, le=5, description="An answer of `observe/llm-1` with more actions is not taken."
+    )
     max_reason: int = Field(default=500, ge=0, description="Characters kept of the reason an answer gives.")
 
-    calls_per_day: int = Field(default=1_000, ge=0, description="Requests sent per UTC day, those that failed included.")
+    calls_per_day: int = Field(
+        default=1_000, ge=0, description="Requests sent per UTC day, those that failed included."
+    )
     tokens_per_day: int = Field(default=1_000_000, ge=0, description="Tokens per UTC day, of prompts and answers.")
     answer_tokens: int = Field(default=400, ge=16, description="Tokens an answer may have.")
     concurrency: int = Field(default=4, ge=1, le=64, description="Requests under way at once.")
@@ -31,7 +35,9 @@ class LlmParams(BaseModel):
     max_wait_seconds: float = Field(
         default=30, ge=0, description="Longest wait before a request is repeated, whatever the server asks for."
     )
-    max_failures: int = Field(default=3, ge=1, description="Questions in a row without an answer after which asking ends.")
+    max_failures: int = Field(
+        default=3, ge=1, description="Questions in a row without an answer after which asking ends."
+    )
     max_seconds: float = Field(default=1_800, gt=0, description="After so long no more is asked in one night.")
 
     def methods(self) -> list[str]:

@@ -46,7 +46,9 @@ def prompts(changes: pl.DataFrame, states: pl.DataFrame, params: LlmParams) -> d
 def decision_ids(task: Task, changes: pl.DataFrame, states: pl.DataFrame, params: LlmParams) -> pl.Series:
     """Per row of `changes` the id under which the answer to one task is landed."""
     shown = shown_texts(changes, states, params)["shown_contents"]
-    ids = [prompt(task, text, of_row, params).decision_id for text, of_row in zip(changes["content"], shown, strict=True)]
+    ids = [
+        prompt(task, text, of_row, params).decision_id for text, of_row in zip(changes["content"], shown, strict=True)
+    ]
     return pl.Series("decision_id", ids, dtype=pl.String)
 
 
@@ -91,9 +93,9 @@ def _prompts(changes: pl.DataFrame, states: pl.DataFrame, params: LlmParams) -> 
 
 def unanswered(asked: pl.DataFrame, decisions: pl.LazyFrame) -> pl.DataFrame:
     """The questions whose answer has not landed, each once: the same texts are the same question."""
-    return asked.join(decisions.select("decision_id").collect(), on="decision_id", how="anti", maintain_order="left").unique(
-        "decision_id", keep="first", maintain_order=True
-    )
+    return asked.join(
+        decisions.select("decision_id").collect(), on="decision_id", how="anti", maintain_order="left"
+    ).unique("decision_id", keep="first", maintain_order=True)
 
 
 def spent(decisions: pl.LazyFrame, params: LlmParams) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from slowwave.transforms.pair_reading import Reading
 from slowwave.transforms.pair_words import OPPOSING_PREFIXES, OPPOSITES
 
-ConflictKind = Literal["number", "negation", "date", "name", "opposite", "role", "qualifier", "tense"]
+ConflictKind = Literal["number", "negation", "date", "name", "opposite", "role", "qualifier", "tense", "question"]
 
 
 class Conflict(NamedTuple):
@@ -97,4 +97,6 @@ def conflicts(mine: Reading, other: Reading) -> list[Conflict]:
     found += _apart("qualifier", mine.qualifiers, other.qualifiers)
     if mine.is_past != other.is_past:
         found.append(Conflict("tense", ("past",) * mine.is_past, ("past",) * other.is_past))
+    if mine.is_question != other.is_question:
+        found.append(Conflict("question", ("?",) * mine.is_question, ("?",) * other.is_question))
     return found

@@ -18,6 +18,7 @@ from slowwave.transforms.pair_words import (
     RELATIVE_DAYS,
     RETRACTIONS,
     SILENT,
+    UNSTRESSED,
     WEEKDAYS,
 )
 from slowwave.transforms.strategy_inflections import inflection
@@ -43,7 +44,7 @@ class Reading(NamedTuple):
     content: uninflected content words, identifiers and numbers, in order. words: every word, for names to be found in.
     numbers: digits and words alike, with their unit where it follows. negations: what each negation precedes.
     dates, names (capitalised within a sentence, identifiers, paths), qualifiers. bindings: (preposition, what follows).
-    is_past: told of as over. changes: words of change. is_retraction: takes something back.
+    is_past: told of as over. changes: words of change. is_retraction: takes something back. is_question: ends in a question mark.
     """
 
     content: tuple[str, ...]
@@ -57,6 +58,7 @@ class Reading(NamedTuple):
     is_past: bool
     changes: frozenset[str]
     is_retraction: bool
+    is_question: bool
 
 
 class _Token(NamedTuple):
@@ -163,16 +165,17 @@ def reading(text: str) -> Reading:
         changes.add("no longer")
 
     def stated(word: str) -> None:
-        nonlocal open_negations, binder
+        nonlocal binder
         content.append(word)
-        negations.extend([word] * open_negations)
-        open_negations = 0
         if binder:
             bindings.add((binder, word))
             binder = ""
 
     for place, token in enumerate(tokens):
         word = token.text.lower()
+        if open_negations and word not in UNSTRESSED and word not in NEGATIONS:
+            negations.extend([base_of(word)] * open_negations)
+            open_negations = 0
         number = _number(word)
         if _ISO_DAY.fullmatch(word):
             dates.append(word)
@@ -250,4 +253,5 @@ def reading(text: str) -> Reading:
         is_past,
         frozenset(changes),
         any(phrase in lower for phrase in RETRACTIONS),
+        text.rstrip().endswith("?"),
     )

@@ -7,8 +7,8 @@ from slowwave.transforms.strategy_words import word_map, words
 SILENT = words(
     "a an the this that these those there it its be do have get i me my we us our you your user users please just "
     "also very really quite so too and or but of to in on at for with by as into onto about from via per always one "
-    "is are am was were been being has had does did s t re ve ll d m who which what where how any own while "
-    "their them they himself herself themselves itself myself then here"
+    "is are am was were been being has had does did s t re ve ll d m which own while "
+    "their them they himself herself themselves itself myself then here ever any"
 )
 """Dropped: they carry no fact of their own. Prepositions among them still tell roles apart (`BINDERS`)."""
 
@@ -40,7 +40,7 @@ QUALIFIERS = word_map(
     "sometimes=sometimes usually often mostly typically=usually rarely seldom hardly=rarely maybe perhaps possibly "
     "may might could can=can will would shall=will must should need ought=must more=more less=less than=than "
     "he him his=he she her hers=she first=first last final=last next=next up=up down=down out=out off=off "
-    "almost nearly about=almost both=both half=half again=again same=same other another=other"
+    "why=why how=how what=what where=where who whom whose=who because since=because almost nearly=almost both=both half=half again=again same=same other another=other"
 )
 """They say when, how much, how sure or who: a statement with one is another than the same without."""
 
@@ -58,6 +58,9 @@ RELATIVE_DAYS = words(
 )
 ONLY_CAPITALISED = words("mon tue wed thu fri jan feb march apr may jun jul aug sep sept oct nov dec")
 """Names of days and months that are other words, or none, in lower case."""
+
+UNSTRESSED = words("a an the be been is are am do does did have to you ever any really just even yet")
+"""Skipped between a negation and what it negates."""
 
 CHANGES = words(
     "now nowadays anymore currently switch move migrate change replace rename upgrade downgrade formerly previously "

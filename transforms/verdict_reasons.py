@@ -45,7 +45,8 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     eligible = counted(pl.col("eligible_count"), "interaction")
     injected = counted(pl.col("injected_count"), "injection")
     used = pl.format("Referenced in {}, last {}", counted(pl.col("reference_count"), "interaction"), since)
-    strength = decimals(pl.col("strength"))
+    # cut off, not rounded: what faded below .1 must not read as .10
+    strength = decimals((pl.col("strength") * 100).floor() / 100)
     undetected = pl.format("No detected use in {}; echo finds only part of all uses.", injected)
     sentences = {
         "never_landed": pl.format("Never landed: only its id is known, from {}.", injected),
@@ -99,7 +100,14 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
 
 def _of_need(params: VerdictParams) -> pl.Expr:
     need, if_active = pl.col("need_30d"), pl.col("need_if_active")
-    said = pl.when(need < 0.005).then(pl.lit("below .01")).otherwise(decimals(need))  # noqa: PLR2004 - shown as .00
+    # never as certainty: .00 and 1.00
+    said = (
+        pl.when(need < 0.005)  # noqa: PLR2004 - as said
+        .then(pl.lit("below .01"))
+        .when(need >= 0.995)  # noqa: PLR2004 - as said
+        .then(pl.lit("above .99"))
+        .otherwise(decimals(need))
+    )
     rare = pl.format("Rare if the project stays as quiet as now: need {} in 30 days", said)
     active = pl.format("{}; {} if it is as active as it was.", rare, decimals(if_active))
     return (
@@ -142,6 +150,8 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
     )
     failed = pl.col("contradicted_count")
     of_use = (
+        pl.when(is_active & pl.col("pinned")).then(pl.lit("Pinned: kept whatever its use.")),
+        pl.when(pl.col("is_held")).then(pl.lit("On hold: not to be forgotten.")),
         pl.when(is_active & pl.col("is_undetectable") & (pl.col("eligible_count") > 0)).then(
             pl.lit("Its text is too short to be looked for in answers: no use is no evidence.")
         ),
@@ -153,8 +163,6 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
             pl.format("Fades on {} unless it is referenced.", pl.col("fades_at").dt.strftime("%Y-%m-%d"))
         ),
         pl.when(is_active).then(_of_need(params)),
-        pl.when(is_active & pl.col("pinned")).then(pl.lit("Pinned: kept whatever its use.")),
-        pl.when(pl.col("is_held")).then(pl.lit("On hold: not to be forgotten.")),
     )
     of_outcomes = (
         _of_lift(interval_mass),

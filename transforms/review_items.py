@@ -1,0 +1,177 @@
+"""What there is to review, kind by kind, before it is weighed and before what was decided is left out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import polars as pl
+
+from slowwave.transforms.extract import statement
+from slowwave.transforms.hashing import digest, hashed
+from slowwave.transforms.review_queue_params import ReviewQueueParams
+
+ITEM_SCHEMA = pl.Schema(
+    {
+        "item_id": pl.String(),
+        "kind": pl.String(),
+        "project": pl.String(),
+        "memory_type": pl.String(),
+        "text": pl.String(),
+        "memory_ids": pl.List(pl.String()),
+        "target_memory_id": pl.String(),
+        "created_at": pl.Datetime("us"),
+        "reason": pl.String(),
+        "basis": pl.String(),
+        "method": pl.String(),
+    }
+)
+_STATEMENT = ("project", "memory_type", "statement_id")
+
+
+def item_id(kind: str, *about: str) -> str:
+    """Id of an item: digest of its kind and of what it is about."""
+    return digest(["review item", kind, *about])
+
+
+def statement_ids(memory_type: pl.Series, text: pl.Series) -> pl.Series:
+    """`statement_id` (see extracted_statements) of texts of these types; NULL where there is no text."""
+    frame = pl.DataFrame({"memory_type": memory_type, "text": text})
+    stated = frame.select(pl.format("{}\n{}", "memory_type", statement(pl.col("text")))).to_series()
+    return pl.select(pl.when(pl.lit(stated).is_not_null()).then(pl.lit(hashed(stated.fill_null(""))))).to_series()
+
+
+def landed_candidates(health: pl.DataFrame, params: ReviewQueueParams) -> pl.DataFrame:
+    """Memories landed as candidates and not decided since: items, with statement_id."""
+    waiting = health.filter(pl.col("status") == "candidate", pl.col("content").is_not_null())
+    ids = [item_id("candidate", memory_id) for memory_id in waiting["memory_id"]]
+    return waiting.select(
+        pl.Series("item_id", ids, dtype=pl.String),
+        pl.lit("candidate").alias("kind"),
+        "project",
+        "memory_type",
+        pl.col("content").alias("text"),
+        pl.concat_list("memory_id").alias("memory_ids"),
+        pl.lit(None, dtype=pl.String).alias("target_memory_id"),
+        "created_at",
+        pl.lit("Landed as a candidate").alias("reason"),
+        pl.lit("").alias("basis"),
+        pl.lit(params.method).alias("method"),
+        statement_ids(waiting["memory_type"], waiting["content"]).alias("statement_id"),
+    )
+
+
+def extracted_candidates(
+    statements: pl.LazyFrame, health: pl.DataFrame, params: ReviewQueueParams, method: str
+) -> pl.DataFrame:
+    """Statements of answers that no memory, in whatever state, says already: items, with statement_id.
+
+    A memory of the same project and type with the same words settles it: in use, rejected, replaced or archived, it has
+    been decided; as a candidate it is the item itself.
+    """
+    said = health.filter(pl.col("content").is_not_null(), pl.col("memory_type").is_not_null())
+    known = said.select(
+        "project", "memory_type", statement_ids(said["memory_type"], said["content"]).alias("statement_id")
+    )
+    found = (
+        statements.join(known.lazy().unique(), on=_STATEMENT, how="anti")
+        .sort("occurred_at", "interaction_id", "rule")
+        .group_by(_STATEMENT, maintain_order=True)
+        .agg(pl.col("text", "occurred_at").first(), pl.col("rule").unique().sort())
+        .collect()
+    )
+    ids = [item_id("candidate", *about) for about in found.select(_STATEMENT).iter_rows()]
+    made = pl.Series("item_id", ids, dtype=pl.String)
+    return (
+        found.select(
+            made,
+            pl.lit("candidate").alias("kind"),
+            "project",
+            "memory_type",
+            "text",
+            pl.lit([], dtype=pl.List(pl.String)).alias("memory_ids"),
+            pl.lit(None, dtype=pl.String).alias("target_memory_id"),
+            pl.col("occurred_at").alias("created_at"),
+            pl.lit("Stated in answers").alias("reason"),
+            pl.lit("").alias("basis"),
+            pl.lit(f"{params.method} on {method}").alias("method"),
+            "statement_id",
+        )
+        # a promoted or rejected one is the memory that has its id, whatever that says today
+        .join(health.select("memory_id"), left_on="item_id", right_on="memory_id", how="anti", maintain_order="left")
+    )
+
+
+def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueueParams) -> pl.DataFrame:
+    """Active memories that are harmful, need a look, or fade though they are needed: items.
+
+    Asked again when: a harmful one, of more failures after references, or of another text; a fading one, of a later
+    reference or another text.
+    """
+    active = health.filter(pl.col("status") == "active", pl.col("content").is_not_null())
+    is_harmful = pl.col("verdict") == "harmful"
+    days_left = (pl.col("fades_at") - pl.lit(as_of, dtype=pl.Datetime("us"))).dt.total_days()
+    is_needed = ~pl.col("pinned") & (days_left <= params.fading_days) & (pl.col("need_30d") >= params.fading_need)
+    is_fading = (pl.col("verdict") == "review") | is_needed.fill_null(value=False)
+    last_us = pl.col("last_referenced_at").dt.timestamp("us").fill_null(0)
+    troubled = active.filter(is_harmful | is_fading).with_columns(
+        pl.when(is_harmful).then(pl.lit("harmful")).otherwise(pl.lit("fading")).alias("kind"),
+        pl.when(is_harmful).then("contradicted_count").otherwise(last_us).alias("evidence"),
+        pl.col("reasons").list.first().alias("said"),
+    )
+    ids = [item_id(kind, memory_id) for kind, memory_id in troubled.select("kind", "memory_id").iter_rows()]
+    reason = pl.when(~is_harmful & (pl.col("verdict") != "review")).then(
+        pl.format("Fades by {} though it may be needed", pl.col("fades_at").dt.strftime("%Y-%m-%d"))
+    )
+    return troubled.select(
+        pl.Series("item_id", ids, dtype=pl.String),
+        "kind",
+        "project",
+        "memory_type",
+        pl.col("content").alias("text"),
+        pl.concat_list("memory_id").alias("memory_ids"),
+        pl.lit(None, dtype=pl.String).alias("target_memory_id"),
+        "created_at",
+        pl.coalesce(reason, "said", pl.lit("Needs a look")).alias("reason"),
+        pl.format("{} {}", hashed(troubled["content"]), "evidence").alias("basis"),
+        pl.lit(params.method).alias("method"),
+    )
+
+
+def disputed_memories(
+    contradictions: pl.DataFrame, proposals: pl.DataFrame, health: pl.DataFrame, method: str
+) -> pl.DataFrame:
+    """Contradictions and merge proposals (observe/1) as items; their ids name the texts, so another text asks again."""
+    both = pl.concat(
+        [
+            contradictions.select(
+                pl.lit("contradiction").alias("kind"),
+                pl.col("contradiction_id").alias("about"),
+                *("project", "memory_ids", "texts", "said_at", "reason"),
+                pl.lit(None, dtype=pl.String).alias("target_memory_id"),
+            ),
+            proposals.select(
+                pl.lit("merge").alias("kind"),
+                pl.col("proposal_id").alias("about"),
+                *("project", "memory_ids", "texts", "said_at", "reason", "target_memory_id"),
+            ),
+        ]
+    )
+    ids = [item_id(kind, about) for kind, about in both.select("kind", "about").iter_rows()]
+    types = health.select("memory_id", "memory_type")
+    return (
+        both.with_columns(pl.Series("item_id", ids, dtype=pl.String), first=pl.col("memory_ids").list.first())
+        .join(types, left_on="first", right_on="memory_id", maintain_order="left")
+        .select(
+            "item_id",
+            "kind",
+            "project",
+            "memory_type",
+            pl.col("texts").list.join(" | ").alias("text"),
+            "memory_ids",
+            "target_memory_id",
+            pl.col("said_at").alias("created_at"),
+            "reason",
+            pl.lit("").alias("basis"),
+            pl.lit(method).alias("method"),
+        )
+    )

@@ -1,0 +1,19 @@
+"""What is put before a person."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class ReviewQueueParams(BaseModel):
+    """Bounds of the review queue."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    method: str = "review_queue/1"
+    min_sessions: int = Field(
+        default=1, ge=1, description="Sessions in which an answer, not only its prompt, must state a candidate."
+    )
+    fading_days: int = Field(default=30, ge=0, description="A memory that fades within so many days is shown...")
+    fading_need: float = Field(default=0.1, gt=0, le=1, description="... if its need_30d is at least this.")
+    examples: int = Field(default=5, ge=1, description="Interactions named per item.")

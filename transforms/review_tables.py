@@ -1,0 +1,97 @@
+"""What is published for review: what waits for a person's word, what it stands on, and what was decided."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from slowwave.transforms.learning_tables import AS_OF, RUN_ID
+from slowwave.transforms.schema import Table, column
+
+ReviewKind = Literal["harmful", "contradiction", "candidate", "merge", "fading"]
+
+
+class ReviewQueue(Table):
+    """What waits for a person's word, one row each, first what most evidence speaks for. Nothing is decided by itself.
+
+    Whatever has been decided stays out: a candidate for good, the others until their evidence changes (`basis`).
+    """
+
+    name: ClassVar[str] = "review_queue"
+    key: ClassVar[tuple[str, ...]] = ("item_id",)
+
+    item_id: str = column("Key: digest of the kind and of what it is about.")
+    rank: int = column("Place in the queue, from 1: by rank_score, then kind in the order below, then item_id.")
+    rank_score: int = column(
+        "Sessions that speak for looking at it: in which a candidate was stated and not merely repeated from the prompt,"
+        " in which the memories of another kind were injected or referenced. An interaction without one is its own."
+    )
+    kind: ReviewKind = column(
+        "harmful: lowers success; contradiction: memories at odds; candidate: not in use yet; merge: memories that say"
+        " the same; fading: needs a look or fades though it is needed."
+    )
+    project: str = column("Project; '' is none.")
+    memory_type: str = column("Of the memory it is, or would be.")
+    text: str = column("What to read: the statement, or what the memories say, ` | ` between them.")
+    memory_ids: list[str] = column("The memories it is about. A candidate that stands in answers alone has none.")
+    target_memory_id: str | None = column("Of a merge the memory to keep. NULL: another kind.")
+    rules: list[str] = column("Of a candidate the rules that found it in answers; else empty.")
+    interactions_count: int = column(
+        "Interactions that state it or are named as its source (candidate), or had or referenced one of its memories."
+    )
+    sessions_count: int = column("Their sessions; an interaction without one is its own.")
+    in_prompt_count: int = column("Of interactions_count those whose prompt said it already (candidate).")
+    succeeded_count: int = column("Of interactions_count those whose latest attempt succeeded.")
+    failed_count: int = column("Of interactions_count those whose latest attempt failed.")
+    first_seen_at: datetime = column("First of these interactions; without any when the memory was made.", unit="UTC")
+    last_seen_at: datetime = column("Last of them.", unit="UTC")
+    example_ids: list[str] = column("The latest of them, at most `examples` (default 5); `review show` lists all.")
+    reason: str = column("Why it waits, in a sentence.")
+    basis: str = column("What a decision on it rests on: when this changes, it is asked again.")
+    method: str = column("What found it.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class ReviewStatements(Table):
+    """The interactions behind the candidates of review_queue; those behind its memories stand in memory_references."""
+
+    name: ClassVar[str] = "review_statements"
+    key: ClassVar[tuple[str, ...]] = ("item_id", "interaction_id")
+
+    item_id: str = column("Key: the candidate.")
+    interaction_id: str = column("Key: the interaction.")
+    occurred_at: datetime = column("When it happened.", unit="UTC")
+    session_id: str | None = column("Its session.")
+    in_prompt: bool = column("Its prompt said it already.")
+    is_source: bool = column("The candidate was landed with this interaction as a source.")
+    rules: list[str] = column("The rules that found it in the answer; empty: a source alone.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class ReviewDecisions(Table):
+    """Everything that `slowwave review` ever decided, one row per decision."""
+
+    name: ClassVar[str] = "review_decisions"
+    key: ClassVar[tuple[str, ...]] = ("decision_id",)
+
+    decision_id: str = column("Key.")
+    item_id: str = column("What it was about, as in review_queue.")
+    action: Literal["promote", "reject", "merge"] = column("What was said of it.")
+    kind: ReviewKind = column("As in review_queue.")
+    project: str = column("Project; '' is none.")
+    memory_type: str = column("As in review_queue.")
+    text: str = column("What was read.")
+    memory_ids: list[str] = column("The memories it was about.")
+    changed_ids: list[str] = column("The memories it changed or made; none: it was kept as it is.")
+    basis: str = column("What it rested on.")
+    reason: str | None = column("Why. NULL: not said.")
+    changed_by: str = column("Who decided.")
+    decided_at: datetime = column("When it took effect.", unit="UTC")
+    on_run_id: str | None = column("The publish it was decided on.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+REVIEW: tuple[type[Table], ...] = (ReviewQueue, ReviewStatements, ReviewDecisions)
