@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slowwave.data import sample_text as words
+from slowwave.data.sample_statements import with_statement
 from slowwave.data.sample_text import Draw, Slots
 
 Row = dict[str, Any]
@@ -307,7 +308,8 @@ class World:
         row, use = planted.row, planted.use
         in_summary = use is not None and use[1] == "echo" and draw.chance(0.12)
         row["prompt"] = words.prompt_text(draw, values)
-        row["response"] = words.response_text(draw, values, success, "" if in_summary else leaned_on)
+        response = words.response_text(draw, values, success, "" if in_summary else leaned_on)
+        row["response"] = with_statement(Draw(self.seed, "statements", row["interaction_id"]), row["project"], response)
         if use and use[1] == "parrot":
             row["prompt"] += f"\n\nWhat we know:\n- {leaned_on}"
         if draw.chance(0.012):

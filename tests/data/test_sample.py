@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from slowwave.data.sample import SampleFile, SampleTruth, sample_files, sample_truth, write_sample
+from slowwave.data.sample_statements import STATEMENTS
 from slowwave.data.sample_text import normalise
 
 UTC = datetime.UTC
 SMALL: dict[str, Any] = {"days": 6, "interactions_per_day": 25}
-DIGEST = "ede8c4a7dbd93db6388f0851a3157dc7fd8d0e922884c70f71852351acfb54a2"  # of SMALL; what is released stays
+DIGEST = "abd7cf10e5da4401e3559d40e31fd89c256564fe27dcab512bf26084633f169d"  # of SMALL: the same on any machine
 Row = dict[str, Any]
 
 
@@ -317,3 +318,11 @@ def test_producers_rename_when_done(tmp_path: Path):
     paths = write_sample(tmp_path / "inbox", **SMALL)
     assert sorted(tmp_path.joinpath("inbox").iterdir()) == sorted(paths)
     assert [p.read_bytes() for p in paths] == [f.content for f in sample_files(**SMALL)]
+
+
+def test_statements_are_planted_at_the_end_of_answers(rows):
+    answers = [(row["project"], row["response"]) for row in rows if row.get("response") and "project" in row]
+    for project, statements in STATEMENTS.items():
+        counts = [sum(p == project and text.endswith(said) for p, text in answers) for said in statements]
+        assert all(counts)
+        assert max(counts) > 10
