@@ -10,8 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from slowwave.flows.command_lines import examples
 from slowwave.flows.errors import UserError
 from slowwave.flows.forget_commands import forget
+from slowwave.flows.review_commands import review
 from slowwave.flows.settings import Settings, settings_from_environment
 
 app = typer.Typer(
@@ -26,6 +28,7 @@ app = typer.Typer(
 )
 
 app.add_typer(forget, name="forget")
+app.add_typer(review, name="review")
 
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -64,6 +67,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave curate --dry-run --limit 3",
         "slowwave curate --dry-run --format json",
     ),
+    "review": (
+        "slowwave review list",
+        "slowwave review show ITEM_ID",
+        "slowwave review promote ITEM_ID",
+    ),
     "diff": (
         "slowwave diff",
         "slowwave diff previous current --format json",
@@ -79,8 +87,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 
 def _examples(command: str) -> str:
-    # \b keeps click from joining the lines
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[command])
+    return examples(EXAMPLES[command])
 
 
 class Kind(StrEnum):

@@ -43,7 +43,7 @@ def _ask(settings: Settings, limit: int | None, output: str) -> None:
     endpoint = endpoint_from_environment()
     if endpoint is None or not settings.params().llm.model:
         message = (
-            "no language model is set: set SLOWWAVE_LLM_URL (such as http://localhost:8080/v1), SLOWWAVE_LLM_MODEL and, "
+            "no language model: set SLOWWAVE_LLM_URL (such as http://localhost:8080/v1), SLOWWAVE_LLM_MODEL and, "
             "where the server wants one, SLOWWAVE_LLM_KEY; `slowwave curate --dry-run` shows what would be asked"
         )
         raise UserError(message)
@@ -109,8 +109,8 @@ def _print_prompts(asked: Iterator[Question], facts: dict[str, Any], params: Llm
         for line in prompt.user.splitlines():
             typer.echo(terminal_safe(line))
     typer.echo(
-        f"{counted(facts['open'], 'question')} open; within today's budget {counted(facts['requests'], 'request')}: about "
-        f"{facts['prompt_tokens']:,} tokens of prompts and at most {facts['answer_tokens_at_most']:,} of answers"
+        f"{counted(facts['open'], 'question')} open; within today's budget {counted(facts['requests'], 'request')}: "
+        f"about {facts['prompt_tokens']:,} tokens of prompts and at most {facts['answer_tokens_at_most']:,} of answers"
     )
     typer.echo(
         f"nothing was sent (--dry-run); model: {terminal_safe(params.model) or 'none is set (SLOWWAVE_LLM_MODEL)'}"

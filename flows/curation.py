@@ -4,11 +4,35 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.flows.plan import Plan
+from slowwave.flows.plan import LogAsOf, Plan
+from slowwave.flows.review_queue import review_from
 from slowwave.flows.run import Run
+from slowwave.flows.word_vectors import word_vectors
+from slowwave.transforms.curation_decisions import curation_decisions
+from slowwave.transforms.llm_decisions import answered_pairs, curation_answered
+from slowwave.transforms.llm_relations import observation_methods
+from slowwave.transforms.observation_tables import CurationDecisions, Observations
+from slowwave.transforms.observations import observed
 from slowwave.transforms.schema import Table
 
 
-def curated_from(run: Run, plan: Plan, health: pl.DataFrame) -> dict[type[Table], pl.DataFrame]:
+def curated_from(
+    run: Run, plan: Plan, health: pl.DataFrame, counted_outcomes: pl.DataFrame
+) -> dict[type[Table], pl.DataFrame]:
     """Observations, curation_decisions and review_queue, from the memory log and from memory_health."""
-    return {}
+    params = run.params.observations
+    states = plan.log.states
+    rules = decided_by_rules(plan.log)
+    answered = answered_pairs(rules, states, plan.log.decisions, run.params.llm)
+    told = observed(states, health, word_vectors, plan.log.as_of, params, answered)
+    review = review_from(run, plan, health, counted_outcomes, told.contradictions, told.merge_proposals, params.method)
+    return {
+        Observations: observation_methods(told.observations, answered),
+        CurationDecisions: curation_answered(rules, states, plan.log.decisions, run.params.llm),
+        **review,
+    }
+
+
+def decided_by_rules(log: LogAsOf) -> pl.DataFrame:
+    """curation_decisions as the rules have them: what a language model is asked about."""
+    return curation_decisions(log.states, word_vectors, log.params.observations)

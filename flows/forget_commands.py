@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from slowwave.flows.errors import UserError
+from slowwave.flows.command_lines import RowFormat, ask, examples, first_examples, tell, writing
 from slowwave.flows.settings import settings_from_environment
-
-if TYPE_CHECKING:
-    from slowwave.flows.forget import Outcome
-    from slowwave.flows.run import Run
-    from slowwave.flows.screen import Lines, Screen
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "plan": ("slowwave forget plan", "slowwave forget plan --rule untouched --format csv"),
@@ -24,7 +17,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "hold": ("slowwave forget hold MEMORY_ID --reason 'the audit needs it'",),
     "release": ("slowwave forget release MEMORY_ID --reason 'the audit is over'",),
 }
-_WAIT_SECONDS = 600
 _SHOWN = 10
 _COLUMNS = ("memory_id", "project", "agent", "rule", "reason", "need_30d", "strength", "is_shadow")
 
@@ -32,21 +24,8 @@ forget = typer.Typer(
     help="Archive memories that are no longer needed, and bring them back; interactions are never deleted.",
     no_args_is_help=True,
     rich_markup_mode=None,
-    # \b keeps click from joining the lines
-    epilog="\b\nExamples:\n" + "\n".join(f"  {lines[0]}" for lines in EXAMPLES.values()),
+    epilog=first_examples(EXAMPLES),
 )
-
-
-def _examples(command: str) -> str:
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[command])
-
-
-class RowFormat(StrEnum):
-    """How rows are printed."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
 
 
 class Target(StrEnum):
@@ -75,7 +54,7 @@ Kind = Annotated[Target | None, typer.Option(help="What TARGET names. Default: w
 Held = Annotated[str, typer.Argument(help="A project or the id of a memory.", metavar="TARGET")]
 
 
-@forget.command("plan", epilog=_examples("plan"))
+@forget.command("plan", epilog=examples(EXAMPLES["plan"]))
 def plan(
     output: Annotated[RowFormat, typer.Option("--format", help="How the plan is printed.")] = RowFormat.table,
     rule: OneRule = None,
@@ -95,7 +74,7 @@ def plan(
         screen.note(f"quota not met, {whose}: {quota['reason']}")
 
 
-@forget.command("apply", epilog=_examples("apply"))
+@forget.command("apply", epilog=examples(EXAMPLES["apply"]))
 def apply(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     rule: OneRule = None,
@@ -111,8 +90,8 @@ def apply(
     rows = published.chosen(project, rule.value if rule else None, limit)
     planned = counted(rows.height, "memory", "memories")
     if rows.height and not (yes or dry_run):  # asked before anybody has to wait for the lock
-        _ask(f"archive {planned}?")
-    with _writing("forget apply") as (run, screen):
+        ask(f"archive {planned}?")
+    with writing("forget apply") as (run, screen):
         screen.note(f"checking {planned} against the log as it is now")
         outcome = apply_plan(run, published, rows, dry_run=dry_run)
     done = counted(len(outcome.changed), "memory", "memories")
@@ -124,10 +103,10 @@ def apply(
     if outcome.shadowed:
         lines.append(("in shadow", f"{counted(len(outcome.shadowed), 'memory', 'memories')} left active"))
     back = [f"{this_command()} forget restore --run {run.run_id}"] if outcome.changed and not dry_run else []
-    _tell(outcome, lines, back)
+    tell(outcome, lines, back)
 
 
-@forget.command("restore", epilog=_examples("restore"))
+@forget.command("restore", epilog=examples(EXAMPLES["restore"]))
 def restore(
     memories: Annotated[list[str] | None, typer.Argument(help="Ids of memories.")] = None,
     command_id: Annotated[
@@ -142,12 +121,12 @@ def restore(
     if sum((bool(memories), command_id is not None, everything)) != 1:
         message = "name memories, or give --run ID, or --all: one of the three"
         raise typer.BadParameter(message)
-    with _writing("forget restore") as (run, _):
+    with writing("forget restore") as (run, _):
         outcome = forgetting.restore(run, memories or [], command_id=command_id, everything=everything)
-    _tell(outcome, [("restored", counted(len(outcome.changed), "memory", "memories"))], [])
+    tell(outcome, [("restored", counted(len(outcome.changed), "memory", "memories"))], [])
 
 
-@forget.command("hold", epilog=_examples("hold"))
+@forget.command("hold", epilog=examples(EXAMPLES["hold"]))
 def hold(target: Held, reason: Reason, kind: Kind = None) -> None:
     """Keep a memory, or all memories of a project, from ever being planned or archived."""
     from slowwave.transforms.decisions import HOLD
@@ -155,7 +134,7 @@ def hold(target: Held, reason: Reason, kind: Kind = None) -> None:
     _decide(HOLD, target, kind, reason)
 
 
-@forget.command("release", epilog=_examples("release"))
+@forget.command("release", epilog=examples(EXAMPLES["release"]))
 def release(target: Held, reason: Reason, kind: Kind = None) -> None:
     """Let go of what was held."""
     from slowwave.transforms.decisions import RELEASE
@@ -170,52 +149,6 @@ def _decide(command: str, target: str, kind: Target | None, reason: str) -> None
     if not reason.strip():
         message = "say why"
         raise typer.BadParameter(message, param_hint="'--reason'")
-    with _writing(command) as (run, _):
+    with writing(command) as (run, _):
         said = decide_hold(run, command, target, kind.value if kind else None, reason)
     typer.echo(terminal_safe(said))
-
-
-@contextmanager
-def _writing(command: str) -> Iterator[tuple[Run, Screen]]:
-    """A run that holds the writer lock, and the screen that watches it.
-
-    Raises UserError where nothing was ever landed.
-    """
-    from pathlib import Path
-
-    from slowwave.flows.lock import writer_lock
-    from slowwave.flows.run import start_run
-    from slowwave.flows.screen import Screen, this_command
-
-    settings = settings_from_environment()
-    if not Path(settings.lake).is_dir():
-        message = f"nothing has been landed in {settings.home} yet: run `{this_command()} land PATH` first"
-        raise UserError(message)
-    with Screen() as screen, writer_lock(settings, command, wait_seconds=_WAIT_SECONDS, waiting=screen.note):
-        yield start_run(settings, "backfill", screen.progress), screen
-
-
-def _ask(question: str) -> None:
-    """Raises typer.Abort when the answer is no, UserError when nobody is there to answer."""
-    import sys
-
-    if not sys.stdin.isatty():
-        message = f"{question} There is nobody to ask: add --yes (nothing was changed)"
-        raise UserError(message)
-    typer.confirm(question, abort=True, err=True)
-
-
-def _tell(outcome: Outcome, lines: Lines, commands: list[str]) -> None:
-    """Print what became of the memories. Raises typer.Exit with code 1 when the clock kept one from changing."""
-    from slowwave.flows.screen import counted, print_lines
-
-    if outcome.already:
-        lines.append(("already so", counted(outcome.already, "memory", "memories")))
-    for label, kept in (("skipped", outcome.skipped), ("refused", outcome.refused)):
-        if kept:
-            lines.append((label, counted(len(kept), "memory", "memories")))
-            lines += [("", f"{memory_id}: {why}") for memory_id, why in kept[:_SHOWN]]
-            lines += [("", f"and {len(kept) - _SHOWN:,} more")] if len(kept) > _SHOWN else []
-    print_lines("", lines, commands)
-    if outcome.refused:
-        raise typer.Exit(1)

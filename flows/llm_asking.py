@@ -38,19 +38,20 @@ class Budget:
     tokens: int
 
     def reserve(self, prompt: Prompt, params: LlmParams) -> int:
-        """Set tokens aside for a question; 0 when there are not enough of them, or no request is left."""
+        """Set a request and tokens aside for a question; 0 when there are not enough of them."""
         wanted = prompt.tokens + params.answer_tokens
         if self.calls < 1 or wanted > self.tokens:
             return 0
+        self.calls -= 1
         self.tokens -= wanted
         return wanted
 
-    def take_call(self) -> None:
-        """Count a request. Raises LlmError when none is left."""
+    def take_call(self) -> bool:
+        """Set another request aside; whether there was one."""
         if self.calls < 1:
-            message = "no request is left for today"
-            raise LlmError(message, is_of_endpoint=False)
+            return False
         self.calls -= 1
+        return True
 
 
 @dataclass
@@ -129,17 +130,17 @@ class _Night:
     async def _answer(self, client: Client, prompt: Prompt) -> Answer:
         attempt = 1
         while True:
-            self._budget.take_call()
             self._asked.calls += 1
             try:
                 return await client.answer(prompt)
             except NotUnderstoodError:
-                if not client.has_other_dialect:
+                if not client.has_other_dialect or not self._budget.take_call():
                     raise
             except LlmError as error:
                 # a server that has never answered is not waited for again
                 is_in_vain = error.is_timeout and not self._is_proven
-                if not error.is_repeatable or is_in_vain or attempt >= self._params.attempts or self._asked.ended:
+                is_last = attempt >= self._params.attempts or bool(self._asked.ended)
+                if not error.is_repeatable or is_in_vain or is_last or not self._budget.take_call():
                     raise
                 if error.is_of_endpoint:
                     backoff = 2 ** (attempt - 1) * random.uniform(0.5, 1.0)  # noqa: S311 - so that not all come back at once

@@ -133,13 +133,15 @@ class Client:
         self._openai: AsyncOpenAI | None = None
 
     async def __aenter__(self) -> Client:
-        from openai import AsyncOpenAI, Timeout  # takes a second to load, and most nights need it not
+        from openai import AsyncOpenAI, Omit, Timeout  # takes a second to load, and most nights need it not
 
         seconds = self._params.timeout_seconds
         self._openai = AsyncOpenAI(
             api_key=self._endpoint.key,
             base_url=self._endpoint.url,
             max_retries=0,  # repeats are counted against the budget, so they are made where it is kept
+            # else the client adds what its own environment variables say of somebody's account elsewhere
+            default_headers=dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), Omit()),  # pyright: ignore[reportArgumentType]
             timeout=Timeout(seconds, connect=min(seconds, 10.0)),
         )
         return self

@@ -35,6 +35,12 @@ WHERE review_value > 0
 ORDER BY review_value DESC, memory_id
 LIMIT $limit
 """
+_QUEUE = """
+SELECT kind, count(*), arg_min(text, rank), min(rank)
+FROM review_queue
+GROUP BY kind
+ORDER BY min(rank)
+"""
 _ALARMS = """
 SELECT project, unnest(alarms)
 FROM project_health
@@ -51,8 +57,9 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
         verdicts = connection.execute(_VERDICTS).fetchall()
         first = connection.execute(_REVIEW, {"limit": _SHOWN}).fetchall()
         alarms = connection.execute(_ALARMS, {"limit": _SHOWN}).fetchall()
+        queue = connection.execute(_QUEUE).fetchall()
     if not active + candidates + unknown:
-        return []
+        return _queue_line(queue)
     said = [
         f"{active:,} active" + (": " if verdicts else "") + ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts)
     ]
@@ -67,9 +74,20 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
         lines.append(("to forget", f"{planned:,}: `slowwave forget plan` shows them, `slowwave forget apply` archives"))
     if unmet:
         lines.append(("quotas", f"{unmet:,} not met: `slowwave forget plan` says why"))
+    lines += _queue_line(queue)
     lines += [("review first", f"{_short(memory_id)}: {reason}") for memory_id, reason in first]
     lines += [("alarm", f"{_short(project) or 'no project'}: {said}") for project, said in alarms]
     return lines
+
+
+def _queue_line(queue: list[tuple[str, int, str, int]]) -> list[tuple[str, str]]:
+    """How much waits for a person's word, of which kinds, and what comes first."""
+    if not queue:
+        return []
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count, _, _ in queue)
+    items = sum(count for _, count, _, _ in queue)
+    named = f"{items:,} item{'s' * (items != 1)} ({kinds})"
+    return [("to review", f"{named}: `slowwave review list` shows them; first: {_short(queue[0][2])}")]
 
 
 def _short(text: str) -> str:

@@ -24,7 +24,7 @@ from slowwave.flows.run import Run, one_row
 from slowwave.flows.serving import Finding, ServingFile, current_run, table_hash
 from slowwave.transforms.evidence_tables import DayInputs, MemoryReferences
 from slowwave.transforms.landed_tables import Interactions, Memories
-from slowwave.transforms.learning_tables import Scorecard
+from slowwave.transforms.learning_tables import CountedOutcomes, Scorecard
 from slowwave.transforms.memory_health import COUNTS
 from slowwave.transforms.memory_timelines import MemoryTimelines
 from slowwave.transforms.memory_use import memory_use
@@ -93,7 +93,8 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
         run.progress("publish", 2, 4)
         eligible = serving.connection.sql(_ELIGIBLE).pl()
         health = health_from(run, plan, taught.attempts, use, eligible)
-        for table, rows in {**health, **curated_from(run, plan, health[MemoryHealth])}.items():
+        curated = curated_from(run, plan, health[MemoryHealth], taught.tables[CountedOutcomes])
+        for table, rows in {**health, **curated}.items():
             serving.create(table, _stamped(run, plan, rows.lazy()))
         run.progress("publish", 3, 4)
         row = run.ledger_row(

@@ -13,6 +13,7 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, LakeFile
 from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, replay_inputs
 from slowwave.flows.store import write_parquet
+from slowwave.flows.word_vectors import word_vectors
 from slowwave.transforms.evidence_tables import (
     MemoryDays,
     MemoryEligibility,
@@ -28,6 +29,7 @@ from slowwave.transforms.memory_days import memory_days, reference_days
 from slowwave.transforms.memory_references import memory_references
 from slowwave.transforms.project_days import project_days
 from slowwave.transforms.schema import Table, conform
+from slowwave.transforms.used import used_memories
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
 BATCH_BYTES = 192 * 2**20
@@ -136,7 +138,15 @@ def _found_in_texts(
 
 def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) -> pl.DataFrame:
     """The pairs that `used/1` finds, day by day: each day is judged by the memories eligible on it."""
-    found = [pl.DataFrame(schema={"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Float64})]
+    found = [pl.DataFrame(schema={"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Int64})]
+    reinforcing = rows.filter("reinforce").sort("occurred_at")
+    for (day,), asked in reinforcing.group_by(pl.col("occurred_at").dt.date(), maintain_order=True):
+        of_day = inputs[day]
+        times = of_day.interactions["occurred_at"]
+        eligible = of_day.eligibility.select("memory_id", "content_hash").unique()
+        pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
+        pool = pool.join(eligible, on=["memory_id", "content_hash"], how="semi")
+        found.append(used_memories(asked, pool, word_vectors, log.params.evidence.used))
     return pl.concat(found)
 
 

@@ -20,6 +20,7 @@ from slowwave.flows.query_output import json_bytes
 from slowwave.flows.settings import Settings
 from slowwave.flows.terminal import shortened
 from slowwave.flows.why_learning import learned_about, learned_text
+from slowwave.flows.why_observations import observation_about, observation_text
 from slowwave.flows.why_text import interaction_text, memory_text
 
 Record = dict[str, Any]
@@ -115,7 +116,7 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
     """Print a memory's counts with the interactions behind them, as `text` (`limit` of each) or `json` (all).
 
     Given an interaction's id, prints the memories that were injected into it, echoed by it or used in it; given that of a strategy
-    (or one of its wordings), an error or an outcome, the attempts behind it.
+    (or one of its wordings), an error or an outcome, the attempts behind it; of an observation, what it stands on.
 
     Raises UserError when nothing is published, or nothing that is published has this id.
     """
@@ -129,6 +130,7 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
             connection.execute("SET TimeZone = 'UTC'")
             publish = Publish(connection, Path(settings.lake), serving.stem)
             found = publish.memory(id) or publish.interaction(id) or learned_about(publish.records, id)
+            found = found or observation_about(publish.records, id)
             if found is None:
                 raise UserError(publish.unknown(id))
     except duckdb.Error as error:
@@ -143,6 +145,8 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
 
 
 def _text(found: Record, limit: int) -> str:
+    if "observation_id" in found:
+        return observation_text(found, limit)
     if "counts" in found:
         return memory_text(found, limit)
     return interaction_text(found) if "interaction_id" in found else learned_text(found, limit)
@@ -237,7 +241,7 @@ class Publish:
             if near
             else "`slowwave sql most_referenced` and `strategies` list some"
         )
-        kinds = "memory, interaction, strategy, error or outcome"
+        kinds = "memory, observation, interaction, strategy, error or outcome"
         return f"no {kinds} {shortened(given, 200)!r} is known as of {self._as_of}Z: {hint}"
 
     def _eligible(self, memory_id: str, count: int) -> tuple[list[Record] | None, str]:

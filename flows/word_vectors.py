@@ -14,7 +14,7 @@ DIMENSIONS = 256
 
 @cache
 def _model() -> Any:  # noqa: ANN401 - wordllama has no types
-    import wordllama  # noqa: PLC0415 - takes a third of a second, and most commands need none of it
+    import wordllama  # takes a third of a second, and most commands need none of it
 
     folder = Path(wordllama.__file__).parent
     model = wordllama.WordLlama.load(dim=DIMENSIONS, cache_dir=folder, disable_download=True)

@@ -63,7 +63,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_documented_command_runs(line: str, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLOWWAVE_HOME", str(sandbox / "home"))
     monkeypatch.chdir(sandbox)
-    line = line.replace("MEMORY_ID", _known_memory(sandbox))
+    line = line.replace("MEMORY_ID", _known_memory(sandbox)).replace("ITEM_ID", _known_candidate(sandbox))
     if "|" in line and "'" not in line:
         env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
         assert subprocess.run(["bash", "-c", line], env=env, check=False).returncode == 0
@@ -77,6 +77,12 @@ def test_documented_command_runs(line: str, sandbox: Path, monkeypatch: pytest.M
 def _known_memory(sandbox: Path) -> str:
     with duckdb.connect(Settings(sandbox / "home").current, read_only=True) as connection:
         rows = connection.sql("SELECT memory_id FROM memory_health ORDER BY echoed_count DESC LIMIT 1").fetchall()
+    return rows[0][0]
+
+
+def _known_candidate(sandbox: Path) -> str:
+    with duckdb.connect(Settings(sandbox / "home").current, read_only=True) as connection:
+        rows = connection.sql("SELECT min(item_id) FROM review_queue WHERE kind = 'candidate'").fetchall()
     return rows[0][0]
 
 

@@ -20,10 +20,11 @@ class Decisions(Landed):
         "What was decided: `forget apply`, `forget restore`, `forget hold`, `forget release`, ...; of a language model's"
         " answer its method."
     )
-    target_kind: Literal["project", "memory"] = column("What `target` names.")
-    target: str = column("The memory's id, or the project.")
+    target_kind: Literal["project", "memory", "item"] = column("What `target` names; an item is one of review_queue.")
+    target: str = column("The memory's or item's id, or the project.")
     values: Annotated[str | None, Json] = column(
-        "What belongs to the decision, as one JSON object; of `forget apply` the memory's whole state before it."
+        "What belongs to the decision, as one JSON object; of `forget apply` the memory's whole state before it, of"
+        " `review` the item and the changes it makes."
     )
     reason: str | None = column("Why. NULL: not said.")
     changed_by: str = column("Who decided.")

@@ -12,6 +12,7 @@ import polars as pl
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.hashing import digest, with_row_hash
 from slowwave.transforms.landed_tables import Memories
+from slowwave.transforms.review_decisions import review_changes
 from slowwave.transforms.schema import conform, polars_schema
 from slowwave.transforms.versions import winning_versions
 
@@ -54,23 +55,28 @@ _STATED = frozenset(polars_schema(Decisions)) - {"recorded_at", "row_hash", "key
 
 
 def status_changes(decisions: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the memory log that `forget apply` and `forget restore` make, hashed; nothing for what is in shadow.
+    """The rows of the memory log that `forget apply`, `forget restore` and `review` make, hashed.
+
+    Nothing for what is in shadow, or was kept as it is.
 
     They follow from the decisions alone.
     """
     changing = _with_values(decisions).filter(
         pl.col("command").is_in([APPLY, RESTORE]), ~pl.col("is_shadow").fill_null(value=False)
     )
-    rows = changing.sort("decision_id").select(
+    forgotten = changing.sort("decision_id").select(
+        "decision_id",
         pl.col("target").alias("memory_id"),
         pl.col("decided_at").alias("changed_at"),
         pl.col("recorded_at"),
         "status",
         "reason",
         "changed_by",
+    )
+    rows = pl.concat([forgotten, review_changes(decisions)], how="diagonal").with_columns(
         pl.col("decision_id")
         .map_elements(lambda made: values_json({"decision_id": made}), return_dtype=pl.String)
-        .alias("extra"),
+        .alias("extra")
     )
     complete = conform(Memories, rows.lazy()).collect()
     return with_row_hash(Memories, complete.drop("row_hash", "key_hash")).select(*polars_schema(Memories))

@@ -33,7 +33,8 @@ _LABELLED = rf"(?is)^[*_]{{0,3}}{_LABEL_WORD}[*_]{{0,3}}(?:[ \t]*[:\uff1a]|[ \t]
 _LABEL_ALONE = rf"(?is)^[*_]{{0,3}}{_LABEL_WORD}[*_]{{0,3}}[ \t]*[:\uff1a]?[*_]{{0,3}}$"
 
 # What stands in quotation marks or in code is somebody else's sentence; an apostrophe is no quotation mark.
-_QUOTED = r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|`[^`\n]*`"
+_QUOTED = r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|`[^`\n]*`|(?:^|[\s(=,])'[^'\n]*'"
+_FULL_STOP = r"[.!][\"”’)\]*_]*$"
 _SENTENCE_END = r"([.!?][\"”’)\]*_]*)[ \t]+([^\p{Ll}\s])"
 _PERSON = r"(?:i|we|they|he|she|the (?:user|users|team|owner|client|customer|maintainers?)|users?|you|\p{Lu}\p{L}+)"
 _OFTEN = r"(?:(?:always|usually|generally|also|strongly|still|now|clearly|really|both|all|would|do|does)[ \t]+)?"
@@ -51,18 +52,25 @@ _SENTENCES = {
     ),
 }
 # Conditions, questions, what was not decided, and guesses (`must have been`).
-_TWO_WORDS = r"[ \t]+(?:\S+[ \t]+){0,2}"
+_FEW_WORDS = r"[ \t]+(?:\S+[ \t]+){0,4}"
+_GUESSED = (
+    "so|such|really|quite|very|pretty|super|truly|incredibly|great|good|nice|amazing|awesome|incredible|wonderful|cool|lovely"
+    "|fantastic|beautiful|fun|happy|proud|glad|sad|tough|hard|difficult|tired|thrilled|excited|nervous"
+)
 _NOT_STATED = {
     "preference_sentence": (
-        rf"(?i)\b(?:if|whether|unless|which(?:ever)?|what(?:ever)?|however|as|should|where|when){_TWO_WORDS}prefer"
+        rf"(?i)\b(?:if|whether|unless|which(?:ever)?|what(?:ever)?|however|should){_FEW_WORDS}prefer"
+        r"|\bas[ \t]+you[ \t]+prefer"
         r"|\bprefer(?:s|red)?[ \t]+(?:me|not[ \t]+to[ \t]+say)\b"
     ),
     "decided_to_sentence": (
-        rf"(?i)(?:\b(?:if|whether|unless|once|until|when|not|never|yet|be)|n['’]t){_TWO_WORDS}decided\b"
+        r"(?i)(?:\b(?:if|whether|unless|once|until|when|not|never|yet|be)|n['’]t)[ \t]+(?:\S+[ \t]+){0,2}decided\b"
     ),
     "requirement_sentence": (
         r"(?i)\b(?:must|shall)[ \t]+(?:not[ \t]+)?have[ \t]+\p{L}"
-        r"|\b(?:i|you|we|he|she)[ \t]+(?:must|shall)[ \t]|\bmust[ \t]+(?:admit|confess|say)\b"
+        r"|\bmust[ \t]+(?:really[ \t]+)?(?:feel|seem|look|mean|bring)\b"
+        rf"|\bmust[ \t]+be[ \t]+(?:an?[ \t]+)?(?:{_GUESSED}|\p{{L}}+ing)\b"
+        r"|\b(?:i|you|we|he|she)[ \t]+(?:must|shall)[ \t]|\bmust[ \t]+(?:admit|confess|say)\b|\ba[ \t]+must\b"
     ),
 }
 _EDGES = " \t*_"
@@ -100,16 +108,15 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> p
             ~pl.col("text").str.contains(r"(?:[?\uff1f:\uff1a]|\.\.\.|…)[\"”’)\]*_]*$"),
         )
         .with_columns(statement(pl.col("text")).alias("stated"))
-        .with_columns(pl.format("{}\n{}", "memory_type", "stated").alias("statement_id"))
         .sort("text_id", "block", "at")
-        .group_by((pl.col("text_id") // 4).alias("row"), "rule", "statement_id", maintain_order=True)
+        .group_by((pl.col("text_id") // 4).alias("row"), "rule", "stated", maintain_order=True)
         .agg(
-            pl.col("memory_type", "text", "stated").first(),
+            pl.col("memory_type", "text").first(),
             (pl.col("text_id") % 4).unique().sum().replace_strict(_WHERE, return_dtype=pl.String).alias("found_in"),
         )
         .with_columns(pl.col("row").cast(pl.UInt32))
     )
-    found = found.with_columns(hashed(found["statement_id"]))
+    found = found.with_columns(hashed(found["stated"]).alias("statement_id"))
     known = asked.select("row", "interaction_id", "occurred_at", "project", "agent", "session_id", "prompt").join(
         found.lazy().select("row").unique(), on="row", how="semi"
     )
@@ -187,9 +194,11 @@ def _sentences(of_blocks: pl.DataFrame) -> pl.DataFrame:
                 ["prefer", "decided", "must", "shall", "requir"], ascii_case_insensitive=True
             ),
         )
-        .select("text_id", "block", _split(pl.col("text")).alias("text"))
+        .select("text_id", "block", "is_item", _split(pl.col("text")).alias("text"))
         .with_columns(pl.int_ranges(pl.col("text").list.len()).alias("at"))
         .explode("text", "at", empty_as_null=False)
+        # what ends without a full stop is a line of something else, unless it is an item of a list
+        .filter(pl.col("is_item") | pl.col("text").str.contains(_FULL_STOP))
         .with_columns(pl.col("text").str.replace_all(_QUOTED, "…").alias("outside"))
         .collect()
     )

@@ -35,7 +35,7 @@ class ExtractedStatements(Table):
 
     interaction_id: str = column("Key: the interaction.")
     rule: ExtractRule = column("Key: the rule that found it.")
-    statement_id: str = column("Key: hash of the type and the normalised text: who says the same has the same.")
+    statement_id: str = column("Key: hash of the normalised text: who says the same has the same.")
     occurred_at: datetime = column("When the interaction happened.", unit="UTC")
     project: str = column("Project of the interaction.")
     agent: str = column("Agent of the interaction.")

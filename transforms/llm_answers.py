@@ -25,7 +25,7 @@ class UnreadableAnswerError(ValueError):
 
 
 class _Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid")
 
 
 class CurationAnswer(_Closed):
@@ -80,8 +80,8 @@ def answer_schema(prompt: Prompt) -> dict[str, Any]:
 def answer_values(prompt: Prompt, text: str, params: LlmParams) -> dict[str, Any]:
     """The values that are landed for an answer: safe whatever `text` says.
 
-    Of `curate`: action, kind, target (label or None), reason, refused. Of `observe`: related (a list of label, relation,
-    reason), refused. `refused` tells in words what was not taken.
+    Of `curate`: action, kind, target (label or None), reason, refused. Of `observe`: related (a list of label,
+    relation, reason), refused. `refused` tells in words what was not taken.
 
     Raises UnreadableAnswerError when `text` is not one JSON object.
     """

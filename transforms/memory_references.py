@@ -8,6 +8,7 @@ from slowwave.transforms.echo import echo_matches, normalised
 from slowwave.transforms.evidence_tables import MemoryReferences
 from slowwave.transforms.params import EvidenceParams
 from slowwave.transforms.schema import conform
+from slowwave.transforms.used import STEPS
 
 _ANSWERS = {"response": 1, "response_summary": 2}
 _WHERE = {1: "response", 2: "summary", 3: "both"}
@@ -27,7 +28,7 @@ def memory_references(
         interactions: interaction_id, occurred_at, project, agent, session_id, prompt, response, response_summary,
             memories_used, reinforce; one row per interaction_id.
         pool: memory_id, is_global, project, pattern, valid_from, valid_until.
-        used: interaction_id, memory_id, used_score: the pairs found by `used/1` (see `used_memories`).
+        used: interaction_id, memory_id, used_score: the pairs found by `used/1`, in `STEPS` (see `used_memories`).
         params: names and bounds of the methods.
     """
     injected = (
@@ -41,7 +42,7 @@ def memory_references(
     pair = ["interaction_id", "memory_id"]
     found = (
         injected.join(_echoed(interactions, pool).lazy(), on=pair, how="full", coalesce=True)
-        .join(used.lazy().select(*pair, "used_score"), on=pair, how="full", coalesce=True)
+        .join(used.lazy().select(*pair, pl.col("used_score") / STEPS), on=pair, how="full", coalesce=True)
         .with_columns(
             pl.col("is_injected").fill_null(value=False),
             pl.col("echoed_in").is_not_null().alias("is_echoed"),

@@ -2,8 +2,8 @@
 
 A logistic regression (ridge 0.001 on standardised features, L-BFGS) of "people scored this pair of English sentences
 4.5 or more of 5" on the features of `pair_scores`, fitted once on 5,223 scored pairs of captions, headlines and forum
-posts; when fitted on half and scored on the other half, it ranks pairs as well as when fitted on all. Log odds per unit.
-A released version does not change.
+posts. Fitted on one half it ranks the pairs of the other as well as when fitted on all. Log odds per unit. A released
+version does not change.
 """
 
 from __future__ import annotations

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from slowwave.transforms.pair_reading import Reading
-from slowwave.transforms.pair_words import OPPOSING_PREFIXES, OPPOSITES
+from slowwave.transforms.pair_words import OPPOSING_PREFIXES, OPPOSITES, SCALES
 
-ConflictKind = Literal["number", "negation", "date", "name", "opposite", "role", "qualifier", "tense", "question"]
+ConflictKind = Literal[
+    "number", "negation", "date", "name", "opposite", "role", "qualifier", "tense", "question", "change"
+]
 
 
 class Conflict(NamedTuple):
@@ -25,9 +26,9 @@ class Conflict(NamedTuple):
         return bool(self.mine and self.other)
 
 
-def _apart(
-    kind: ConflictKind, mine: Iterable[str], other: Iterable[str]
-) -> list[Conflict]:
+def _apart(kind: ConflictKind, mine: tuple[str, ...], other: tuple[str, ...]) -> list[Conflict]:
+    if mine == other:
+        return []
     a, b = Counter(mine), Counter(other)
     only_a, only_b = tuple(sorted((a - b).elements())), tuple(sorted((b - a).elements()))
     return [Conflict(kind, only_a, only_b)] if only_a or only_b else []
@@ -47,20 +48,35 @@ def _names(mine: Reading, other: Reading) -> list[Conflict]:
 
 def _opposites(mine: Reading, other: Reading) -> list[Conflict]:
     only_a, only_b = set(mine.content) - set(other.content), set(other.content) - set(mine.content)
-    found = set()
-    for a in only_a:
-        scale = OPPOSITES.get(a, a)
-        for b in only_b:
-            same_scale = scale == OPPOSITES.get(b, b) and scale in {*OPPOSITES.values()}
-            if same_scale or any(a == prefix + b or b == prefix + a for prefix in OPPOSING_PREFIXES):
-                found.add((a, b))
-    if not found:
+    pairs = [
+        *_on_one_scale(only_a, only_b),
+        *_prefixed(only_a, only_b),
+        *((a, b) for b, a in _prefixed(only_b, only_a)),
+    ]
+    if not pairs:
         return []
-    return [Conflict("opposite", tuple(sorted({a for a, _ in found})), tuple(sorted({b for _, b in found})))]
+    return [Conflict("opposite", tuple(sorted({a for a, _ in pairs})), tuple(sorted({b for _, b in pairs})))]
+
+
+def _on_one_scale(only_a: set[str], only_b: set[str]) -> list[tuple[str, str]]:
+    scales = {scale: b for b in sorted(only_b) if (scale := OPPOSITES.get(b, b)) in SCALES}
+    return [(a, scales[scale]) for a in only_a if (scale := OPPOSITES.get(a, a)) in scales]
+
+
+def _prefixed(only_a: set[str], only_b: set[str]) -> list[tuple[str, str]]:
+    """Words of the one that are words of the other with a prefix that turns them round: "unsafe", "non-blocking"."""
+    return [
+        (a, a.removeprefix(prefix))
+        for a in only_a
+        for prefix in OPPOSING_PREFIXES
+        if a.startswith(prefix) and a.removeprefix(prefix) in only_b
+    ]
 
 
 def _roles(mine: Reading, other: Reading) -> list[Conflict]:
     """The same words in other parts: "from staging to production", "tabs over spaces", who does what to whom."""
+    if mine.content == other.content and mine.bindings == other.bindings:
+        return []
     both = set(mine.content) & set(other.content)
     bound, bound_other = dict(sorted(mine.bindings)), dict(sorted(other.bindings))
     for binder in sorted(bound.keys() & bound_other.keys()):
@@ -75,6 +91,8 @@ def _roles(mine: Reading, other: Reading) -> list[Conflict]:
 
 def _negations(mine: Reading, other: Reading) -> list[Conflict]:
     """Another count of negations, or the same count of other words."""
+    if mine.negations == other.negations:
+        return []
     if len(mine.negations) != len(other.negations):
         a, b = Counter(mine.negations), Counter(other.negations)
         only_a, only_b = [tuple(sorted(f"not {w}".strip() for w in (x - y).elements())) for x, y in ((a, b), (b, a))]
@@ -97,6 +115,8 @@ def conflicts(mine: Reading, other: Reading) -> list[Conflict]:
     found += _apart("qualifier", mine.qualifiers, other.qualifiers)
     if mine.is_past != other.is_past:
         found.append(Conflict("tense", ("past",) * mine.is_past, ("past",) * other.is_past))
+    said, said_other = ((*sorted(one.changes), *(["takes back"] if one.is_retraction else [])) for one in (mine, other))
+    found += _apart("change", said, said_other)
     if mine.is_question != other.is_question:
         found.append(Conflict("question", ("?",) * mine.is_question, ("?",) * other.is_question))
     return found

@@ -6,14 +6,15 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from slowwave.transforms.pair_tokens import READ_CHARACTERS, Token, base_of, is_identifier, is_iso_day, number, tokens
 from slowwave.transforms.pair_words import (
     BINDERS,
-    CHANGES,
     MONTHS,
-    MULTIPLES,
     NEGATIONS,
     ONLY_CAPITALISED,
     ORDINALS,
+    PAST_AUXILIARIES,
+    PAST_FORMS,
     QUALIFIERS,
     RELATIVE_DAYS,
     RETRACTIONS,
@@ -22,29 +23,37 @@ from slowwave.transforms.pair_words import (
     WEEKDAYS,
 )
 from slowwave.transforms.strategy_inflections import inflection
-from slowwave.transforms.strategy_words import NUMBER_WORDS, SYNONYMS, UNITS
+from slowwave.transforms.strategy_words import UNITS
 
-_READ_CHARACTERS = 2_000
-_TOKEN = re.compile(r"\d{4}-\d\d-\d\d|[\w~./\\@#][\w./\\:@#~+%'’-]*|[$€£%]")
-_NUMBER = re.compile(r"v?(\d+(?:[.,:_]\d+)*)(k|%|[a-z]{1,12})?")
-_ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_IDENTIFIER = re.compile(r"[_./\\:@#~+]|\d|[a-z][A-Z]")
 _NOT = re.compile(r"n['’]t$")
-_SENTENCE_END = (".", "!", "?", ":", "\n")
 _TITLE_WORDS = 4
 _TITLE_SHARE = 0.6
-# spelt alike or not at all the same, but of one word
-_ALSO = {"life": "live", "requir": "require", "favourit": "favorite", "favourite": "favorite"}
-_USED_TO = re.compile(r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbe )(?<!\bget )(?<!\bbeing )\bused to\b")
+_SHORT_WORD = 4
+_BE_OR_HAVE = frozenset({"is", "are", "been", "being", "was", "were", "has", "have", "be", "am"})
+_COPULAS = frozenset({"is", "are", "was", "were"})
+_CHANGE = re.compile(
+    r"\b(?:now|nowadays|currently|anymore|any more|no longer|formerly|previously|instead of)\b"
+    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbe )(?<!\bget )(?<!\bbeing )\bused to\b"
+    r"|\b(?:switch|mov|migrat|chang|transition|upgrad|downgrad|convert|relocat|renam)\w*"
+    r"(?=(?:\s+[^\s,.;]+){0,3}?\s+(?:from|to)\b)"
+    r"|\breplac\w*"
+)
+_FORMER = re.compile(
+    r"(?:\bused to|\bno longer|\bfrom|\binstead of|\breplac(?:es?|ed|ing)|\bstop(?:s|ped)?|\bnot|n['’]t)\s+"
+    r"(?!by\b)(.*?)(?=[,.;:!?]|\b(?:but|and|now|to|with|for|by|when|any\s?more)\b|$)"
+    r"|(\S+) (?:was|were|is|are|has been|have been) replaced"
+)
 
 
 class Reading(NamedTuple):
-    """A statement taken apart; lists are sorted unless said otherwise.
+    """A statement taken apart; tuples are sorted, except `content`.
 
     content: uninflected content words, identifiers and numbers, in order. words: every word, for names to be found in.
     numbers: digits and words alike, with their unit where it follows. negations: what each negation precedes.
     dates, names (capitalised within a sentence, identifiers, paths), qualifiers. bindings: (preposition, what follows).
-    is_past: told of as over. changes: words of change. is_retraction: takes something back. is_question: ends in a question mark.
+    is_past: told of as over. changes: phrases of change; former: content words of what it says is over.
+    is_retraction: takes something back. is_question: ends in a question mark. subject_words: content words before the
+    first is or are; -1: there is none.
     """
 
     content: tuple[str, ...]
@@ -57,201 +66,147 @@ class Reading(NamedTuple):
     bindings: frozenset[tuple[str, str]]
     is_past: bool
     changes: frozenset[str]
+    former: frozenset[str]
     is_retraction: bool
     is_question: bool
+    subject_words: int
 
 
-class _Token(NamedTuple):
-    text: str
-    is_capitalised: bool
-    starts: bool
-
-
-@lru_cache(maxsize=200_000)
-def base_of(word: str) -> str:
-    """The uninflected form of a lower-case word, or the one that stands for its synonyms."""
-    base = inflection(word).base if word.isalpha() else word
-    return _ALSO.get(base) or SYNONYMS.get(base, base)
-
-
-def _tokens(text: str) -> list[_Token]:
-    found = []
-    end = 0
-    starts = True
-    for match in _TOKEN.finditer(text[:_READ_CHARACTERS]):
-        between = text[end : match.start()]
-        raw = match.group()
-        starts = starts or any(mark in between for mark in _SENTENCE_END)
-        end = match.start() + len(raw.rstrip(".,:;'’-!?+"))
-        bare = raw.strip("'’-:;").rstrip(".,+").lstrip("#") or raw
-        for part in _parts(bare):
-            found.append(_Token(part, part[:1].isupper(), starts))
-            starts = False
-    return found
-
-
-def _parts(token: str) -> list[str]:
-    """A hyphenated word is its words; identifiers and paths stay whole."""
-    token = re.sub(r"['’]s$", "", token)
-    if "-" in token and not _IDENTIFIER.search(token.replace("-", "")):
-        return [part for part in token.split("-") if part]
-    return [token]
-
-
-def _number(token: str) -> tuple[str, str] | None:
-    """The number a token is, and its unit; None: it is none."""
-    match = _NUMBER.fullmatch(token.lower())
-    if match is None:
-        return None
-    digits, unit = match.group(1), match.group(2) or ""
-    digits = re.sub(r"[,_](?=\d{3})", "", digits)
-    if unit == "k":
-        return f"{digits}000", ""
-    if unit in {"st", "nd", "rd", "th"}:
-        return f"{digits}.", ""
-    return digits, UNITS.get(unit, unit)
-
-
-def _spelled(tokens: list[_Token]) -> list[_Token]:
-    """Numbers in words as digits: "twenty five", "two hundred"."""
-    out: list[_Token] = []
-    sum_, open_ = 0, False
-    for token in tokens:
-        word = token.text.lower()
-        value = NUMBER_WORDS.get(word) if word not in MULTIPLES and (word != "one" or open_) else None
-        if word in MULTIPLES:
-            factor = int(MULTIPLES[word])
-            if open_:
-                sum_ *= factor
-                out[-1] = token._replace(text=str(sum_))
-                continue
-            if out and out[-1].text.isdigit():
-                sum_, open_ = int(out[-1].text[:12]) * factor, True
-                out[-1] = token._replace(text=str(sum_))
-                continue
-            value = str(factor)
-        if value is None:
-            open_ = False
-            out.append(token)
-        elif open_ and int(value) < sum_ and sum_ % 10 == 0:
-            sum_ += int(value)
-            out[-1] = token._replace(text=str(sum_))
-        else:
-            sum_, open_ = int(value), True
-            out.append(token._replace(text=value))
-    return out
-
-
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=50_000)
 def reading(text: str) -> Reading:
     """What `text` says; of a long one its first 2,000 characters."""
-    tokens = _spelled(_tokens(text))
-    lower = text[:_READ_CHARACTERS].lower()
-    long_words = [token for token in tokens if len(token.text) > len("with")]
-    is_title = (
-        len(long_words) >= _TITLE_WORDS
-        and sum(token.is_capitalised for token in long_words) > _TITLE_SHARE * len(long_words)
-    )  # fmt: skip
-    content: list[str] = []
-    numbers, negations, dates, qualifiers = [], [], [], []
-    names: set[str] = set()
-    words: set[str] = set()
-    bindings: set[tuple[str, str]] = set()
-    changes: set[str] = set()
-    open_negations, binder, is_past, is_after_be = 0, "", False, False
-    if _USED_TO.search(lower):
-        changes.add("used to")
-    if "no longer" in lower:
-        changes.add("no longer")
+    return _Reader(text).read()
 
-    def stated(word: str) -> None:
-        nonlocal binder
-        content.append(word)
-        if binder:
-            bindings.add((binder, word))
-            binder = ""
 
-    for place, token in enumerate(tokens):
+class _Reader:
+    """Reads one statement, token by token."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text[:READ_CHARACTERS]
+        self._tokens = tokens(text)
+        self._content: list[str] = []
+        self._words: set[str] = set()
+        self._numbers: list[str] = []
+        self._negations: list[str] = []
+        self._dates: list[str] = []
+        self._names: set[str] = set()
+        self._qualifiers: list[str] = []
+        self._bindings: set[tuple[str, str]] = set()
+        self._is_past = self._is_after_be = self._is_after_number = False
+        self._open_negations, self._subject_words = 0, -1
+        self._binder = ""
+
+    def read(self) -> Reading:
+        lower = self._text.lower()
+        changes = {match.group() for match in _CHANGE.finditer(lower)}
+        self._skipped = (
+            {"longer", "used", "now", "currently", "anymore", "formerly", "previously"} if changes else set()
+        )
+        self._is_title = self._looks_like_a_title()
+        for place, token in enumerate(self._tokens):
+            self._read(token, self._tokens[place + 1].text.lower() if place + 1 < len(self._tokens) else "")
+        self._negations.extend([""] * self._open_negations)
+        return Reading(
+            tuple(self._content),
+            frozenset(self._words),
+            tuple(sorted(self._numbers)),
+            tuple(sorted(self._negations)),
+            tuple(sorted(self._dates)),
+            frozenset(self._names),
+            tuple(sorted(self._qualifiers)),
+            frozenset(self._bindings),
+            self._is_past,
+            frozenset(changes),
+            self._former(lower) if changes else frozenset(),
+            any(phrase in lower for phrase in RETRACTIONS),
+            self._text.rstrip().endswith("?"),
+            self._subject_words,
+        )
+
+    def _former(self, lower: str) -> frozenset[str]:
+        spans = [span for match in _FORMER.finditer(lower) for span in match.groups() if span]
+        stated = set(self._content)
+        return frozenset(base for span in spans for token in tokens(span) if (base := base_of(token.text)) in stated)
+
+    def _looks_like_a_title(self) -> bool:
+        long_words = [token for token in self._tokens if len(token.text) > _SHORT_WORD]
+        capitalised = sum(token.is_capitalised for token in long_words)
+        return len(long_words) >= _TITLE_WORDS and capitalised > _TITLE_SHARE * len(long_words)
+
+    def _state(self, word: str) -> None:
+        self._content.append(word)
+        if self._binder:
+            self._bindings.add((self._binder, word))
+            self._binder = ""
+
+    def _read(self, token: Token, after: str) -> None:
         word = token.text.lower()
-        if open_negations and word not in UNSTRESSED and word not in NEGATIONS:
-            negations.extend([base_of(word)] * open_negations)
-            open_negations = 0
-        number = _number(word)
-        if _ISO_DAY.fullmatch(word):
-            dates.append(word)
-            stated(word)
-            continue
-        if number is not None:
-            digits, unit = number
-            after = tokens[place + 1].text.lower() if place + 1 < len(tokens) else ""
-            unit = unit or UNITS.get(after, "%" if after in {"%", "percent"} else "")
-            numbers.append(f"{digits} {unit}".strip())
-            stated(digits)
-            if number[1]:
-                stated(number[1])
-            continue
-        if _IDENTIFIER.search(token.text) and not re.fullmatch(r"[$€£%]", word):
-            names.add(word)
-            words.add(word)
-            stated(word)
-            continue
-        if _NOT.search(word):
-            open_negations += 1
-            is_past = is_past or word.startswith(("did", "was", "were", "had"))
-            continue
-        base = base_of(word)
-        words |= {word, base}
-        if word in {"was", "were", "had", "did"}:
-            is_past = True
-        if word in ORDINALS and not (word == "second" and numbers):
-            numbers.append(ORDINALS[word])
-            stated(ORDINALS[word])
-            continue
+        if self._open_negations and word not in UNSTRESSED and word not in NEGATIONS and word not in self._skipped:
+            self._negations.extend([base_of(word)] * self._open_negations)
+            self._open_negations = 0
+        if is_iso_day(word):
+            self._dates.append(word)
+            self._state(word)
+        elif (found := number(word)) is not None:
+            self._read_number(found, after)
+        elif is_identifier(token.text):
+            self._names.add(word)
+            self._words.add(word)
+            self._state(word)
+        elif _NOT.search(word):
+            self._open_negations += 1
+            self._is_past = self._is_past or word.startswith(("did", "was", "were", "had"))
+        else:
+            self._read_word(token, word, base_of(word))
+
+    def _read_number(self, found: tuple[str, str], after: str) -> None:
+        digits, glued = found
+        self._is_after_number = not glued
+        unit = glued or UNITS.get(after, "%" if after in {"%", "percent"} else "")
+        self._numbers.append(f"{digits} {unit}".strip())
+        self._state(digits)
+        if glued:
+            self._state(glued)
+
+    def _read_word(self, token: Token, word: str, base: str) -> None:
+        self._words |= {word, base}
+        is_unit, self._is_after_number = self._is_after_number and word in UNITS, False
+        if word in self._skipped:
+            return
+        if is_unit:
+            self._state(UNITS[word])
+            return
+        if word in ORDINALS and not (word == "second" and self._numbers):
+            self._numbers.append(ORDINALS[word])
+            self._state(ORDINALS[word])
+            return
         if word in NEGATIONS or base in NEGATIONS:
-            if word == "no" and place + 1 < len(tokens) and tokens[place + 1].text.lower() == "longer":
-                tokens[place + 1] = tokens[place + 1]._replace(text="the")
-            open_negations += 1
-            continue
-        is_calendar = token.is_capitalised or word not in ONLY_CAPITALISED
+            self._open_negations += 1
+            return
         day = WEEKDAYS.get(base) or WEEKDAYS.get(word) or MONTHS.get(word)
-        if day and is_calendar and not (word == "may" and token.starts):
-            dates.append(day)
-            stated(day)
-            continue
+        if day and (token.is_capitalised or word not in ONLY_CAPITALISED) and not (word == "may" and token.starts):
+            self._dates.append(day)
+            self._state(day)
+            return
         if base in RELATIVE_DAYS:
-            dates.append(base)
-        if base in CHANGES:
-            changes.add(base)
-            continue
+            self._dates.append(base)
         if word in BINDERS:
-            binder = word
-        said = QUALIFIERS.get(word)
-        if said is not None:
-            qualifiers.append(said)
-            continue
-        if word == "used" and "used to" in changes:
-            continue
-        if base in SILENT or word in SILENT:
-            is_after_be = base == "be" or word in {"is", "are", "been", "being", "was", "were", "has", "have"}
-            continue
-        if token.is_capitalised and not token.starts and not is_title:
-            names.add(base)
-        is_past = is_past or (inflection(word).form == "past" and inflection(word).base != word and not is_after_be)
-        is_after_be = False
-        stated(base)
-    if open_negations:
-        negations.extend([""] * open_negations)
-    return Reading(
-        tuple(content),
-        frozenset(words),
-        tuple(sorted(numbers)),
-        tuple(sorted(negations)),
-        tuple(sorted(dates)),
-        frozenset(names),
-        tuple(sorted(qualifiers)),
-        frozenset(bindings),
-        is_past,
-        frozenset(changes),
-        any(phrase in lower for phrase in RETRACTIONS),
-        text.rstrip().endswith("?"),
-    )
+            self._binder = word
+        if word in QUALIFIERS:
+            self._qualifiers.append(QUALIFIERS[word])
+        elif base in SILENT or word in SILENT:
+            if word in _COPULAS and self._subject_words < 0:
+                self._subject_words = len(self._content)
+            self._is_past = self._is_past or word in PAST_AUXILIARIES
+            self._is_after_be = word in _BE_OR_HAVE
+        else:
+            self._read_content(token, word, base)
+
+    def _read_content(self, token: Token, word: str, base: str) -> None:
+        if token.is_capitalised and not token.starts and not self._is_title:
+            self._names.add(base)
+        form = inflection(word)
+        is_past_form = word in PAST_FORMS or (form.form == "past" and form.base != word)
+        self._is_past = self._is_past or (is_past_form and not self._is_after_be)
+        self._is_after_be = False
+        self._state(base)

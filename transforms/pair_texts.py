@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.pair_reading import base_of
+from slowwave.transforms.pair_tokens import base_of
 from slowwave.transforms.text_terms import word_counts
 from slowwave.transforms.word_vectors import WordVectors
 

@@ -34,13 +34,17 @@ OPPOSITES = word_map(
 )
 """Words on one scale, and the scale's name. Two that share a scale and are not one word contradict each other."""
 
+SCALES = frozenset(OPPOSITES.values())
+
 QUALIFIERS = word_map(
     "only=only until till=until unless=unless except=except if=if when whenever=when before=before after=after "
     "over=over under=under above=above below=below most=most some=some few=few many several=many all every each=all "
     "sometimes=sometimes usually often mostly typically=usually rarely seldom hardly=rarely maybe perhaps possibly "
     "may might could can=can will would shall=will must should need ought=must more=more less=less than=than "
     "he him his=he she her hers=she first=first last final=last next=next up=up down=down out=out off=off "
-    "why=why how=how what=what where=where who whom whose=who because since=because almost nearly=almost both=both half=half again=again same=same other another=other"
+    "why=why how=how what=what "
+    "where=where who whom whose=who because since=because almost nearly=almost both=both half=half again=again "
+    "same=same other another=other"
 )
 """They say when, how much, how sure or who: a statement with one is another than the same without."""
 
@@ -61,12 +65,6 @@ ONLY_CAPITALISED = words("mon tue wed thu fri jan feb march apr may jun jul aug 
 
 UNSTRESSED = words("a an the be been is are am do does did have to you ever any really just even yet")
 """Skipped between a negation and what it negates."""
-
-CHANGES = words(
-    "now nowadays anymore currently switch move migrate change replace rename upgrade downgrade formerly previously "
-    "instead became become relocate transition convert swap"
-)
-"""Words by which a statement says that something was otherwise before."""
 
 RETRACTIONS = (
     "forget that", "forget about", "no longer", "ignore the", "disregard", "scratch that", "never mind", "retract",
@@ -90,3 +88,23 @@ STANDING = words(
     "want like dislike favor favour keep make remember"
 )
 """Words of rules and preferences."""
+
+STATES = words("live work use run prefer be stay sit host deploy")
+"""Verbs that hold of one thing at a time often enough for "now uses X" to replace "uses Y"."""
+
+PAST_AUXILIARIES = words("was were had did")
+
+PAST_FORMS = words(
+    "won met felt left lost fell grew led sat slept sold stood thought wore spoke fought flew heard rode rose sang "
+    "shot swam visited finished bought"
+)
+"""Past forms that the table of inflections does not know."""
+
+GENERIC = words("use live work run prefer want need go like keep make take team project")
+"""Too general to tell what a statement is about."""
+
+NUMBERED = words(
+    "issue pr pullrequest ticket bug step chapter room session day sprint phase task item section page line case "
+    "part level week milestone round commit story episode season book figure table question rule"
+)
+"""What a number after it names, rather than measures."""

@@ -15,8 +15,10 @@ from slowwave.transforms.heuristic_params import HeuristicParams
 from slowwave.transforms.llm_params import LlmParams
 from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
 from slowwave.transforms.need_params import NeedParams
+from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.project_health_params import ProjectHealthParams
 from slowwave.transforms.review_params import ReviewParams
+from slowwave.transforms.review_queue_params import ReviewQueueParams
 from slowwave.transforms.scorecard_params import ScorecardParams
 from slowwave.transforms.strategy_params import StrategyParams
 from slowwave.transforms.strength_params import StrengthParams
@@ -73,7 +75,9 @@ class Params(_Frozen):
     verdict: VerdictParams = VerdictParams()
     project_health: ProjectHealthParams = ProjectHealthParams()
     review: ReviewParams = ReviewParams()
+    review_queue: ReviewQueueParams = ReviewQueueParams()
     forgetting: ForgettingParams = ForgettingParams()
+    observations: ObservationParams = ObservationParams()
     llm: LlmParams = LlmParams()
 
     def params_hash(self) -> str:
@@ -107,7 +111,10 @@ class Params(_Frozen):
             self.verdict.method,
             self.project_health.method,
             self.review.method,
+            self.review_queue.method,
             self.forgetting.method,
             self.forgetting.regret_method,
+            self.observations.method,
+            self.observations.curation_method,
             *self.llm.methods(),
         ]

@@ -8,6 +8,8 @@ import polars as pl
 
 from slowwave.transforms.extract import statement
 from slowwave.transforms.hashing import digest, hashed
+from slowwave.transforms.memory_timelines import is_global
+from slowwave.transforms.params import Params
 from slowwave.transforms.review_queue_params import ReviewQueueParams
 
 ITEM_SCHEMA = pl.Schema(
@@ -25,7 +27,7 @@ ITEM_SCHEMA = pl.Schema(
         "method": pl.String(),
     }
 )
-_STATEMENT = ("project", "memory_type", "statement_id")
+_STATEMENT = ("project", "statement_id")
 
 
 def item_id(kind: str, *about: str) -> str:
@@ -33,11 +35,9 @@ def item_id(kind: str, *about: str) -> str:
     return digest(["review item", kind, *about])
 
 
-def statement_ids(memory_type: pl.Series, text: pl.Series) -> pl.Series:
-    """`statement_id` (see extracted_statements) of texts of these types; NULL where there is no text."""
-    frame = pl.DataFrame({"memory_type": memory_type, "text": text})
-    stated = frame.select(pl.format("{}\n{}", "memory_type", statement(pl.col("text")))).to_series()
-    return pl.select(pl.when(pl.lit(stated).is_not_null()).then(pl.lit(hashed(stated.fill_null(""))))).to_series()
+def statement_ids(text: pl.Series) -> pl.Series:
+    """`statement_id` (see extracted_statements) of texts."""
+    return hashed(text.to_frame("text").select(statement(pl.col("text"))).to_series())
 
 
 def landed_candidates(health: pl.DataFrame, params: ReviewQueueParams) -> pl.DataFrame:
@@ -56,27 +56,27 @@ def landed_candidates(health: pl.DataFrame, params: ReviewQueueParams) -> pl.Dat
         pl.lit("Landed as a candidate").alias("reason"),
         pl.lit("").alias("basis"),
         pl.lit(params.method).alias("method"),
-        statement_ids(waiting["memory_type"], waiting["content"]).alias("statement_id"),
+        statement_ids(waiting["content"]).alias("statement_id"),
     )
 
 
-def extracted_candidates(
-    statements: pl.LazyFrame, health: pl.DataFrame, params: ReviewQueueParams, method: str
-) -> pl.DataFrame:
+def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params: Params) -> pl.DataFrame:
     """Statements of answers that no memory, in whatever state, says already: items, with statement_id.
 
-    A memory of the same project and type with the same words settles it: in use, rejected, replaced or archived, it has
-    been decided; as a candidate it is the item itself.
+    A memory of the same project with the same words, of whatever type, settles it: in use, rejected, replaced or
+    archived, it has been decided; as a candidate it is the item itself. So does a global one in use. The type is that
+    of the rule that found it first.
     """
-    said = health.filter(pl.col("content").is_not_null(), pl.col("memory_type").is_not_null())
-    known = said.select(
-        "project", "memory_type", statement_ids(said["memory_type"], said["content"]).alias("statement_id")
-    )
+    asked, extract_method = params.review_queue, params.evidence.extract.method
+    said = health.filter(pl.col("content").is_not_null(), pl.col("project").is_not_null())
+    known = said.with_columns(statement_ids(said["content"]).alias("statement_id"))
+    everywhere = known.filter(is_global(params.evidence), pl.col("status") == "active")
     found = (
-        statements.join(known.lazy().unique(), on=_STATEMENT, how="anti")
+        statements.join(known.lazy().select(_STATEMENT).unique(), on=_STATEMENT, how="anti")
+        .join(everywhere.lazy().select("statement_id").unique(), on="statement_id", how="anti")
         .sort("occurred_at", "interaction_id", "rule")
         .group_by(_STATEMENT, maintain_order=True)
-        .agg(pl.col("text", "occurred_at").first(), pl.col("rule").unique().sort())
+        .agg(pl.col("text", "memory_type", "occurred_at").first())
         .collect()
     )
     ids = [item_id("candidate", *about) for about in found.select(_STATEMENT).iter_rows()]
@@ -91,9 +91,9 @@ def extracted_candidates(
             pl.lit([], dtype=pl.List(pl.String)).alias("memory_ids"),
             pl.lit(None, dtype=pl.String).alias("target_memory_id"),
             pl.col("occurred_at").alias("created_at"),
-            pl.lit("Stated in answers").alias("reason"),
+            pl.lit("Stated").alias("reason"),
             pl.lit("").alias("basis"),
-            pl.lit(f"{params.method} on {method}").alias("method"),
+            pl.lit(f"{asked.method} on {extract_method}").alias("method"),
             "statement_id",
         )
         # a promoted or rejected one is the memory that has its id, whatever that says today

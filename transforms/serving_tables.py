@@ -10,7 +10,9 @@ from slowwave.transforms.forgetting_tables import FORGETTING
 from slowwave.transforms.landed_tables import Status
 from slowwave.transforms.learning_tables import AS_OF, LEARNED, RUN_ID
 from slowwave.transforms.need_tables import NeedFits
+from slowwave.transforms.observation_tables import CURATED
 from slowwave.transforms.project_health_tables import ProjectHealth
+from slowwave.transforms.review_tables import REVIEW
 from slowwave.transforms.schema import Table, column
 from slowwave.transforms.strength_tables import FittedStrengths
 
@@ -229,9 +231,11 @@ PUBLISHED: tuple[type[Table], ...] = (
     PublishedReferences,
     ProjectHealth,
     *FORGETTING,
+    *CURATED,
     FittedStrengths,
     NeedFits,
     *LEARNED,
+    *REVIEW,
 )
 LEDGER: tuple[type[Table], ...] = (Runs, RunFiles, Quarantine)
 SERVING: tuple[type[Table], ...] = PUBLISHED + LEDGER

@@ -26,6 +26,10 @@ FROM (
     UNION
     SELECT run_id, as_of FROM forgetting_plan
     UNION
+    SELECT run_id, as_of FROM observations
+    UNION
+    SELECT run_id, as_of FROM curation_decisions
+    UNION
     SELECT run_id, as_of FROM forgetting_quotas
     UNION
     SELECT run_id, as_of FROM forgetting_audit
@@ -35,5 +39,11 @@ FROM (
     SELECT run_id, as_of FROM strength_fits
     UNION
     SELECT run_id, as_of FROM need_fits
+    UNION
+    SELECT run_id, as_of FROM review_queue
+    UNION
+    SELECT run_id, as_of FROM review_statements
+    UNION
+    SELECT run_id, as_of FROM review_decisions
 )
 QUALIFY count(*) OVER () > 1

@@ -51,11 +51,15 @@ def lines(home: SmallHome) -> list[tuple[str, str]]:
 
 def test_counts_come_first_then_what_to_do(home):
     found = lines(home)
-    assert [label for label, _ in found] == ["memories", "to forget", *["review first"] * 3, "alarm"]
+    assert [label for label, _ in found] == ["memories", "to forget", "to review", *["review first"] * 3, "alarm"]
     assert found[0][1] == (
         "24 active: 1 forget, 21 unproven, 2 keep; 1 wait for a decision; 1 fade within 30 days without a reference"
     )
     assert found[1][1] == "1: `slowwave forget plan` shows them, `slowwave forget apply` archives"
+    assert found[2][1] == (
+        "2 items (1 candidate, 1 merge): `slowwave review list` shows them; first: Prices are integers of the smallest"
+        " coin of waiting."
+    )
     assert "waiting: Candidate, created 19 days ago: waits for a decision." in [said for _, said in found]
     assert found[-1][1].endswith(
         ": critical: 100 % of 20 active memories with a text have a text that another one has too (alarm above 50 %)."

@@ -157,8 +157,10 @@ def ids(rows: list[dict[str, Any]]) -> list[str]:
 
 def test_every_count_is_listed_newest_first(why):
     found = why("m1").found
-    counts = {"eligible": 4, "injected": 2, "echoed": 3, "references": 3, "confirmed": 0, "contradicted": 0}
+    used = len(found["used"])
+    counts = {"eligible": 4, "injected": 2, "echoed": 3, "used": used, "references": 3, "confirmed": 0, "contradicted": 0}
     assert found["counts"] == counts
+    assert all(0.5 < row["used_score"] <= 1 for row in found["used"])
     assert ids(found["eligible"]) == ["i4", "i3", "i2", "i1"]
     assert ids(found["injected"]) == ["i4", "i1"]
     assert ids(found["echoed"]) == ids(found["references"]) == ["i3", "i2", "i1"]
@@ -196,7 +198,7 @@ def test_changes_are_those_known_then_with_what_they_alter(why):
 
 def test_an_id_that_was_only_injected(why):
     found = why("gone").found
-    counts = {"eligible": 0, "injected": 1, "echoed": 0, "references": 0, "confirmed": 0, "contradicted": 0}
+    counts = {"eligible": 0, "injected": 1, "echoed": 0, "used": 0, "references": 0, "confirmed": 0, "contradicted": 0}
     assert found["counts"] == counts
     assert found["memory"]["status"] is None
     assert "never landed as a memory" in why("gone", output="text").out
@@ -215,7 +217,7 @@ def test_the_text_shows_some_of_each_and_says_how_many_there_are(why):
     assert lines[0] == "memory m1: archived knowledge of project other"
     assert "eligible 4: interactions in which it was active and of the project, or global" in lines
     assert "  2026-03-03 09:00:00Z  other      i4" in lines
-    assert sum("more (--limit" in line for line in lines) == 5
+    assert sum("more (--limit" in line for line in lines) == 5 + (len(why("m1").found["used"]) > 1)
     full = why("m1", "--limit", "9", output="text").out
     assert "more (--limit" not in full
     assert "i2  in response and summary, parroted" in full
@@ -284,8 +286,8 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
     serving = home.settings.current.resolve()
     with closing(duckdb.connect(serving, read_only=True)) as connection:
         published = connection.execute(
-            "SELECT memory_id, eligible_count, injected_count, echoed_count, reference_count, confirmed_count, "
-            "contradicted_count, created_at, status "
+            "SELECT memory_id, eligible_count, injected_count, echoed_count, used_count, reference_count, "
+            "confirmed_count, contradicted_count, created_at, status "
             "FROM memory_health ORDER BY memory_id"
         ).fetchall()
         publish = Publish(connection, Path(home.settings.lake), serving.stem)
@@ -300,7 +302,8 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
             assert len({change["changed_at"] for change in winning}) == len(winning)
         assert sum(row[1] for row in chosen) > 100
         assert sum(row[4] for row in chosen) > 5
-        assert sum(row[5] + row[6] for row in published) > 5
+        assert sum(row[5] for row in chosen) > 5
+        assert sum(row[6] + row[7] for row in published) > 5
 
 
 def test_the_winning_change_is_the_one_that_was_published(why, home):

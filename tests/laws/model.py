@@ -1,19 +1,31 @@
 """The laws in plain Python, obvious and slow: what a publish must show, and what becomes of every delivered row.
 
 Rows are dictionaries as a producer writes them, except that times are naive datetimes holding UTC; a line that is no
-JSON object at all is `bytes`. Only the hash that breaks a tie between two versions is asked of the project itself.
+JSON object at all is `bytes`. Asked of the project itself are only the hash that breaks a tie between two versions, and
+what `used/1` says of one interaction alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
+import polars as pl
+
+from slowwave.flows.word_vectors import word_vectors
+from slowwave.transforms.used import STEPS, used_memories
+from slowwave.transforms.used_params import UsedParams
+
 Row = dict[str, Any]
+_ASKED = dict.fromkeys(("interaction_id", "project", "prompt", "response", "response_summary"), pl.String)
+_POOL = {
+    "memory_id": pl.String, "is_global": pl.Boolean, "project": pl.String, "content": pl.String,
+    "valid_from": pl.Datetime("us"), "valid_until": pl.Datetime("us"),
+}  # fmt: skip
 STATUSES = {"candidate", "active", "superseded", "invalid", "archived", "graduated"}
 DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
 STATE = (*DEFAULTS, "content", "confidence", "importance", "source_ids", "superseded_by")
@@ -198,8 +210,11 @@ class Laws:
                 found = _echo(state.values["content"] or "", interaction)
                 if found and interaction["reinforce"]:
                     _reference(references, memory_id, interaction).update(found)
+        for interaction, used in _used(self.winners("interactions", as_of), states):
+            for memory_id, score in used:
+                _reference(references, memory_id, interaction).update(is_used=True, used_score=score / STEPS)
         for row in references.values():
-            found_by = (("is_injected", "injected/1"), ("is_echoed", "echo/1"))
+            found_by = (("is_injected", "injected/1"), ("is_echoed", "echo/1"), ("is_used", "used/1"))
             row["methods"] = [method for name, method in found_by if row[name]]
         outcomes = _outcomes(self.winners("outcomes", as_of), self.winners("interactions", as_of))
         memory_ids = {*states, *(memory_id for memory_id, _ in references)}
@@ -265,19 +280,22 @@ def _strategies(outcomes: dict[str, Row]) -> dict[tuple[str, str, str], Row]:
 
 
 def _ends(memory_id: str, references: dict[tuple[str, str], Row], outcomes: dict[str, Row]) -> Row:
-    """How the interactions that echo a memory ended, by the latest attempt of each."""
+    """How the interactions that echo or use a memory ended, by the latest attempt of each."""
     deciding = {row["interaction_id"]: row["success"] for row in outcomes.values() if row["is_deciding"]}
     ends = [
         deciding.get(row["interaction_id"])
         for row in references.values()
-        if row["memory_id"] == memory_id and row["is_echoed"]
+        if row["memory_id"] == memory_id and (row["is_echoed"] or row["is_used"])
     ]
     return {"confirmed_count": ends.count(True), "contradicted_count": ends.count(False)}
 
 
 def _is_eligible(values: Row, project: str) -> bool:
-    is_global = values["project"] == "" and values["memory_type"] in {"identity", "preference"}
-    return values["status"] == "active" and (values["project"] == project or is_global)
+    return values["status"] == "active" and (values["project"] == project or _is_global(values))
+
+
+def _is_global(values: Row) -> bool:
+    return values["project"] == "" and values["memory_type"] in {"identity", "preference"}
 
 
 def _echo(content: str, interaction: Version) -> Row | None:
@@ -292,10 +310,41 @@ def _echo(content: str, interaction: Version) -> Row | None:
     return {"is_echoed": True, "echoed_in": echoed_in, "in_prompt": beginning in normalised(interaction["prompt"])}
 
 
+def _used(
+    interactions: list[Version], states: dict[str, list[State]]
+) -> Iterator[tuple[Version, list[tuple[str, int]]]]:
+    """What `used/1` finds for each interaction alone, judged by the memories that were eligible on its day."""
+    of_days: dict[date, list[Version]] = defaultdict(list)
+    for interaction in interactions:
+        of_days[interaction.event.date()].append(interaction)
+    for of_day in of_days.values():
+        pool = [
+            (
+                memory_id,
+                _is_global(state.values),
+                state.values["project"],
+                state.values["content"],
+                state.start,
+                state.end,
+            )
+            for memory_id, of_memory in states.items()
+            for state in of_memory
+            if any(state.holds_at(i.event) and _is_eligible(state.values, i["project"]) for i in of_day)
+        ]
+        known = pl.DataFrame(pool, schema=_POOL, orient="row")
+        for interaction in of_day:
+            if interaction["reinforce"]:
+                asked = pl.DataFrame([[interaction[name] for name in _ASKED]], schema=_ASKED, orient="row")
+                asked = asked.with_columns(pl.lit(interaction.event, pl.Datetime("us")).alias("occurred_at"))
+                found = used_memories(asked, known, word_vectors, UsedParams())
+                yield interaction, list(found.select("memory_id", "used_score").iter_rows())
+
+
 def _reference(references: dict[tuple[str, str], Row], memory_id: str, interaction: Version) -> Row:
     names = ("interaction_id", "project", "agent", "session_id")
     about = {name: interaction[name] for name in names}
     evidence = {"is_injected": False, "is_echoed": False, "echoed_in": None, "in_prompt": None}
+    evidence |= {"is_used": False, "used_score": None}
     row = {"memory_id": memory_id, **about, "occurred_at": interaction.event, **evidence}
     return references.setdefault((memory_id, interaction["interaction_id"]), row)
 
@@ -306,14 +355,15 @@ def _counts(
     """The counts of one memory up to the end of a day."""
     of_memory = [row for row in references.values() if row["memory_id"] == memory_id]
     of_memory = [row for row in of_memory if row["occurred_at"].date() <= until]
-    echoes = sum(row["is_echoed"] for row in of_memory)
+    referring = [row["occurred_at"] for row in of_memory if row["is_echoed"] or row["is_used"]]
     return {
         "eligible_count": sum(m == memory_id and at.date() <= until for m, at in eligible),
         "injected_count": sum(row["is_injected"] for row in of_memory),
-        "echoed_count": echoes,
-        "reference_count": echoes,
-        "first_referenced_at": min((row["occurred_at"] for row in of_memory if row["is_echoed"]), default=None),
-        "last_referenced_at": max((row["occurred_at"] for row in of_memory if row["is_echoed"]), default=None),
+        "echoed_count": sum(row["is_echoed"] for row in of_memory),
+        "used_count": sum(row["is_used"] for row in of_memory),
+        "reference_count": len(referring),
+        "first_referenced_at": min(referring, default=None),
+        "last_referenced_at": max(referring, default=None),
     }
 
 
@@ -354,7 +404,7 @@ def _history(
             "memory_id": memory_id,
             "day": day,
             "status": values.get("status"),
-            **{name: counts[name] for name in ("eligible_count", "injected_count", "echoed_count", "reference_count")},
+            **{name: count for name, count in counts.items() if name.endswith("_count")},
             "reinforced_confidence": _reinforced(values.get("confidence"), counts["echoed_count"]),
         }
     return rows

@@ -19,6 +19,7 @@ from slowwave.flows.errors import AuditFailedError
 from slowwave.flows.serving import audit_findings, audits
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.decisions import APPLY, decision_rows, values_json
+from slowwave.transforms.review_decisions import PROMOTE
 from tests.laws.deliveries import START, jsonl
 from tests.laws.home import PUBLISHED, Home
 
@@ -40,6 +41,13 @@ ROWS = [
             ("restart the server", n % 8 == 0), ("Restart the servers", n % 8 == 4), ("free the port", n % 8 != 0)
         )
     ],
+    # states what nobody has decided on yet, and a landed candidate
+    {"interaction_id": "decides", "created_at": START, "prompt": "?", "response": "Decision: keep the log on disk."},
+    {"memory_id": "waits", "changed_at": START, "content": "The log is long", "status": "candidate"},
+    # a state and the next one
+    {"memory_id": "port", "changed_at": START, "content": "The API port is 8080", "status": "active"},
+    {"memory_id": "new port", "changed_at": START + timedelta(days=1), "content": "The API port is 9090",
+     "status": "active"},
     # found wrong after a while, so that it may be forgotten
     {"memory_id": "wrong", "changed_at": START, "content": "Delete the log first", "status": "active"},
     {"memory_id": "wrong", "changed_at": START + timedelta(days=2), "status": "invalid"},
@@ -61,6 +69,13 @@ ARCHIVED = {
     "values": values_json({"is_shadow": True, "rule": "faded", "need_30d": 0.1, "status_before": "active"}),
     "changed_by": "forget/1", "decided_at": START + timedelta(days=3), "on_run_id": None,
 }  # fmt: skip
+# and one to keep something as it is
+KEPT = {
+    "decision_id": "d2", "command": PROMOTE, "target_kind": "item", "target": "an item", "reason": "it is right",
+    "values": values_json({"kind": "fading", "project": "", "memory_type": "knowledge", "text": "Read the log first",
+                           "memory_ids": ["rule"], "basis": "b", "changes": []}),
+    "changed_by": "person", "decided_at": START + timedelta(days=3), "on_run_id": None,
+}  # fmt: skip
 
 # audit: the fault it is there to find
 FAULTS = {
@@ -81,6 +96,16 @@ FAULTS = {
         "UPDATE counted_outcomes SET success = NOT success WHERE outcome_id = 'free the port-1'",
     ),
     "counted_outcomes_key": ("INSERT INTO counted_outcomes FROM counted_outcomes LIMIT 1",),
+    "curation_decisions_key": ("INSERT INTO curation_decisions FROM curation_decisions LIMIT 1",),
+    "curation_targets_exist": (
+        "UPDATE curation_decisions SET target_memory_id = 'never landed', target_content = '' WHERE action = 'update'",
+        "UPDATE curation_decisions SET target_memory_id = NULL, target_content = NULL WHERE action = 'update'",
+        "UPDATE curation_decisions SET action = 'merge' WHERE action = 'add'",
+        "UPDATE curation_decisions SET considered_ids = [] WHERE action = 'update'",
+        "UPDATE curation_decisions SET considered_ids = ['a', 'a']",
+        "UPDATE curation_decisions SET reason = ''",
+        "UPDATE curation_decisions SET similarity = 1.01",
+    ),
     "counts_are_explained": (
         "UPDATE memory_health SET injected_count = injected_count + 1",
         "DELETE FROM memory_references WHERE interaction_id = 'i1'",
@@ -150,6 +175,13 @@ FAULTS = {
         "UPDATE run_files SET delivered = delivered + 1",
         "UPDATE run_files SET quarantined = quarantined + 1",
     ),
+    "observations_key": ("INSERT INTO observations FROM observations LIMIT 1",),
+    "observations_stand_on_active_memories": (
+        "UPDATE memory_health SET status = 'archived' WHERE memory_id = 'port'",
+        "UPDATE observations SET memory_ids = list_append(memory_ids, 'never landed')",
+        "UPDATE observations SET supersedes = []",
+        "DELETE FROM observations",
+    ),
     "one_run": (
         "INSERT INTO memory_references BY NAME SELECT * REPLACE ('another' AS run_id) FROM memory_references LIMIT 1",
         *[f"UPDATE {table} SET as_of = as_of - INTERVAL 1 DAY" for table in PUBLISHED],  # noqa: S608 - declared names
@@ -164,6 +196,15 @@ FAULTS = {
         "UPDATE project_health SET reference_count = 0",
         "UPDATE project_health SET project = 'another'",
         "UPDATE memory_health SET verdict = 'harmful'",
+    ),
+    "proof_is_counted": (
+        "UPDATE observations SET proof_count = proof_count + 1",
+        "UPDATE observations SET source_ids = list_append(source_ids, 'another')",
+        "UPDATE observations SET source_ids = ['a', 'a'], source_times = [as_of, as_of], proof_count = 1",
+        "UPDATE observations SET source_times = []",
+        "UPDATE observations SET best_memory_id = 'another'",
+        "UPDATE observations SET last_evidence_at = as_of",
+        "UPDATE observations SET confidence = 1.01",
     ),
     "protected_are_not_planned": (
         "UPDATE memory_health SET pinned = true",
@@ -186,6 +227,27 @@ FAULTS = {
         "UPDATE memory_health SET reinforced_confidence = 'nan'",
     ),
     "regret_key": ("INSERT INTO regret FROM regret LIMIT 1",),
+    "review_decisions_key": ("INSERT INTO review_decisions FROM review_decisions LIMIT 1",),
+    "review_is_explained": (
+        "UPDATE review_queue SET interactions_count = interactions_count + 1",
+        "UPDATE review_queue SET sessions_count = sessions_count + 1",
+        "UPDATE review_queue SET in_prompt_count = 1",
+        "UPDATE review_queue SET succeeded_count = succeeded_count + 1",
+        "UPDATE review_queue SET failed_count = failed_count + 1",
+        "UPDATE review_queue SET rank_score = rank_score + 1",
+        "UPDATE review_queue SET rank = rank + 1",
+        "UPDATE review_statements SET item_id = 'another'",
+    ),
+    "review_is_open": (
+        "UPDATE memory_health SET status = 'active' WHERE memory_id = 'waits'",
+        "UPDATE memory_health SET memory_id = 'another' WHERE memory_id = 'waits'",
+        "UPDATE memory_health SET content = 'keep the log on disk.'",
+        "UPDATE memory_health SET memory_id = (SELECT item_id FROM review_queue LIMIT 1) WHERE memory_id = 'rule'",
+        "UPDATE review_queue SET kind = 'fading'",
+        "UPDATE review_queue SET kind = 'fading', memory_ids = ['rule'], item_id = 'an item', basis = 'b'",
+    ),
+    "review_queue_key": ("INSERT INTO review_queue FROM review_queue LIMIT 1",),
+    "review_statements_key": ("INSERT INTO review_statements FROM review_statements LIMIT 1",),
     "scorecard_key": ("INSERT INTO scorecard FROM scorecard LIMIT 1",),
     "strategy_variants_key": ("INSERT INTO strategy_variants FROM strategy_variants LIMIT 1",),
     "strength_fits_key": ("INSERT INTO strength_fits FROM strength_fits LIMIT 1",),
@@ -214,7 +276,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Home:
     home = Home(tmp_path_factory.mktemp("audits") / "home")
     home.drop("log.jsonl", jsonl(ROWS))
     home.settings.params_file.write_text(PARAMS)
-    home.lake.write_rows(Decisions, ARCHIVED["decided_at"].date(), decision_rows([ARCHIVED]))
+    home.lake.write_rows(Decisions, ARCHIVED["decided_at"].date(), decision_rows([ARCHIVED, KEPT]))
     assert home.nightly(AS_OF).findings == []
     assert all(home.table(name) for name in PUBLISHED), "an audit of an empty table finds nothing"
     return home
@@ -250,12 +312,12 @@ def test_a_failed_audit_leaves_yesterday_live_and_the_run_red(published, copy_of
     right = health_module.memory_health
 
     def wrong(*arguments) -> pl.LazyFrame:
-        return right(*arguments).with_columns(pl.col("echoed_count") + 1)
+        return right(*arguments).with_columns(pl.col("injected_count") + 1)
 
     home.drop("late.jsonl", jsonl([{"interaction_id": "late", "created_at": START, "prompt": "?"}]))
     with (
         patch.object(health_module, "memory_health", wrong),
-        pytest.raises(AuditFailedError, match="counts_are_explained: 2 bad rows"),
+        pytest.raises(AuditFailedError, match="counts_are_explained: 5 bad rows"),
     ):
         home.nightly(AS_OF)
     assert home.current == before

@@ -14,6 +14,7 @@ from small_home import Row, interaction, memory
 
 from slowwave.flows.decisions import decision
 from slowwave.transforms.decisions import APPLY, HOLD, RESTORE
+from slowwave.transforms.review_decisions import PROMOTE
 
 START = datetime(2025, 10, 6)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 DAYS = range(0, 180, 4)
@@ -55,7 +56,16 @@ def attic_decisions() -> list[Row]:
     held = decision(
         HOLD, "project", "empty", {}, {}, **_said("an audit", ARCHIVED_AT + timedelta(days=4), changed_by="person")
     )
-    return [lost, shadow, restored, held]
+    item = {"kind": "fading", "project": "attic", "memory_type": "knowledge", "text": "?", "memory_ids": ["rare"]}
+    kept = decision(
+        PROMOTE,
+        "item",
+        "an item",
+        {**item, "basis": "its text", "changes": []},
+        {},
+        **_said("it is right", ARCHIVED_AT + timedelta(days=5), changed_by="ada"),
+    )
+    return [lost, shadow, restored, held, kept]
 
 
 def _archived(memory_id: str, *, is_shadow: bool) -> Row:

@@ -52,6 +52,11 @@ def good_answer(request: Request) -> Reply:
     return Reply(json.dumps(said), usage={"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120})
 
 
+def always(text: str = "", **how: Any) -> Callable[[Request], Reply]:
+    """The same reply, whatever is asked."""
+    return lambda _request: Reply(text, **how)
+
+
 @dataclass
 class LlmServer:
     """What the server has seen."""

@@ -33,7 +33,7 @@ _OF_MEMORY_OUTCOMES = (
 NO_USE = pl.LazyFrame(schema={"memory_id": pl.String})
 NONE_HELD = pl.LazyFrame(schema={"memory_id": pl.String, "is_held": pl.Boolean})
 NO_OUTCOMES = pl.LazyFrame(schema={name: polars_schema(MemoryHealth)[name] for name in _OF_MEMORY_OUTCOMES})
-USED_SCHEMA = {"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Float64}
+USED_SCHEMA = {"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Int64}
 NONE_USED = pl.DataFrame(schema=USED_SCHEMA)
 INTERACTION_SCHEMA = {
     "interaction_id": pl.String, "occurred_at": pl.Datetime("us"), "project": pl.String, "agent": pl.String,
@@ -148,7 +148,7 @@ def eligibility_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.Da
 def used_by(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame:
     """Eligible pairs that `model.uses` says are used, with the columns of `used_memories`."""
     pairs = [
-        (row["interaction_id"], held["memory_id"], 0.75)
+        (row["interaction_id"], held["memory_id"], 7500)
         for row in interaction_rows
         for held in pool.iter_rows(named=True)
         if (held["is_global"] or row["project"] == held["project"])

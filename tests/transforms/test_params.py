@@ -12,6 +12,7 @@ from slowwave.transforms.params import EvidenceParams, Params
 OTHER_EVIDENCE: dict[str, Any] = {
     "injected_method": "injected/2", "echo_method": "echo/2", "global_types": ("identity",),
     "echo_code_points": 81, "echo_min_code_points": 13, "broad_memories": 11, "bulk_memories": 101,
+    "extract": {"min_code_points": 9},
 }  # fmt: skip
 OTHER: dict[str, Any] = {
     "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "attempts": {"min_occurrences": 4},
@@ -19,7 +20,8 @@ OTHER: dict[str, Any] = {
     "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},
     "scorecard": {"horizon_days": 8}, "strength": {"fit_windows": 23}, "need": {"windows": 23},
     "trend": {"min_bursts": 5}, "verdict": {"grace_days": 15}, "project_health": {"growth_days": 31},
-    "review": {"prior_wrong": 0.2}, "forgetting": {"grace_days": 31},
+    "review": {"prior_wrong": 0.2}, "review_queue": {"min_sessions": 2}, "forgetting": {"grace_days": 31}, "llm": {"answer_tokens": 401},
+    "observations": {"fresh_days": 31},
 }  # fmt: skip
 
 
@@ -44,7 +46,8 @@ def test_pinned():
     assert Params().methods() == [
         "injected/1", "echo/1", "attempt/1", "task_type/1", "strategy_groups/1", "error/1", "heuristic/1",
         "strategy_trend/1", "anti_patterns/1", "memory_outcomes/1", "lift/1", "scorecard/1", "strength/1", "need/1",
-        "memory_trend/1", "verdict/1", "project_health/1", "review_value/1", "forgetting/1", "regret/1",
+        "memory_trend/1", "verdict/1", "project_health/1", "review_value/1", "review_queue/1", "forgetting/1", "regret/1",
+        "observe/1", "curate/1",
     ]  # fmt: skip
 
 

@@ -1,0 +1,255 @@
+"""Review: what a person says of the items of the queue, landed as decisions and as the changes that follow from them.
+
+Decisions are durable before the memory log is added to (see `flows/decisions.py`); nothing is ever decided by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from slowwave.flows.check_lines import utc_text
+from slowwave.flows.decisions import decision, land_decisions, landed_decisions
+from slowwave.flows.errors import UserError
+from slowwave.flows.plan import LogAsOf
+from slowwave.flows.run import Run
+from slowwave.flows.run_ids import utc_now
+from slowwave.flows.serving import current_run
+from slowwave.flows.settings import Settings
+from slowwave.transforms.review_changes import (
+    UNDONE_BY,
+    CannotDecideError,
+    Change,
+    Wish,
+    asked_changes,
+    candidate_id,
+    holds,
+    undoing_changes,
+    with_before,
+)
+from slowwave.transforms.review_decisions import REVIEWS
+from slowwave.transforms.review_items import statement_ids
+
+_ITEM = ("kind", "project", "memory_type", "text", "memory_ids", "basis")
+_COMPARED = ("status", "content", "project", "memory_type")
+_SHORTEST_ID = 6
+
+
+class WrongUseError(UserError):
+    """What was asked cannot be said of this item."""
+
+
+@dataclass(frozen=True)
+class PublishedReview:
+    """The queue of current, first what comes first; what its candidates stand on; and the memories as it shows them."""
+
+    run_id: str
+    as_of: datetime
+    queue: pl.DataFrame
+    statements: pl.DataFrame
+    health: pl.DataFrame
+
+
+@dataclass
+class Reviewed:
+    """What became of the items: ids decided, how many were so already, ids not decided and why; `changes` in all."""
+
+    decided: list[str] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    already: int = 0
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+
+def published_review(settings: Settings) -> PublishedReview:
+    """The queue of current.
+
+    Raises UserError when nothing is published, or by a version that published no queue.
+    """
+    current = current_run(settings)
+    if current is None:
+        message = "nothing is published yet: run `slowwave nightly` first"
+        raise UserError(message)
+    with duckdb.connect(current, read_only=True) as connection:
+        ((as_of,),) = connection.sql(
+            "SELECT as_of FROM runs WHERE run_id = $id", params={"id": current.stem}
+        ).fetchall()
+        health = connection.sql("SELECT memory_id, status, content, project, memory_type FROM memory_health").pl()
+        try:
+            queue = connection.sql("FROM review_queue ORDER BY rank").pl()
+            statements = connection.sql("SELECT item_id, interaction_id FROM review_statements").pl()
+        except duckdb.CatalogException as error:
+            message = "current was published by a version that had no review queue: run `slowwave nightly` first"
+            raise UserError(message) from error
+    return PublishedReview(current.stem, as_of, queue, statements, health)
+
+
+def review(
+    run: Run, wish: Wish, item_ids: Sequence[str], *, by: str, reason: str | None, dry_run: bool = False
+) -> Reviewed:
+    """Decide items of the published queue, or items decided before, each checked against the log as it is now.
+
+    The caller holds the lock. Raises UserError when an item is unknown or the clock is before the publish,
+    WrongUseError when this cannot be said of an item; then nothing is changed.
+    """
+    published = published_review(run.settings)
+    now = utc_now()
+    if now < published.as_of:
+        message = (
+            f"current shows what was known at {utc_text(published.as_of)}, and this machine's clock says "
+            f"{utc_text(now)}: set the clock, or publish as of now (nothing was changed)"
+        )
+        raise UserError(message)
+    desk = _Desk(run, published, now, wish)
+    outcome = Reviewed()
+    decisions: list[dict[str, Any]] = []
+    changed: set[str] = set()
+    for item_id in desk.resolved(item_ids):
+        changes = desk.changes(item_id, outcome)
+        if changes is None:
+            continue
+        if changed & {change["memory_id"] for change in changes}:
+            outcome.skipped.append((item_id, "another item of this command changes the same memory: run it again"))
+            continue
+        changed |= {change["memory_id"] for change in changes}
+        outcome.decided.append(item_id)
+        outcome.changes += changes
+        decisions.append(desk.decision(item_id, changes, by=by, reason=reason))
+    if decisions and not dry_run:
+        land_decisions(run.lake, decisions)
+    return outcome
+
+
+class _Desk:
+    """What a command looks at: the published items, the decisions and the memories as they are now."""
+
+    def __init__(self, run: Run, published: PublishedReview, now: datetime, wish: Wish) -> None:
+        self.published, self.now, self.wish = published, now, wish
+        decided = landed_decisions(run.lake).filter(pl.col("command").is_in(list(REVIEWS)))
+        self.last = {row["target"]: row for row in decided.sort("decided_at", "decision_id").collect().to_dicts()}
+        self.items = {row["item_id"]: row for row in published.queue.to_dicts()}
+        for item_id, row in self.last.items():
+            said = json.loads(row["values"])
+            held = {"item_id": item_id, "target_memory_id": None, "reason": row["reason"]}
+            self.items.setdefault(item_id, {**{name: said[name] for name in _ITEM}, **held})
+        self.log = LogAsOf(run.lake, now, run.params)
+        self.now_states = self.log.states.filter(pl.col("valid_until").is_null())
+        self.shown = {row["memory_id"]: row for row in published.health.to_dicts()} if self.items else {}
+
+    def resolved(self, item_ids: Sequence[str]) -> list[str]:
+        """The items these name, whole or by a start that no other has, each once."""
+        found: dict[str, None] = {}
+        for given in item_ids:
+            starts = [given] if given in self.items else [known for known in self.items if known.startswith(given)]
+            if len(starts) != 1 or len(given) < _SHORTEST_ID:
+                message = (
+                    f"no item of the queue is called {given!r}, and none was decided that is: `slowwave review list` "
+                    "shows them (nothing was changed)"
+                    if not starts or len(given) < _SHORTEST_ID
+                    else f"{len(starts)} items start with {given!r}: write more of it (nothing was changed)"
+                )
+                raise UserError(message)
+            found[starts[0]] = None
+        return list(found)
+
+    def changes(self, item_id: str, outcome: Reviewed) -> list[Change] | None:
+        """The changes to land for an item; None: none may be, as `outcome` now says."""
+        item, last = self.items[item_id], self.last.get(item_id)
+        involved = {*item["memory_ids"], candidate_id(item), *([self.wish.into] if self.wish.into else [])}
+        before = json.loads(last["values"])["changes"] if last else []
+        involved |= {change["memory_id"] for change in before}
+        wanted = pl.Series(sorted(involved), dtype=pl.String).implode()
+        rows = self.now_states.filter(pl.col("memory_id").is_in(wanted)).to_dicts()
+        states = {row["memory_id"]: row for row in rows}
+        if last is not None and self._is_done(item, last, before, states):
+            outcome.already += 1
+            return None
+        is_undone = last is not None and UNDONE_BY.get(last["command"]) == self.wish.command
+        if last is not None and is_undone and before and item["kind"] != "candidate":
+            since = [at["memory_id"] for at in before if states[at["memory_id"]]["valid_from"] != last["decided_at"]]
+            if since:
+                outcome.skipped.append((item_id, f"{since[0]} was changed since it was decided"))
+                return None
+            changes = undoing_changes(before)
+        else:
+            changes = self._asked(item, states)
+        if changes and all(holds(change, states.get(change["memory_id"])) for change in changes):
+            outcome.already += 1
+            return None
+        late = [last["decided_at"]] if last else []
+        late += [states[change["memory_id"]]["valid_from"] for change in changes if change["memory_id"] in states]
+        if max(late, default=datetime.min) >= self.now:  # noqa: DTZ901 - times are naive and hold UTC everywhere
+            says = f"it was changed at {utc_text(max(late))}, and this machine's clock says {utc_text(self.now)}"
+            outcome.refused.append((item_id, f"{says}: set the clock"))
+            return None
+        why_not = self._changed_since(item, last, states)
+        if why_not:
+            outcome.skipped.append((item_id, why_not))
+            return None
+        return with_before(changes, states)
+
+    def decision(self, item_id: str, changes: Sequence[Change], *, by: str, reason: str | None) -> dict[str, Any]:
+        """The row of decisions."""
+        item, last = self.items[item_id], self.last.get(item_id)
+        # the decision before it: promoted, rejected and promoted again on one publish are three decisions
+        values = {
+            "after": last["decision_id"] if last else None,
+            "changes": list(changes),
+            **{name: item[name] for name in _ITEM},
+        }
+        said = {"reason": reason or item["reason"], "changed_by": by}
+        return decision(
+            self.wish.command, "item", item_id, values, {}, decided_at=self.now, on_run_id=self.published.run_id, **said
+        )
+
+    def _is_done(
+        self, item: dict[str, Any], last: dict[str, Any], before: Sequence[Change], states: dict[str, dict[str, Any]]
+    ) -> bool:
+        """Whether the last decision on the item said the same, and still holds."""
+        named = {change["memory_id"] for change in before}
+        return (
+            last["command"] == self.wish.command
+            and json.loads(last["values"])["basis"] == item["basis"]
+            and {self.wish.memory_id, self.wish.into} <= {None, *named}
+            and all(holds(change, states.get(change["memory_id"])) for change in before)
+        )
+
+    def _asked(self, item: dict[str, Any], states: dict[str, dict[str, Any]]) -> list[Change]:
+        of_item = self.published.statements.filter(pl.col("item_id") == item["item_id"])
+        try:
+            return asked_changes(self.wish, item, states, of_item["interaction_id"].to_list())
+        except CannotDecideError as error:
+            message = f"{item['item_id']} ({item['kind']}): {error} (nothing was changed)"
+            raise WrongUseError(message) from error
+
+    def _changed_since(
+        self, item: dict[str, Any], last: dict[str, Any] | None, states: dict[str, dict[str, Any]]
+    ) -> str | None:
+        """Why the item no longer stands: a memory of it was changed since, and not by the last decision on it."""
+        for memory_id in item["memory_ids"] or [item["item_id"]]:
+            state, shown = states.get(memory_id), self.shown.get(memory_id)
+            if last is not None and state is not None and state["valid_from"] == last["decided_at"]:
+                continue
+            if state is None and not item["memory_ids"]:
+                return self._said_since(item)
+            if state is None:
+                return f"{memory_id} is no longer in the memory log"
+            if shown is None:
+                return f"{memory_id} was landed since the publish"
+            for name in _COMPARED:
+                if state[name] != shown[name]:
+                    return f"the {name} of {memory_id} changed since the publish"
+        return None
+
+    def _said_since(self, item: dict[str, Any]) -> str | None:
+        """Why a candidate found in answers is none any more: a memory of its project says it by now."""
+        there = self.now_states.filter(pl.col("project") == pl.lit(item["project"]), pl.col("content").is_not_null())
+        wanted = statement_ids(pl.Series("text", [item["text"]]))[0]
+        same = there.filter((statement_ids(there["content"]) == wanted).alias("is_same"))
+        return f"{same['memory_id'][0]} says it since the publish" if same.height else None

@@ -1,0 +1,133 @@
+"""`slowwave why` of an observation: the memories, sources and references behind it, its states, what contradicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from slowwave.flows.terminal import shortened
+from slowwave.flows.why_text import aligned, more, printed, time_text, wrapped
+
+Record = dict[str, Any]
+Records = Callable[..., list[Record]]
+
+_SHOWN = 400
+_SHOWN_ID = 120
+
+_OBSERVATION = "SELECT * FROM observations WHERE observation_id = $id"
+
+_MEMORIES = """
+SELECT memory_id, status, created_at, content, reference_count, confidence, trend
+FROM memory_health
+WHERE list_contains($memory_ids, memory_id)
+ORDER BY created_at, memory_id
+"""
+
+_REFERENCES = """
+SELECT interaction_id, occurred_at, project, agent, session_id, memory_id, methods
+FROM memory_references
+WHERE list_contains($memory_ids, memory_id) AND (is_echoed OR is_used)
+ORDER BY occurred_at DESC, interaction_id, memory_id
+"""
+
+_DECISIONS = """
+SELECT memory_id, changed_at, action, kind, target_memory_id, reason
+FROM curation_decisions
+WHERE list_contains($memory_ids, memory_id)
+ORDER BY changed_at, memory_id
+"""
+
+
+def observation_about(records: Records, given: str) -> Record | None:
+    """What stands behind an observation; None: no observation has this id.
+
+    `counts` says how many `memories`, `sources` (proof), `references` (an interaction and a memory) and `superseded`
+    memories there are; each list holds exactly as many.
+    """
+    rows = records(_OBSERVATION, id=given)
+    if not rows:
+        return None
+    row = rows[0]
+    ids = row["memory_ids"]
+    memories = records(_MEMORIES, memory_ids=ids)
+    references = records(_REFERENCES, memory_ids=ids)
+    superseded = records(_MEMORIES, memory_ids=row["supersedes"])
+    names = ("project", "scope", "text", "best_memory_id", "confidence", "trend", "last_evidence_at", "freshness",
+             "method")  # fmt: skip
+    return {
+        "observation_id": given,
+        "as_of": row["as_of"],
+        "run_id": row["run_id"],
+        "observation": {name: row[name] for name in names},
+        "counts": {
+            "memories": len(ids),
+            "sources": row["proof_count"],
+            "references": sum(memory["reference_count"] for memory in memories),
+            "superseded": len(row["supersedes"]),
+        },
+        "memories": memories,
+        "sources": [
+            {"source_id": source_id, "cited_at": cited_at}
+            for source_id, cited_at in zip(row["source_ids"], row["source_times"], strict=True)
+        ],
+        "references": references,
+        "superseded": superseded,
+        "journey": orjson.loads(row["journey"]) if row["journey"] else None,
+        "contradicts": records(_MEMORIES, memory_ids=row["contradicts"]),
+        "decisions": records(_DECISIONS, memory_ids=[*ids, *row["supersedes"]]),
+    }
+
+
+def observation_text(found: Record, limit: int) -> str:
+    """The same for people, at most `limit` rows of each list."""
+    row, counts = found["observation"], found["counts"]
+    lines = [f"observation {found['observation_id']} of {row['project'] or '(no project)'}, {row['scope']}"]
+    lines += wrapped(shortened(row["text"], _SHOWN))
+    lines.append(f"as of {time_text(found['as_of'])}, published by run {found['run_id']}")
+    confidence = "confidence not known" if row["confidence"] is None else f"confidence {row['confidence']:.2f}"
+    lines.append(
+        f"{confidence}; trend {row['trend']}; {row['freshness']}: last evidence {time_text(row['last_evidence_at'])}"
+    )
+    lines += ["", f"sources {counts['sources']}: its proof; each counts once, however often it was said"]
+    lines += aligned([["", time_text(one["cited_at"]), _short(one["source_id"])] for one in found["sources"][:limit]])
+    lines += more(counts["sources"], limit)
+    lines += ["", f"memories {counts['memories']}: active ones that state it ({row['method']})"]
+    lines += _memories(found["memories"], limit)
+    lines += ["", f"references {counts['references']}: answers that echo or use one of them"]
+    lines += aligned(
+        [
+            ["", time_text(one["occurred_at"]), _short(one["interaction_id"]), _short(one["memory_id"])]
+            for one in found["references"][:limit]
+        ]
+    )
+    lines += more(len(found["references"]), limit)
+    lines += ["", f"superseded {counts['superseded']}: active memories of its earlier states, no proof of it"]
+    lines += _memories(found["superseded"], limit)
+    if found["journey"]:
+        lines += ["", "journey: what was so, from when until when"]
+        for step in found["journey"]:
+            lines += wrapped(f"- {step['from']} to {step['until'] or 'now'}: {shortened(step['text'], _SHOWN)}")
+    if found["contradicts"]:
+        lines += ["", f"contradicts {len(found['contradicts'])}: neither replaces the other"]
+        lines += _memories(found["contradicts"], limit)
+    lines += ["", "what curation would have done with its memories:"]
+    for one in found["decisions"][:limit]:
+        target = f" {_short(one['target_memory_id'])}" if one["target_memory_id"] else ""
+        said = f"- {time_text(one['changed_at'])} {_short(one['memory_id'])}: {one['action']}{target} ({one['reason']})"
+        lines += wrapped(shortened(said, _SHOWN))
+    lines += more(len(found["decisions"]), limit)
+    return printed(lines)
+
+
+def _memories(rows: list[Record], limit: int) -> list[str]:
+    lines = []
+    for row in rows[:limit]:
+        said = f"{_short(row['memory_id'])} ({time_text(row['created_at'])}): {row['content']}"
+        lines += wrapped(f"- {shortened(said, _SHOWN)}")
+    return lines + more(len(rows), limit)
+
+
+def _short(text: str) -> str:
+    return shortened(text, _SHOWN_ID)

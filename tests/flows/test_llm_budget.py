@@ -1,0 +1,104 @@
+"""What a night may cost, and what a kill may lose."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from llm_home import QUESTIONS, TEXTS, LlmHome, llm_home
+from llm_server import Reply, always, data_of, good_answer
+from small_home import memory
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmHome]:
+    with llm_home(tmp_path, monkeypatch) as made:
+        yield made
+
+
+def test_no_more_requests_than_the_day_allows(home):
+    home.set_params(calls_per_day=3)
+    server = home.serve()
+    first = home.asked()
+    assert (first.landed, first.pending, len(server.requests)) == (3, 2, 3)
+    assert first.ended == "the day's budget is spent"
+    assert home.asked().landed == 0  # the same day
+    assert len(server.requests) == 3
+    home.set_params(calls_per_day=6)
+    assert home.asked().landed == 2
+
+
+def test_the_newest_come_first(home):
+    home.set_params(calls_per_day=1)
+    server = home.serve()
+    home.asked()
+    assert data_of(server.requests[0])["new"] == TEXTS["c"]
+
+
+def test_failed_requests_count_too(home):
+    home.set_params(calls_per_day=2)
+    server = home.serve(always(status=500))
+    home.asked()
+    assert len(server.requests) == 2
+
+
+def test_tokens_are_kept_to_what_the_day_allows(home):
+    home.set_params(tokens_per_day=3_000, answer_tokens=100, concurrency=1)
+    home.serve(lambda request: Reply(good_answer(request).text, usage={"total_tokens": 1_200}))
+    answers = home.asked()
+    assert 1 <= answers.landed <= 2
+    assert answers.ended == "the day's budget is spent"
+    assert home.asked().landed == 0
+
+
+def test_no_more_at_once_than_allowed(home):
+    home.land(*[memory(f"m{at}", content=f"Text {at}.", changed_at="2026-03-05") for at in range(12)])
+    home.set_params(concurrency=3)
+    server = home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.05))
+    assert home.asked().pending == 0
+    assert server.most_at_once == 3
+
+
+def test_a_night_ends_in_time_and_keeps_what_it_has(home):
+    home.land(*[memory(f"m{at}", content=f"Text {at}.", changed_at="2026-03-05") for at in range(12)])
+    home.set_params(concurrency=1, max_seconds=1.0)
+    server = home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.2))
+    answers = home.asked()
+    assert 1 <= answers.landed == home.landed().height < len(server.requests) + 1 <= 7
+    assert answers.ended == "it took longer than 1 s"
+
+
+def test_killed_midway_it_goes_on_where_it_was(home):
+    home.land(*[memory(f"m{at}", content=f"Text {at}.", changed_at="2026-03-05") for at in range(8)])
+    home.set_params(concurrency=2)
+    server = home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.1))
+    command = [sys.executable, "-m", "slowwave.flows.cli", "curate"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while len(server.requests) < 8 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    time.sleep(0.3)
+    before = len(server.requests)
+    kept = home.landed().height
+    assert before - 2 <= kept <= before  # lost are at most the two under way
+    answers = home.asked()
+    assert answers.pending == 0
+    assert len(server.requests) == before + answers.open
+    assert home.landed()["decision_id"].is_unique().all()
+    assert home.landed().height == kept + answers.open
+
+
+def test_two_at_once_land_every_answer_once(home):
+    home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.05))
+    command = [sys.executable, "-m", "slowwave.flows.cli", "curate", "--format", "json"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(2)]
+    outs = [json.loads(process.communicate(timeout=120)[0]) for process in both]
+    assert sorted(out["answered"] for out in outs) == [0, QUESTIONS]
+    assert home.landed()["decision_id"].is_unique().all()

@@ -1,0 +1,406 @@
+"""`slowwave review`: what is said lands once, as a decision and what follows from it, and can be taken back."""
+
+# ruff: noqa: DTZ001 - times are naive and hold UTC everywhere
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+from review_acts import HOSTILE, STATED, item, items, reviewable_rows, said
+from small_home import SmallHome, interaction, memory
+
+from slowwave.flows import cli, review_commands
+from slowwave.flows import decisions as deciding
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake import Lake
+from slowwave.flows.plan import LogAsOf
+from slowwave.flows.review import WrongUseError
+from slowwave.flows.run_ids import utc_now
+
+AS_OF = datetime(2026, 6, 1)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
+    made = SmallHome(tmp_path_factory.mktemp("review") / "home")
+    made.land(*reviewable_rows())
+    made.nightly(AS_OF)
+    return made
+
+
+@pytest.fixture
+def home(template: SmallHome, tmp_path: Path) -> SmallHome:
+    """A copy of it."""
+    shutil.copytree(template.folder, tmp_path / "home", symlinks=True)
+    return SmallHome(tmp_path / "home")
+
+
+def states(home: SmallHome) -> dict[str, dict[str, Any]]:
+    log = LogAsOf(Lake(Path(home.settings.lake)), utc_now() + timedelta(days=1), home.settings.params())
+    now = log.states.filter(pl.col("valid_until").is_null()).drop("valid_from", "valid_until")
+    return {row["memory_id"]: row for row in now.to_dicts()}
+
+
+def rows_of(home: SmallHome, table: str) -> int:
+    files = Lake(Path(home.settings.lake)).files(table).values()
+    return sum(pl.read_parquet(file.path, glob=False).height for of_day in files for file in of_day)
+
+
+def landed(home: SmallHome) -> tuple[int, int]:
+    return rows_of(home, "decisions"), rows_of(home, "memories")
+
+
+def asked(home: SmallHome, monkeypatch: pytest.MonkeyPatch, capsys: Any, *arguments: str) -> tuple[int, str, str]:
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
+    code = cli._exit_code(["review", *arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_every_kind_but_harm_is_there(home: SmallHome) -> None:
+    kinds = items(home)["kind"].to_list()
+    assert sorted(kinds) == ["candidate", "candidate", "candidate", "contradiction", "fading", "merge"]
+
+
+def test_a_promoted_statement_is_a_memory_with_its_sources_and_waits_no_more(home: SmallHome) -> None:
+    row = item(home, text=STATED)
+    outcome = said(home, "promote", row["item_id"], reason="agreed")
+    assert outcome.decided == [row["item_id"]]
+    made = states(home)[row["item_id"]]
+    assert (made["status"], made["content"], made["memory_type"], made["project"]) == (
+        "active",
+        STATED,
+        "project",
+        "shop",
+    )
+    assert made["source_ids"] == ["j1", "j2", "j3", "j4"]
+    home.nightly()
+    assert STATED not in items(home)["text"].to_list()
+    with duckdb.connect(home.settings.current, read_only=True) as connection:
+        decided = connection.sql("SELECT action, changed_by, reason, changed_ids FROM review_decisions").fetchall()
+    assert decided == [("promote", "ada", "agreed", [row["item_id"]])]
+
+
+def test_a_rejected_statement_never_returns_however_often_it_is_said(home: SmallHome) -> None:
+    said(home, "reject", item(home, text=STATED)["item_id"])
+    home.land(*[interaction(f"again{n}", created_at="2026-05-20T09:00:00Z", response=STATED) for n in range(9)])
+    home.nightly()
+    assert STATED not in items(home)["text"].to_list()
+
+
+@pytest.mark.parametrize(("command", "status"), [("promote", "active"), ("reject", "invalid")])
+def test_a_landed_candidate_is_settled_by_its_status(home: SmallHome, command: str, status: str) -> None:
+    before = states(home)
+    said(home, command, item(home, about="wait")["item_id"])
+    assert states(home) == {**before, "wait": {**before["wait"], "status": status}}
+    home.nightly()
+    assert items(home).filter(pl.col("text") == "Exports are streamed.", pl.col("kind") == "candidate").is_empty()
+
+
+def test_rejecting_a_contradiction_says_which_side_is_wrong(home: SmallHome) -> None:
+    row, before = item(home, kind="contradiction"), states(home)
+    wrong: list[dict[str, Any]] = [{}, {"memory_id": "d1"}]
+    for options in wrong:
+        with pytest.raises(WrongUseError, match="c50 or c60"):
+            said(home, "reject", row["item_id"], **options)
+    said(home, "reject", row["item_id"], memory_id="c50")
+    assert states(home) == {**before, "c50": {**before["c50"], "status": "invalid"}}
+    home.nightly()
+    assert "contradiction" not in items(home)["kind"].to_list()
+
+
+def test_a_merge_supersedes_the_others_and_gathers_sources_and_the_highest_confidence(home: SmallHome) -> None:
+    row, before = item(home, kind="merge"), states(home)
+    assert row["target_memory_id"] == "d1"
+    said(home, "merge", row["item_id"])
+    assert states(home) == {
+        **before,
+        "d1": {**before["d1"], "source_ids": ["i1", "i2", "i3"], "confidence": 0.75},
+        "d2": {**before["d2"], "status": "superseded", "superseded_by": "d1"},
+    }
+    said(home, "reject", row["item_id"])
+    assert states(home) == before, "reject takes the merge back"
+    home.nightly()
+    assert "merge" not in items(home)["kind"].to_list(), "and keeps them apart"
+
+
+def test_a_merge_into_another_than_proposed(home: SmallHome) -> None:
+    said(home, "merge", item(home, kind="merge")["item_id"], into="d2")
+    now = states(home)
+    assert (now["d1"]["status"], now["d1"]["superseded_by"]) == ("superseded", "d2")
+    assert (now["d2"]["confidence"], now["d2"]["source_ids"]) == (0.75, ["i1", "i2", "i3"])
+
+
+def test_a_candidate_merges_into_a_memory_that_says_it(home: SmallHome) -> None:
+    row = item(home, text=STATED)
+    said(home, "merge", row["item_id"], into="c60")
+    now = states(home)
+    assert (now[row["item_id"]]["status"], now[row["item_id"]]["superseded_by"]) == ("superseded", "c60")
+    assert now["c60"]["source_ids"] == ["c60", "j1", "j2", "j3", "j4"], "without sources it is its own"
+
+
+@pytest.mark.parametrize("kind", ["contradiction", "fading"])
+def test_what_is_kept_changes_nothing_and_waits_no_more(home: SmallHome, kind: str) -> None:
+    before = states(home)
+    row = item(home, kind=kind)
+    assert said(home, "promote", row["item_id"]).changes == []
+    assert states(home) == before
+    home.nightly()
+    assert row["item_id"] not in items(home)["item_id"].to_list()
+
+
+def test_what_is_kept_is_asked_again_when_its_text_changes(home: SmallHome) -> None:
+    row = item(home, kind="fading")
+    said(home, "promote", row["item_id"])
+    home.land({"memory_id": "unused", "changed_at": "2026-05-31T00:00:00Z", "content": "The cellar has a third door."})
+    home.nightly(AS_OF)
+    assert item(home, kind="fading")["item_id"] == row["item_id"]
+
+
+def test_a_rejected_memory_is_brought_back_by_promote(home: SmallHome) -> None:
+    before, row = states(home), item(home, kind="fading")
+    said(home, "reject", row["item_id"])
+    assert states(home)["unused"]["status"] == "invalid"
+    home.nightly()
+    assert said(home, "promote", row["item_id"]).decided == [row["item_id"]]
+    assert states(home) == before
+
+
+@pytest.mark.parametrize("commands", [("promote", "reject", "promote", "reject")])
+def test_one_may_change_ones_mind_on_one_publish(home: SmallHome, commands: tuple[str, ...]) -> None:
+    row = item(home, text=STATED)
+    for number, command in enumerate(commands, start=1):
+        said(home, command, row["item_id"])
+        assert rows_of(home, "decisions") == number
+        assert states(home)[row["item_id"]]["status"] == {"promote": "active", "reject": "invalid"}[command]
+
+
+CASES = {
+    "promote": ({"text": STATED}, {}),
+    "reject": ({"kind": "contradiction"}, {"memory_id": "c60"}),
+    "merge": ({"kind": "merge"}, {}),
+}
+
+
+@pytest.mark.parametrize("command", CASES)
+def test_saying_it_twice_lands_nothing_more(home: SmallHome, command: str) -> None:
+    wanted, options = CASES[command]
+    item_id = item(home, **wanted)["item_id"]
+    said(home, command, item_id, item_id, **options)
+    before = landed(home)
+    assert before[0] == 1
+    again = said(home, command, item_id, **options)
+    assert (again.decided, again.already, landed(home)) == ([], 1, before)
+    home.nightly()
+    again = said(home, command, item_id, **options)
+    assert (again.decided, again.already, landed(home)) == ([], 1, before)
+
+
+def test_keeping_twice_lands_nothing_more(home: SmallHome) -> None:
+    item_id = item(home, kind="fading")["item_id"]
+    assert [said(home, "promote", item_id).already for _ in range(2)] == [0, 1]
+    assert rows_of(home, "decisions") == 1
+
+
+def test_a_dry_run_lands_nothing(home: SmallHome) -> None:
+    before = landed(home)
+    assert said(home, "promote", *items(home).filter(kind="candidate")["item_id"], dry_run=True).changes
+    assert landed(home) == before
+
+
+def test_killed_between_decision_and_change_nothing_was_said(home: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, row = states(home), item(home, text=STATED)
+
+    def killed() -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(deciding, "status_changes", lambda _: killed())
+        with pytest.raises(KeyboardInterrupt):
+            said(home, "promote", row["item_id"])
+    assert rows_of(home, "decisions") == 1
+    assert states(home) == before
+    home.nightly()
+    assert item(home, text=STATED)["item_id"] == row["item_id"]
+    assert said(home, "promote", row["item_id"]).decided == [row["item_id"]]
+    assert states(home)[row["item_id"]]["status"] == "active"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"status": "archived"}, "the status of wait changed since the publish"),
+        ({"content": "Exports are not streamed."}, "the content of wait changed since the publish"),
+        ({"project": "other"}, "the project of wait changed since the publish"),
+    ],
+)
+def test_what_changed_since_the_publish_is_skipped(home: SmallHome, change: dict[str, str], why: str) -> None:
+    row = item(home, about="wait")
+    home.land({"memory_id": "wait", "changed_at": "2026-06-02T00:00:00Z", **change})
+    before = landed(home)
+    assert said(home, "promote", row["item_id"]).skipped == [(row["item_id"], why)]
+    assert landed(home) == before
+
+
+def test_what_somebody_changed_after_it_was_decided_is_not_taken_back(home: SmallHome) -> None:
+    row = item(home, kind="fading")
+    said(home, "reject", row["item_id"])
+    home.land(
+        {"memory_id": "unused", "changed_at": (utc_now() + timedelta(microseconds=1)).isoformat(), "pinned": True}
+    )
+    assert said(home, "promote", row["item_id"]).skipped == [
+        (row["item_id"], "unused was changed since it was decided")
+    ]
+
+
+def test_a_statement_landed_meanwhile_is_skipped(home: SmallHome) -> None:
+    home.land(memory("other", content=f" {STATED.upper()} "))
+    row = item(home, text=STATED)
+    assert said(home, "promote", row["item_id"]).skipped == [(row["item_id"], "other says it since the publish")]
+
+
+def test_two_items_about_one_memory_are_not_decided_at_one_instant(home: SmallHome) -> None:
+    ids = [item(home, text=STATED)["item_id"], item(home, about="wait")["item_id"]]
+    outcome = said(home, "merge", *ids, into="d1")
+    assert (outcome.decided, [skipped for skipped, _ in outcome.skipped]) == (ids[:1], ids[1:])
+    assert said(home, "merge", *ids, into="d1").decided == ids[1:]
+    assert states(home)["d1"]["source_ids"] == ["i1", "i2", "j1", "j2", "j3", "j4"]
+
+
+def test_what_cannot_be_said_changes_nothing(home: SmallHome) -> None:
+    before, statement = landed(home), item(home, text=STATED)["item_id"]
+    merging, fading = item(home, kind="merge")["item_id"], item(home, kind="fading")["item_id"]
+    wrong: list[tuple[str, str, dict[str, Any], str]] = [
+        ("promote", merging, {}, "say `merge`"),
+        ("merge", fading, {}, "say `promote`"),
+        ("merge", statement, {}, "--into"),
+        ("merge", statement, {"into": "nobody"}, "not another memory in use"),
+        ("merge", statement, {"into": "wait"}, "not another memory in use"),
+        ("merge", merging, {"into": "c50"}, "--into has to be one of d1, d2"),
+        ("reject", merging, {"memory_id": "d1"}, "--memory"),
+    ]
+    for command, item_id, options, why in wrong:
+        with pytest.raises(WrongUseError, match=why):
+            said(home, command, item_id, **options)
+    for unknown in ("0123456789abcdef", statement[:5], "", HOSTILE):
+        with pytest.raises(UserError, match="no item of the queue"):
+            said(home, "promote", statement, unknown)
+    assert landed(home) == before
+
+
+def test_the_start_of_an_id_will_do(home: SmallHome) -> None:
+    item_id = item(home, text=STATED)["item_id"]
+    assert said(home, "promote", item_id[:8]).decided == [item_id]
+
+
+def test_a_clock_that_is_behind_is_refused(home: SmallHome) -> None:
+    item_id, before = item(home, text=STATED)["item_id"], landed(home)
+    with pytest.raises(UserError, match="set the clock"):
+        said(home, "promote", item_id, now=AS_OF - timedelta(seconds=1))
+    assert landed(home) == before
+    said(home, "promote", item_id, now=AS_OF + timedelta(days=9))
+    (refused,) = said(home, "reject", item_id, now=AS_OF + timedelta(days=9)).refused
+    assert refused[0] == item_id
+    assert "set the clock" in refused[1]
+    assert states(home)[item_id]["status"] == "active"
+
+
+# ------------------------------------------------------------------------------------------------------- the commands
+
+
+def test_list_prints_pages_for_people_and_programs(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
+    code, out, err = asked(home, monkeypatch, capsys, "list", "--format", "json")
+    rows = json.loads(out)
+    assert (code, [row["rank"] for row in rows]) == (0, [1, 2, 3, 4, 5, 6])
+    assert rows == sorted(rows, key=lambda row: -row["rank_score"])
+    code, out, err = asked(home, monkeypatch, capsys, "list", "--format", "csv", "--limit", "2", "--skip", "1")
+    assert len(out.splitlines()) == 3
+    assert "3 more: --skip 3" in err
+    code, out, err = asked(
+        home, monkeypatch, capsys, "list", "--kind", "merge", "--project", "shop", "--format", "json"
+    )
+    assert [row["kind"] for row in json.loads(out)] == ["merge"]
+    assert asked(home, monkeypatch, capsys, "list", "--kind", "nonsense")[0] == 2
+
+
+def test_show_lists_exactly_what_the_counts_say(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
+    for row in items(home).to_dicts():
+        code, out, _ = asked(home, monkeypatch, capsys, "show", row["item_id"], "--format", "json")
+        shown = json.loads(out)
+        behind = shown["interactions"]
+        assert code == 0
+        assert len({one["interaction_id"] for one in behind}) == len(behind) == row["interactions_count"]
+        assert sum(one["success"] is True for one in behind) == row["succeeded_count"]
+        assert sum(one["success"] is False for one in behind) == row["failed_count"]
+        assert sum(one["in_prompt"] for one in behind) == row["in_prompt_count"]
+        assert [memory["memory_id"] for memory in shown["memories"]] == row["memory_ids"]
+    text = asked(home, monkeypatch, capsys, "show", item(home, text=STATED)["item_id"])[1]
+    assert "4 interactions in 3 sessions" in text
+    assert "repeats its prompt" in text
+    assert asked(home, monkeypatch, capsys, "show", "0123456789")[0] == 1
+
+
+def test_hostile_text_is_shown_and_not_obeyed(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
+    row = item(home, text=HOSTILE)
+    for arguments in (
+        ["list"],
+        ["show", row["item_id"]],
+        ["promote", row["item_id"], "--by", HOSTILE, "--reason", HOSTILE],
+    ):
+        code, out, err = asked(home, monkeypatch, capsys, *arguments)
+        assert code == 0
+        assert "DROP TABLE" in " ".join((out + err).split())
+        assert not {"\x1b", "\u202e"} & set(out + err)
+    out = asked(home, monkeypatch, capsys, "list", "--format", "csv")[1]
+    assert "\n'=cmd()" not in out
+    assert "'=cmd()" in out
+    home.nightly()
+    assert states(home)[row["item_id"]]["content"] == HOSTILE, "kept as it was written"
+
+
+def test_commands_say_what_became_of_it(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
+    item_id = item(home, text=STATED)["item_id"]
+    code, out, _ = asked(home, monkeypatch, capsys, "promote", item_id, "--dry-run")
+    assert (code, "would promote" in out, landed(home)[0]) == (0, True, 0)
+    code, out, _ = asked(home, monkeypatch, capsys, "promote", item_id, "--format", "json", "--by", "ada")
+    told = json.loads(out)
+    assert (code, told["decided"], told["changes"][0]["status"]) == (0, [item_id], "active")
+    code, out, _ = asked(home, monkeypatch, capsys, "promote", item_id)
+    assert (code, "already so" in out) == (0, True)
+
+
+def test_wrong_use_exits_2_and_failure_1(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
+    merging = item(home, kind="merge")["item_id"]
+    for arguments in (
+        ["promote", merging],
+        ["promote"],
+        ["merge", merging, "--into", "c50"],
+        ["reject", merging, "--by", " "],
+    ):
+        assert asked(home, monkeypatch, capsys, *arguments)[0] == 2
+    ids = items(home).filter(kind="candidate")["item_id"].to_list()
+    code, _, err = asked(home, monkeypatch, capsys, "promote", *ids)
+    assert (code, "add --yes" in err) == (1, True)
+    assert landed(home)[0] == 0
+    assert asked(home, monkeypatch, capsys, "promote", *ids, "--yes")[0] == 0
+    assert landed(home)[0] == 3
+
+
+def test_an_empty_lake_says_what_to_do(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    empty = SmallHome(tmp_path / "empty")
+    assert "nightly" in asked(empty, monkeypatch, capsys, "list")[2]
+    code, _, err = asked(empty, monkeypatch, capsys, "promote", "0123456789")
+    assert (code, "nothing has been landed" in err) == (1, True)
+
+
+def test_each_command_has_examples_that_are_its_own(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
+    for command, lines in review_commands.EXAMPLES.items():
+        out = asked(home, monkeypatch, capsys, command, "--help")[1]
+        assert all(line in out for line in lines)

@@ -1,0 +1,96 @@
+"""Laws of review: the queue is a function of log, decisions and as_of, and nothing is decided by itself."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+import pytest
+from rebuilds import rebuilt_hashes
+from review_acts import STATED, item, reviewable_rows, said
+
+from tests.laws.deliveries import jsonl
+from tests.laws.home import Home, Row
+
+AS_OF = datetime(2026, 6, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+TABLES = ("review_queue", "review_statements", "review_decisions", "observations")
+LATE: list[Row] = [
+    {
+        "interaction_id": "late",
+        "created_at": "2026-04-30T09:00:00Z",
+        "project": "shop",
+        "prompt": "?",
+        "response": STATED,
+    },
+    {"memory_id": "d1", "changed_at": "2026-05-30T09:00:00Z", "importance": 0.5},
+]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    made = Home(tmp_path_factory.mktemp("review") / "home")
+    made.folder.mkdir()
+    made.settings.params_file.write_text("reinforcement_delta = 0.02\n")
+    made.drop("log.jsonl", jsonl(reviewable_rows()))
+    made.nightly(AS_OF)
+    return made
+
+
+def tables(home: Home) -> dict[str, list[dict[str, Any]]]:
+    return {name: home.table(name) for name in TABLES}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_delivery_publishes_the_same_queue(published: Home, new_home: Callable[[], Home], seed: int) -> None:
+    random, rows = Random(seed), reviewable_rows()
+    random.shuffle(rows)
+    cut = random.randint(1, len(rows) - 1)
+    home = new_home()
+    home.drop("first.jsonl", jsonl(rows[:cut]))
+    if seed:
+        home.nightly(AS_OF)
+    home.drop("second.jsonl", jsonl([*rows[cut:], *rows[: cut // 2]]))
+    home.nightly(AS_OF)
+    assert tables(home) == tables(published)
+
+
+def test_after_decisions_and_late_rows_a_rebuild_tells_the_same(
+    published: Home, copy_of: Callable[[Home], Home]
+) -> None:
+    home, now = copy_of(published), AS_OF + timedelta(hours=5)
+    said(home, "promote", item(home, text=STATED)["item_id"], now=now)
+    said(home, "reject", item(home, about="wait")["item_id"], now=now + timedelta(seconds=1))
+    said(home, "merge", item(home, kind="merge")["item_id"], now=now + timedelta(seconds=2))
+    home.nightly(AS_OF + timedelta(days=1))
+    home.drop("late.jsonl", jsonl(LATE))
+    home.nightly(AS_OF + timedelta(days=1))
+    assert len(home.table("review_decisions")) == 3
+    assert rebuilt_hashes(home, AS_OF + timedelta(days=1)) == home.hashes()
+
+
+def test_a_decision_counts_from_when_it_was_made(published: Home, copy_of: Callable[[Home], Home]) -> None:
+    home, now = copy_of(published), AS_OF + timedelta(hours=5)
+    item_id = item(home, text=STATED)["item_id"]
+    said(home, "promote", item_id, now=now)
+
+    def told(as_of: datetime) -> tuple[bool, int]:
+        shutil.rmtree(home.settings.serving / "as_of", ignore_errors=True)
+        path = home.as_of(as_of)
+        waits = home.rows("SELECT item_id FROM review_queue", path)
+        return {"item_id": item_id} in waits, len(home.rows("SELECT decision_id FROM review_decisions", path))
+
+    assert told(now) == (True, 0)
+    assert told(now + timedelta(microseconds=1)) == (False, 1)
+
+
+def test_nightly_decides_nothing(published: Home, copy_of: Callable[[Home], Home]) -> None:
+    home = copy_of(published)
+    before = home.rows("SELECT memory_id, status FROM memory_health ORDER BY memory_id")
+    for day in (1, 2):
+        home.nightly(AS_OF + timedelta(days=day))
+    assert home.rows("SELECT memory_id, status FROM memory_health ORDER BY memory_id") == before
+    assert home.table("review_decisions") == []
+    assert not home.lake.files("decisions")

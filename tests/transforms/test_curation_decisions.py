@@ -1,0 +1,107 @@
+"""curation_decisions: what was active just before decides, and what comes later changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from observation_rows import DARK, LOGS, PARAMS, change, decisions_in, states_of, toy_vectors
+
+from slowwave.transforms.curation_decisions import curation_decisions
+
+BEFORE = [change("dark", DARK[0]), change("port", "The API port is 8080"), change("tea", "The user likes tea")]
+
+
+@pytest.mark.parametrize(
+    ("text", "action", "target"),
+    [
+        (DARK[0], "skip", "dark"),
+        (DARK[1], "skip", "dark"),
+        ("The API port is 9090", "update", "port"),
+        ("The API port is now 9090", "update", "port"),
+        ("Forget that the user likes tea", "delete", "tea"),
+        ("The user no longer likes tea", "delete", "tea"),
+        ("Forget that the user likes coffee", "add", None),
+        ("The gateway runs in Frankfurt", "add", None),
+        ("The user does not prefer light mode", "add", None),
+    ],
+)
+def test_what_should_become_of_it(text, action, target):
+    found = decisions_in([*BEFORE, change("new", text, day=1)])[-1]
+    assert (found["memory_id"], found["action"], found["target_memory_id"]) == ("new", action, target)
+    assert found["reason"]
+    assert (found["method"], found["is_pending"]) == ("curate/1", False)
+    assert (found["target_content"] is None) == (target is None)
+
+
+def test_more_words_are_a_merger():
+    long = "The nightly backup of the billing database runs in the Frankfurt region and reports to the infrastructure team"
+    found = decisions_in([change("short", long), change("long", f"{long} weekly", day=1)])[-1]
+    assert (found["action"], found["target_memory_id"]) in {("merge", "short"), ("add", None)}
+    found = decisions_in([change("short", long), change("long", f"{long} quickly", day=1)])[-1]
+    assert (found["action"], found["target_memory_id"]) == ("merge", "short")
+    assert "quickly" in found["reason"]
+
+
+@pytest.mark.parametrize(
+    ("text", "memory_type", "kind"),
+    [
+        ("Always run the linter", "knowledge", "model"),
+        ("The user likes tea", "preference", "model"),
+        ("Alice visited Paris", "knowledge", "observation"),
+        ("The demo is on Monday", "knowledge", "observation"),
+        ("The port is 8080", "event", "observation"),
+        ("The port is 8080", "knowledge", "fact"),
+    ],
+)
+def test_kinds(text, memory_type, kind):
+    assert decisions_in([change("m", text, memory_type=memory_type)])[0]["kind"] == kind
+
+
+def test_only_what_was_active_just_before_is_a_target():
+    candidate = [change("dark", DARK[0], status="candidate")]
+    archived = [change("dark", DARK[0]), change("dark", day=0.5, status="archived")]
+    elsewhere = [change("dark", DARK[0], project="other")]
+    at_once = [change("dark", DARK[0], day=1)]
+    for before in (candidate, archived, elsewhere, at_once):
+        found = decisions_in([*before, change("new", DARK[0], day=1)])
+        assert {row["action"] for row in found} == {"add"}
+        assert not any(row["considered_ids"] for row in found)
+
+
+def test_a_promoted_candidate_is_a_target_from_then_on():
+    rows = [change("dark", DARK[0], status="candidate"), change("dark", day=1, status="active")]
+    assert decisions_in([*rows, change("new", DARK[0], day=2)])[-1]["target_memory_id"] == "dark"
+
+
+def test_a_later_text_of_its_own_is_an_update_of_itself():
+    rows = [change("m", "The API port is 8080"), change("m", "The gateway port is 1", day=1), change("m", day=2)]
+    assert [(row["action"], row["target_memory_id"]) for row in decisions_in(rows)] == [("add", None), ("update", "m")]
+
+
+def test_at_most_ten_are_considered_the_most_alike_first():
+    rows = [change(f"m{n:02}", f"The gateway of region {'x' * n} listens on port {n}", day=n / 100) for n in range(1, 40)]
+    found = decisions_in([*rows, change("new", "The gateway of region xxx listens on port 3", day=1)])[-1]
+    assert len(found["considered_ids"]) == PARAMS.neighbours
+    assert found["considered_ids"][0] == found["target_memory_id"] == "m03"
+
+
+@settings(max_examples=40, deadline=None)
+@given(LOGS)
+def test_what_comes_later_changes_no_decision(rows):
+    decided = decisions_in(rows)
+    for row in decided:
+        known = [change for change in rows if change["changed_at"] <= row["changed_at"]]
+        assert row in decisions_in(known)
+
+
+@settings(max_examples=40, deadline=None)
+@given(LOGS)
+def test_one_row_per_text_with_a_target_that_was_considered(rows):
+    states = states_of(rows)
+    found = curation_decisions(states, toy_vectors, PARAMS)
+    assert found.select("memory_id", "changed_at").is_unique().all()
+    for row in found.to_dicts():
+        assert (row["action"] == "add") == (row["target_memory_id"] is None)
+        assert row["target_memory_id"] is None or row["target_memory_id"] in row["considered_ids"]
+        assert len(row["considered_ids"]) == len(set(row["considered_ids"])) <= PARAMS.neighbours
+        assert row["content"].strip()

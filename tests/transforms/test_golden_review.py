@@ -1,0 +1,97 @@
+"""What `extract/1` finds in a few answers, and what `review_queue/1` makes of it: released, and pinned for ever."""
+
+# ruff: noqa: DTZ001 - times are naive and hold UTC everywhere
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+from golden_tables import assert_golden
+
+from slowwave.transforms.extract import extracted_statements
+from slowwave.transforms.observation_tables import Contradictions, MergeProposals
+from slowwave.transforms.params import Params
+from slowwave.transforms.review_queue import ReviewEvidence, review_queue
+from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.serving_tables import MemoryHealth
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+PINNED = {
+    "extract-1": "dcc30140f78de79993ba5ffa0efacd24d8a97ad9447720b86a46230fcab9fc4a",
+    "review_queue-1": "683850990491736fd528ee68aaca8dd3ddac235facc02b63d34aa22e16ac1189",
+}
+PARAMS = Params()
+START = datetime(2026, 3, 1)
+ANSWERS = [
+    "## Decision: keep **prices** as integers of the smallest coin.\n\nDone.",
+    "Decisions:\n1. keep prices as integers of the smallest coin\n2. Round once, at the end\n",
+    "Constraint: no network at build time\r\nFact: The limit is 50 a minute (see `limits.md`)",
+    "- [x] Requirement 3 \u2013 exports are streamed\n> Requirement: not this\n```\nFact: nor this one\n```",
+    "The user prefers dark mode. If you prefer light, say so. Prefer tabs over spaces!",
+    'We decided to drop the old API because\nnobody calls it. The page says "we decided to keep it".',
+    "Exports must be streamed. You must run this. It must be so nice there.",
+    "Exports must be streamed.",
+    "Nothing of note.",
+]
+
+
+def answers() -> pl.DataFrame:
+    rows = [
+        {
+            "interaction_id": f"i{number}",
+            "occurred_at": START + timedelta(hours=number),
+            "project": "shop",
+            "agent": "coder",
+            "session_id": f"s{number // 2}",
+            "prompt": "Exports must be streamed." if number == 7 else "?",
+            "response": answer,
+            "response_summary": None,
+            "reinforce": True,
+        }
+        for number, answer in enumerate(ANSWERS)
+    ]
+    return pl.DataFrame(rows, schema_overrides={"response_summary": pl.String, "occurred_at": pl.Datetime("us")})
+
+
+def test_what_was_extracted_is_extracted() -> None:
+    found = extracted_statements(answers(), PARAMS.evidence.extract)
+    assert_golden(found, GOLDEN / "extract-1" / "extracted_statements.ndjson", PINNED["extract-1"])
+
+
+def test_what_waited_waits() -> None:
+    said = extracted_statements(answers(), PARAMS.evidence.extract)
+    schema = {name: dtype for name, dtype in polars_schema(MemoryHealth).items() if name not in {"run_id", "as_of"}}
+    known = {
+        "project": "shop",
+        "memory_type": "project",
+        "created_at": START,
+        "verdict": "review",
+        "reasons": ["Unused."],
+    }
+    memories = [
+        {**known, "memory_id": "unused", "status": "active", "content": "Nobody reads this", "contradicted_count": 0},
+        {**known, "memory_id": "same", "status": "invalid", "content": "round once,  at the END."},
+        {**known, "memory_id": "waits", "status": "candidate", "content": "The limit is 50 a minute (see limits.md)"},
+    ]
+    seen = said.lazy().select("interaction_id", "occurred_at", "session_id").unique()
+    evidence = ReviewEvidence(
+        statements=said.lazy(),
+        interactions=seen,
+        references=seen.filter(pl.col("interaction_id") == "i0").with_columns(memory_id=pl.lit("unused")),
+        sources=pl.DataFrame({"memory_id": ["waits"], "source_ids": [["i2", "elsewhere"]]}),
+        ended=pl.DataFrame({"interaction_id": ["i0", "i6"], "success": [True, False]}),
+        health=pl.DataFrame(memories, schema=schema),
+        contradictions=pl.DataFrame(schema=polars_schema(Contradictions)),
+        merge_proposals=pl.DataFrame(schema=polars_schema(MergeProposals)),
+        disputes_method="observe/1",
+        decided=pl.DataFrame(schema={"item_id": pl.String, "basis": pl.String}),
+    )
+    queue = review_queue(evidence, START + timedelta(days=9), PARAMS)[0].sort("rank")
+    assert_golden(queue, GOLDEN / "review_queue-1" / "review_queue.ndjson", PINNED["review_queue-1"])
+
+
+def test_the_golden_methods_are_the_present_ones() -> None:
+    methods = (PARAMS.evidence.extract.method, PARAMS.review_queue.method)
+    assert {method.replace("/", "-") for method in methods} == PINNED.keys()

@@ -1,0 +1,172 @@
+"""Observations: proof that no replay raises, states that replace one another, nothing left behind."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from observation_rows import AS_OF, DARK, LOGS, START, change, observations_in, observed_in
+
+
+
+def test_one_fact_said_thrice_is_one_observation_with_the_sources_of_all():
+    rows = [change(f"m{n}", text, day=n, source_ids=sources)
+            for n, (text, sources) in enumerate(zip(DARK, (["a", "b"], ["b"], None), strict=True))]  # fmt: skip
+    (found,) = observations_in(rows)
+    assert found["memory_ids"] == ["m0", "m1", "m2"]
+    assert found["source_ids"] == ["a", "b", "m2"]  # without a source a memory is its own
+    assert found["source_times"] == [START, START, START + timedelta(days=2)]
+    assert found["proof_count"] == 3
+    assert found["journey"] is None
+    assert found["supersedes"] == found["contradicts"] == []
+
+
+def test_nothing_is_said_of_what_is_not_known():
+    (found,) = observations_in([change("m", DARK[0])])
+    assert (found["confidence"], found["trend"]) == (None, "unproven")
+
+
+def test_saying_it_again_from_the_same_source_adds_no_proof():
+    once = [change("m", DARK[0], source_ids=["a"])]
+    again = [*once, change("m", day=1, source_ids=["a"]), change("m", day=2, source_ids=["a", "a"], confidence=0.9)]
+    assert [row["proof_count"] for row in observations_in(once)] == [1]
+    assert [row["proof_count"] for row in observations_in(again)] == [1]
+
+
+def test_a_thousand_invalidated_sources_leave_nothing():
+    rows = [change(f"m{n}", DARK[n % 2], day=n / 1000, source_ids=[f"s{n}"]) for n in range(1000)]
+    assert [row["proof_count"] for row in observations_in(rows)] == [1000]
+    gone = [change(f"m{n}", day=2, status=("invalid", "archived")[n % 2]) for n in range(1000)]
+    for table in observed_in([*rows, *gone]):
+        assert table.is_empty()
+    (left,) = observations_in([*rows, *gone[:-1]])
+    assert (left["memory_ids"], left["source_ids"], left["proof_count"]) == (["m999"], ["s999"], 1)
+
+
+def test_an_unknown_id_creates_nothing():
+    health = [{"memory_id": "ghost", "reference_count": 5}]
+    rows = [change("m", DARK[0]), change("ghost", day=1, status="active"), change("m", day=2, superseded_by="nobody")]
+    assert [row["memory_ids"] for row in observations_in(rows, health)] == [["m"]]
+
+
+def test_projects_types_and_agents_keep_their_own():
+    rows = [change("a", DARK[0]), change("b", DARK[0], project="other"), change("c", DARK[0], memory_type="preference"),
+            change("d", DARK[0], agent="coder")]  # fmt: skip
+    assert sorted((row["project"], row["scope"]) for row in observations_in(rows)) == [
+        ("other", "knowledge"), ("shop", "knowledge"), ("shop", "knowledge/coder"), ("shop", "preference"),
+    ]  # fmt: skip
+
+
+def test_a_newer_state_keeps_the_journey_and_takes_no_proof_from_the_older():
+    rows = [change("old", "The API port is 8080", source_ids=["a"]), change("same", "The api port is 8080.", day=1),
+            change("new", "The API port is 9090", day=5, source_ids=["b"]),
+            change("newest", "The API port is 7070", day=9, source_ids=["c"])]  # fmt: skip
+    (found,) = observations_in(rows)
+    assert (found["text"], found["proof_count"], found["source_ids"]) == ("The API port is 7070", 1, ["c"])
+    assert found["supersedes"] == ["new", "old", "same"]
+    assert [(step["text"], step["from"], step["until"]) for step in json.loads(found["journey"])] == [
+        ("The API port is 8080", "2026-03-01T00:00:00Z", "2026-03-06T00:00:00Z"),
+        ("The API port is 9090", "2026-03-06T00:00:00Z", "2026-03-10T00:00:00Z"),
+        ("The API port is 7070", "2026-03-10T00:00:00Z", None),
+    ]
+    without = observations_in([*rows, change("newest", day=10, status="invalid")])
+    assert [(row["text"], row["supersedes"]) for row in without] == [("The API port is 9090", ["old", "same"])]
+
+
+def test_two_at_one_instant_contradict_and_both_stay():
+    rows = [change("on", "The response cache is enabled"), change("off", "The response cache is disabled")]
+    found = observed_in(rows)
+    assert sorted((row["memory_ids"], row["contradicts"]) for row in found.observations.to_dicts()) == [
+        (["off"], ["on"]), (["on"], ["off"]),
+    ]  # fmt: skip
+    (at_odds,) = found.contradictions.to_dicts()
+    assert sorted(at_odds["memory_ids"]) == ["off", "on"]
+    assert set(at_odds["conflicting_words"]) == {"enable", "disable"}
+    assert "opposite" in at_odds["reason"]
+
+
+def test_what_was_said_again_since_is_at_odds_and_not_replaced():
+    rows = [change("old", "User lives in Munich"), change("new", "User moved from Munich to Berlin", day=1),
+            change("again", "The user lives in Munich", day=2)]  # fmt: skip
+    found = observed_in(rows)
+    assert [row["supersedes"] for row in found.observations.to_dicts()] == [[], []]
+    (at_odds,) = found.contradictions.to_dicts()
+    assert at_odds["reason"].endswith("said again since")
+
+
+def test_several_memories_of_one_fact_are_proposed_to_be_merged_into_the_best():
+    health = [{"memory_id": "m1", "confirmed_count": 2}]
+    found = observed_in([change(f"m{n}", text, day=n) for n, text in enumerate(DARK)], health)
+    (proposal,) = found.merge_proposals.to_dicts()
+    assert proposal["memory_ids"][0] == proposal["target_memory_id"] == "m1"
+    assert found.observations["text"].to_list() == [DARK[1]]
+    assert (proposal["is_certain"], proposal["proof_count"]) == (True, 3)
+    assert proposal["reason"] == "3 memories state one fact in 2 wordings"
+
+
+def test_confidence_weighs_by_evidence_and_trend_follows_the_most_used():
+    health = [
+        {"memory_id": "m0", "confidence": 0.9, "confirmed_count": 3, "reference_count": 3, "trend": "stable"},
+        {"memory_id": "m1", "confidence": 0.5, "contradicted_count": 1, "reference_count": 9, "trend": "weakening",
+         "last_referenced_at": AS_OF - timedelta(days=31)},
+        {"memory_id": "m2", "reference_count": 0},
+    ]  # fmt: skip
+    (found,) = observations_in([change(f"m{n}", text) for n, text in enumerate(DARK)], health)
+    assert found["confidence"] == pytest.approx(0.8, abs=1e-12)
+    assert found["trend"] == "weakening"
+    assert (found["freshness"], found["last_evidence_at"]) == ("ageing", AS_OF - timedelta(days=31))
+
+
+@pytest.mark.parametrize(("days", "freshness"), [(30, "fresh"), (31, "ageing"), (90, "ageing"), (91, "stale")])
+def test_freshness_counts_from_the_last_evidence(days, freshness):
+    (found,) = observations_in([change("m", DARK[0])], as_of=START + timedelta(days=days))
+    assert found["freshness"] == freshness
+
+
+def test_no_chain_joins_two_ends():
+    texts = [" ".join(f"word{chr(97 + n)}" for n in range(count)) for count in range(10, 26)]
+    found = observations_in([change(f"m{n}", text, day=n) for n, text in enumerate(texts)])
+    sizes = [len(row["memory_ids"]) for row in found]
+    assert max(sizes) > 1, "neighbours join"
+    assert len(sizes) > 1, "ends do not"
+
+
+def test_the_id_stays_when_others_say_it_too():
+    first = change("m0", DARK[0])
+    ids = {observations_in([first, *(change(f"m{n}", DARK[1], day=n) for n in range(1, count))])[0]["observation_id"]
+           for count in (1, 2, 5)}  # fmt: skip
+    assert len(ids) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(LOGS, st.randoms())
+def test_every_active_memory_is_behind_one_observation_and_order_does_not_matter(rows, chance):
+    found = observed_in(rows)
+    active = {}
+    for row in sorted(rows, key=lambda row: row["changed_at"]):
+        active[row["memory_id"]] = row["status"] == "active" and row["content"].strip() != ""
+    told = [memory for row in found.observations.to_dicts() for memory in (*row["memory_ids"], *row["supersedes"])]
+    assert sorted(told) == sorted(memory for memory, is_active in active.items() if is_active)
+    for row in found.observations.to_dicts():
+        assert row["proof_count"] == len(set(row["source_ids"])) == len(row["source_times"]) >= 1
+        assert (row["journey"] is None) == (not row["supersedes"])
+        if row["journey"]:
+            steps = json.loads(row["journey"])
+            assert [step["until"] for step in steps].count(None) == 1 and steps[-1]["until"] is None
+            assert all(step["from"] < step["until"] for step in steps[:-1])
+    shuffled = list(rows)
+    chance.shuffle(shuffled)
+    for table, again in zip(found, observed_in(shuffled), strict=True):
+        assert table.equals(again)
+
+
+@settings(max_examples=40, deadline=None)
+@given(LOGS)
+def test_what_is_no_longer_active_leaves_no_trace(rows):
+    gone = [change(f"x{n}", text, day=n % 3) for n, text in enumerate((*DARK, "The API port is 1"))]
+    ended = [change(row["memory_id"], day=7, status="invalid") for row in gone]
+    for table, with_gone in zip(observed_in(rows), observed_in([*rows, *gone, *ended]), strict=True):
+        assert table.equals(with_gone)

@@ -1,0 +1,123 @@
+"""What a word on a review item changes in the memory log, and how it is taken back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave.transforms.review_changes import (
+    CannotDecideError,
+    Wish,
+    asked_changes,
+    holds,
+    undoing_changes,
+    with_before,
+)
+from slowwave.transforms.review_decisions import MERGE, PROMOTE, REJECT
+
+FIELDS = {"content": "Text", "project": "shop", "status": "active", "superseded_by": None}
+Memory = dict[str, Any]
+
+
+def item(kind: str, *memory_ids: str, target: str | None = None) -> dict[str, Any]:
+    told = {"item_id": "it", "kind": kind, "project": "shop", "memory_type": "knowledge", "text": "Said"}
+    return {**told, "memory_ids": list(memory_ids), "target_memory_id": target}
+
+
+def memories(**known: Memory) -> dict[str, Memory]:
+    return {name: {**FIELDS, "confidence": None, "source_ids": None, **fields} for name, fields in known.items()}
+
+
+def after(states: dict[str, Memory], changes: list[Memory]) -> dict[str, Memory]:
+    """The memory log's rule: NULL carries over, '' clears a text, `clears` anything else."""
+    now = {name: dict(state) for name, state in states.items()}
+    for change in changes:
+        state = now.setdefault(change["memory_id"], {**FIELDS, "confidence": None, "source_ids": None})
+        told = {name: value for name, value in change.items() if name in state and value is not None}
+        state.update({name: None if value == "" else value for name, value in told.items()})
+        state.update(dict.fromkeys(change.get("clears", [])))
+    return now
+
+
+def test_a_statement_becomes_a_memory_or_an_invalid_one() -> None:
+    for command, status in ((PROMOTE, "active"), (REJECT, "invalid")):
+        (change,) = asked_changes(Wish(command), item("candidate"), {}, ["i2", "i1"])
+        stated = {"memory_id": "it", "content": "Said", "memory_type": "knowledge", "project": "shop"}
+        assert change == {**stated, "source_ids": ["i1", "i2"], "status": status}
+
+
+def test_content_is_never_rewritten() -> None:
+    known = memories(a={}, b={}, it={})
+    for kind, ids in (("candidate", ()), ("candidate", ("a",)), ("contradiction", ("a", "b")), ("merge", ("a", "b"))):
+        for wish in (Wish(PROMOTE), Wish(REJECT), Wish(REJECT, memory_id="a"), Wish(MERGE, into="b")):
+            try:
+                changes = asked_changes(wish, item(kind, *ids), known, [])
+            except CannotDecideError:
+                continue
+            assert all("content" not in change for change in changes)
+
+
+@pytest.mark.parametrize(
+    ("confidences", "becomes"),
+    [((0.5, 0.75, 0.6), 0.75), ((0.8, 0.75, None), None), ((None, 0.75, 0.9), None), ((0.5, None, None), None)],
+)
+def test_a_merge_takes_the_highest_initial_confidence_if_the_target_has_one(
+    confidences: tuple[float | None, ...], becomes: float | None
+) -> None:
+    known = memories(**{name: {"confidence": said} for name, said in zip("abc", confidences, strict=True)})
+    changes = asked_changes(Wish(MERGE), item("merge", "a", "b", "c", target="a"), known, [])
+    assert changes[-1].get("confidence") == becomes
+
+
+def test_a_merge_gathers_sources_and_who_has_none_is_its_own() -> None:
+    known = memories(a={"source_ids": ["s2", "s1"]}, b={}, c={"source_ids": ["s3", "s1"]})
+    changes = asked_changes(Wish(MERGE), item("merge", "a", "b", "c", target="a"), known, [])
+    assert changes[-1] == {"memory_id": "a", "source_ids": ["b", "s1", "s2", "s3"]}
+    assert changes[:-1] == [{"memory_id": m, "status": "superseded", "superseded_by": "a"} for m in ("b", "c")]
+
+
+@pytest.mark.parametrize(("project", "is_taken"), [("shop", True), ("", True), ("other", False)])
+def test_a_candidate_merges_within_its_project_or_into_a_global_memory(project: str, is_taken: bool) -> None:
+    known = memories(a={"project": project})
+    if is_taken:
+        assert asked_changes(Wish(MERGE, into="a"), item("candidate"), known, [])
+    else:
+        with pytest.raises(CannotDecideError, match="another project"):
+            asked_changes(Wish(MERGE, into="a"), item("candidate"), known, [])
+
+
+STATE = st.fixed_dictionaries(
+    {
+        "status": st.just("active"),
+        "superseded_by": st.none(),
+        "confidence": st.none() | st.sampled_from([0.25, 0.5, 0.75]),
+        "source_ids": st.none() | st.lists(st.sampled_from(["s1", "s2", "s3"]), min_size=1, unique=True),
+    }
+)
+WISHES = [
+    ("merge", Wish(MERGE)),
+    ("contradiction", Wish(REJECT, memory_id="b")),
+    ("contradiction", Wish(MERGE, into="b")),
+]
+
+
+@given(st.lists(STATE, min_size=2, max_size=4), st.sampled_from(WISHES))
+def test_what_is_taken_back_leaves_nothing_behind(states: list[Memory], case: tuple[str, Wish]) -> None:
+    kind, wish = case
+    known = memories(**dict(zip("abcd", states, strict=False)))
+    changes = with_before(asked_changes(wish, item(kind, *known, target="a"), known, []), known)
+    done = after(known, changes)
+    assert all(holds(change, done[change["memory_id"]]) for change in changes)
+    undone = undoing_changes(changes)
+    back = after(done, undone)
+    assert back == known
+    assert all(holds(change, back[change["memory_id"]]) for change in undone)
+
+
+def test_what_is_not_there_says_nothing() -> None:
+    assert not holds({"memory_id": "a", "status": "active"}, None)
+    assert not holds({"memory_id": "a", "status": "active"}, memories(a={"status": "invalid"})["a"])
+    assert not holds({"memory_id": "a", "clears": ["confidence"]}, memories(a={"confidence": 0.5})["a"])

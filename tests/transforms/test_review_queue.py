@@ -1,0 +1,285 @@
+"""The review queue: what waits, what is settled, on which evidence, in which order."""
+
+# ruff: noqa: DTZ001 - times are naive and hold UTC everywhere
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slowwave.transforms.extract_tables import ExtractedStatements
+from slowwave.transforms.observation_tables import Contradictions, MergeProposals
+from slowwave.transforms.params import Params
+from slowwave.transforms.review_items import item_id, statement_ids
+from slowwave.transforms.review_queue import ReviewEvidence, review_queue
+from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.serving_tables import MemoryHealth
+
+AS_OF = datetime(2026, 6, 1)
+START = datetime(2026, 5, 1)
+Row = dict[str, Any]
+
+
+def health(*rows: Row) -> pl.DataFrame:
+    known = {
+        "project": "shop", "memory_type": "knowledge", "status": "active", "created_at": START, "reasons": ["So."],
+        "verdict": "keep", "contradicted_count": 0, "pinned": False,
+    }  # fmt: skip
+    schema = {n: t for n, t in polars_schema(MemoryHealth).items() if n not in {"run_id", "as_of"}}
+    return pl.DataFrame([{**known, "content": f"Text of {row['memory_id']}", **row} for row in rows], schema=schema)
+
+
+def statements(*rows: Row) -> pl.DataFrame:
+    known = {
+        "rule": "fact_heading", "memory_type": "knowledge", "project": "shop", "agent": "", "found_in": "response",
+        "in_prompt": False, "text": "The limit is 50",
+    }  # fmt: skip
+    told = [{**known, "occurred_at": START + timedelta(hours=at), **row} for at, row in enumerate(rows)]
+    ids = statement_ids(pl.Series("text", [row["text"] for row in told], dtype=pl.String))
+    frame = pl.DataFrame(
+        told, schema={n: t for n, t in polars_schema(ExtractedStatements).items() if n != "statement_id"}
+    )
+    return frame.with_columns(ids.alias("statement_id")).select(*polars_schema(ExtractedStatements))
+
+
+def evidence(
+    said: pl.DataFrame | None = None,
+    known: pl.DataFrame | None = None,
+    *,
+    ended: dict[str, bool] | None = None,
+    **rest: Any,
+) -> ReviewEvidence:
+    said = statements() if said is None else said
+    known = health() if known is None else known
+    seen = pl.concat([said.select("interaction_id", "occurred_at", "session_id"), *rest.pop("others", [])])
+    nothing = {
+        "memory_id": pl.String,
+        "interaction_id": pl.String,
+        "occurred_at": pl.Datetime("us"),
+        "session_id": pl.String,
+    }
+    found = ReviewEvidence(
+        statements=said.lazy(),
+        interactions=seen.unique("interaction_id").lazy(),
+        references=pl.LazyFrame(schema=nothing),
+        sources=pl.DataFrame(schema={"memory_id": pl.String, "source_ids": pl.List(pl.String)}),
+        ended=pl.DataFrame(
+            {"interaction_id": list(ended or {}), "success": list((ended or {}).values())},
+            schema={"interaction_id": pl.String, "success": pl.Boolean},
+        ),
+        health=known,
+        contradictions=pl.DataFrame(schema=polars_schema(Contradictions)),
+        merge_proposals=pl.DataFrame(schema=polars_schema(MergeProposals)),
+        disputes_method="observe/1",
+        decided=pl.DataFrame(schema={"item_id": pl.String, "basis": pl.String}),
+    )
+    return replace(found, **rest)
+
+
+def queue(found: ReviewEvidence, params: Params | None = None) -> list[Row]:
+    return review_queue(found, AS_OF, params or Params())[0].sort("rank").to_dicts()
+
+
+def test_a_statement_is_a_candidate_with_its_counts() -> None:
+    said = statements(
+        {"interaction_id": "i1", "session_id": "s1"},
+        {"interaction_id": "i2", "session_id": "s1", "text": "the LIMIT  is 50."},
+        {"interaction_id": "i3", "rule": "decision_heading"},
+        {"interaction_id": "i4", "in_prompt": True},
+    )
+    (row,) = queue(evidence(said, ended={"i1": True, "i3": False, "elsewhere": True}))
+    assert {name: row[name] for name in row if name.endswith("_count")} == {
+        "interactions_count": 4, "sessions_count": 3, "in_prompt_count": 1, "succeeded_count": 1, "failed_count": 1,
+    }  # fmt: skip
+    assert (row["kind"], row["text"], row["rank_score"], row["rank"]) == ("candidate", "The limit is 50", 2, 1)
+    assert row["rules"] == ["decision_heading", "fact_heading"]
+    assert row["example_ids"] == ["i4", "i3", "i2", "i1"]
+    assert (row["first_seen_at"], row["last_seen_at"]) == (START, START + timedelta(hours=3))
+    assert row["reason"] == (
+        "Stated in 4 interactions of 3 sessions; in 1 of them the prompt said it already; latest attempts: 1 succeeded,"
+        " 1 failed."
+    )
+
+
+@pytest.mark.parametrize("status", ["active", "invalid", "superseded", "archived", "graduated"])
+def test_what_a_memory_says_is_settled_whatever_became_of_it(status: str) -> None:
+    said = statements({"interaction_id": "i1"})
+    same = {"memory_id": "m", "content": "  the limit is\n50. ", "status": status}
+    assert queue(evidence(said, health(same))) == []
+    assert len(queue(evidence(said, health({**same, "content": "The limit is 51"})))) == 1
+    assert len(queue(evidence(said, health({**same, "project": "other"})))) == 1
+
+
+def test_a_global_memory_in_use_settles_it_in_every_project() -> None:
+    said = statements({"interaction_id": "i1"})
+    everywhere = {"memory_id": "m", "content": "The limit is 50", "project": "", "memory_type": "preference"}
+    assert queue(evidence(said, health(everywhere))) == []
+    assert len(queue(evidence(said, health({**everywhere, "status": "invalid"})))) == 1
+
+
+def test_a_candidate_that_became_a_memory_is_settled_whatever_it_says_by_now() -> None:
+    said = statements({"interaction_id": "i1"})
+    (row,) = queue(evidence(said))
+    assert row["item_id"] == item_id("candidate", "shop", said["statement_id"][0])
+    assert queue(evidence(said, health({"memory_id": row["item_id"], "content": "Edited since"}))) == []
+
+
+def test_what_answers_only_repeat_from_their_prompts_is_no_candidate() -> None:
+    repeated = statements({"interaction_id": "i1", "in_prompt": True})
+    assert queue(evidence(repeated)) == []
+
+
+def test_a_minimum_of_sessions_can_be_asked_for() -> None:
+    said = statements({"interaction_id": "i1", "session_id": "s"}, {"interaction_id": "i2", "session_id": "s"})
+    params = Params.model_validate({"review_queue": {"min_sessions": 2}})
+    assert queue(evidence(said), params) == []
+    assert len(queue(evidence(statements({"interaction_id": "i1"}, {"interaction_id": "i2"})), params)) == 1
+
+
+def test_a_landed_candidate_stands_on_its_sources_and_on_who_says_the_same() -> None:
+    said = statements({"interaction_id": "i1"}, {"interaction_id": "i2"})
+    sources = pl.DataFrame({"memory_id": ["c"], "source_ids": [["i2", "i9", "no interaction"]]})
+    others = [pl.DataFrame({"interaction_id": ["i9"], "occurred_at": [START], "session_id": [None]}, schema=SEEN)]
+    waiting = health({"memory_id": "c", "content": "The limit is 50", "status": "candidate"})
+    found = evidence(said, waiting, sources=sources, others=others)
+    (row,) = queue(found)
+    assert (row["memory_ids"], row["interactions_count"], row["rank_score"]) == (["c"], 3, 3)
+    shown = review_queue(found, AS_OF, Params())[1]
+    assert shown.select("interaction_id", "is_source", "rules").rows() == [
+        ("i1", False, ["fact_heading"]), ("i2", True, ["fact_heading"]), ("i9", True, []),
+    ]  # fmt: skip
+
+
+SEEN = {"interaction_id": pl.String, "occurred_at": pl.Datetime("us"), "session_id": pl.String}
+
+
+def test_a_landed_candidate_without_evidence_waits_all_the_same() -> None:
+    (row,) = queue(evidence(known=health({"memory_id": "c", "status": "candidate"})))
+    assert (row["interactions_count"], row["rank_score"], row["first_seen_at"]) == (0, 0, START)
+
+
+def references(*pairs: tuple[str, str]) -> pl.LazyFrame:
+    rows = [{"memory_id": m, "interaction_id": i, "occurred_at": START, "session_id": None} for m, i in pairs]
+    return pl.LazyFrame(rows, schema={"memory_id": pl.String, **SEEN})
+
+
+TROUBLED = {
+    "harmful": {"verdict": "harmful", "contradicted_count": 7},
+    "fading": {"verdict": "review"},
+}
+
+
+@pytest.mark.parametrize("kind", TROUBLED)
+def test_a_troubled_memory_waits_until_decided_and_again_when_its_evidence_changes(kind: str) -> None:
+    memory = {"memory_id": "m", **TROUBLED[kind]}
+    found = evidence(known=health(memory), references=references(("m", "i1"), ("m", "i2"), ("other", "i3")))
+    (row,) = queue(found)
+    assert (row["kind"], row["memory_ids"], row["interactions_count"], row["reason"]) == (kind, ["m"], 2, "So.")
+    decided = pl.DataFrame([row]).select("item_id", "basis")
+    assert queue(replace(found, decided=decided)) == []
+    changes: list[Row] = [{"content": "Another text"}]
+    changes.append({"contradicted_count": 8} if kind == "harmful" else {"last_referenced_at": START})
+    for change in changes:
+        again = replace(found, decided=decided, health=health({**memory, **change}))
+        assert [item["item_id"] for item in queue(again)] == [row["item_id"]]
+
+
+@pytest.mark.parametrize("status", ["candidate", "invalid", "superseded", "archived"])
+def test_only_what_is_in_use_can_be_harmful(status: str) -> None:
+    kinds = {
+        row["kind"]
+        for row in queue(evidence(known=health({"memory_id": "m", "status": status, **TROUBLED["harmful"]})))
+    }
+    assert kinds <= {"candidate"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_shown"),
+    [
+        ({"need_30d": 0.1, "fades_at": AS_OF + timedelta(days=30)}, True),
+        ({"need_30d": 0.09, "fades_at": AS_OF + timedelta(days=30)}, False),
+        ({"need_30d": 0.5, "fades_at": AS_OF + timedelta(days=31)}, False),
+        ({"need_30d": 0.5, "fades_at": AS_OF - timedelta(days=3)}, True),
+        ({"need_30d": None, "fades_at": AS_OF}, False),
+        ({"need_30d": 0.5, "fades_at": AS_OF, "pinned": True}, False),
+    ],
+)
+def test_what_fades_though_it_is_needed_is_shown(fields: Row, is_shown: bool) -> None:
+    rows = queue(evidence(known=health({"memory_id": "m", **fields})))
+    assert [row["kind"] for row in rows] == (["fading"] if is_shown else [])
+
+
+def disputes() -> dict[str, Any]:
+    known = {"project": "shop", "scope": "knowledge", "memory_ids": ["a", "b"], "texts": ["A", "B"], "said_at": START}
+    contradiction = {**known, "contradiction_id": "c1", "similarity": 0.5, "conflicting_words": [], "reason": "50, 60"}
+    proposal = {
+        **known, "proposal_id": "p1", "target_memory_id": "a", "proof_count": 2, "similarity": 0.9, "is_certain": True,
+        "reason": "the same words",
+    }  # fmt: skip
+    return {
+        "contradictions": pl.DataFrame([contradiction], schema=polars_schema(Contradictions)),
+        "merge_proposals": pl.DataFrame([proposal], schema=polars_schema(MergeProposals)),
+    }
+
+
+def test_disputes_name_both_memories_and_what_was_decided_stays_out() -> None:
+    found = replace(evidence(known=health({"memory_id": "a"}, {"memory_id": "b"})), **disputes())
+    found = replace(found, references=references(("a", "i1"), ("b", "i1"), ("b", "i2")))
+    rows = queue(found)
+    assert [(row["kind"], row["text"], row["memory_ids"], row["interactions_count"]) for row in rows] == [
+        ("contradiction", "A | B", ["a", "b"], 2), ("merge", "A | B", ["a", "b"], 2),
+    ]  # fmt: skip
+    assert [row["target_memory_id"] for row in rows] == [None, "a"]
+    decided = pl.DataFrame(rows[:1]).select("item_id", "basis")
+    assert [row["kind"] for row in queue(replace(found, decided=decided))] == ["merge"]
+
+
+def test_first_comes_what_most_sessions_speak_for() -> None:
+    said = statements(
+        {"interaction_id": "i1", "text": "said in one session", "session_id": "s"},
+        {"interaction_id": "i2", "text": "said in one session", "session_id": "s"},
+        {"interaction_id": "i1", "text": "said in two sessions"},
+        {"interaction_id": "i3", "text": "said in two sessions"},
+    )
+    rows = queue(
+        evidence(said, health({"memory_id": "m", **TROUBLED["harmful"]}, {"memory_id": "n", **TROUBLED["fading"]}))
+    )
+    assert [row["text"] for row in rows][:2] == ["said in two sessions", "said in one session"]
+    assert [row["kind"] for row in rows][2:] == ["harmful", "fading"]
+    assert [row["rank"] for row in rows] == [1, 2, 3, 4]
+
+
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "interaction_id": st.sampled_from(["i1", "i2", "i3", "i4"]),
+            "text": st.sampled_from(["The limit is 50", "the limit is 50.", "Another thing"]),
+            "rule": st.sampled_from(["fact_heading", "decision_heading"]),
+            "project": st.sampled_from(["shop", ""]),
+        }
+    ),
+    max_size=8,
+    unique_by=lambda row: (row["interaction_id"], row["rule"]),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(ROWS, st.randoms(use_true_random=False))
+def test_the_order_of_the_evidence_does_not_matter(rows: list[Row], random: Any) -> None:
+    known = health({"memory_id": "m", **TROUBLED["harmful"]}, {"memory_id": "c", "status": "candidate"})
+    said = statements(*rows)
+    said = said.with_columns(occurred_at=pl.lit(START))
+    order = random.sample(range(said.height), said.height)
+    first = review_queue(evidence(said, known), AS_OF, Params())
+    second = review_queue(evidence(said[order], known.reverse()), AS_OF, Params())
+    assert all(one.equals(other) for one, other in zip(first, second, strict=True))
+    assert sorted(first[0]["rank"]) == list(range(1, first[0].height + 1))
+    behind = first[1].group_by("item_id").len("found")
+    counts = first[0].join(behind, on="item_id", how="left").with_columns(pl.col("found").fill_null(0))
+    assert counts.filter(kind="candidate").filter(pl.col("interactions_count") != pl.col("found")).is_empty()

@@ -1,0 +1,182 @@
+"""curation_decisions: what should become of each memory, judged by what was active just before it was said."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from slowwave.transforms.curation_kinds import curation_kind
+from slowwave.transforms.curation_statements import curation_log
+from slowwave.transforms.memory_pairs import NOTHING, Relation
+from slowwave.transforms.observation_params import ObservationParams
+from slowwave.transforms.observation_tables import CurationDecisions
+from slowwave.transforms.pair_candidates import first_per, pair_candidates
+from slowwave.transforms.pair_conflicts import conflicts
+from slowwave.transforms.pair_reading import reading
+from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
+from slowwave.transforms.pair_texts import Integers, pair_texts
+from slowwave.transforms.schema import empty, polars_schema
+from slowwave.transforms.word_vectors import WordVectors
+
+_OF_RUN = ("run_id", "as_of")
+_MET_PER_CONSIDERED = 2
+
+
+class Considered(NamedTuple):
+    """A memory that was active just before, its text, how alike it is in 1/10,000, and what the new one is to it."""
+
+    memory_id: str
+    content: str
+    normal: str
+    similarity: int
+    relation: Relation
+
+
+class _Decided(NamedTuple):
+    action: str
+    target: Considered | None
+    reason: str
+    words: tuple[str, ...] = ()
+
+
+def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams) -> pl.DataFrame:
+    """One row per first text of a memory and per later change of its text, sorted by key, without run_id and as_of.
+
+    Args:
+        states: memory states visible at the time of the publish (see `memory_states`).
+        word_vectors: vectors of words.
+        params: thresholds.
+
+    A row depends on the log up to its `changed_at` alone, so that what was decided stays decided.
+    """
+    said, active = curation_log(states)
+    columns = [name for name in polars_schema(CurationDecisions) if name not in _OF_RUN]
+    if said.is_empty():
+        return empty(CurationDecisions).select(columns)
+    considered = _considered(said, active, word_vectors, params)
+    rows = [
+        _row(said_row, considered.get(place, []), params) for place, said_row in enumerate(said.iter_rows(named=True))
+    ]
+    schema = {name: polars_schema(CurationDecisions)[name] for name in columns}
+    return pl.DataFrame(rows, schema=schema).sort(CurationDecisions.key)
+
+
+def _considered(
+    said: pl.DataFrame, active: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams
+) -> dict[int, list[Considered]]:
+    """Per row of `said` the most alike memories active just before, most alike first."""
+    columns = ["memory_id", "project", "scope", "content", "normal", "from"]
+    items = pl.concat(
+        [
+            said.select(*columns, pl.lit(None, pl.Datetime("us")).alias("until"), pl.lit(0).alias("is_known")),
+            active.select(*columns, "until", pl.lit(1).alias("is_known")),
+        ]
+    ).with_row_index("row")
+    items = items.sort("from", "is_known", "memory_id")
+    contents = items["content"].unique(maintain_order=True)
+    which = items.join(
+        pl.DataFrame({"content": contents}).with_row_index("text"), on="content", how="left", maintain_order="left"
+    )["text"].cast(pl.Int64).to_numpy()  # fmt: skip
+    texts = pair_texts(contents, word_vectors)
+    scopes = items.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
+    is_known = items["is_known"].to_numpy() == 1
+    # what was said and what became active of it stand side by side, and some of what is met is not active any more
+    doubled = params.model_copy(
+        update={"bucket": 2 * params.bucket, "neighbours": _MET_PER_CONSIDERED * params.neighbours}
+    )
+    found = pair_candidates(texts, which, scopes, is_known, doubled)
+    begins = items["from"].dt.timestamp("us").to_numpy()
+    ends = items["until"].dt.timestamp("us").fill_null(np.iinfo(np.int64).max).to_numpy()
+    asked = ~is_known[found.right]
+    was_active = (begins[found.left] < begins[found.right]) & (ends[found.left] >= begins[found.right])
+    chosen = np.flatnonzero(asked & was_active)
+    chosen = chosen[first_per(found.right[chosen], np.arange(len(chosen)), params.neighbours)]
+    left, right, likeness = found.left[chosen], found.right[chosen], found.likeness[chosen]
+    alike = pair_similarity(texts, which[left], which[right], likeness)
+    relations = pair_relations(
+        contents, TextPairs(which[left], which[right], np.ones(len(left), bool)), likeness, alike, params
+    )
+    order = np.lexsort((left, -likeness, -alike, right))
+    return _by_row(items, left, right, alike, relations, order, params)
+
+
+def _by_row(
+    items: pl.DataFrame,
+    left: Integers,
+    right: Integers,
+    alike: Integers,
+    relations: list[Relation],
+    order: Integers,
+    params: ObservationParams,
+) -> dict[int, list[Considered]]:
+    rows, ids = items["row"].to_list(), items["memory_id"].to_list()
+    contents, normals = items["content"].to_list(), items["normal"].to_list()
+    found: dict[int, list[Considered]] = {}
+    for at in order.tolist():
+        listed = found.setdefault(rows[right[at]], [])
+        other = int(left[at])
+        if len(listed) < params.neighbours and all(one.memory_id != ids[other] for one in listed):
+            listed.append(Considered(ids[other], contents[other], normals[other], int(alike[at]), relations[at]))
+    return found
+
+
+def _row(said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> dict[str, Any]:
+    decided = _decided(said, considered)
+    target = decided.target
+    nearest = target or (considered[0] if considered else None)
+    return {
+        "memory_id": said["memory_id"],
+        "changed_at": said["from"],
+        "project": said["project"],
+        "scope": said["scope"],
+        "content": said["content"],
+        "action": decided.action,
+        "kind": curation_kind(said["memory_type"], reading(said["content"])),
+        "target_memory_id": target.memory_id if target else None,
+        "target_content": target.content if target else None,
+        "reason": decided.reason,
+        "similarity": nearest.similarity / 10_000 if nearest else None,
+        "conflicting_words": list(decided.words),
+        "considered_ids": [one.memory_id for one in considered],
+        "method": params.curation_method,
+        "is_pending": False,
+    }
+
+
+def _decided(said: dict[str, Any], considered: list[Considered]) -> _Decided:
+    """The first of: said already, its own text changed, a state changed, taken back; else new."""
+    others = [one for one in considered if one.memory_id != said["memory_id"]]
+    for one in others:
+        if one.normal == said["normal"]:
+            return _Decided("skip", one, "said already, in the same words")
+    mine = reading(said["content"])
+    for one in others:
+        if one.relation.relation == "same_fact":
+            news = [word for word in mine.content if word not in reading(one.content).content]
+            if news:
+                return _Decided("merge", one, f"said already; new are: {', '.join(dict.fromkeys(news))}")
+            return _Decided("skip", one, "said already, in other words")
+    for one in considered:
+        if one.memory_id == said["memory_id"] and not said["is_first"]:
+            return _Decided("update", one, "replaces its own earlier text", one.relation.words)
+    for one in others:
+        if one.relation.relation == "supersedes":
+            action = "delete" if one.relation.is_retraction else "update"
+            return _Decided(action, one, one.relation.reason, one.relation.words)
+    return _added(said, others)
+
+
+def _added(said: dict[str, Any], others: list[Considered]) -> _Decided:
+    mine = reading(said["content"])
+    if mine.is_retraction and "forget" in mine.content:
+        return _Decided("add", None, "takes something back, but nothing active says that")
+    if not others:
+        return _Decided("add", None, "nothing alike was active")
+    nearest = others[0]
+    apart = conflicts(reading(nearest.content), mine) if nearest.relation is not NOTHING or nearest.similarity else []
+    if apart:
+        words = tuple(dict.fromkeys(word for conflict in apart for word in (*conflict.mine, *conflict.other)))
+        return _Decided("add", None, f"the nearest differs in {', '.join(dict.fromkeys(c.kind for c in apart))}", words)
+    return _Decided("add", None, "the nearest says something else")

@@ -1,0 +1,59 @@
+"""What was said when, and what was active just before: the memory log as curation sees it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+from slowwave.transforms.observation_statements import is_said, normal_text, scope
+
+
+class CurationLog(NamedTuple):
+    """What is to be decided on, and what a decision may be about.
+
+    said: each first text of a memory and each later change of it. active: stretches in which a memory was active with
+    one text. Both have memory_id, project, scope, content, normal, from, sorted by from and memory_id; `said` also
+    memory_type and is_first, `active` also until (NULL: still).
+    """
+
+    said: pl.DataFrame
+    active: pl.DataFrame
+
+
+def curation_log(states: pl.DataFrame) -> CurationLog:
+    """The two views of `states` (see `memory_states`)."""
+    ordered = states.sort("memory_id", "valid_from").with_columns(
+        scope().alias("scope"),
+        (is_said(pl.col("content")) & (pl.col("status") == "active")).alias("is_active"),
+        normal_text(pl.col("content").fill_null("")).alias("normal"),
+    )
+    before = pl.col("content").shift().over("memory_id")
+    is_first = ~is_said(before)
+    said = ordered.filter(is_said(pl.col("content")), pl.col("content").ne_missing(before)).select(
+        "memory_id", "memory_type", "project", "scope", "content", "normal", pl.col("valid_from").alias("from")
+    )
+    firsts = ordered.filter(is_said(pl.col("content")), is_first).select("memory_id", "valid_from")
+    first = firsts.group_by("memory_id").agg(pl.col("valid_from").min().alias("first"))
+    same = pl.all_horizontal(
+        pl.col(name).eq_missing(pl.col(name).shift().over("memory_id"))
+        for name in ("content", "project", "scope", "is_active")
+    )
+    active = (
+        ordered.with_columns((~same.fill_null(value=False)).cum_sum().alias("stretch"))
+        .group_by("stretch", maintain_order=True)
+        .agg(
+            pl.col("memory_id", "project", "scope", "content", "normal", "is_active").first(),
+            pl.col("valid_from").first().alias("from"),
+            pl.col("valid_until").last().alias("until"),
+        )
+        .filter("is_active")
+        .drop("stretch", "is_active")
+    )
+    return CurationLog(
+        said.join(first, on="memory_id", how="left")
+        .with_columns((pl.col("from") <= pl.col("first")).alias("is_first"))
+        .drop("first")
+        .sort("from", "memory_id"),
+        active.sort("from", "memory_id"),
+    )

@@ -1,0 +1,138 @@
+"""Which statements are one fact, which replaced which, and which are at odds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from slowwave.transforms.memory_pairs import Relation, may_be_one
+from slowwave.transforms.observation_params import ObservationParams
+from slowwave.transforms.pair_candidates import pair_candidates
+from slowwave.transforms.pair_conflicts import conflicts
+from slowwave.transforms.pair_reading import reading
+from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
+from slowwave.transforms.pair_texts import pair_texts
+from slowwave.transforms.word_vectors import WordVectors
+
+_CHECKED_MEMBERS = 20
+
+
+class StatementPair(NamedTuple):
+    """Two statements, the one said last earlier first, their likeness in 1/10,000 and their relation."""
+
+    earlier: int
+    later: int
+    similarity: int
+    relation: Relation
+
+
+class Groups(NamedTuple):
+    """Statements grouped around representatives.
+
+    representative: per statement the number of the first statement of its group. successor: per representative that of
+    the group that replaced its own, -1: none. similarity: per statement, to its representative. contradictions, and
+    proposals (nearly alike enough): between groups that both hold.
+    """
+
+    representative: list[int]
+    successor: list[int]
+    similarity: list[int]
+    contradictions: list[StatementPair]
+    proposals: list[StatementPair]
+
+
+def statement_pairs(
+    statements: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams
+) -> list[StatementPair]:
+    """Pairs of `distinct_statements` that are worth a word: they have a relation, or are nearly alike enough."""
+    texts = pair_texts(statements["content"], word_vectors)
+    scopes = statements.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
+    number = np.arange(statements.height)
+    found = pair_candidates(texts, number, scopes, np.ones(statements.height, bool), params)
+    alike = pair_similarity(texts, found.left, found.right, found.likeness)
+    last_at = statements["last_at"].dt.timestamp("us").to_numpy()
+    # of two said at one instant the one with the smaller number is first
+    swapped = last_at[found.left] > last_at[found.right]
+    earlier, later = np.where(swapped, found.right, found.left), np.where(swapped, found.left, found.right)
+    is_later = last_at[later] > last_at[earlier]
+    relations = pair_relations(
+        statements["content"], TextPairs(earlier, later, is_later), found.likeness, alike, params
+    )
+    proposed = round(params.proposal_similarity * 10_000)
+    return sorted(
+        StatementPair(a, b, score, related)
+        for a, b, score, related in zip(earlier.tolist(), later.tolist(), alike.tolist(), relations, strict=True)
+        if related.relation or score >= proposed
+    )
+
+
+def groups(statements: pl.DataFrame, pairs: list[StatementPair]) -> Groups:
+    """The groups that pairs of statements make.
+
+    In order of time each statement joins the most alike earlier representative it is one fact with, unless it conflicts
+    with a member; so no chain of small steps joins two ends, and a conflict splits a group. A group that was replaced
+    points to the first that replaced it; what was said again since is not replaced, but at odds.
+    """
+    contents = statements["content"].to_list()
+    representative, similarity = _representatives(contents, pairs)
+    successor, at_odds = _successors(statements["last_at"].to_list(), representative, pairs)
+
+    def both_hold(pair: StatementPair) -> bool:
+        return successor[representative[pair.earlier]] < 0 and successor[representative[pair.later]] < 0
+
+    proposals = [
+        pair
+        for pair in pairs
+        if pair.relation.relation in {None, "same_fact"}
+        and representative[pair.earlier] != representative[pair.later]
+        and both_hold(pair)
+        and may_be_one(reading(contents[pair.earlier]), reading(contents[pair.later]))
+    ]
+    return Groups(representative, successor, similarity, [pair for pair in at_odds if both_hold(pair)], proposals)
+
+
+def _representatives(contents: list[str], pairs: list[StatementPair]) -> tuple[list[int], list[int]]:
+    """Per statement its representative, and how alike they are in 1/10,000."""
+    representative, similarity = list(range(len(contents))), [10_000] * len(contents)
+    members: dict[int, list[int]] = {}
+    same: dict[int, list[tuple[int, int]]] = {}
+    for pair in pairs:
+        if pair.relation.relation == "same_fact":
+            first, second = sorted((pair.earlier, pair.later))
+            same.setdefault(second, []).append((-pair.similarity, first))
+    for statement in sorted(same):
+        for minus_score, other in sorted(same[statement]):
+            others = members.setdefault(other, [])
+            if representative[other] == other and _fits(contents, statement, others[:_CHECKED_MEMBERS]):
+                representative[statement], similarity[statement] = other, -minus_score
+                others.append(statement)
+                break
+    return representative, similarity
+
+
+def _fits(contents: list[str], statement: int, members: list[int]) -> bool:
+    mine = reading(contents[statement])
+    return not any(conflicts(reading(contents[member]), mine) for member in members)
+
+
+def _successors(
+    last_at: list[datetime], representative: list[int], pairs: list[StatementPair]
+) -> tuple[list[int], list[StatementPair]]:
+    """Per statement the group that replaced the one it represents, -1: none; and the pairs at odds."""
+    times = list(last_at)
+    for statement, head in enumerate(representative):
+        times[head] = max(times[head], last_at[statement])
+    successor = [-1] * len(last_at)
+    at_odds: list[StatementPair] = []
+    for pair in pairs:
+        old, new = representative[pair.earlier], representative[pair.later]
+        if old == new or pair.relation.relation not in {"supersedes", "contradicts"}:
+            continue
+        if pair.relation.relation == "contradicts" or times[old] >= times[new]:
+            at_odds.append(pair)
+        elif successor[old] < 0 or (times[new], new) < (times[successor[old]], successor[old]):
+            successor[old] = new
+    return successor, at_odds

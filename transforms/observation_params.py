@@ -1,0 +1,32 @@
+"""When memories count as one fact, and how old evidence may be."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class ObservationParams(BaseModel):
+    """Observations by rules, and what they would do with new memories."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    method: str = "observe/1"
+    curation_method: str = "curate/1"
+    same_words_similarity: float = Field(
+        default=0.6, ge=0, le=1, description="From which likeness two texts of the same words, inflected, are one fact."
+    )
+    more_words_similarity: float = Field(
+        default=0.7, ge=0, le=1, description="The same where one of them has words that the other lacks."
+    )
+    proposal_similarity: float = Field(
+        default=0.4, ge=0, le=1, description="From which likeness a merger is proposed to a person."
+    )
+    fresh_days: int = Field(default=30, ge=0, description="An observation is fresh so long after its last evidence.")
+    ageing_days: int = Field(default=90, ge=0, description="And ageing so long; stale after that.")
+    neighbours: int = Field(default=10, ge=1, le=100, description="Memories each is compared with in full.")
+    signature_words: int = Field(
+        default=6, ge=2, le=12, description="Of a memory's heaviest words every one and every two are looked up."
+    )
+    bucket: int = Field(
+        default=16, ge=1, le=1000, description="Of memories with the same words so many are candidates, the latest."
+    )

@@ -1,0 +1,50 @@
+"""The relations of many pairs of statements at once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from slowwave.transforms.memory_pairs import NOTHING, Relation, relation
+from slowwave.transforms.observation_params import ObservationParams
+from slowwave.transforms.pair_reading import reading
+from slowwave.transforms.pair_scores import pair_features, similarity
+from slowwave.transforms.pair_texts import UNIT, Integers, PairTexts
+
+_SCORED_LIKENESS = UNIT * UNIT // 2  # vectors less alike than this: no fitted score would call the texts one fact
+_RELATED_LIKENESS = UNIT * UNIT * 3 // 10  # and below this they are not about one thing
+
+
+class TextPairs(NamedTuple):
+    """Pairs of texts, by number: the one said earlier, the later one, and whether it was really said later."""
+
+    earlier: Integers
+    later: Integers
+    is_later: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def pair_similarity(texts: PairTexts, left: Integers, right: Integers, likeness: Integers) -> Integers:
+    """How alike the texts of each pair are, in 1/10,000; 0 where their vectors tell that they are not."""
+    out = np.zeros(len(left), np.int64)
+    scored = likeness >= _SCORED_LIKENESS
+    if scored.any():
+        out[scored] = similarity(pair_features(texts, left[scored], right[scored]))
+    return out
+
+
+def pair_relations(
+    contents: pl.Series, pairs: TextPairs, likeness: Integers, alike: Integers, params: ObservationParams
+) -> list[Relation]:
+    """The relation of each pair of texts, given by number in `contents`; see `memory_pairs.relation`."""
+    said = contents.to_list()
+    found = [NOTHING] * len(alike)
+    known: dict[tuple[int, int, bool], Relation] = {}
+    for at in np.flatnonzero(likeness >= _RELATED_LIKENESS).tolist():
+        key = (int(pairs.earlier[at]), int(pairs.later[at]), bool(pairs.is_later[at]))
+        if key not in known:
+            one, other = reading(said[key[0]]), reading(said[key[1]])
+            known[key] = relation(one, other, int(alike[at]), params, is_later=key[2])
+        found[at] = known[key]
+    return found

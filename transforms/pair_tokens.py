@@ -1,0 +1,119 @@
+"""A statement as tokens: numbers as digits, hyphenated words apart, identifiers and paths whole."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from slowwave.transforms.pair_words import MULTIPLES
+from slowwave.transforms.strategy_inflections import inflection
+from slowwave.transforms.strategy_words import NUMBER_WORDS, SYNONYMS, UNITS
+
+READ_CHARACTERS = 2_000
+_TOKEN = re.compile(r"\d{4}-\d\d-\d\d|\d{1,3}(?:,\d{3})+(?:\.\d+)?[\w%]*|[\w~./\\@#][\w./\\:@#~+%'’-]*|[$€£%]")
+_NUMBER = re.compile(r"v?(\d+(?:[.,:_]\d+)*)(k|%|[a-z]{1,12})?")
+_ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_IDENTIFIER = re.compile(r"[_./\\:@#~+]|\d|[a-z][A-Z]")
+_SYMBOL = re.compile(r"[$€£%]")
+_SENTENCE_ENDS = re.compile(r"[.!?:\n]")
+_OWNED = re.compile(r"['’]s$")
+_THOUSANDS = re.compile(r"[,_](?=\d{3})")
+_DIGITS_READ = 12
+# what spelling alone would keep apart from its other forms
+_ALSO = {"life": "live", "requir": "require", "favourit": "favorite", "favourite": "favorite"}
+
+
+class Token(NamedTuple):
+    """A word as written, whether it is capitalised, and whether it begins a sentence."""
+
+    text: str
+    is_capitalised: bool
+    starts: bool
+
+
+@lru_cache(maxsize=200_000)
+def base_of(word: str) -> str:
+    """The uninflected form of a lower-case word, or the one that stands for its synonyms."""
+    base = inflection(word).base if word.isalpha() else word
+    return _ALSO.get(base) or SYNONYMS.get(base, base)
+
+
+@lru_cache(maxsize=200_000)
+def number(word: str) -> tuple[str, str] | None:
+    """The number a lower-case token is, and the unit glued to it ('': none); None: it is no number."""
+    match = _NUMBER.fullmatch(word)
+    if match is None:
+        return None
+    digits, unit = _THOUSANDS.sub("", match.group(1)), match.group(2) or ""
+    if unit == "k":
+        return f"{digits}000", ""
+    if unit in {"st", "nd", "rd", "th"}:
+        return f"{digits}.", ""
+    return digits, UNITS.get(unit, unit)
+
+
+def is_iso_day(word: str) -> bool:
+    """Whether it is a date like 2026-03-01."""
+    return _ISO_DAY.fullmatch(word) is not None
+
+
+@lru_cache(maxsize=200_000)
+def is_identifier(text: str) -> bool:
+    """Whether it is a path, a version, a name in code or another name with digits or capitals inside."""
+    return _IDENTIFIER.search(text) is not None and not _SYMBOL.fullmatch(text)
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of the first 2,000 characters, in order."""
+    found = []
+    end = 0
+    starts = True
+    for match in _TOKEN.finditer(text[:READ_CHARACTERS]):
+        raw = match.group()
+        starts = starts or _SENTENCE_ENDS.search(text, end, match.start()) is not None
+        parts, kept = _parts(raw)
+        end = match.start() + kept
+        for part in parts:
+            found.append(Token(part, part[:1].isupper(), starts))
+            starts = False
+    return _in_digits(found)
+
+
+@lru_cache(maxsize=200_000)
+def _parts(raw: str) -> tuple[tuple[str, ...], int]:
+    """The words a raw token is made of, and how many of its characters stand before closing punctuation."""
+    kept = len(raw.rstrip(".,:;'’-!?+"))
+    bare = _OWNED.sub("", raw.strip("'’-:;").rstrip(".,+").lstrip("#") or raw)
+    if "-" in bare and not is_identifier(bare.replace("-", "")):
+        return tuple(part for part in bare.split("-") if part), kept
+    return (bare,), kept
+
+
+def _in_digits(found: list[Token]) -> list[Token]:
+    """Numbers in words as digits: "twenty five", "two hundred"; "one" alone is hardly ever a number."""
+    if not any(token.text.lower() in NUMBER_WORDS or token.text.lower() in MULTIPLES for token in found):
+        return found
+    out: list[Token] = []
+    total, is_open = 0, False
+    for token in found:
+        word = token.text.lower()
+        value = NUMBER_WORDS.get(word) if word not in MULTIPLES and (word != "one" or is_open) else None
+        if word in MULTIPLES:
+            if not is_open:
+                has_digits = bool(out) and out[-1].text.isdigit() and len(out[-1].text) <= _DIGITS_READ
+                total = int(out.pop().text) if has_digits else 1
+            else:
+                out.pop()
+            total, is_open = total * int(MULTIPLES[word]), True
+            out.append(token._replace(text=str(total)))
+        elif value is None:
+            is_open = False
+            out.append(token)
+        elif is_open and int(value) < total and total % 10 == 0:
+            total += int(value)
+            out[-1] = token._replace(text=str(total))
+        else:
+            total, is_open = int(value), True
+            out.append(token._replace(text=value))
+    return out

@@ -1,0 +1,156 @@
+"""The changes of the memory log that a decision on a review item asks for. Content is never rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slowwave.transforms.review_decisions import MERGE, PROMOTE, REJECT
+
+Change = dict[str, Any]
+State = Mapping[str, Any]
+
+# What takes a decision on memories back.
+UNDONE_BY = {REJECT: PROMOTE, MERGE: REJECT}
+_RESTORED = ("status", "superseded_by", "source_ids", "confidence")
+
+
+class CannotDecideError(Exception):
+    """This cannot be said of this item; the message says what can."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person says of an item: the command, of a contradiction which memory is wrong, of a merge which stays."""
+
+    command: str
+    memory_id: str | None = None
+    into: str | None = None
+
+
+def candidate_id(item: Mapping[str, Any]) -> str:
+    """The memory that a candidate is, or will be: one found in answers gets the item's id."""
+    return item["memory_ids"][0] if item["memory_ids"] else item["item_id"]
+
+
+def asked_changes(
+    wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str]
+) -> list[Change]:
+    """What is to be said of which memories; nothing: the item is kept as it is.
+
+    Args:
+        wish: what was said.
+        item: a row of review_queue.
+        states: the memories as they are now, by id; those of the item, and `wish.into`.
+        sources: interactions that state a candidate found in answers.
+
+    Raises CannotDecideError when this cannot be said of an item of this kind.
+    """
+    if wish.memory_id is not None and (item["kind"], wish.command) != ("contradiction", REJECT):
+        message = "--memory names the wrong side of a contradiction: this is not one to reject"
+        raise CannotDecideError(message)
+    if wish.command == MERGE:
+        return _merged(wish, item, states, sources)
+    if item["kind"] == "candidate":
+        status = "active" if wish.command == PROMOTE else "invalid"
+        return [_of_candidate(item, states, sources, {"status": status})]
+    if item["kind"] == "merge" and wish.command == PROMOTE:
+        message = "say `merge` (they are one) or `reject` (they are not)"
+        raise CannotDecideError(message)
+    if item["kind"] == "merge" or wish.command == PROMOTE:
+        return []
+    wrong = wish.memory_id or (item["memory_ids"][0] if len(item["memory_ids"]) == 1 else None)
+    if wrong is None or wrong not in item["memory_ids"]:
+        message = f"say with --memory which side is wrong: {' or '.join(item['memory_ids'])}"
+        raise CannotDecideError(message)
+    return [{"memory_id": wrong, "status": "invalid"}]
+
+
+def _of_candidate(
+    item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str], said: Mapping[str, Any]
+) -> Change:
+    memory_id = candidate_id(item)
+    if memory_id in states:
+        return {"memory_id": memory_id, **said}
+    stated = {"content": item["text"], "memory_type": item["memory_type"], "project": item["project"]}
+    return {"memory_id": memory_id, **stated, "source_ids": sorted(sources), **said}
+
+
+def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str]) -> list[Change]:
+    """The others are superseded by the target, which gains their sources.
+
+    A memory without sources is its own, so that what it proves is not lost. The target's initial confidence becomes
+    the highest of those that have one, if it has one itself. Reference counts are not added up as AtoCore does: they
+    are counted from the log, each memory keeps its own, and an interaction that referenced both would count twice.
+    """
+    into = wish.into or item["target_memory_id"]
+    ids = [candidate_id(item)] if item["kind"] == "candidate" else list(item["memory_ids"])
+    if item["kind"] in {"harmful", "fading"}:
+        message = "say `promote` (keep it) or `reject` (it is wrong)"
+        raise CannotDecideError(message)
+    if into is None:
+        message = "say with --into which memory stays"
+        raise CannotDecideError(message)
+    if item["kind"] != "candidate" and into not in ids:
+        message = f"--into has to be one of {', '.join(ids)}"
+        raise CannotDecideError(message)
+    target = states.get(into)
+    is_itself = item["kind"] == "candidate" and into == candidate_id(item)
+    if target is None or is_itself or target["status"] != "active":
+        message = f"{into} is not another memory in use, so nothing can be merged into it"
+        raise CannotDecideError(message)
+    if item["kind"] == "candidate" and target["project"] not in {item["project"], ""}:
+        message = f"{into} belongs to another project"
+        raise CannotDecideError(message)
+    gone = {"status": "superseded", "superseded_by": into}
+    if item["kind"] == "candidate":
+        changes = [_of_candidate(item, states, sources, gone)]
+    else:
+        changes = [{"memory_id": memory_id, **gone} for memory_id in ids if memory_id != into]
+    others = [(change["memory_id"], states.get(change["memory_id"], change)) for change in changes]
+    union = {
+        source for memory_id, state in [(into, target), *others] for source in state.get("source_ids") or [memory_id]
+    }
+    known = [state["confidence"] for _, state in others if state.get("confidence") is not None]
+    gained: Change = {"memory_id": into, "source_ids": sorted(union)}
+    if target["confidence"] is not None and max(known, default=0.0) > target["confidence"]:
+        gained["confidence"] = max(known)
+    return [*changes, gained]
+
+
+def undoing_changes(changes: Iterable[Change]) -> list[Change]:
+    """What gives the memories of earlier changes back what these took (`before`)."""
+    undone = []
+    for change in changes:
+        before = change["before"]
+        again: Change = {"memory_id": change["memory_id"]}
+        for name in _RESTORED:
+            if change.get(name) is None:
+                continue
+            if before[name] is not None:
+                again[name] = before[name]
+            elif name == "superseded_by":
+                again[name] = ""
+            else:
+                again["clears"] = [*again.get("clears", []), name]
+        undone.append(again)
+    return undone
+
+
+def with_before(changes: Iterable[Change], states: Mapping[str, State]) -> list[Change]:
+    """The changes, each with what its memory said before where it changes that; a new memory has no before."""
+    told = []
+    for change in changes:
+        state = states.get(change["memory_id"])
+        told.append({**change, "before": {name: state[name] for name in _RESTORED} if state else None})
+    return told
+
+
+def holds(change: Change, state: State | None) -> bool:
+    """Whether a memory says already what a change would say."""
+    if state is None:
+        return False
+    said = {name: value for name, value in change.items() if name not in {"memory_id", "clears", "before"}}
+    is_said = all((state[name] or "") == (value or "") for name, value in said.items())
+    return is_said and all(state[name] is None for name in change.get("clears") or [])

@@ -1,0 +1,207 @@
+"""What waits for a person's word, with the evidence behind it, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import polars as pl
+
+from slowwave.transforms.params import Params
+from slowwave.transforms.review_items import (
+    disputed_memories,
+    extracted_candidates,
+    landed_candidates,
+    troubled_memories,
+)
+from slowwave.transforms.review_tables import ReviewQueue, ReviewStatements
+from slowwave.transforms.schema import polars_schema
+
+_STATEMENT = ["project", "statement_id"]
+_KINDS = ("harmful", "contradiction", "candidate", "merge", "fading")
+_PUBLISHED_ALONE = ("run_id", "as_of")
+
+
+@dataclass(frozen=True)
+class ReviewEvidence:
+    """What the log and a publish know that the queue stands on.
+
+    statements: extracted_statements. interactions: interaction_id, occurred_at, session_id of all interactions.
+    references: memory_id, interaction_id, occurred_at, session_id. sources: memory_id, source_ids of memories as they
+    are. ended: interaction_id, success (how its latest attempt ended). health: memory_health. contradictions,
+    merge_proposals: of `observe/1`, which `disputes_method` names. decided: item_id, basis of what was decided.
+    """
+
+    statements: pl.LazyFrame
+    interactions: pl.LazyFrame
+    references: pl.LazyFrame
+    sources: pl.DataFrame
+    ended: pl.DataFrame
+    health: pl.DataFrame
+    contradictions: pl.DataFrame
+    merge_proposals: pl.DataFrame
+    disputes_method: str
+    decided: pl.DataFrame
+
+
+def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of review_queue and of review_statements, each sorted by key, without what only the run decides.
+
+    rank_score counts sessions: whoever says or uses a thing ten times in one session says it once. A candidate that
+    answers only repeated from their prompts scores 0 there and, unless landed by its owner, stays out
+    (`min_sessions`). It says how much there is to look at, not how likely the memory is to be right.
+    """
+    asked = params.review_queue
+    extracted = extracted_candidates(evidence.statements, evidence.health, params)
+    candidates = pl.concat([landed_candidates(evidence.health, asked), extracted])
+    others = pl.concat(
+        [
+            troubled_memories(evidence.health, as_of, asked),
+            disputed_memories(
+                evidence.contradictions, evidence.merge_proposals, evidence.health, evidence.disputes_method
+            ),
+        ]
+    ).join(evidence.decided, on=["item_id", "basis"], how="anti")
+    stated = _stated(evidence, candidates)
+    behind = pl.concat([stated.select(*_BEHIND), _touched(evidence, others)])
+    items = pl.concat([candidates.drop("statement_id"), others])
+    counted = (
+        items.join(_counts(behind, evidence.ended, asked.examples), on="item_id", how="left")
+        .join(_rules(stated), on="item_id", how="left")
+        .with_columns(
+            pl.col(_COUNTED).fill_null(0),
+            pl.col("example_ids", "rules").fill_null(pl.lit([], dtype=pl.List(pl.String))),
+            pl.coalesce("first_seen_at", "created_at").alias("first_seen_at"),
+            pl.coalesce("last_seen_at", "created_at").alias("last_seen_at"),
+        )
+        .filter(
+            (pl.col("kind") != "candidate")
+            | (pl.col("memory_ids").list.len() > 0)
+            | (pl.col("rank_score") >= asked.min_sessions)
+        )
+        .with_columns(_reason())
+    )
+    place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(_KINDS)}, return_dtype=pl.Int64)
+    ranked = (
+        counted.sort(-pl.col("rank_score"), place, "item_id")
+        .with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("rank"))
+        .sort("item_id")
+    )
+    shown = stated.join(ranked, on="item_id", how="semi").sort("item_id", "interaction_id")
+    return ranked.select(*_columns(ReviewQueue)), shown.select(*_columns(ReviewStatements))
+
+
+_BEHIND = ("item_id", "interaction_id", "occurred_at", "session_id", "in_prompt")
+_COUNTED = (
+    "interactions_count",
+    "sessions_count",
+    "in_prompt_count",
+    "succeeded_count",
+    "failed_count",
+    "rank_score",
+)
+
+
+def _columns(table: type) -> list[str]:
+    return [name for name in polars_schema(table) if name not in _PUBLISHED_ALONE]
+
+
+def _stated(evidence: ReviewEvidence, candidates: pl.DataFrame) -> pl.DataFrame:
+    """review_statements of candidates: interactions that state one, or that its owner named as a source."""
+    said = (
+        evidence.statements.join(candidates.lazy().select("item_id", *_STATEMENT), on=_STATEMENT)
+        .group_by("item_id", "interaction_id")
+        .agg(pl.col("in_prompt").all(), pl.col("rule").unique().sort().alias("rules"))
+    )
+    sources = (
+        candidates.lazy()
+        .select("item_id", pl.col("memory_ids").list.first().alias("memory_id"))
+        .join(evidence.sources.lazy(), on="memory_id")
+        .select("item_id", pl.col("source_ids").alias("interaction_id"))
+        .explode("interaction_id", empty_as_null=False)
+        .drop_nulls()
+        .unique()
+        .with_columns(pl.lit(value=True).alias("is_source"))
+    )
+    found = said.join(sources, on=["item_id", "interaction_id"], how="full", coalesce=True)
+    return (
+        found.join(evidence.interactions, on="interaction_id")
+        .with_columns(
+            pl.col("in_prompt", "is_source").fill_null(value=False),
+            pl.col("rules").fill_null(pl.lit([], dtype=pl.List(pl.String))),
+        )
+        .select(*_columns(ReviewStatements))
+        .collect()
+    )
+
+
+def _touched(evidence: ReviewEvidence, items: pl.DataFrame) -> pl.DataFrame:
+    """The interactions that had or referenced a memory of an item."""
+    about = items.lazy().select("item_id", pl.col("memory_ids").alias("memory_id")).explode("memory_id")
+    return (
+        evidence.references.join(about, on="memory_id")
+        .select("item_id", "interaction_id", "occurred_at", "session_id", pl.lit(value=False).alias("in_prompt"))
+        .unique()
+        .collect()
+    )
+
+
+def _counts(behind: pl.DataFrame, ended: pl.DataFrame, examples: int) -> pl.DataFrame:
+    """item_id, the counts, first_seen_at, last_seen_at, example_ids: the latest first."""
+    session = pl.when(pl.col("session_id").is_not_null()).then(pl.format("s{}", "session_id")).otherwise(
+        pl.format("i{}", "interaction_id")
+    )  # fmt: skip
+    own = pl.col("session").filter(~pl.col("in_prompt"))
+    success = pl.col("success").fill_null(value=False)
+    return (
+        behind.lazy()
+        .join(ended.lazy().select("interaction_id", "success"), on="interaction_id", how="left")
+        .with_columns(session.alias("session"))
+        .sort("occurred_at", "interaction_id", descending=[True, False])
+        .group_by("item_id", maintain_order=True)
+        .agg(
+            pl.len().cast(pl.Int64).alias("interactions_count"),
+            pl.col("session").n_unique().cast(pl.Int64).alias("sessions_count"),
+            pl.col("in_prompt").cast(pl.Int64).sum().alias("in_prompt_count"),
+            success.cast(pl.Int64).sum().alias("succeeded_count"),
+            (pl.col("success").is_not_null() & ~success).cast(pl.Int64).sum().alias("failed_count"),
+            own.n_unique().cast(pl.Int64).alias("rank_score"),
+            pl.col("occurred_at").min().alias("first_seen_at"),
+            pl.col("occurred_at").max().alias("last_seen_at"),
+            pl.col("interaction_id").head(examples).alias("example_ids"),
+        )
+        .collect()
+    )
+
+
+def _rules(stated: pl.DataFrame) -> pl.DataFrame:
+    return stated.group_by("item_id").agg(pl.col("rules").list.explode().drop_nulls().unique().sort())
+
+
+def _reason() -> pl.Expr:
+    """Why it waits, in a sentence, with the figures."""
+    stated = pl.format("{} in {} of {}", "reason", _interactions(), _sessions())
+    sourced = pl.format("{}, with {} of {} behind it", "reason", _interactions(), _sessions())
+    repeated = pl.format("; in {} of them the prompt said it already", "in_prompt_count")
+    ended = pl.format("; latest attempts: {} succeeded, {} failed", "succeeded_count", "failed_count")
+    has_ended = pl.col("succeeded_count") + pl.col("failed_count") > 0
+    candidate = pl.concat_str(
+        pl.when(pl.col("memory_ids").list.len() > 0).then(sourced).otherwise(stated),
+        pl.when(pl.col("in_prompt_count") > 0).then(repeated).otherwise(pl.lit("")),
+        pl.when(has_ended).then(ended).otherwise(pl.lit("")),
+        pl.lit("."),
+    )
+    is_candidate = pl.col("kind") == "candidate"
+    return pl.when(is_candidate).then(candidate).otherwise("reason").alias("reason")
+
+
+def _interactions() -> pl.Expr:
+    return _counted("interactions_count", "interaction")
+
+
+def _sessions() -> pl.Expr:
+    return _counted("sessions_count", "session")
+
+
+def _counted(name: str, one: str) -> pl.Expr:
+    return pl.format("{} {}", name, pl.when(pl.col(name) == 1).then(pl.lit(one)).otherwise(pl.lit(f"{one}s")))

@@ -1,0 +1,176 @@
+"""How prompt, answer and both together touch the memories that may have been used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slowwave.transforms.used_pool import ComparedMemories, text_directions
+from slowwave.transforms.used_words import LENGTH, ONE, Integers
+
+Floats = NDArray[np.float64]
+# Features are rounded to these steps: sums and spreads over the candidates of an answer are sums of integers.
+STEPS = 10_000
+_INELIGIBLE = -(2**40)
+TEXTS = ("prompt", "answer", "both")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Word counts of prompts and answers (CSR, texts x words of the forms), row by row the same interactions."""
+
+    prompt: Any
+    answer: Any
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """`memory` is interactions x candidates, -1: none; `features` has a float of the same shape per name."""
+
+    memory: Integers
+    features: dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class _Text:
+    """One of prompt, answer and both, of every interaction. `has`, `near` and `blend` are by known word, then none."""
+
+    mass: Integers
+    squares: Integers
+    meaning: NDArray[np.float32]  # direction of the summed word vectors
+    wording: NDArray[np.float32]  # and of their signs
+    has: NDArray[np.int32]  # 0 or 1
+    near: NDArray[np.int32]  # 0-256: has it, or something like it
+    blend: Integers  # weights of the words that are like it, times likeness
+
+
+def candidate_features(
+    texts: Texts,
+    memories: ComparedMemories,
+    eligible: NDArray[np.bool_] | None,
+    likeness: Any,  # noqa: ANN401 - scipy has no types
+    limit: int,
+) -> Candidates:
+    """The memories nearest to each interaction, with what a model weighs.
+
+    Args:
+        texts: prompts and answers.
+        memories: of the interactions' project.
+        eligible: interactions x memories; None: all.
+        likeness: words of the forms x known words.
+        limit: candidates kept per interaction.
+    """
+    counts = {"prompt": texts.prompt, "answer": texts.answer, "both": texts.prompt + texts.answer}
+    text = {name: _text(count, memories, likeness) for name, count in counts.items()}
+    chosen = _nearest(text, memories, eligible, limit)
+    is_real = chosen >= 0
+    memory = np.maximum(chosen, 0)
+    values: dict[str, Floats] = {}
+    for name in TEXTS:
+        values |= {f"{name}_{kind}": found for kind, found in _overlaps(text[name], memories, memory).items()}
+        values[f"{name}_meaning"] = _cosine(text[name].meaning, memories.meaning[memory])
+    values = {name: np.where(is_real, np.rint(value * STEPS), 0) for name, value in values.items()}
+    values |= _standing(values, is_real)
+    return Candidates(chosen, {name: value / STEPS for name, value in values.items()} | _sizes(text, memories, memory))
+
+
+def _text(counts: Any, memories: ComparedMemories, likeness: Any) -> _Text:  # noqa: ANN401 - scipy has no types
+    has = counts.astype(bool).astype(np.int64)
+    weighted = has.copy()
+    weighted.data = memories.weight[has.indices]
+    meaning, wording = text_directions(has, memories.weight, memories.forms)
+    none = ((0, 0), (0, 1))
+    return _Text(
+        mass=has @ memories.weight,
+        squares=has @ memories.weight**2,
+        meaning=meaning,
+        wording=wording,
+        has=np.pad(has[:, memories.known].toarray().astype(np.int32), none),
+        near=np.pad(np.minimum((has @ likeness).toarray(), ONE).astype(np.int32), none),
+        blend=np.pad((weighted @ likeness).toarray(), none),
+    )
+
+
+def _nearest(
+    text: dict[str, _Text], memories: ComparedMemories, eligible: NDArray[np.bool_] | None, limit: int
+) -> Integers:
+    """The memories nearest to answer and both in meaning and wording, nearest first; ties by place."""
+    # no partial sum exceeds the product of the lengths, (2 x 2000) x 2000 each, so float32 is exact
+    near = sum(
+        (getattr(text["answer"], side) + getattr(text["both"], side)) @ getattr(memories, side).T
+        for side in ("meaning", "wording")
+    )
+    score = np.asarray(near, np.int64)
+    if eligible is not None:
+        score = np.where(eligible, score, _INELIGIBLE)
+    count = score.shape[1]
+    rank = score * count + np.arange(count)[::-1]
+    if count > limit:
+        kept = np.argpartition(-rank, limit - 1, axis=1)[:, :limit]
+        rank = np.take_along_axis(rank, kept, axis=1)
+    rank = -np.sort(-rank, axis=1)
+    place = count - 1 - rank % count
+    found = np.full((len(score), limit), -1)
+    found[:, : place.shape[1]] = np.where(rank // count > _INELIGIBLE, place, -1)
+    return found
+
+
+def _cosine(text: NDArray[np.float32], memory: NDArray[np.float32]) -> Floats:
+    """Of the direction of each text with those of its candidates."""
+    return (memory @ text[:, :, None])[:, :, 0].astype(np.float64) / LENGTH**2
+
+
+def _overlaps(text: _Text, memories: ComparedMemories, memory: Integers) -> dict[str, Floats]:
+    """What the words of a text and of a memory have in common, by weight."""
+    weights = memories.known_weight
+    sums = {name: np.zeros(memory.shape, np.int64) for name in ("same", "squares", "near", "blend", "rarest")}
+    row = np.arange(len(memory))[:, None] * text.has.shape[1]
+    for nth in range(memories.words.shape[1]):
+        word = memories.words[memory, nth]
+        weight = weights[word]
+        same = weight * text.has.take(row + word)
+        sums["same"] += same
+        sums["squares"] += same * weight
+        sums["near"] += weight * text.near.take(row + word)
+        sums["blend"] += weight * text.blend.take(row + word)
+        sums["rarest"] = np.maximum(sums["rarest"], same)
+    mass = np.maximum(memories.mass[memory], 1)
+    length = np.sqrt(np.maximum(memories.squares[memory], 1))
+    own = np.sqrt(np.maximum(text.squares, 1))[:, None]
+    return {
+        "covered": sums["same"] / mass,
+        "nearly": sums["near"] / (mass * ONE),
+        "cosine": sums["squares"] / (length * own),
+        "blend": sums["blend"] / (length * own * ONE),
+        "strength": sums["near"] / (length * ONE * ONE),
+        "share": sums["same"] / np.maximum(text.mass, 1)[:, None],
+        "rarest": sums["rarest"] / (8 * ONE),
+    }
+
+
+def _standing(values: dict[str, Floats], is_real: NDArray[np.bool_]) -> dict[str, Floats]:
+    """How each candidate stands among those of its interaction."""
+    count = np.maximum(is_real.sum(axis=1, keepdims=True), 1)
+    found = {}
+    for name in (f"{text}_{kind}" for text in TEXTS for kind in ("cosine", "blend", "strength", "meaning")):
+        value = values[name]
+        mean = value.sum(axis=1, keepdims=True) / count
+        spread = np.sqrt(np.maximum((value**2).sum(axis=1, keepdims=True) / count - mean**2, 0))
+        found[f"{name}_z"] = np.rint(STEPS * (value - mean) / (spread + STEPS / 50)) * is_real
+        ranked = np.sort(value, axis=1)[:, ::-1]
+        second = ranked[:, 1:2] if ranked.shape[1] > 1 else ranked * 0
+        found[f"{name}_lead"] = np.where(value >= ranked[:, :1], value - second, value - ranked[:, :1]) * is_real
+    return found
+
+
+def _sizes(text: dict[str, _Text], memories: ComparedMemories, memory: Integers) -> dict[str, Floats]:
+    masses = {name: np.log1p(part.mass / (ONE * 4))[:, None] for name, part in text.items()}
+    return {
+        "answer_mass": np.broadcast_to(masses["answer"], memory.shape),
+        "prompt_mass": np.broadcast_to(masses["prompt"], memory.shape),
+        "memory_mass": np.log1p(memories.mass[memory] / (ONE * 4)),
+        "pool": np.full(memory.shape, np.log1p(len(memories.mass))),
+    }

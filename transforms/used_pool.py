@@ -1,0 +1,78 @@
+"""The memories of one project as `used/1` compares them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slowwave.transforms.used_words import Integers, WordForms, directions
+
+# Of a longer memory only so many words are compared: its most telling ones.
+_MAX_WORDS = 48
+
+
+@dataclass(frozen=True)
+class ComparedMemories:
+    """Memories of one project, with the weight of every word among them.
+
+    `weight` is that of each word of the forms, whether or not a memory has it; `known` are the words that some memory
+    has; `words` are memories x 48 places in `known` (len(known): none), most telling first. `meaning` and `wording` are
+    the directions of the summed vectors and signs of their words.
+    """
+
+    weight: Integers
+    known: Integers
+    words: NDArray[np.int32]
+    mass: Integers
+    squares: Integers
+    meaning: NDArray[np.float32]
+    wording: NDArray[np.float32]
+    forms: WordForms
+
+    @property
+    def known_weight(self) -> Integers:
+        """Weight of each of `known`, and 0 for none."""
+        return np.append(self.weight[self.known], 0)
+
+
+def compared_memories(counts: Any, forms: WordForms) -> ComparedMemories:  # noqa: ANN401 - scipy has no types
+    """Memories as rows of word counts (CSR, memories x words of the forms).
+
+    The weight of a word is 256 ln((n + 1) / (df + 1/2)), at least 13, times its prominence.
+    """
+    has = counts.astype(bool).astype(np.int64)
+    frequency = np.bincount(has.indices, minlength=has.shape[1])
+    rarity = np.log((has.shape[0] + 1) / (frequency + 0.5))
+    weight = np.maximum(np.rint(np.maximum(rarity, 0.05) * forms.prominence).astype(np.int64), 1)
+    known = np.flatnonzero(frequency)
+    place = np.full(has.shape[1], len(known), np.int32)
+    place[known] = np.arange(len(known), dtype=np.int32)
+    rows = np.repeat(np.arange(has.shape[0]), np.diff(has.indptr))
+    order = np.lexsort((has.indices, -weight[has.indices], rows))
+    nth = np.arange(len(order)) - np.repeat(has.indptr[:-1], np.diff(has.indptr))
+    kept = nth < _MAX_WORDS
+    words = np.full((has.shape[0], int(min(np.diff(has.indptr).max(initial=0), _MAX_WORDS))), len(known), np.int32)
+    words[rows[order][kept], nth[kept]] = place[has.indices[order][kept]]
+    meaning, wording = text_directions(has, weight, forms)
+    padded = np.append(weight[known], 0)[words]
+    return ComparedMemories(weight, known, words, padded.sum(axis=1), (padded**2).sum(axis=1), meaning, wording, forms)
+
+
+def text_directions(
+    has: Any,  # noqa: ANN401 - scipy has no types
+    weight: Integers,
+    forms: WordForms,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Directions of the sums, by weight, of the vectors and of the signs of the words of each text.
+
+    The sums are of integers, exact in float64.
+    """
+    used, column = np.unique(has.indices, return_inverse=True)
+    weights = weight[used][column].astype(np.float64)
+    cells = sp.csr_array((weights, column, has.indptr), shape=(has.shape[0], len(used)))
+    meaning, wording = (cells @ vectors[used].astype(np.float64) for vectors in (forms.vectors, forms.signs))
+    return directions(meaning), directions(wording)
