@@ -73,23 +73,17 @@ def list_items(
     skip: Annotated[int, typer.Option(min=0, help="Leave out so many first, to page on.")] = 0,
 ) -> None:
     """Show what waits, first what most sessions speak for."""
-    import polars as pl
-
     from slowwave.flows.query_output import write_rows
-    from slowwave.flows.review import published_review
-    from slowwave.flows.screen import Screen
+    from slowwave.flows.review_shown import listed_items
 
-    rows = published_review(settings_from_environment()).queue
-    if kind is not None:
-        rows = rows.filter(pl.col("kind") == kind.value)
-    if project is not None:
-        rows = rows.filter(pl.col("project") == pl.lit(project))
-    page = rows.slice(skip, limit)
-    names = page.drop("run_id", "as_of").columns if output is not RowFormat.table else list(_LIST)
-    write_rows(names, [page.select(names).rows()], output.value)
-    left = rows.height - skip - page.height
+    names, rows = listed_items(settings_from_environment(), kind.value if kind else None, project)
+    page = rows[skip : skip + limit]
+    shown = names if output is not RowFormat.table else list(_LIST)
+    at = [names.index(name) for name in shown]
+    write_rows(shown, [[tuple(row[place] for place in at) for row in page]], output.value)
+    left = len(rows) - skip - len(page)
     if left > 0:
-        Screen().note(f"{left:,} more: --skip {skip + page.height}")
+        typer.echo(f"slowwave: {left:,} more: --skip {skip + len(page)}", err=True)
 
 
 @review.command("show", epilog=examples(EXAMPLES["show"]))

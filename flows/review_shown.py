@@ -1,18 +1,28 @@
-"""One item of the review queue with everything its counts count."""
+"""The review queue for people and programs, and one item of it with everything its counts count.
+
+DuckDB reads it all: loading Polars as well would take longer than the answer.
+"""
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
 import duckdb
 
 from slowwave.flows.errors import UserError
-from slowwave.flows.serving import current_run
+from slowwave.flows.query_connection import published_file
 from slowwave.flows.settings import Settings
 from slowwave.flows.terminal import shortened
 
 _SHOWN_CHARACTERS = 60
+_LISTED = """
+SELECT * EXCLUDE (run_id, as_of)
+FROM review_queue
+WHERE ($kind IS NULL OR kind = $kind) AND ($project IS NULL OR project = $project)
+ORDER BY rank
+"""
 _ITEMS = """
 SELECT * EXCLUDE (run_id, as_of)
 FROM review_queue
@@ -45,26 +55,42 @@ ORDER BY b.occurred_at DESC, b.interaction_id
 _DECIDED = "SELECT action, changed_by, decided_at FROM review_decisions WHERE item_id = $id ORDER BY decided_at DESC"
 
 
+def listed_items(settings: Settings, kind: str | None, project: str | None) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The columns and rows of review_queue, first what comes first, of a kind and of a project (None: of all).
+
+    Raises UserError when nothing is published, or by a version that had no queue.
+    """
+    with _published(settings) as connection:
+        result = connection.sql(_LISTED, params={"kind": kind, "project": project})
+        return result.columns, result.fetchall()
+
+
+@contextmanager
+def _published(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
+    current = published_file(settings)
+    if current is None:
+        message = "nothing is published yet: run `slowwave nightly` first"
+        raise UserError(message)
+    with closing(duckdb.connect(current, read_only=True)) as connection:
+        try:
+            yield connection
+        except duckdb.CatalogException as error:
+            message = "current was published by a version that had no review queue: run `slowwave nightly` first"
+            raise UserError(message) from error
+
+
 def shown_item(settings: Settings, item_id: str) -> dict[str, Any]:
     """A row of review_queue with its `memories` and `interactions`: as many as its counts say, newest first.
 
     Raises UserError when nothing is published, or no item, or more than one, is called so.
     """
-    current = current_run(settings)
-    if current is None:
-        message = "nothing is published yet: run `slowwave nightly` first"
-        raise UserError(message)
-    with closing(duckdb.connect(current, read_only=True)) as connection:
+    with _published(settings) as connection:
 
         def records(query: str, wanted: str) -> list[dict[str, Any]]:
             result = connection.sql(query, params={"id": wanted})
             return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
 
-        try:
-            found = records(_ITEMS, item_id)
-        except duckdb.CatalogException as error:
-            message = "current was published by a version that had no review queue: run `slowwave nightly` first"
-            raise UserError(message) from error
+        found = records(_ITEMS, item_id)
         if not found:
             decided = records(_DECIDED, item_id)
             message = f"no item of the queue is called {shortened(item_id, _SHOWN_CHARACTERS)!r}" + (

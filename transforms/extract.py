@@ -21,10 +21,7 @@ _ANSWERS = {"response": 1, "response_summary": 2}
 _WHERE = {1: "response", 2: "summary", 3: "both"}
 
 # Every statement has one of these, in any case: most answers have none, and are looked at no further.
-_TRIGGERS = [
-    *("decision", "constraint", "requirement", "fact:", "fact\uff1a", "facts", "fact*", "fact_", "fact -", "fact –"),
-    *("fact —", "# fact", "prefer", "decided", " must ", " shall ", " required to "),
-]
+_TRIGGERS = ["decision", "constraint", "requirement", "fact", "prefer", "decided", "must", "shall", "required"]
 _LABEL_WORD = (
     r"(?:(?:key|final|new|main|important|hard|our|project|design|technical|architecture|architectural|product|team)"
     r"[ \t]+)?(decision|constraint|requirement|fact)s?(?:[ \t]+(?:#|no\.?[ \t]?)?\d{1,3})?"
@@ -54,8 +51,8 @@ _SENTENCES = {
 # Conditions, questions, what was not decided, and guesses (`must have been`).
 _FEW_WORDS = r"[ \t]+(?:\S+[ \t]+){0,4}"
 _GUESSED = (
-    "so|such|really|quite|very|pretty|super|truly|incredibly|great|good|nice|amazing|awesome|incredible|wonderful|cool|lovely"
-    "|fantastic|beautiful|fun|happy|proud|glad|sad|tough|hard|difficult|tired|thrilled|excited|nervous"
+    "so|such|really|quite|very|pretty|super|truly|incredibly|great|good|nice|amazing|awesome|incredible|wonderful|cool"
+    "|lovely|fantastic|beautiful|fun|happy|proud|glad|sad|tough|hard|difficult|tired|thrilled|excited|nervous"
 )
 _NOT_STATED = {
     "preference_sentence": (

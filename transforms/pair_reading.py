@@ -26,9 +26,6 @@ from slowwave.transforms.strategy_inflections import inflection
 from slowwave.transforms.strategy_words import UNITS
 
 _NOT = re.compile(r"n['’]t$")
-_TITLE_WORDS = 4
-_TITLE_SHARE = 0.6
-_SHORT_WORD = 4
 _BE_OR_HAVE = frozenset({"is", "are", "been", "being", "was", "were", "has", "have", "be", "am"})
 _COPULAS = frozenset({"is", "are", "was", "were"})
 _CHANGE = re.compile(
@@ -102,7 +99,6 @@ class _Reader:
         self._skipped = (
             {"longer", "used", "now", "currently", "anymore", "formerly", "previously"} if changes else set()
         )
-        self._is_title = self._looks_like_a_title()
         for place, token in enumerate(self._tokens):
             self._read(token, self._tokens[place + 1].text.lower() if place + 1 < len(self._tokens) else "")
         self._negations.extend([""] * self._open_negations)
@@ -127,11 +123,6 @@ class _Reader:
         spans = [span for match in _FORMER.finditer(lower) for span in match.groups() if span]
         stated = set(self._content)
         return frozenset(base for span in spans for token in tokens(span) if (base := base_of(token.text)) in stated)
-
-    def _looks_like_a_title(self) -> bool:
-        long_words = [token for token in self._tokens if len(token.text) > _SHORT_WORD]
-        capitalised = sum(token.is_capitalised for token in long_words)
-        return len(long_words) >= _TITLE_WORDS and capitalised > _TITLE_SHARE * len(long_words)
 
     def _state(self, word: str) -> None:
         self._content.append(word)
@@ -170,23 +161,10 @@ class _Reader:
 
     def _read_word(self, token: Token, word: str, base: str) -> None:
         self._words |= {word, base}
-        is_unit, self._is_after_number = self._is_after_number and word in UNITS, False
-        if word in self._skipped:
-            return
-        if is_unit:
-            self._state(UNITS[word])
-            return
-        if word in ORDINALS and not (word == "second" and self._numbers):
-            self._numbers.append(ORDINALS[word])
-            self._state(ORDINALS[word])
+        if self._is_value(token, word, base) or word in self._skipped:
             return
         if word in NEGATIONS or base in NEGATIONS:
             self._open_negations += 1
-            return
-        day = WEEKDAYS.get(base) or WEEKDAYS.get(word) or MONTHS.get(word)
-        if day and (token.is_capitalised or word not in ONLY_CAPITALISED) and not (word == "may" and token.starts):
-            self._dates.append(day)
-            self._state(day)
             return
         if base in RELATIVE_DAYS:
             self._dates.append(base)
@@ -202,8 +180,24 @@ class _Reader:
         else:
             self._read_content(token, word, base)
 
+    def _is_value(self, token: Token, word: str, base: str) -> bool:
+        """Whether a word is a unit, an ordinal, a day or a month; then it is stated."""
+        is_after_number, self._is_after_number = self._is_after_number, False
+        day = WEEKDAYS.get(base) or WEEKDAYS.get(word) or MONTHS.get(word)
+        if is_after_number and word in UNITS:
+            self._state(UNITS[word])
+        elif word in ORDINALS and not (word == "second" and self._numbers):
+            self._numbers.append(ORDINALS[word])
+            self._state(ORDINALS[word])
+        elif day and (token.is_capitalised or word not in ONLY_CAPITALISED) and not (word == "may" and token.starts):
+            self._dates.append(day)
+            self._state(day)
+        else:
+            return False
+        return True
+
     def _read_content(self, token: Token, word: str, base: str) -> None:
-        if token.is_capitalised and not token.starts and not self._is_title:
+        if token.is_capitalised and not token.starts:
             self._names.add(base)
         form = inflection(word)
         is_past_form = word in PAST_FORMS or (form.form == "past" and form.base != word)

@@ -130,8 +130,6 @@ def undoing_changes(changes: Iterable[Change]) -> list[Change]:
                 continue
             if before[name] is not None:
                 again[name] = before[name]
-            elif name == "superseded_by":
-                again[name] = ""
             else:
                 again["clears"] = [*again.get("clears", []), name]
         undone.append(again)

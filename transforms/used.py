@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slowwave.transforms.text_terms import word_counts
+from slowwave.transforms.text_terms import WORD, word_counts
 from slowwave.transforms.used_coefficients import COEFFICIENTS, INTERCEPT
 from slowwave.transforms.used_features import Candidates, Texts, candidate_features
 from slowwave.transforms.used_params import UsedParams
@@ -89,6 +90,16 @@ def used_log_odds(
     return out
 
 
+def memory_candidates(
+    prompts: pl.Series, answers: pl.Series, contents: pl.Series, word_vectors: WordVectors, params: UsedParams
+) -> Candidates:
+    """The memories (places in `contents`) compared with each answer, and the features the model was fitted to."""
+    counted = _counted(prompts.fill_null(""), answers.fill_null(""), contents, word_vectors)
+    memories = compared_memories(counted.memories, counted.uncapitalised, counted.forms)
+    likeness = _likeness(counted, np.arange(len(answers)), memories)
+    return candidate_features(Texts(counted.prompts, counted.answers), memories, None, likeness, params.candidates)
+
+
 @dataclass(frozen=True)
 class _Counted:
     """Texts and memories as counts of the same words."""
@@ -96,17 +107,19 @@ class _Counted:
     prompts: Any
     answers: Any
     memories: Any
+    uncapitalised: Any
     forms: WordForms
 
 
 def _counted(prompts: pl.Series, answers: pl.Series, contents: pl.Series, word_vectors: WordVectors) -> _Counted:
-    texts = [texts.cast(pl.String).rename("text") for texts in (prompts, answers, contents)]
+    uncapitalised = contents.to_frame("text").select(
+        pl.col("text").str.extract_all(WORD).list.filter(~pl.element().str.contains(r"^\p{Lu}")).list.join(" ")
+    )["text"]
+    texts = [texts.cast(pl.String).rename("text") for texts in (prompts, answers, contents, uncapitalised)]
     counts = word_counts(pl.concat(texts))
-    after_prompts, after_answers = len(prompts), len(prompts) + len(answers)
+    ends = np.cumsum([len(part) for part in texts])
     return _Counted(
-        counts.matrix[:after_prompts],
-        counts.matrix[after_prompts:after_answers],
-        counts.matrix[after_answers:],
+        *(counts.matrix[start:end] for start, end in pairwise([0, *ends])),
         word_forms(counts.words, word_vectors),
     )
 
@@ -182,7 +195,7 @@ def _compared(
     counted: _Counted, places: Integers, texts: Integers, params: UsedParams, eligible: _Eligible | None = None
 ) -> Iterator[tuple[Integers, Candidates, Integers]]:
     """Blocks of interactions (places among those counted), their candidates, and the log-odds of each."""
-    memories = compared_memories(counted.memories[texts], counted.forms)
+    memories = compared_memories(counted.memories[texts], counted.uncapitalised[texts], counted.forms)
     likeness = _likeness(counted, places, memories)
     step = max(16, _CELLS // (len(memories.known) + len(texts)))
     for start in range(0, len(places), step):

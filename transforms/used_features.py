@@ -74,6 +74,7 @@ def candidate_features(
         values[f"{name}_meaning"] = _cosine(text[name].meaning, memories.meaning[memory])
     values = {name: np.where(is_real, np.rint(value * STEPS), 0) for name, value in values.items()}
     values |= _standing(values, is_real)
+    values |= {name: value * STEPS for name, value in _names(text, memories, memory).items()}
     return Candidates(chosen, {name: value / STEPS for name, value in values.items()} | _sizes(text, memories, memory))
 
 
@@ -145,10 +146,29 @@ def _overlaps(text: _Text, memories: ComparedMemories, memory: Integers) -> dict
         "nearly": sums["near"] / (mass * ONE),
         "cosine": sums["squares"] / (length * own),
         "blend": sums["blend"] / (length * own * ONE),
-        "strength": sums["near"] / (length * ONE * ONE),
+        "strength": sums["near"] / (length * ONE),
         "share": sums["same"] / np.maximum(text.mass, 1)[:, None],
         "rarest": sums["rarest"] / (8 * ONE),
     }
+
+
+def _names(text: dict[str, _Text], memories: ComparedMemories, memory: Integers) -> dict[str, Floats]:
+    """Whether prompt and answer name what the memory names, or what it does not; whether it names what neither does."""
+    row = np.arange(len(memory))[:, None] * text["prompt"].has.shape[1]
+    shared = {name: np.zeros(memory.shape, np.int64) for name in TEXTS}
+    named = np.zeros(memory.shape, np.int64)
+    for nth in range(memories.words.shape[1]):
+        word = memories.words[memory, nth]
+        is_name = memories.is_name[word]
+        named += is_name
+        for name in TEXTS:
+            shared[name] += is_name & (text[name].has.take(row + word) > 0)
+    found = {"names_foreign": named > shared["both"]}
+    for name in ("prompt", "answer"):
+        of_text = (text[name].has * memories.is_name).sum(axis=1)[:, None]
+        found[f"{name}_named"] = shared[name] > 0
+        found[f"{name}_names_missed"] = of_text > shared[name]
+    return {name: value.astype(np.float64) for name, value in found.items()}
 
 
 def _standing(values: dict[str, Floats], is_real: NDArray[np.bool_]) -> dict[str, Floats]:

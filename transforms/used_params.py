@@ -11,7 +11,7 @@ class UsedParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     method: str = "used/1"
-    threshold: float = Field(default=0.5, gt=0, le=1, description="Least estimated probability that counts as use.")
+    threshold: float = Field(default=0.7, gt=0, le=1, description="Least estimated probability that counts as use.")
     candidates: int = Field(
         default=32, ge=1, le=1000, description="Memories nearest to an answer that are compared with it in full."
     )

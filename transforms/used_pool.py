@@ -20,13 +20,15 @@ class ComparedMemories:
     """Memories of one project, with the weight of every word among them.
 
     `weight` is that of each word of the forms, whether or not a memory has it; `known` are the words that some memory
-    has; `words` are memories x 48 places in `known` (len(known): none), most telling first. `meaning` and `wording` are
-    the directions of the summed vectors and signs of their words.
+    has; `words` are memories x 48 places in `known` (len(known): none), most telling first. `is_name` is of each of
+    `known`, and false for none. `meaning` and `wording` are the directions of the summed vectors and signs of their
+    words.
     """
 
     weight: Integers
     known: Integers
     words: NDArray[np.int32]
+    is_name: NDArray[np.bool_]
     mass: Integers
     squares: Integers
     meaning: NDArray[np.float32]
@@ -39,9 +41,14 @@ class ComparedMemories:
         return np.append(self.weight[self.known], 0)
 
 
-def compared_memories(counts: Any, forms: WordForms) -> ComparedMemories:  # noqa: ANN401 - scipy has no types
+def compared_memories(
+    counts: Any,  # noqa: ANN401 - scipy has no types
+    uncapitalised: Any,  # noqa: ANN401
+    forms: WordForms,
+) -> ComparedMemories:
     """Memories as rows of word counts (CSR, memories x words of the forms).
 
+    `uncapitalised` counts the words written without a capital: those that never are, here, are names.
     The weight of a word is 256 ln((n + 1) / (df + 1/2)), at least 13, times its prominence.
     """
     has = counts.astype(bool).astype(np.int64)
@@ -57,9 +64,12 @@ def compared_memories(counts: Any, forms: WordForms) -> ComparedMemories:  # noq
     kept = nth < _MAX_WORDS
     words = np.full((has.shape[0], int(min(np.diff(has.indptr).max(initial=0), _MAX_WORDS))), len(known), np.int32)
     words[rows[order][kept], nth[kept]] = place[has.indices[order][kept]]
+    is_name = np.append(np.bincount(uncapitalised.indices, minlength=has.shape[1])[known] == 0, [False])
     meaning, wording = text_directions(has, weight, forms)
     padded = np.append(weight[known], 0)[words]
-    return ComparedMemories(weight, known, words, padded.sum(axis=1), (padded**2).sum(axis=1), meaning, wording, forms)
+    return ComparedMemories(
+        weight, known, words, is_name, padded.sum(axis=1), (padded**2).sum(axis=1), meaning, wording, forms
+    )
 
 
 def text_directions(

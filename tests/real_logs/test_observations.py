@@ -40,10 +40,11 @@ def states() -> pl.DataFrame:
 
 
 def test_memories_of_dialogues(states: pl.DataFrame) -> None:
-    as_of = states["valid_from"].max()
+    as_of = max(states["valid_from"].to_list())
     found = observed(states, health_of([]), word_vectors, as_of, PARAMS)
     proofs = Counter(found.observations["proof_count"].to_list())
-    print(f"\n{states.height} memories, {found.observations.height} observations; proof counts {dict(sorted(proofs.items()))}")
+    print(f"\n{states.height} memories, {found.observations.height} observations")
+    print(f"proof counts {dict(sorted(proofs.items()))}")
     contents = dict(states.select("memory_id", "content").iter_rows())
     several = found.observations.filter(pl.col("memory_ids").list.len() > 1)
     for row in several.head(EXAMPLES).iter_rows(named=True):

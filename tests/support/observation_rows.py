@@ -67,7 +67,8 @@ def decisions_in(rows: Iterable[Row]) -> list[Row]:
 
 TEXTS = st.sampled_from([*DARK, "The API port is 8080", "The API port is 9090", "The API port is now 7070",
                          "Forget that the user prefers dark mode", "User lives in Munich", "User now lives in Berlin",
-                         "The response cache is enabled", "The response cache is disabled", "", "?!", "port"])  # fmt: skip
+                         "The response cache is enabled", "The response cache is disabled", "", "?!",
+                         "port"])  # fmt: skip
 LOGS = st.lists(
     st.builds(
         lambda memory, text, day, sources, status: change(memory, text, day=day, source_ids=sources, status=status),

@@ -12,7 +12,6 @@ _MONTH = re.compile(r"\b(January|February|April|June|July|August|September|Octob
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}\b")
 _BE = re.compile(r"\b(is|are|was|were|can|will|has)\b(?! not)")
 _NOT = re.compile(r"\b(?:not|never)\b ?")
-_END = re.compile(r"[.!?]*\s*$")
 
 
 def variants(text: str) -> Iterator[tuple[str, str]]:
@@ -29,7 +28,8 @@ def variants(text: str) -> Iterator[tuple[str, str]]:
         changed = pattern.sub(other, text, count=1)
         if changed != text:
             yield kind, changed
-    yield "number", _END.sub(" 17 times.", text)
+    bare = text.rstrip(" .!?")
+    yield "number", f"{bare} 17 times."
     yield "negation", f"It is not true that {text}"
-    yield "date", _END.sub(" on Wednesday.", text) if "Wednesday" not in text else _END.sub(" on 2026-03-01.", text)
-    yield "name", _END.sub(" with Zanzibar.", text)
+    yield "date", f"{bare} on 2026-03-01." if "Wednesday" in text else f"{bare} on Wednesday."
+    yield "name", f"{bare} with Zanzibar."

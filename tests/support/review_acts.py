@@ -45,6 +45,7 @@ def reviewable_rows() -> list[Row]:
         *[interaction(f"j{n}", created_at=f"2026-05-0{n}T09:00:00Z", session_id="s", response=STATED) for n in (1, 2)],
         interaction("j3", created_at="2026-05-03T09:00:00Z", response=f"{STATED} Done.", success=True),
         interaction("j4", created_at="2026-05-04T09:00:00Z", prompt=STATED, response=STATED, success=False),
+        interaction("both", created_at="2026-05-26T09:00:00Z", memories_used=["c50", "c60"]),
         interaction("j5", created_at="2026-05-05T09:00:00Z", response=HOSTILE),
     ]
 

@@ -34,7 +34,9 @@ def test_what_should_become_of_it(text, action, target):
 
 
 def test_more_words_are_a_merger():
-    long = "The nightly backup of the billing database runs in the Frankfurt region and reports to the infrastructure team"
+    long = (
+        "The nightly backup of the billing database runs in the Frankfurt region and reports to the infrastructure team"
+    )
     found = decisions_in([change("short", long), change("long", f"{long} weekly", day=1)])[-1]
     assert (found["action"], found["target_memory_id"]) in {("merge", "short"), ("add", None)}
     found = decisions_in([change("short", long), change("long", f"{long} quickly", day=1)])[-1]
@@ -79,7 +81,9 @@ def test_a_later_text_of_its_own_is_an_update_of_itself():
 
 
 def test_at_most_ten_are_considered_the_most_alike_first():
-    rows = [change(f"m{n:02}", f"The gateway of region {'x' * n} listens on port {n}", day=n / 100) for n in range(1, 40)]
+    rows = [
+        change(f"m{n:02}", f"The gateway of region {'x' * n} listens on port {n}", day=n / 100) for n in range(1, 40)
+    ]
     found = decisions_in([*rows, change("new", "The gateway of region xxx listens on port 3", day=1)])[-1]
     assert len(found["considered_ids"]) == PARAMS.neighbours
     assert found["considered_ids"][0] == found["target_memory_id"] == "m03"

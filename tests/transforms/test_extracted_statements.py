@@ -64,6 +64,8 @@ def found(response: str | None, **fields: Any) -> list[tuple[str, str]]:
         ("We decided not to shard, e.g. by region.", "decided_to_sentence", "We decided not to shard, e.g. by region."),
         ("It was decided to\nkeep the lake local.", "decided_to_sentence", "It was decided to keep the lake local."),
         ("Prices must never be rounded.", "requirement_sentence", "Prices must never be rounded."),
+        ("Prices must\nnever be rounded.", "requirement_sentence", "Prices must never be rounded."),
+        ("**Fact 2:** the limit is 50", "fact_heading", "the limit is 50"),
         ("The hook is required to answer.", "requirement_sentence", "The hook is required to answer."),
         ("- exports must be streamed", "requirement_sentence", "exports must be streamed"),
         ("Ok. Keys shall be sorted (always). Ok.", "requirement_sentence", "Keys shall be sorted (always)."),
@@ -211,6 +213,13 @@ def test_an_answer_states_what_it_states_whatever_others_say(texts: list[str]) -
     alone = [extracted_statements(frame.slice(row, 1), ExtractParams()) for row in range(frame.height)]
     assert together.equals(pl.concat(alone).sort(ExtractedStatements.key))
     assert together.equals(extracted_statements(frame.reverse(), ExtractParams()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXTS)
+def test_no_answer_with_a_statement_is_passed_over(text: str) -> None:
+    """A word that has an answer read, and states nothing, adds nothing."""
+    assert found(text) == found(f"{text}\n\nmust")
 
 
 @settings(max_examples=60, deadline=None)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from observation_rows import AS_OF, DARK, LOGS, START, change, observations_in, observed_in
 
 
-
 def test_one_fact_said_thrice_is_one_observation_with_the_sources_of_all():
     rows = [change(f"m{n}", text, day=n, source_ids=sources)
             for n, (text, sources) in enumerate(zip(DARK, (["a", "b"], ["b"], None), strict=True))]  # fmt: skip
@@ -155,7 +154,8 @@ def test_every_active_memory_is_behind_one_observation_and_order_does_not_matter
         assert (row["journey"] is None) == (not row["supersedes"])
         if row["journey"]:
             steps = json.loads(row["journey"])
-            assert [step["until"] for step in steps].count(None) == 1 and steps[-1]["until"] is None
+            assert [step["until"] for step in steps].count(None) == 1
+            assert steps[-1]["until"] is None
             assert all(step["from"] < step["until"] for step in steps[:-1])
     shuffled = list(rows)
     chance.shuffle(shuffled)

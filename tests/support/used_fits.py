@@ -1,0 +1,119 @@
+"""`used/1` on dialogues with gold links: features as shipped, fits that never saw the conversation they score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import real_rows
+
+from slowwave.flows.word_vectors import word_vectors
+from slowwave.transforms.used import memory_candidates
+from slowwave.transforms.used_coefficients import COEFFICIENTS
+from slowwave.transforms.used_params import UsedParams
+
+LABELS = {"answers": "evidence", "turns": "source_turn"}
+# Answers to questions are fewer than turns.
+WEIGHTS = {"answers": 3.0, "turns": 1.0}
+_RIDGE, _STEPS = 3.0, 12
+_FEW_MEMORIES, _SEED = 6, 5
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Answers of one conversation: their candidates, features, gold links and which are deliberately wrong."""
+
+    memory: Any
+    features: Any
+    gold: Any
+    is_wrong: Any
+
+    @property
+    def candidate_gold(self) -> Any:
+        """Whether each candidate is linked."""
+        return np.take_along_axis(self.gold, np.maximum(self.memory, 0), axis=1) & (self.memory >= 0)
+
+    def cases(self) -> tuple[Any, Any]:
+        """Features and gold of the candidates of answers that are not deliberately wrong."""
+        chosen = (self.memory >= 0) & ~self.is_wrong[:, None]
+        return self.features[chosen], self.candidate_gold[chosen]
+
+    def scores(self, coefficients: Any) -> Any:
+        """Log-odds, answers x memories; -100 where not compared."""
+        count = self.gold.shape[1]
+        out = np.full((len(self.gold), count + 1), -100.0)
+        place = np.where(self.memory >= 0, self.memory, count)
+        np.put_along_axis(out, place, self.features @ coefficients[1:] + coefficients[0], axis=1)
+        return out[:, :count]
+
+
+def conversations(kind: str, few: bool = False) -> dict[str, Scored]:
+    """locomo's conversations: `answers` to questions, or `turns`; with all observations as memories, or a few."""
+    folder = real_rows.FOLDER / "locomo"
+    memories = pl.read_parquet(folder / "memories.parquet").filter(pl.col("type") == "observation")
+    asked = pl.read_parquet(folder / "interactions.parquet")
+    asked = asked.filter((pl.col("task_type") == "dialog_turn") == (kind == "turns"))
+    links = pl.read_parquet(folder / "links.parquet").filter(pl.col("label") == LABELS[kind])
+    found = {}
+    for (project,), own in memories.sort("project").group_by("project", maintain_order=True):
+        chosen = own.sample(_FEW_MEMORIES, seed=_SEED) if few else own
+        found[str(project)] = _scored(asked.filter(pl.col("project") == project), chosen, links)
+    return found
+
+
+def _scored(asked: pl.DataFrame, memories: pl.DataFrame, links: pl.DataFrame) -> Scored:
+    candidates = memory_candidates(asked["prompt"], asked["response"], memories["content"], word_vectors, UsedParams())
+    rows = asked.select(interaction_id="id").with_row_index("row")
+    pairs = links.join(rows, on="interaction_id").join(
+        memories.select(memory_id="id").with_row_index("column"), on="memory_id"
+    )
+    gold = np.zeros((asked.height, memories.height), bool)
+    gold[pairs["row"].to_numpy(), pairs["column"].to_numpy()] = True
+    features = np.stack([candidates.features[name] for name in COEFFICIENTS], axis=2)
+    return Scored(candidates.memory, features, gold, (asked["task_type"] == "qa_cat5").to_numpy())
+
+
+def fitted(cases: list[tuple[Scored, float]]) -> Any:
+    """Intercept and coefficients: weighted ridge logistic regression on standardised features (Newton's method)."""
+    found = [(*part.cases(), weight) for part, weight in cases]
+    features = np.concatenate([features for features, _, _ in found])
+    gold = np.concatenate([gold for _, gold, _ in found]).astype(float)
+    weights = np.concatenate([np.full(len(gold), weight) for _, gold, weight in found])
+    mean = np.average(features, axis=0, weights=weights)
+    spread = np.sqrt(np.average((features - mean) ** 2, axis=0, weights=weights)) + 1e-9
+    columns = np.hstack([np.ones((len(features), 1)), (features - mean) / spread])
+    ridge = np.diag([0.0, *[_RIDGE] * len(mean)])
+    found = np.zeros(len(ridge))
+    for _ in range(_STEPS):
+        expected = 1 / (1 + np.exp(-np.clip(columns @ found, -30, 30)))
+        slope = columns.T @ (weights * (expected - gold)) + ridge @ found
+        curve = (columns * (weights * expected * (1 - expected) + 1e-9)[:, None]).T @ columns + ridge
+        found -= np.clip(np.linalg.solve(curve, slope), -3, 3)
+    coefficients = found[1:] / spread
+    return np.append(found[0] - (mean * coefficients).sum(), coefficients)
+
+
+def measures(parts: list[tuple[Any, Any]]) -> dict[str, float]:
+    """hit@1 and recall@5 of linked answers; average precision of all pairs of linked answers, and of all answers."""
+    hits, recalls = [], []
+    for scores, gold in parts:
+        linked = gold.any(axis=1)
+        ranked = np.take_along_axis(gold[linked], np.argsort(-scores[linked], axis=1, kind="stable"), axis=1)
+        hits += list(ranked[:, 0])
+        recalls += list(ranked[:, :5].sum(axis=1) / ranked.sum(axis=1))
+    every = [(scores.ravel(), gold.ravel()) for scores, gold in parts]
+    linked = [(scores[gold.any(axis=1)].ravel(), gold[gold.any(axis=1)].ravel()) for scores, gold in parts]
+    return {
+        "hit@1": float(np.mean(hits)),
+        "recall@5": float(np.mean(recalls)),
+        "AP linked": _average_precision(linked),
+        "AP all": _average_precision(every),
+    }
+
+
+def _average_precision(parts: list[tuple[Any, Any]]) -> float:
+    scores, gold = (np.concatenate(part) for part in zip(*parts, strict=True))
+    ranked = gold[np.argsort(-scores, kind="stable")]
+    return float((np.cumsum(ranked) / np.arange(1, len(ranked) + 1))[ranked].mean())
