@@ -87,10 +87,10 @@ def _considered(
         update={"bucket": 2 * params.bucket, "neighbours": _MET_PER_CONSIDERED * params.neighbours}
     )
     found = pair_candidates(texts, which, scopes, is_known, doubled)
-    begins = items["from"].dt.timestamp("us").to_numpy()
     ends = items["until"].dt.timestamp("us").fill_null(np.iinfo(np.int64).max).to_numpy()
     asked = ~is_known[found.right]
-    was_active = (begins[found.left] < begins[found.right]) & (ends[found.left] >= begins[found.right])
+    # what began at the same instant stands after what is asked about, and is not met
+    was_active = ends[found.left] >= items["from"].dt.timestamp("us").to_numpy()[found.right]
     chosen = np.flatnonzero(asked & was_active)
     chosen = chosen[first_per(found.right[chosen], np.arange(len(chosen)), params.neighbours)]
     left, right, likeness = found.left[chosen], found.right[chosen], found.likeness[chosen]

@@ -17,8 +17,8 @@ class Decisions(Landed):
 
     decision_id: str = column("Key: digest of command, target, values and the publish decided on.")
     command: str = column(
-        "What was decided: `forget apply`, `forget restore`, `forget hold`, `forget release`, ...; of a language model's"
-        " answer its method."
+        "What was decided: `forget apply`, `forget restore`, `forget hold`, `forget release`, ...; of a language"
+        " model's answer its method."
     )
     target_kind: Literal["project", "memory", "item"] = column("What `target` names; an item is one of review_queue.")
     target: str = column("The memory's or item's id, or the project.")

@@ -39,6 +39,7 @@ APART = [
     ("Released in March", "Released in April"),
     ("Ask Alice for access", "Ask Bob for access"),
     ("Edit src/app.py first", "Edit src/api.py first"),
+    ("Ask for access early", "Ask Alice for access early"),
     ("Alice reports to Bob", "Bob reports to Alice"),
     ("Copy from staging to production", "Copy from production to staging"),
     ("The user prefers tabs over spaces", "The user prefers spaces over tabs"),
@@ -68,6 +69,7 @@ TAKEN_BACK = [
 ]
 UNRELATED = [
     ("Issue 12 is fixed", "Issue 13 is fixed"),
+    ("Review PR 12 first", "Review PR 13 first"),
     ("Alice likes apples", "Alice likes pears"),
     ("Nate won 2 games", "Nate won 3 games"),
     ("Bob lives in Munich", "Alice moved from Munich to Berlin"),

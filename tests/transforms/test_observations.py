@@ -75,6 +75,15 @@ def test_a_newer_state_keeps_the_journey_and_takes_no_proof_from_the_older():
     assert [(row["text"], row["supersedes"]) for row in without] == [("The API port is 9090", ["old", "same"])]
 
 
+def test_a_state_holds_from_when_it_was_said_after_the_one_it_replaced():
+    rows = [change("old", "The API port is 8080"), change("soon", "The API port is 9090", day=1),
+            change("still", "The API port is 8080", day=3), change("new", "The API port is 9090", day=5)]  # fmt: skip
+    (found,) = observations_in(rows)
+    assert [(step["text"], step["from"][:10], step["until"]) for step in json.loads(found["journey"])] == [
+        ("The API port is 8080", "2026-03-01", "2026-03-06T00:00:00Z"), ("The API port is 9090", "2026-03-06", None),
+    ]  # fmt: skip
+
+
 def test_two_at_one_instant_contradict_and_both_stay():
     rows = [change("on", "The response cache is enabled"), change("off", "The response cache is disabled")]
     found = observed_in(rows)
