@@ -115,8 +115,9 @@ _INTERACTION = (
 def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  # noqa: A002 - what it is called
     """Print a memory's counts with the interactions behind them, as `text` (`limit` of each) or `json` (all).
 
-    Given an interaction's id, prints the memories that were injected into it, echoed by it or used in it; given that of a strategy
-    (or one of its wordings), an error or an outcome, the attempts behind it; of an observation, what it stands on.
+    Given an interaction's id, prints the memories that were injected into it, echoed by it or used in it; given that of
+    a strategy (or one of its wordings), an error or an outcome, the attempts behind it; of an observation, what it
+    stands on.
 
     Raises UserError when nothing is published, or nothing that is published has this id.
     """

@@ -67,6 +67,8 @@ def _considered(
     said: pl.DataFrame, active: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams
 ) -> dict[int, list[Considered]]:
     """Per row of `said` the most alike memories active just before, most alike first."""
+    if said.select("project", "scope").is_unique().all():
+        return {}  # nothing to compare, and no vectors to load
     columns = ["memory_id", "project", "scope", "content", "normal", "from"]
     items = pl.concat(
         [

@@ -73,9 +73,9 @@ def memory_confidence(uses: pl.DataFrame, memories: pl.DataFrame, params: Memory
         memories: memory_id, confidence (the initial one, or NULL).
         params: `confidence_weight`, `interval_mass`.
 
-    confirmed_count, contradicted_count: references (the answer echoes or uses it) in attempts that succeeded, failed. The latter is
-    not evidence that the text is false: `contradicted_expected` says how many of exactly these uses were expected to
-    fail without it. It is NULL without uses, or where nothing at all was known before any of them.
+    confirmed_count, contradicted_count: references (the answer echoes or uses it) in attempts that succeeded, failed.
+    The latter is not evidence that the text is false: `contradicted_expected` says how many of exactly these uses were
+    expected to fail without it. It is NULL without uses, or where nothing at all was known before any of them.
 
     confidence, confidence_low, confidence_high: Beta posterior mean and credible interval. Every use adds what its end
     says beyond what was expected: a success 1 - expected for, a failure expected against; for less against is observed

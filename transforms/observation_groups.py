@@ -48,6 +48,8 @@ def statement_pairs(
     statements: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams
 ) -> list[StatementPair]:
     """Pairs of `distinct_statements` that are worth a word: they have a relation, or are nearly alike enough."""
+    if statements.select("project", "scope").is_unique().all():
+        return []  # nothing to compare, and no vectors to load
     texts = pair_texts(statements["content"], word_vectors)
     scopes = statements.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
     number = np.arange(statements.height)
@@ -61,6 +63,18 @@ def statement_pairs(
     relations = pair_relations(
         statements["content"], TextPairs(earlier, later, is_later), found.likeness, alike, params
     )
+    # the first of the two was said again since: did the other replace it then, they are at odds now
+    again = np.flatnonzero(swapped & np.array([not related.relation for related in relations], dtype=bool))
+    once = pair_relations(
+        statements["content"],
+        TextPairs(found.left[again], found.right[again], np.ones(len(again), bool)),
+        found.likeness[again],
+        alike[again],
+        params,
+    )
+    for at, related in zip(again.tolist(), once, strict=True):
+        if related.relation == "supersedes":
+            earlier[at], later[at], relations[at] = found.left[at], found.right[at], related
     proposed = round(params.proposal_similarity * 10_000)
     return sorted(
         StatementPair(a, b, score, related)

@@ -57,7 +57,7 @@ def observed(
         answered: what a language model said of pairs of memories (see `answered_pairs`); None: nothing.
 
     An observation's text is that of the member most often confirmed; of these, of the one said by most memories, with
-    most content words, first.
+    most words, first.
     """
     memories = active_memories(states)
     if memories.is_empty():
@@ -120,7 +120,7 @@ def _observations(placed: pl.DataFrame, found: Groups, as_of: datetime, params: 
         pl.col("content").first().alias("text"),
         pl.col("memory_id").first().alias("best_memory_id"),
         pl.col("memory_id").sort().alias("memory_ids"),
-        (weighted.filter(known).sum() / outcomes.filter(known).sum() / _FIXED_POINT).alias("confidence"),
+        (weighted.filter(known).sum() / (outcomes.filter(known).sum() * _FIXED_POINT)).alias("confidence"),
         known.any().alias("is_known"),
         pl.col("trend").sort_by(by_use, descending=[True, True, False], nulls_last=True).first(),
         pl.col("last_referenced_at").max(),
@@ -255,7 +255,8 @@ def _contradictions(pairs: list[StatementPair], best: dict[int, _Best]) -> pl.Da
 def _merge_proposals(placed: pl.DataFrame, found: Groups, best: dict[int, _Best]) -> pl.DataFrame:
     """Observations of several memories, the best to be kept; and pairs that may be one fact."""
     several = (
-        placed.filter(pl.col("head") == pl.col("end"), pl.len().over("end") > 1)
+        placed.filter(pl.col("head") == pl.col("end"))
+        .filter(pl.len().over("end") > 1)
         .group_by("end", maintain_order=True)
         .agg(
             pl.struct(_Best._fields).alias("memories"),

@@ -55,16 +55,17 @@ def compared_memories(
     frequency = np.bincount(has.indices, minlength=has.shape[1])
     rarity = np.log((has.shape[0] + 1) / (frequency + 0.5))
     weight = np.maximum(np.rint(np.maximum(rarity, 0.05) * forms.prominence).astype(np.int64), 1)
-    known = np.flatnonzero(frequency)
-    place = np.full(has.shape[1], len(known), np.int32)
-    place[known] = np.arange(len(known), dtype=np.int32)
     rows = np.repeat(np.arange(has.shape[0]), np.diff(has.indptr))
     order = np.lexsort((has.indices, -weight[has.indices], rows))
     nth = np.arange(len(order)) - np.repeat(has.indptr[:-1], np.diff(has.indptr))
     kept = nth < _MAX_WORDS
+    # only words that are compared, so that one endless memory does not make every comparison endless
+    known = np.unique(has.indices[order][kept])
+    place = np.zeros(has.shape[1], np.int32)
+    place[known] = np.arange(len(known), dtype=np.int32)
+    is_name = np.append(np.bincount(uncapitalised.indices, minlength=has.shape[1])[known] == 0, [False])
     words = np.full((has.shape[0], int(min(np.diff(has.indptr).max(initial=0), _MAX_WORDS))), len(known), np.int32)
     words[rows[order][kept], nth[kept]] = place[has.indices[order][kept]]
-    is_name = np.append(np.bincount(uncapitalised.indices, minlength=has.shape[1])[known] == 0, [False])
     meaning, wording = text_directions(has, weight, forms)
     padded = np.append(weight[known], 0)[words]
     return ComparedMemories(

@@ -91,7 +91,7 @@ FIRST_ROWS = {
     },
     "fading_calibration": {"cutoff_at": "2026-02-16T00:00:00Z", "memories_count": 1, "faded_as_said": 1.0},
     "observations": {"project": "facts", "proof_count": 2, "memories_count": 2, "text": "The API port is 9090"},
-    "state_changes": {"step": 1, "from_at": "2026-03-08T08:00:00Z", "until_at": "2026-03-09T08:00:00Z"},
+    "state_changes": {"step": 1, "from_at": "2026-03-01T10:00:00Z", "until_at": "2026-03-02T08:00:00Z"},
     "contradicting_observations": {"project": "facts", "proof_count": 1, "contradicting_proof_count": 1},
     "curation": {"memory_id": "port again", "action": "skip", "kind": "fact", "target_memory_id": "new port"},
     "forgetting_plan": {"rule": "superseded", "memory_id": "old", "is_shadow": False},
@@ -99,7 +99,13 @@ FIRST_ROWS = {
     "forgotten": {"action": "held", "target": "empty", "reason": "an audit", "changed_by": "person"},
     "review_queue": {"rank": 1, "kind": "harmful", "text": memory("bad advice")["content"], "reason": HARMFUL},
     "review_by_project": {"project": "attic", "harmful": 0, "candidates": 0},
-    "reviewed": {"action": "promote", "kind": "fading", "changed_by": "ada", "reason": "it is right", "changed_ids": []},
+    "reviewed": {
+        "action": "promote",
+        "kind": "fading",
+        "changed_by": "ada",
+        "reason": "it is right",
+        "changed_ids": [],
+    },
     "regret": {
         "basis": "shadow",
         "rule": "",
@@ -124,11 +130,11 @@ GIVEN = {
 def fact_rows() -> list[dict[str, Any]]:
     """A fact said twice, a state that changed, and two memories made at once that cannot both hold."""
     said = {
-        "old port": ("2026-03-08T08:00:00Z", "The API port is 8080", ["ticket 1"]),
-        "new port": ("2026-03-09T08:00:00Z", "The API port is 9090", ["ticket 2"]),
-        "port again": ("2026-03-09T09:00:00Z", "The api port is 9090.", ["ticket 3"]),
-        "cache on": ("2026-03-09T08:00:00Z", "The response cache is enabled", ["ticket 4"]),
-        "cache off": ("2026-03-09T08:00:00Z", "The response cache is disabled", ["ticket 5"]),
+        "old port": ("2026-03-01T10:00:00Z", "The API port is 8080", ["ticket 1"]),
+        "new port": ("2026-03-02T08:00:00Z", "The API port is 9090", ["ticket 2"]),
+        "port again": ("2026-03-02T09:00:00Z", "The api port is 9090.", ["ticket 3"]),
+        "cache on": ("2026-03-02T08:00:00Z", "The response cache is enabled", ["ticket 4"]),
+        "cache off": ("2026-03-02T08:00:00Z", "The response cache is disabled", ["ticket 5"]),
     }
     return [
         memory(name, changed_at=at, project="facts", content=text, source_ids=sources)

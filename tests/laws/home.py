@@ -22,7 +22,15 @@ from slowwave.transforms.serving_tables import Runs
 
 PUBLISHED = tuple(table.name for table in serving_tables.PUBLISHED)
 # Empty where nobody set a quota or decided anything.
-DECIDED = {"forgetting_plan", "forgetting_quotas", "forgetting_audit", "regret", "review_queue", "review_statements", "review_decisions"}
+DECIDED = {
+    "forgetting_plan",
+    "forgetting_quotas",
+    "forgetting_audit",
+    "regret",
+    "review_queue",
+    "review_statements",
+    "review_decisions",
+}
 Row = dict[str, Any]
 
 

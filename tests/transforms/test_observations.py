@@ -96,13 +96,19 @@ def test_two_at_one_instant_contradict_and_both_stay():
     assert "opposite" in at_odds["reason"]
 
 
-def test_what_was_said_again_since_is_at_odds_and_not_replaced():
+@pytest.mark.parametrize("again", ["User lives in Munich", "The user lives in Munich"])
+def test_what_was_said_again_since_is_at_odds_and_not_replaced(again):
     rows = [change("old", "User lives in Munich"), change("new", "User moved from Munich to Berlin", day=1),
-            change("again", "The user lives in Munich", day=2)]  # fmt: skip
+            change("again", again, day=2)]  # fmt: skip
     found = observed_in(rows)
     assert [row["supersedes"] for row in found.observations.to_dicts()] == [[], []]
     (at_odds,) = found.contradictions.to_dicts()
     assert at_odds["reason"].endswith("said again since")
+
+
+def test_one_memory_and_those_it_replaced_are_nothing_to_merge():
+    rows = [change("old", "The API port is 8080"), change("new", "The API port is 9090", day=1)]
+    assert observed_in(rows).merge_proposals.is_empty()
 
 
 def test_several_memories_of_one_fact_are_proposed_to_be_merged_into_the_best():
@@ -138,7 +144,7 @@ def test_no_chain_joins_two_ends():
     texts = [" ".join(f"word{chr(97 + n)}" for n in range(count)) for count in range(10, 26)]
     found = observations_in([change(f"m{n}", text, day=n) for n, text in enumerate(texts)])
     sizes = [len(row["memory_ids"]) for row in found]
-    assert max(sizes) > 1, "neighbours join"
+    assert max(sizes) > 2, "they join a representative, and not each other"
     assert len(sizes) > 1, "ends do not"
 
 

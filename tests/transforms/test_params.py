@@ -12,7 +12,7 @@ from slowwave.transforms.params import EvidenceParams, Params
 OTHER_EVIDENCE: dict[str, Any] = {
     "injected_method": "injected/2", "echo_method": "echo/2", "global_types": ("identity",),
     "echo_code_points": 81, "echo_min_code_points": 13, "broad_memories": 11, "bulk_memories": 101,
-    "extract": {"min_code_points": 9},
+    "extract": {"min_code_points": 9}, "used": {"threshold": 0.61},
 }  # fmt: skip
 OTHER: dict[str, Any] = {
     "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "attempts": {"min_occurrences": 4},
@@ -20,7 +20,8 @@ OTHER: dict[str, Any] = {
     "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},
     "scorecard": {"horizon_days": 8}, "strength": {"fit_windows": 23}, "need": {"windows": 23},
     "trend": {"min_bursts": 5}, "verdict": {"grace_days": 15}, "project_health": {"growth_days": 31},
-    "review": {"prior_wrong": 0.2}, "review_queue": {"min_sessions": 2}, "forgetting": {"grace_days": 31}, "llm": {"answer_tokens": 401},
+    "review": {"prior_wrong": 0.2}, "review_queue": {"min_sessions": 2}, "forgetting": {"grace_days": 31},
+    "llm": {"answer_tokens": 401},
     "observations": {"fresh_days": 31},
 }  # fmt: skip
 

@@ -1,0 +1,78 @@
+"""What the released methods observe and decide in a small log written by rule; every digit.
+
+The files in tests/golden are released: neither they nor `PINNED` change. A better method is a new version with a folder
+of its own. To write the files of a new version, run
+
+    SLOWWAVE_REGENERATE_GOLDEN=1 pytest tests/transforms/test_observations_golden.py
+
+read what changed line by line, and pin the hash that the failing test names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import orjson
+import polars as pl
+import pytest
+from observation_rows import AS_OF, PARAMS, START, change, health_of, states_of
+
+from slowwave.flows.word_vectors import word_vectors
+from slowwave.transforms.curation_decisions import curation_decisions
+from slowwave.transforms.observations import observed
+
+FOLDER = Path(__file__).resolve().parents[1] / "golden"
+PINNED: dict[str, str] = {
+    "observe-1/observations": "2d15b29b324914a05f9f5f338338b8678f372e39053dbaa064d0c9adc6e8ac2b",
+    "observe-1/contradictions": "2a4ecefb231c09e140f21e3a29d68c5f29641c497fa503e11cd0ca0776771141",
+    "observe-1/merge_proposals": "40f1a739774eb441588cbfea5c2ebf86c3578d1eaa1c41b74f140856e0d894ea",
+    "curate-1/curation_decisions": "98c906d022e1aa66bd1c9ec5aa9be01bababfc545794cb65913701a7c5908e82",
+}
+TEXTS = (
+    "User prefers dark mode", "The user prefers dark mode.", "The users prefer dark mode in the editor",
+    "The API port is 8080", "The API port is 9090", "The API port is now 7070", "Always run the linter before pushing",
+    "Run the linter before pushing", "Do not run the linter before pushing", "User lives in Munich",
+    "User moved from Munich to Berlin", "User lives in Munich", "Forget that the user likes tea", "The user likes tea",
+    "The nightly backup of the billing database runs in Frankfurt", "Alice visited Paris in March",
+    "The nightly backup of the billing database is running in Frankfurt", "Forget that the user likes tea",
+)  # fmt: skip
+
+
+def _golden() -> dict[str, pl.DataFrame]:
+    rows = [
+        change(f"m{n:02}", text, day=n, source_ids=[f"s{n % 5}"] if n % 3 else None) for n, text in enumerate(TEXTS)
+    ]
+    rows += [change("on", "The response cache is enabled"), change("off", "The response cache is disabled")]
+    rows.append(change("m01", day=40, status="archived"))
+    health = [
+        {"memory_id": f"m{n:02}", "confidence": n / 20, "confirmed_count": n % 4, "contradicted_count": n % 2,
+         "reference_count": n % 5, "trend": "stable", "last_referenced_at": START + timedelta(days=50 + n)}
+        for n in range(0, len(TEXTS), 2)
+    ]  # fmt: skip
+    states = states_of(rows)
+    told = observed(states, health_of(health), word_vectors, AS_OF, PARAMS)
+    return {
+        **{f"observe-1/{name}": table for name, table in told._asdict().items()},
+        "curate-1/curation_decisions": curation_decisions(states, word_vectors, PARAMS),
+    }
+
+
+@pytest.fixture(scope="module")
+def golden() -> dict[str, bytes]:
+    return {
+        name: b"".join(orjson.dumps(row, option=orjson.OPT_UTC_Z) + b"\n" for row in table.iter_rows(named=True))
+        for name, table in _golden().items()
+    }
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_released(golden: dict[str, bytes], name: str) -> None:
+    path = FOLDER / f"{name}.ndjson"
+    if os.environ.get("SLOWWAVE_REGENERATE_GOLDEN"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(golden[name])
+    assert golden[name].decode().splitlines() == path.read_text().splitlines()
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == PINNED[name]
