@@ -118,10 +118,8 @@ def _counted(prompts: pl.Series, answers: pl.Series, contents: pl.Series, word_v
     texts = [texts.cast(pl.String).rename("text") for texts in (prompts, answers, contents, uncapitalised)]
     counts = word_counts(pl.concat(texts))
     ends = np.cumsum([len(part) for part in texts])
-    return _Counted(
-        *(counts.matrix[start:end] for start, end in pairwise([0, *ends])),
-        word_forms(counts.words, word_vectors),
-    )
+    prompt, answer, memory, plain = (counts.matrix[start:end] for start, end in pairwise([0, *ends]))
+    return _Counted(prompt, answer, memory, plain, word_forms(counts.words, word_vectors))
 
 
 def _of_projects(

@@ -46,7 +46,7 @@ def _seconds_per_pair_in_a_loop(answers: list[str], memories: list[str]) -> floa
 
 @pytest.mark.parametrize(("memories", "answers"), [(100, 20_000), (10_000, 5_000)])
 def test_bench_used(memories: int, answers: int) -> None:
-    drawn = random.Random(4)  # noqa: S311 - made-up texts
+    drawn = random.Random(4)
     texts = _texts(drawn, answers + memories, 60, 220)
     held = [" ".join(text.split()[:14]) for text in texts[answers:]]
     told = [f"{text} {drawn.choice(held)}" if place % 10 == 0 else text for place, text in enumerate(texts[:answers])]
