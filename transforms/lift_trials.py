@@ -82,8 +82,8 @@ def memory_numbers(references: pl.DataFrame, interactions: pl.DataFrame) -> pl.D
 def had(references: pl.DataFrame, known: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
     """The trials that had a memory, injected or found in the answer, sorted by memory and trial.
 
-    Columns: memory_id, is_injected, is_referenced, those of `known` (see `trials`) and `memory`, its number in `numbers`
-    (memory_id, memory).
+    Columns: memory_id, is_injected, is_referenced, those of `known` (see `trials`) and `memory`, its number in
+    `numbers` (memory_id, memory).
     """
     return (
         references.filter(pl.col("is_injected") | pl.col("is_referenced"))

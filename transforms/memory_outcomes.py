@@ -68,8 +68,8 @@ def memory_confidence(uses: pl.DataFrame, memories: pl.DataFrame, params: Memory
     """Per memory_id of `uses`, sorted: counts of its uses by how they ended, and the confidence they leave.
 
     Args:
-        uses: memory_id, block, is_referenced, success (0 or 1), expected, history: the interactions that had the memory,
-            with the forecast of success without it (see `expected_success`).
+        uses: memory_id, block, is_referenced, success (0 or 1), expected, history: the interactions that had the
+            memory, with the forecast of success without it (see `expected_success`).
         memories: memory_id, confidence (the initial one, or NULL).
         params: `confidence_weight`, `interval_mass`.
 

@@ -30,20 +30,18 @@ def words(text: pl.Expr) -> pl.Expr:
 
 def word_counts(texts: pl.Series) -> WordCounts:
     """The words of each text, counted."""
-    found = (
-        pl.DataFrame({"text": texts.rename("text")})
-        .lazy()
-        .select(pl.int_range(pl.len(), dtype=pl.Int32).alias("row"), words(pl.col("text")).alias("word"))
-        .explode("word", empty_as_null=False)
-        .group_by("row", "word")
-        .agg(pl.len().cast(pl.Int32).alias("count"))
-        .with_columns(pl.col("word").rank("dense").cast(pl.Int32).sub(1).alias("column"))
-        .sort("row", "column")
-        .collect()
-    )
-    known = found.select("word", "column").unique().sort("column")["word"]
-    cells = (found["row"].to_numpy(), found["column"].to_numpy())
-    return WordCounts(sp.csr_array((found["count"].to_numpy(), cells), shape=(len(texts), len(known))), known)
+    found = texts.rename("text").to_frame().select(words(pl.col("text")).alias("word"))["word"]
+    every = found.explode(empty_as_null=False)
+    known = every.unique().sort()
+    # a hash join on the words is several times as fast as grouping by them
+    places = every.to_frame().join(
+        known.to_frame().with_row_index("column"), on="word", how="left", maintain_order="left"
+    )["column"]
+    ends = np.concatenate([[0], np.cumsum(found.list.len().to_numpy(), dtype=np.int64)])
+    cells = (np.ones(len(places), np.int32), places.cast(pl.Int32).to_numpy(writable=True), ends.astype(np.int32))
+    counts = sp.csr_array(cells, shape=(len(texts), len(known)))
+    counts.sum_duplicates()
+    return WordCounts(counts, known)
 
 
 def gram_counts(texts: pl.Series, sizes: tuple[int, ...] = (3, 4, 5)) -> Any:  # noqa: ANN401 - scipy has no types
@@ -52,9 +50,7 @@ def gram_counts(texts: pl.Series, sizes: tuple[int, ...] = (3, 4, 5)) -> Any:  #
     Columns are hashes of the n-grams.
     """
     spaced = pl.select(
-        pl.lit(" ")
-        + pl.lit(texts.fill_null("")).str.to_lowercase().str.extract_all(WORD).list.join("  ")
-        + pl.lit(" ")
+        pl.lit(" ") + pl.lit(texts.fill_null("")).str.to_lowercase().str.extract_all(WORD).list.join("  ") + pl.lit(" ")
     ).to_series()
     points = np.frombuffer("".join(spaced.to_list()).encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
     lengths = spaced.str.len_chars().to_numpy()

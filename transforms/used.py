@@ -125,13 +125,12 @@ def _counted(prompts: pl.Series, answers: pl.Series, contents: pl.Series, word_v
 def _of_projects(
     interactions: pl.DataFrame, pool: pl.DataFrame, word_vectors: WordVectors, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
-    contents = pool["content"].fill_null("").unique().sort()
-    counted = _counted(interactions["prompt"], interactions["answer"], contents, word_vectors)
-    known = pool.join(
-        pl.DataFrame({"content": contents}).with_row_index("text"),
-        left_on=pl.col("content").fill_null(""),
-        right_on="content",
+    looked_for = pool.with_columns(pl.col("content").fill_null("")).filter(
+        pl.col("content").str.count_matches(WORD) >= params.min_words
     )
+    contents = looked_for["content"].unique().sort()
+    counted = _counted(interactions["prompt"], interactions["answer"], contents, word_vectors)
+    known = looked_for.join(pl.DataFrame({"content": contents}).with_row_index("text"), on="content")
     numbered = interactions.with_row_index("row")
     for (project,), asked in numbered.group_by("project", maintain_order=True):
         seen = known.filter(pl.col("is_global") | (pl.col("project") == project))

@@ -68,7 +68,7 @@ def test_what_counts_is_right_four_times_in_five(judged):
         for kind, parts in judged.items():
             for part, scores in parts:
                 counts = _counted(part, scores, threshold)
-                wrong += counts.any(axis=1)[part.is_wrong].tolist()
+                wrong += [bool(row.any()) for row in counts[part.is_wrong]]
                 counts, gold = counts[~part.is_wrong], part.gold[~part.is_wrong]
                 sums[kind] += [(counts & gold).sum(), counts.sum(), gold.sum()]
         sums["both"] = sums["answers"] + sums["turns"]

@@ -176,3 +176,10 @@ def test_the_vector_of_a_word_does_not_depend_on_the_words_beside_it():
     alone = word_vectors(pl.Series(["dog"]))
     beside = word_vectors(pl.Series(["antidisestablishmentarianism", "dog"]))
     assert (alone[0] == beside[1]).all()
+
+
+@given(st.permutations(range(6)))
+def test_equal_memories_are_chosen_by_id_not_by_order(order):
+    held = [{"memory_id": f"m{n}", "content": NOTES[0]} for n in order]
+    params = UsedParams(candidates=2, threshold=0.0001)
+    assert found([ASKED[2]], held, params)["memory_id"].to_list() == ["m0", "m1"]
