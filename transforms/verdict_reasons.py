@@ -47,7 +47,7 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     used = pl.format("Referenced in {}, last {}", counted(pl.col("reference_count"), "interaction"), since)
     # cut off, not rounded: what faded below .1 must not read as .10
     strength = decimals((pl.col("strength") * 100).floor() / 100)
-    undetected = pl.format("No detected use in {}; echo finds only part of all uses.", injected)
+    undetected = pl.format("No detected use in {}; at this threshold less than half of all uses is found.", injected)
     sentences = {
         "never_landed": pl.format("Never landed: only its id is known, from {}.", injected),
         "candidate": pl.format("Candidate, created {}: waits for a decision.", _days_ago(age)),
@@ -91,7 +91,8 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         pl.when(~pl.col("is_injection_logged") & (case == "never_injected"))
         .then(
             pl.format(
-                "No detected use although eligible in {}; no injections are logged; echo finds only part.", eligible
+                "No detected use although eligible in {}; no injections are logged; less than half of all uses is found.",
+                eligible,
             )
         )
         .otherwise(told)

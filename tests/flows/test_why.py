@@ -122,7 +122,7 @@ JUDGED = {
         "strength 1.00 (strong; half-life 90 days); trend new",
     ],
     "faded": [
-        "verdict forget: - No detected use in 12 injections; echo finds only part of all uses.",
+        "verdict forget: - No detected use in 12 injections; at this threshold less than half of all uses is found.",
         "- Faded to strength .01.",
         "strength 0.01 (forgettable; half-life 15 days); faded on 2025-08-28; trend new",
     ],

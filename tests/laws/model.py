@@ -21,7 +21,9 @@ from slowwave.transforms.used import STEPS, used_memories
 from slowwave.transforms.used_params import UsedParams
 
 Row = dict[str, Any]
-_ASKED = dict.fromkeys(("interaction_id", "project", "prompt", "response", "response_summary"), pl.String)
+_ASKED: dict[str, Any] = dict.fromkeys(
+    ("interaction_id", "project", "prompt", "response", "response_summary"), pl.String
+)
 _POOL = {
     "memory_id": pl.String, "is_global": pl.Boolean, "project": pl.String, "content": pl.String,
     "valid_from": pl.Datetime("us"), "valid_until": pl.Datetime("us"),

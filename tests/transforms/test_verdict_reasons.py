@@ -58,10 +58,16 @@ def reasons_of(row, *others, **said):
             unused_row(injected_count=3, eligible_count=50),
             ["No detected use in 3 injections, eligible in 50 interactions: too few to judge (under 10)."],
         ),
-        (unused_row(injected_count=41), ["No detected use in 41 injections; echo finds only part of all uses."]),
+        (
+            unused_row(injected_count=41),
+            ["No detected use in 41 injections; at this threshold less than half of all uses is found."],
+        ),
         (
             unused_row(injected_count=41, **FADED),
-            ["No detected use in 41 injections; echo finds only part of all uses.", "Faded to strength .04."],
+            [
+                "No detected use in 41 injections; at this threshold less than half of all uses is found.",
+                "Faded to strength .04.",
+            ],
         ),
         (
             health_row(**FADED, trend="stale", last_referenced_at=ago(200)),
@@ -92,7 +98,7 @@ def test_use_is_told_in_a_sentence(row, sentences):
 
 def test_where_no_injection_is_logged_that_is_said():
     assert reasons_of(unused_row(eligible_count=120, injected_count=0)) == [
-        "No detected use although eligible in 120 interactions; no injections are logged; echo finds only part."
+        "No detected use although eligible in 120 interactions; no injections are logged; less than half of all uses is found."
     ]
 
 
