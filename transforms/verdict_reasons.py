@@ -91,7 +91,8 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         pl.when(~pl.col("is_injection_logged") & (case == "never_injected"))
         .then(
             pl.format(
-                "No detected use although eligible in {}; no injections are logged; less than half of all uses is found.",
+                "No detected use although eligible in {}; no injections are logged; less than half of all uses "
+                "is found.",
                 eligible,
             )
         )
