@@ -98,8 +98,10 @@ def test_use_is_told_in_a_sentence(row, sentences):
 
 def test_where_no_injection_is_logged_that_is_said():
     assert reasons_of(unused_row(eligible_count=120, injected_count=0)) == [
-        "No detected use although eligible in 120 interactions; no injections are logged; less than half of all uses "
-        "is found."
+        (
+            "No detected use although eligible in 120 interactions; no injections are logged; "
+            "less than half of all uses is found."
+        )
     ]
 
 
