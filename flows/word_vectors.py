@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,13 @@ DIMENSIONS = 256
 
 @cache
 def _model() -> Any:  # noqa: ANN401 - wordllama has no types
+    root = logging.getLogger()
+    level, handlers = root.level, root.handlers[:]
     import wordllama  # takes a third of a second, and most commands need none of it
 
+    # importing it sets up logging, so that every library's messages would appear on the terminal
+    root.setLevel(level)
+    root.handlers[:] = handlers
     folder = Path(wordllama.__file__).parent
     model = wordllama.WordLlama.load(dim=DIMENSIONS, cache_dir=folder, disable_download=True)
     # padding would add the unknown token to short words, as often as the longest word beside them has tokens

@@ -42,7 +42,7 @@ def memory_references(
     pair = ["interaction_id", "memory_id"]
     found = (
         injected.join(_echoed(interactions, pool).lazy(), on=pair, how="full", coalesce=True)
-        .join(used.lazy().select(*pair, pl.col("used_score") / STEPS), on=pair, how="full", coalesce=True)
+        .join(used.lazy().select(*pair, (pl.col("used_score") / STEPS).round(4)), on=pair, how="full", coalesce=True)
         .with_columns(
             pl.col("is_injected").fill_null(value=False),
             pl.col("echoed_in").is_not_null().alias("is_echoed"),
