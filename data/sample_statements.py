@@ -1,4 +1,4 @@
-"""What agents state in passing in the sample logs: decisions, rules and facts that no memory holds yet."""
+"""What agents state in passing in the sample logs, and notes of a quiet project that change and contradict."""
 
 from slowwave.data.sample_text import Draw
 
@@ -24,6 +24,19 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     ),
     "": ("The owner prefers short answers with the command to run at the end.",),
 }
+
+# A project without interactions, whose memories change, repeat and contradict each other: (day, type, content).
+NOTES_PROJECT = "lantern-notes"
+NOTES = (
+    (1, "knowledge", "The release branch of the lantern firmware is cut on Mondays."),
+    (3, "preference", "Esra used to like long answers."),
+    (9, "knowledge", "The release branch of the lantern firmware is cut on Mondays"),
+    (12, "preference", "Esra used to like long answers, now she likes short answers."),
+    (15, "knowledge", "The beacon API listens on port 8080."),
+    (15, "knowledge", "The beacon API listens on port 9090."),
+    (18, "knowledge", "Migrations of the tide database are written with Alembic."),
+    (21, "knowledge", "Forget that migrations of the tide database are written with Alembic."),
+)
 
 
 def with_statement(draw: Draw, project: str, response: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slowwave.data import sample_text as words
-from slowwave.data.sample_statements import with_statement
+from slowwave.data.sample_statements import NOTES, NOTES_PROJECT, with_statement
 from slowwave.data.sample_text import Draw, Slots
 
 Row = dict[str, Any]
@@ -151,6 +151,9 @@ class World:
         for _ in range(255):
             self._grown()
         self._duplicates()
+        for day, memory_type, content in NOTES:
+            first: Row = {"changed_at": self.start + day * DAY, "content": content, "status": "active"}
+            self._add(memory_type, NOTES_PROJECT, "", {**first, "confidence": 0.6, "changed_by": "owner"})
         for memory in self.memories:
             memory.settle()
         self._pools = {
