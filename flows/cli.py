@@ -328,6 +328,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _exit_code(arguments: list[str] | None) -> int:
     command: Any = typer.main.get_command(app)
+    given = sys.argv[1:] if arguments is None else arguments
+    # a path may be of any bytes; an id, a reason or a query is text
+    if given[:1] != ["land"] and any("\ud800" <= character <= "\udfff" for word in given for character in word):
+        return _complain("the arguments are not UTF-8", 2)
     try:
         done = command.main(args=arguments, prog_name="slowwave", standalone_mode=False)
     except typer.Abort:

@@ -3,6 +3,7 @@
 Likeness proposes, words dispose: no score makes one fact of statements that differ in a number, a negation, a date, a
 name, an opposite, who does what, or a word such as "only" or "before". And only statements whose frame is the same are
 called incompatible: "the port is 8080" and "the port is 9090", not "Issue 12 is fixed" and "issue 13 is fixed".
+What may be one fact, or may be at odds, is for people to say.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from slowwave.transforms.pair_conflicts import Conflict, conflicts
 from slowwave.transforms.pair_reading import Reading
 from slowwave.transforms.pair_words import GENERIC, NUMBERED, RETRACTING, STATES
 
-RelationName = Literal["same_fact", "supersedes", "contradicts"]
+RelationName = Literal["same_fact", "supersedes", "contradicts", "may_be_one", "may_contradict"]
 
 _VALUES = frozenset({"number", "date", "name", "opposite"})
 _COMPARING = frozenset({"over", "than"})
@@ -25,10 +26,11 @@ _MOVES = ("move", "relocate")
 _COVERED_SHARE = 0.75
 _RETRACTED_SHARE = 0.75
 _CHANGED_WORDS = 2
+_HELD = frozenset({"live", "work", "run", "stay", "host", "deploy"})
 
 
 class Relation(NamedTuple):
-    """What two statements are to each other; None where no statement can be made. `words` are those at odds."""
+    """What two statements are to each other; None where nothing can be said. `words`: those at odds, as written."""
 
     relation: RelationName | None
     reason: str
@@ -53,35 +55,87 @@ def relation(
     """
     only_earlier = [word for word in earlier.content if word not in later.content]
     only_later = [word for word in later.content if word not in earlier.content]
-    same = _same_fact(only_earlier, only_later, similarity, params)
+    same = _same_fact(earlier, later, only_earlier, only_later, similarity, params)
     if same is not None and not conflicts(earlier, later):
         return same
     if is_later and later.changes | ({"forget"} if later.is_retraction else set()):
         changed = _changed(earlier, later, only_earlier, only_later)
         if changed is not None:
             return changed
+    perhaps = _may_be_one(earlier, later, only_earlier, only_later, similarity, params)
+    if perhaps is not None:
+        return perhaps
     if max(len(set(only_earlier)), len(set(only_later))) > _CHANGED_WORDS:
         return NOTHING
-    return _incompatible(earlier, later, only_earlier, only_later, is_later=is_later)
+    found = _incompatible(earlier, later, only_earlier, only_later, is_later=is_later)
+    return found if found.relation else _may_contradict(earlier, later, only_earlier, only_later)
 
 
-def may_be_one(earlier: Reading, later: Reading) -> bool:
-    """Whether nothing but likeness keeps them from being one fact: no conflict, no word put for another."""
-    if conflicts(earlier, later):
-        return False
-    return set(earlier.content) <= set(later.content) or set(later.content) <= set(earlier.content)
+def _may_be_one(
+    earlier: Reading,
+    later: Reading,
+    only_earlier: Sequence[str],
+    only_later: Sequence[str],
+    similarity: int,
+    params: ObservationParams,
+) -> Relation | None:
+    """Nothing but likeness, or the order of their words, keeps them from being one fact."""
+    is_one_bag = bool(earlier.content) and not only_earlier and not only_later
+    if not is_one_bag and similarity < round(params.proposal_similarity * 10_000):
+        return None
+    apart = conflicts(earlier, later)
+    if apart:
+        is_turned = len(apart) == 1 and apart[0].is_order and is_one_bag
+        if not is_turned or {*apart[0].mine, *apart[0].other} & (earlier.names | later.names):
+            return None
+        return Relation("may_be_one", "the same content words in another order")
+    if is_one_bag:
+        return Relation("may_be_one", "the same content words")
+    if only_earlier and only_later:
+        said = f"one says {_listed(_written(earlier, only_earlier))}, the other {_listed(_written(later, only_later))}"
+        return Relation("may_be_one", said)
+    extra = (*_written(earlier, only_earlier), *_written(later, only_later))
+    return Relation("may_be_one", f"one has more words: {_listed(extra)}")
+
+
+def _may_contradict(
+    earlier: Reading, later: Reading, only_earlier: Sequence[str], only_later: Sequence[str]
+) -> Relation:
+    """Something runs, lives or is kept in one place, says the one, and in another, says the other; it may do both."""
+    if earlier.is_past or later.is_past or earlier.changes or later.changes or not only_earlier or not only_later:
+        return NOTHING
+    apart = conflicts(earlier, later)
+    if len(apart) != 1 or apart[0].kind != "name":
+        return NOTHING
+    frame = [word for word in earlier.content if word in later.content]
+    is_one_frame = frame == [word for word in later.content if word in earlier.content] and set(frame) & _HELD
+    is_named = {*apart[0].mine} == {*only_earlier} and {*apart[0].other} == {*only_later}
+    places = [
+        {b for b, word in one.bindings if word == only[0]}
+        for one, only in ((earlier, only_earlier), (later, only_later))
+    ]
+    if not is_one_frame or not is_named or not places[0] & places[1] or frame[0] != earlier.content[0]:
+        return NOTHING
+    words = (*_written(earlier, only_earlier), *_written(later, only_later))
+    said = f"{' '.join(_written(earlier, only_earlier))} against {' '.join(_written(later, only_later))}"
+    return Relation("may_contradict", f"may be at odds, unless it is both: {said}", words)
 
 
 def _same_fact(
-    only_earlier: Sequence[str], only_later: Sequence[str], similarity: int, params: ObservationParams
+    earlier: Reading,
+    later: Reading,
+    only_earlier: Sequence[str],
+    only_later: Sequence[str],
+    similarity: int,
+    params: ObservationParams,
 ) -> Relation | None:
     if only_earlier and only_later:
         return None
-    extra = (*only_earlier, *only_later)
+    extra = (*_written(earlier, only_earlier), *_written(later, only_later))
     needed = params.more_words_similarity if extra else params.same_words_similarity
     if similarity < round(needed * 10_000):
         return None
-    return Relation("same_fact", f"the same with {_listed(extra)}" if extra else "the same in other words")
+    return Relation("same_fact", f"the same with {_listed(extra)}" if extra else "the same content words")
 
 
 def _changed(
@@ -89,19 +143,25 @@ def _changed(
 ) -> Relation | None:
     """The later one says itself that something has changed: it names the old value, or puts another in its place."""
     about = [word for word in dict.fromkeys(earlier.content) if word not in GENERIC] or list(earlier.content)
+    if not about:
+        return None
     covered = [word for word in about if word in later.content]
     news = [word for word in only_later if word not in RETRACTING and word not in GENERIC]
     share = len(covered) / len(about)
     if later.is_retraction and not news and share >= _RETRACTED_SHARE and not _contrary(earlier, later):
-        return Relation("supersedes", "it takes this back", tuple(covered), is_retraction=True)
+        return Relation("supersedes", "it takes this back", _written(earlier, covered), is_retraction=True)
     needed = 1.0 if earlier.changes else _COVERED_SHARE  # a change can only be followed by one of its outcome
     is_told = about[0] in later.content and bool(later.former & set(about))
     if share >= needed and is_told and (news or later.negations != earlier.negations):
         return Relation(
-            "supersedes", f"it says that this has changed ({_listed(sorted(later.changes))})", tuple(covered)
+            "supersedes",
+            f"it says that this has changed ({_listed(sorted(later.changes))})",
+            _written(earlier, covered),
         )
     if _moved(earlier, later):
-        return Relation("supersedes", "moved to another place", (*only_earlier, *only_later))
+        return Relation(
+            "supersedes", "moved to another place", (*_written(earlier, only_earlier), *_written(later, only_later))
+        )
     frame = [word for word in earlier.content if word in later.content]
     replaced = 0 < len(set(only_earlier)) <= _CHANGED_WORDS and 0 < len(set(only_later)) <= _CHANGED_WORDS
     if (
@@ -110,11 +170,8 @@ def _changed(
         and _is_one_subject(earlier, later)
         and len(frame) >= _FRAME_SHARE * len(earlier.content)
     ):
-        return Relation(
-            "supersedes",
-            f"now {_listed(only_later)} instead of {_listed(only_earlier)} ({_listed(sorted(later.changes))})",
-            (*dict.fromkeys(only_earlier), *dict.fromkeys(only_later)),
-        )
+        old, new = _written(earlier, only_earlier), _written(later, only_later)
+        return Relation("supersedes", f"now {_listed(new)} instead of {_listed(old)}", (*old, *new))
     return None
 
 
@@ -165,8 +222,9 @@ def _incompatible(
             return NOTHING
     elif not conflict.is_two_sided or not shared or not _is_value(conflict, earlier, later):
         return NOTHING
-    words = (*conflict.mine, *conflict.other)
-    said = _listed(words) if conflict.kind == "negation" else " against ".join(map(_listed, conflict[1:]))
+    mine, other = _written(earlier, conflict.mine), _written(later, conflict.other)
+    words = (*mine, *other)
+    said = _listed(words) if conflict.kind == "negation" else f"{_listed(mine)} against {_listed(other)}"
     if is_later:
         return Relation("supersedes", f"newer, and the {conflict.kind} is another: {said}", words)
     return Relation("contradicts", f"both at once, and the {conflict.kind} is another: {said}", words)
@@ -190,6 +248,10 @@ def _is_value(conflict: Conflict, earlier: Reading, later: Reading) -> bool:
     if conflict.kind in {"name", "date"}:
         return min(earlier.subject_words, later.subject_words) > (1 if conflict.kind == "name" else 0)
     return True
+
+
+def _written(one: Reading, words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(one.as_written, words)))
 
 
 def _listed(words: Sequence[str]) -> str:

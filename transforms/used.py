@@ -29,8 +29,8 @@ from slowwave.transforms.word_vectors import WordVectors
 STEPS = 10_000
 # Log-odds of a memory that was not among the candidates.
 NOT_COMPARED = -30 * STEPS
-# Interactions whose words are counted at once, and cells (interactions x words or memories) compared at once.
-_AT_ONCE = 50_000
+# Text whose words are counted at once, and cells (interactions x words or memories) compared at once.
+_BYTES_AT_ONCE = 8 * 2**20
 _CELLS = 2_000_000
 _SCHEMA = {"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Int64}
 
@@ -58,12 +58,16 @@ def used_memories(
         "interaction_id",
         "occurred_at",
         "project",
-        pl.col("prompt").fill_null(""),
-        pl.concat_str("response", "response_summary", separator="\n", ignore_nulls=True).alias("answer"),
+        beginning(pl.col("prompt"), params),
+        pl.concat_str(
+            [beginning(pl.col(name), params) for name in ("response", "response_summary")], separator="\n"
+        ).alias("answer"),
     ).filter(pl.col("answer").str.contains(r"[\p{L}\p{N}]"))
     # the texts of one project stand together, so that its memories are prepared once
     asked = asked.sort("project", "interaction_id")
-    for part in asked.iter_slices(_AT_ONCE):
+    size = pl.col("prompt").str.len_bytes() + pl.col("answer").str.len_bytes()
+    slices = asked.with_columns((size.cast(pl.Int64).cum_sum() // _BYTES_AT_ONCE).alias("slice"))
+    for part in slices.partition_by("slice", maintain_order=True, include_key=False):
         found += _of_projects(part, pool, word_vectors, params)
     return pl.concat(found).sort("interaction_id", "memory_id")
 
@@ -100,6 +104,11 @@ def memory_candidates(
     return candidate_features(Texts(counted.prompts, counted.answers), memories, None, likeness, params.candidates)
 
 
+def beginning(text: pl.Expr, params: UsedParams) -> pl.Expr:
+    """What is read of a text; NULL is ''."""
+    return text.fill_null("").str.slice(0, params.code_points)
+
+
 @dataclass(frozen=True)
 class _Counted:
     """Texts and memories as counts of the same words."""
@@ -125,7 +134,7 @@ def _counted(prompts: pl.Series, answers: pl.Series, contents: pl.Series, word_v
 def _of_projects(
     interactions: pl.DataFrame, pool: pl.DataFrame, word_vectors: WordVectors, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
-    looked_for = pool.with_columns(pl.col("content").fill_null("")).filter(
+    looked_for = pool.with_columns(beginning(pl.col("content"), params)).filter(
         pl.col("content").str.count_matches(WORD) >= params.min_words
     )
     contents = looked_for["content"].unique().sort()

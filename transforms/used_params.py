@@ -13,6 +13,11 @@ class UsedParams(BaseModel):
     method: str = "used/1"
     threshold: float = Field(default=0.7, gt=0, le=1, description="Least estimated probability that counts as use.")
     min_words: int = Field(default=3, ge=1, description="A memory of fewer words is not looked for.")
+    code_points: int = Field(
+        default=20_000,
+        ge=100,
+        description="Of a longer prompt, answer or memory only so much of the beginning is read.",
+    )
     candidates: int = Field(
         default=32, ge=1, le=1000, description="Memories nearest to an answer that are compared with it in full."
     )

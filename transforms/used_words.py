@@ -76,7 +76,8 @@ def word_likeness(forms: WordForms, rows: Integers, columns: Integers) -> Any:  
 
     The square root of the squared cosines of their character n-grams and of their vectors, from 0.5 (0) to 1 (256).
     """
-    grams, lengths = forms.grams, np.sqrt((forms.grams.multiply(forms.grams)).sum(axis=1).astype(np.float64))
+    grams = forms.grams.astype(np.int64)
+    lengths = np.sqrt(grams.multiply(grams).sum(axis=1).astype(np.float64))
     across = grams[columns].T.tocsr()
     step = max(1, _CELLS // max(1, len(columns)))
     blocks = []

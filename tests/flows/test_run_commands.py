@@ -219,6 +219,7 @@ def test_prune_says_what_went(command: Command, tmp_path: Path) -> None:
         (["prune", "--keep", "-1"], "--keep"),
         (["land", "--kind", "gossip"], "--kind"),
         (["nightly", "now"], "unexpected extra argument"),
+        (["why", "\udcff"], "the arguments are not UTF-8"),
     ],
 )  # fmt: skip
 def test_wrong_usage_exits_2_and_touches_nothing(command: Command, home: Path, arguments: list[str], says: str) -> None:

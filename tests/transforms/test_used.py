@@ -1,6 +1,5 @@
 """`used/1`: which memories an answer relied on, in whatever words."""
 
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -161,15 +160,33 @@ def test_strange_texts_are_only_texts(texts):
     assert frame.n_unique(["interaction_id", "memory_id"]) == frame.height
 
 
-def test_a_megabyte_is_compared_in_seconds():
-    words = " ".join(f"word{n % 50_000}" for n in range(100_000))
-    start = time.perf_counter()
-    found(
-        [{"interaction_id": "i", "response": words + " " + NOTES[0]}],
-        [*notes(), {"memory_id": "m", "content": words}],
-        ALL,
+def test_only_the_beginning_of_a_long_text_is_read():
+    """A megabyte of words nobody has seen would take gigabytes."""
+    letters = str.maketrans("0123456789", "qxzjkvwyhb")
+    padding = " ".join(f"{n:07}".translate(letters) for n in range(100_000))
+    early, late = (
+        {"interaction_id": "early", "response": f"{NOTES[0]}. {padding}"},
+        {"interaction_id": "late", "response": f"{padding} {NOTES[0]}."},
     )
-    assert time.perf_counter() - start < 30
+    shared = {"early": set(), "late": set()}
+    for row in found([early, late], notes(), ALL).iter_rows(named=True):
+        shared[row["interaction_id"]].add(row["memory_id"])
+    assert "m0" in shared["early"]
+    assert not shared["late"]
+    long_memory = {"memory_id": "long", "content": f"{NOTES[0]} {padding}"}
+    assert found([{"interaction_id": "i", "response": padding[-200:]}], [long_memory], ALL).is_empty()
+
+
+def test_a_memory_of_few_words_is_not_looked_for():
+    answer = [{"interaction_id": "i", "response": "Use tabs, please."}]
+    assert (
+        found(answer, [*notes(), {"memory_id": "short", "content": "Use tabs."}], ALL)
+        .filter(pl.col("memory_id") == "short")
+        .is_empty()
+    )
+    assert "long enough" in set(
+        found(answer, [*notes(), {"memory_id": "long enough", "content": "Use tabs, please."}], ALL)["memory_id"]
+    )
 
 
 def test_the_vector_of_a_word_does_not_depend_on_the_words_beside_it():
