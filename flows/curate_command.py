@@ -34,17 +34,21 @@ def run_curate(settings: Settings, *, dry_run: bool, limit: int | None, output: 
 
 
 def _ask(settings: Settings, limit: int | None, output: str) -> None:
-    from slowwave.flows.llm_client import check_installed, endpoint_from_environment
+    from slowwave.flows.llm_client import check_installed
+    from slowwave.flows.llm_endpoint import endpoint_from_environment
     from slowwave.flows.llm_stage import ask_open, asked_line
     from slowwave.flows.lock import writer_lock
     from slowwave.flows.run import start_run
     from slowwave.flows.screen import Screen, print_lines
 
     endpoint = endpoint_from_environment()
-    if endpoint is None or not settings.params().llm.model:
+    model = settings.params().llm.model
+    if endpoint is None or not model:
+        known = {"SLOWWAVE_LLM_URL (such as http://localhost:8080/v1)": endpoint, "SLOWWAVE_LLM_MODEL": model}
+        missing = " and ".join(name for name, value in known.items() if not value)
         message = (
-            "no language model: set SLOWWAVE_LLM_URL (such as http://localhost:8080/v1), SLOWWAVE_LLM_MODEL and, "
-            "where the server wants one, SLOWWAVE_LLM_KEY; `slowwave curate --dry-run` shows what would be asked"
+            f"no language model: set {missing} and, where the server wants one, SLOWWAVE_LLM_KEY; "
+            "`slowwave curate --dry-run` shows what would be asked"
         )
         raise UserError(message)
     check_installed()

@@ -25,10 +25,12 @@ def curated_from(
     rules = decided_by_rules(plan.log)
     answered = answered_pairs(rules, states, plan.log.decisions, run.params.llm)
     told = observed(states, health, word_vectors, plan.log.as_of, params, answered)
-    review = review_from(run, plan, health, counted_outcomes, told.contradictions, told.merge_proposals, params.method)
+    curated = curation_answered(rules, states, plan.log.decisions, run.params.llm)
+    disputes = (told.contradictions, told.merge_proposals, params.method)
+    review = review_from(run, plan, health, counted_outcomes, *disputes, curated)
     return {
         Observations: observation_methods(told.observations, answered),
-        CurationDecisions: curation_answered(rules, states, plan.log.decisions, run.params.llm),
+        CurationDecisions: curated,
         **review,
     }
 

@@ -57,7 +57,8 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
         (
             "learned",
             (
-                f"{attempts:,} attempts of {outcomes:,} outcomes; {strategies:,} strategies, {reliable:,} reliable; "
+                f"{attempts:,} attempt{'s' * (attempts != 1)} of {outcomes:,} outcome{'s' * (outcomes != 1)}; "
+                f"{strategies:,} {'strategy' if strategies == 1 else 'strategies'}, {reliable:,} reliable; "
                 f"anti-patterns open: {failing:,}; harmful memories: {harmful:,}"
             ),
         )

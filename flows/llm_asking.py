@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from slowwave.flows.llm_client import Answer, Client, Endpoint, LlmError, NotUnderstoodError
+from slowwave.flows.llm_client import Answer, Client, LlmError, NotUnderstoodError, unexpected
+from slowwave.flows.llm_endpoint import Endpoint
 from slowwave.transforms.llm_params import LlmParams
 from slowwave.transforms.llm_prompts import Prompt
 
@@ -78,7 +79,10 @@ def ask(
 
     `land` writes answers durably before more is asked, so a kill loses those that are under way and no others.
     """
-    asyncio.run(_Night(questions, budget, params, land, asked).ask(endpoint))
+    try:
+        asyncio.run(_Night(questions, budget, params, land, asked).ask(endpoint))
+    except LlmError as error:  # no client could be made
+        asked.ended = str(error)
 
 
 class _Night:
@@ -149,7 +153,6 @@ class _Night:
 
     def _settle(self, done: set[asyncio.Task[Answer]]) -> None:
         answers: list[tuple[Question, Answer]] = []
-        unexpected: BaseException | None = None
         for task in done:
             question, reserved = self._under_way.pop(task)
             error = task.exception()
@@ -157,17 +160,13 @@ class _Night:
                 answer = task.result()
                 self._budget.tokens += reserved - answer.tokens
                 answers.append((question, answer))
-            elif isinstance(error, LlmError):
-                self._fail(error)
-            else:
-                unexpected = error
+            elif isinstance(error, Exception):
+                self._fail(error if isinstance(error, LlmError) else unexpected(error))
         if answers:
             self._is_proven, self._failures, self._unreadable = True, 0, 0
             self._land(answers)
             self._asked.landed += len(answers)
             self._asked.tokens += sum(answer.tokens for _, answer in answers)
-        if unexpected is not None:  # after what was answered is landed
-            raise unexpected
 
     def _fail(self, error: LlmError) -> None:
         """A failed question keeps its tokens: what it cost is not known."""

@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import importlib.util
-import os
+import logging
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
 from slowwave.flows.errors import UserError
+from slowwave.flows.llm_endpoint import Endpoint
 from slowwave.transforms.llm_answers import UnreadableAnswerError, answer_schema, answer_values
 from slowwave.transforms.llm_params import LlmParams
 from slowwave.transforms.llm_prompts import Prompt
 
 if TYPE_CHECKING:
+    from httpx2 import Response
     from openai import AsyncOpenAI
 
 _LARGEST_BODY = 2**20
@@ -30,44 +31,16 @@ _MISCONFIGURED = {
     403: "check SLOWWAVE_LLM_KEY",
     404: "check SLOWWAVE_LLM_URL and the model",
 }
+_ELSEWHERE = range(300, 400)
 _NOT_UNDERSTOOD = frozenset({400, 422})
 _MOST_TOKENS = 10**9
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where a model is asked."""
-
-    url: str
-    key: str = field(repr=False)
-
-    @property
-    def host(self) -> str:
-        """Its host and port: all of the URL that is ever shown, for it may hold a password."""
-        parts = urlsplit(self.url)
-        return parts.netloc.rpartition("@")[2]
-
-
-def endpoint_from_environment() -> Endpoint | None:
-    """$SLOWWAVE_LLM_URL with $SLOWWAVE_LLM_KEY; None where no URL is set.
-
-    Raises UserError when it is no http(s) URL.
-    """
-    url = os.environ.get("SLOWWAVE_LLM_URL", "").strip()
-    if not url:
-        return None
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.netloc:
-        message = "SLOWWAVE_LLM_URL is no http(s) URL, such as http://localhost:8080/v1"
-        raise UserError(message)
-    # many local servers want no key, but the client wants one
-    return Endpoint(url, os.environ.get("SLOWWAVE_LLM_KEY", "").strip() or "none")
 
 
 def check_installed() -> None:
     """Raises UserError when the client library is not installed."""
     if importlib.util.find_spec("openai") is None:
-        message = "asking a language model needs one more package: pip install 'slowwave[llm]'"
+        needs = "asking a language model needs one more package"
+        message = f"{needs}, the extra `llm` of this checkout: .venv/bin/pip install '.[llm]'"
         raise UserError(message)
 
 
@@ -94,6 +67,11 @@ class LlmError(Exception):
 
 class NotUnderstoodError(LlmError):
     """The server refused the request itself: it may lack an option that others have."""
+
+
+def unexpected(error: Exception) -> LlmError:
+    """What nobody foresaw, by the name of its type alone."""
+    return LlmError(f"the client failed: {type(error).__name__}")
 
 
 class _Usage(BaseModel):
@@ -133,22 +111,37 @@ class Client:
         self._openai: AsyncOpenAI | None = None
 
     async def __aenter__(self) -> Client:
-        from openai import AsyncOpenAI, Omit, Timeout  # takes a second to load, and most nights need it not
-
-        seconds = self._params.timeout_seconds
-        self._openai = AsyncOpenAI(
-            api_key=self._endpoint.key,
-            base_url=self._endpoint.url,
-            max_retries=0,  # repeats are counted against the budget, so they are made where it is kept
-            # else the client adds what its own environment variables say of somebody's account elsewhere
-            default_headers=dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), Omit()),  # pyright: ignore[reportArgumentType]
-            timeout=Timeout(seconds, connect=min(seconds, 10.0)),
-        )
+        """Raises LlmError when no client can be made, as with a proxy in the environment that is none."""
+        try:
+            self._openai = self._made()
+        except Exception as error:  # noqa: BLE001 - the night goes on whatever it is
+            raise unexpected(error) from None
         return self
 
     async def __aexit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         if self._openai is not None:
-            await self._openai.close()
+            with suppress(Exception):  # every answer has been read
+                await self._openai.close()
+
+    def _made(self) -> AsyncOpenAI:
+        import httpx2
+        from openai import AsyncOpenAI, Omit, Timeout  # takes a second to load, and most nights need it not
+
+        for name in ("httpcore", "httpcore2", "httpx", "httpx2", "openai"):
+            logging.getLogger(name).setLevel(logging.WARNING)  # a line per request says more than a screen holds
+        seconds = self._params.timeout_seconds
+        # a prompt goes to the server that is named and is not sent on to where it points
+        http = httpx2.AsyncClient(follow_redirects=False, event_hooks={"response": [_check_head]})
+        # else the client adds what its own environment variables say of somebody's account elsewhere
+        unsaid = dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), Omit())
+        return AsyncOpenAI(
+            api_key=self._endpoint.sent_key,
+            base_url=self._endpoint.url,
+            max_retries=0,  # repeats are counted against the budget, so they are made where it is kept
+            default_headers={**unsaid, "Accept-Encoding": "identity"},  # pyright: ignore[reportArgumentType]
+            timeout=Timeout(seconds, connect=min(seconds, 10.0)),
+            http_client=http,
+        )
 
     @property
     def has_other_dialect(self) -> bool:
@@ -166,14 +159,16 @@ class Client:
         try:
             async with asyncio.timeout(self._params.timeout_seconds):
                 body = await self._body(prompt)
-        except (TimeoutError, openai.APITimeoutError) as error:
+        except LlmError:
+            raise
+        except (TimeoutError, openai.APITimeoutError):
             message = f"no answer within {self._params.timeout_seconds:g} s"
-            raise LlmError(message, is_repeatable=True, is_timeout=True) from error
-        except openai.APIStatusError as error:
-            raise _of_status(error.status_code, _retry_after(error.response.headers)) from error
-        except (openai.OpenAIError, httpx2.HTTPError) as error:
+            raise LlmError(message, is_repeatable=True, is_timeout=True) from None
+        except (openai.OpenAIError, httpx2.HTTPError):
             message = "no connection, or it broke off"
-            raise LlmError(message, is_repeatable=True) from error
+            raise LlmError(message, is_repeatable=True) from None
+        except Exception as error:  # noqa: BLE001 - its message may hold what was sent, the key too
+            raise unexpected(error) from None
         self._is_dialect_known = True
         return self._read(prompt, body)
 
@@ -198,18 +193,18 @@ class Client:
     def _read(self, prompt: Prompt, body: bytes) -> Answer:
         try:
             completion = _Completion.model_validate_json(body)
-        except ValidationError as error:
+        except ValidationError:
             message = "the answer is no chat completion"
-            raise LlmError(message, is_repeatable=True, is_of_endpoint=False) from error
+            raise LlmError(message, is_repeatable=True, is_of_endpoint=False) from None
         choice = completion.choices[0] if completion.choices else None
         text = (choice and choice.message.content) or ""
         if choice is None or choice.finish_reason == "length":
             message = f"the answer was cut at {self._params.answer_tokens} tokens" if choice else "the answer is empty"
             raise LlmError(message, is_repeatable=True, is_of_endpoint=False)
         try:
-            values = answer_values(prompt, text, self._params)
+            values = answer_values(prompt, text, self._params, self._endpoint.key)
         except UnreadableAnswerError as error:
-            raise LlmError(str(error), is_repeatable=True, is_of_endpoint=False) from error
+            raise LlmError(str(error), is_repeatable=True, is_of_endpoint=False) from None
         used = completion.usage.total_tokens if completion.usage else None
         if used is None or not 0 < used < _MOST_TOKENS:
             used = prompt.tokens + len(text.encode()) // 3
@@ -236,10 +231,19 @@ _DIALECTS = (
 )
 
 
+async def _check_head(response: Response) -> None:
+    """Raises LlmError before anything is read of a body that is no answer, or that may be larger than what is sent."""
+    if not response.is_success:
+        raise _of_status(response.status_code, _retry_after(response.headers))
+    if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        message = "the answer is compressed, which was not asked for"
+        raise LlmError(message, ends_asking=True)
+
+
 def _of_status(status: int, retry_after: float) -> LlmError:
     if status in _NOT_UNDERSTOOD:
         return NotUnderstoodError(f"HTTP {status}: the server does not take the request", is_of_endpoint=False)
-    hint = _MISCONFIGURED.get(status)
+    hint = "check SLOWWAVE_LLM_URL" if status in _ELSEWHERE else _MISCONFIGURED.get(status)
     if hint:
         return LlmError(f"HTTP {status}: {hint}", ends_asking=True)
     is_repeatable = status in _REPEATABLE or status >= 500  # noqa: PLR2004 - the server's own faults

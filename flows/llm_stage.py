@@ -9,7 +9,8 @@ import polars as pl
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.llm_asking import Asked, Budget, Question, ask
-from slowwave.flows.llm_client import Answer, Endpoint, check_installed, endpoint_from_environment
+from slowwave.flows.llm_client import Answer, check_installed
+from slowwave.flows.llm_endpoint import Endpoint, endpoint_from_environment
 from slowwave.flows.run_ids import utc_now
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.decisions import decision_rows
@@ -38,7 +39,7 @@ def asked_of_model(run: Run) -> Asked | None:
             return None
         check_installed()
     except UserError as error:
-        return Asked(ended=str(error))
+        return Asked(ended=f"the model cannot be asked: {error}")
     return ask_open(run, endpoint)
 
 
@@ -99,7 +100,10 @@ def land_answers(lake: Lake, answers: Sequence[tuple[Question, Answer]], params:
 
 def asked_line(asked: Asked) -> str:
     """What became of the questions, in a line."""
-    parts = [f"{asked.landed:,} answered with {asked.calls:,} requests and {asked.tokens:,} tokens"]
+    if not asked.open and asked.ended:
+        return asked.ended
+    requests = f"{asked.calls:,} request{'s' * (asked.calls != 1)}"
+    parts = [f"{asked.landed:,} answered with {requests} and {asked.tokens:,} tokens"]
     if asked.failed:
         worst, count = asked.failed.most_common(1)[0]
         parts.append(f"{asked.failed.total():,} without an answer ({worst}" + (f" × {count:,})" if count > 1 else ")"))

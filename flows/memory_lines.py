@@ -75,9 +75,17 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
     if unmet:
         lines.append(("quotas", f"{unmet:,} not met: `slowwave forget plan` says why"))
     lines += _queue_line(queue)
-    lines += [("review first", f"{_short(memory_id)}: {reason}") for memory_id, reason in first]
+    if not queue:  # which has an order of its own
+        lines += [("worth a look", f"{_short(memory_id)}: {reason}") for memory_id, reason in first]
     lines += [("alarm", f"{_short(project) or 'no project'}: {said}") for project, said in alarms]
     return lines
+
+
+def waits_for_review(serving: Path) -> bool:
+    """Whether the queue of a publish has an item."""
+    with duckdb.connect(serving, read_only=True) as connection:
+        ((is_waiting,),) = connection.execute("SELECT count(*) > 0 FROM review_queue").fetchall()
+    return is_waiting
 
 
 def _queue_line(queue: list[tuple[str, int, str, int]]) -> list[tuple[str, str]]:

@@ -92,3 +92,8 @@ def error_lines(error: duckdb.Error) -> str:
     hints = [line for line in others if line.startswith(("Did you mean", "Candidate bindings"))]
     places = [line for line in others if line.startswith("LINE ")]
     return "\n".join([first, *(hints or places)[:1]])
+
+
+def no_globs(paths: Sequence[Path]) -> list[str]:
+    """Paths as DuckDB's readers take them: what they would read as a pattern stands for itself."""
+    return [str(path).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for path in paths]

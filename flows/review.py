@@ -18,27 +18,30 @@ from slowwave.flows.check_lines import utc_text
 from slowwave.flows.decisions import decision, land_decisions, landed_decisions
 from slowwave.flows.errors import UserError
 from slowwave.flows.plan import LogAsOf
+from slowwave.flows.review_shown import SHORTEST_ID
 from slowwave.flows.run import Run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.transforms.review_changes import (
-    UNDONE_BY,
     CannotDecideError,
     Change,
     Wish,
     asked_changes,
     candidate_id,
     holds,
+    takes_back,
     undoing_changes,
+    unmerged,
     with_before,
 )
-from slowwave.transforms.review_decisions import REVIEWS
+from slowwave.transforms.review_decisions import MERGE, REVIEWS
 from slowwave.transforms.review_items import statement_ids
 
 _ITEM = ("kind", "project", "memory_type", "text", "memory_ids", "basis")
+# kept with a decision for people, and for the next decision on an item that is no longer in the queue
+_BESIDE = ("target_memory_id", "queue_reason")
 _COMPARED = ("status", "content", "project", "memory_type")
-_SHORTEST_ID = 6
 
 
 class WrongUseError(UserError):
@@ -58,10 +61,14 @@ class PublishedReview:
 
 @dataclass
 class Reviewed:
-    """What became of the items: ids decided, how many were so already, ids not decided and why; `changes` in all."""
+    """What became of the items: ids decided, how many were so already, ids not decided and why.
+
+    `changes` are those in all, `kept` the memories of decided items that none of them touches.
+    """
 
     decided: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
     already: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
@@ -120,6 +127,8 @@ def review(
         changed |= {change["memory_id"] for change in changes}
         outcome.decided.append(item_id)
         outcome.changes += changes
+        named = {change["memory_id"] for change in changes}
+        outcome.kept += [memory_id for memory_id in desk.items[item_id]["memory_ids"] if memory_id not in named]
         decisions.append(desk.decision(item_id, changes, by=by, reason=reason))
     if decisions and not dry_run:
         land_decisions(run.lake, decisions)
@@ -133,11 +142,11 @@ class _Desk:
         self.published, self.now, self.wish = published, now, wish
         decided = landed_decisions(run.lake).filter(pl.col("command").is_in(list(REVIEWS)))
         self.last = {row["target"]: row for row in decided.sort("decided_at", "decision_id").collect().to_dicts()}
-        self.items = {row["item_id"]: row for row in published.queue.to_dicts()}
+        self.items = {row["item_id"]: {**row, "queue_reason": row["reason"]} for row in published.queue.to_dicts()}
         for item_id, row in self.last.items():
             said = json.loads(row["values"])
-            held = {"item_id": item_id, "target_memory_id": None, "reason": row["reason"]}
-            self.items.setdefault(item_id, {**{name: said[name] for name in _ITEM}, **held})
+            told = {name: said[name] for name in _ITEM} | {name: said.get(name) for name in _BESIDE}
+            self.items.setdefault(item_id, {"item_id": item_id, **told})
         self.log = LogAsOf(run.lake, now, run.params)
         self.now_states = self.log.states.filter(pl.col("valid_until").is_null())
         self.shown = {row["memory_id"]: row for row in published.health.to_dicts()} if self.items else {}
@@ -147,13 +156,15 @@ class _Desk:
         found: dict[str, None] = {}
         for given in item_ids:
             starts = [given] if given in self.items else [known for known in self.items if known.startswith(given)]
-            if len(starts) != 1 or len(given) < _SHORTEST_ID:
-                message = (
-                    f"no item of the queue is called {given!r}, and none was decided that is: `slowwave review list` "
-                    "shows them (nothing was changed)"
-                    if not starts or len(given) < _SHORTEST_ID
-                    else f"{len(starts)} items start with {given!r}: write more of it (nothing was changed)"
-                )
+            if len(starts) != 1 or len(given) < SHORTEST_ID:
+                if starts and len(given) < SHORTEST_ID:
+                    why = f"{given!r} is too short a start of an id: write {SHORTEST_ID} characters or more"
+                elif starts:
+                    why = f"{len(starts)} items start with {given!r}: write more of it"
+                else:
+                    why = f"no item of the queue is called {given!r}, and none was decided that is"
+                    why += ": `slowwave review list` shows them"
+                message = f"{why} (nothing was changed)"
                 raise UserError(message)
             found[starts[0]] = None
         return list(found)
@@ -170,15 +181,16 @@ class _Desk:
         if last is not None and self._is_done(item, last, before, states):
             outcome.already += 1
             return None
-        is_undone = last is not None and UNDONE_BY.get(last["command"]) == self.wish.command
-        if last is not None and is_undone and before and item["kind"] != "candidate":
+        is_undone = last is not None and takes_back(self.wish, item, last["command"], before)
+        is_unmerged = last is not None and last["command"] == MERGE and item["kind"] == "candidate"
+        if last is not None and (is_undone or is_unmerged):
             since = [at["memory_id"] for at in before if states[at["memory_id"]]["valid_from"] != last["decided_at"]]
             if since:
                 outcome.skipped.append((item_id, f"{since[0]} was changed since it was decided"))
                 return None
-            changes = undoing_changes(before)
-        else:
-            changes = self._asked(item, states)
+        changes = undoing_changes(before) if is_undone else self._asked(item, states)
+        if is_unmerged:
+            changes = unmerged(changes, before, candidate_id(item))
         if changes and all(holds(change, states.get(change["memory_id"])) for change in changes):
             outcome.already += 1
             return None
@@ -203,9 +215,17 @@ class _Desk:
             "changes": list(changes),
             **{name: item[name] for name in _ITEM},
         }
-        said = {"reason": reason or item["reason"], "changed_by": by}
+        said = {"reason": reason, "changed_by": by}
+        kept = {name: item[name] for name in _BESIDE}
         return decision(
-            self.wish.command, "item", item_id, values, {}, decided_at=self.now, on_run_id=self.published.run_id, **said
+            self.wish.command,
+            "item",
+            item_id,
+            values,
+            kept,
+            decided_at=self.now,
+            on_run_id=self.published.run_id,
+            **said,
         )
 
     def _is_done(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from slowwave.flows.settings import settings_from_environment
 
 if TYPE_CHECKING:
     from slowwave.flows.review import Reviewed
+    from slowwave.flows.review_shown import ListedItems
     from slowwave.transforms.review_changes import Wish
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -26,11 +28,16 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 _SHOWN = 10
 _SHOWN_CHARACTERS = 100
-_LIST = ("rank", "item_id", "kind", "project", "text", "rank_score", "succeeded_count", "failed_count", "reason")
+_SHOWN_PROJECT = 16
+_CLEARED = {"superseded_by": "no longer superseded", "source_ids": "no sources", "confidence": "no confidence"}
+_SHOWN_PROMPT = 60
 _THINGS = ("item", "items")
 
 review = typer.Typer(
-    help="Settle what waits for a person's word: candidates, contradictions, merges, harmful and fading memories.",
+    help=(
+        "Settle what waits for a person's word: candidates, contradictions, merges, and memories that are outdated, "
+        "harmful, doubtful, fading or unused."
+    ),
     no_args_is_help=True,
     rich_markup_mode=None,
     epilog=first_examples(EXAMPLES),
@@ -49,17 +56,20 @@ class Kind(StrEnum):
 
     harmful = "harmful"
     contradiction = "contradiction"
+    outdated = "outdated"
     candidate = "candidate"
     merge = "merge"
+    doubtful = "doubtful"
     fading = "fading"
+    unused = "unused"
 
 
 Items = Annotated[
     list[str], typer.Argument(help="Items of the queue, or a start of 6 characters or more.", metavar="ITEM_ID...")
 ]
 By = Annotated[str, typer.Option(help="Who says so; kept with the decision.", metavar="NAME")]
-Reason = Annotated[str | None, typer.Option(help="Why; default: the reason the queue gives.", metavar="TEXT")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Reason = Annotated[str | None, typer.Option(help="Why; kept with the decision.", metavar="TEXT")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. Only two items or more are asked about.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change; land nothing.")]
 Output = Annotated[TextFormat, typer.Option("--format", help="How the answer is printed.")]
 
@@ -76,14 +86,31 @@ def list_items(
     from slowwave.flows.query_output import write_rows
     from slowwave.flows.review_shown import listed_items
 
-    names, rows = listed_items(settings_from_environment(), kind.value if kind else None, project)
-    page = rows[skip : skip + limit]
-    shown = names if output is not RowFormat.table else list(_LIST)
-    at = [names.index(name) for name in shown]
-    write_rows(shown, [[tuple(row[place] for place in at) for row in page]], output.value)
-    left = len(rows) - skip - len(page)
+    listed = listed_items(settings_from_environment(), kind.value if kind else None, project)
+    rows = listed.rows[skip : skip + limit]
+    names, page = (listed.names, rows) if output is not RowFormat.table else _in_lines(listed, rows)
+    write_rows(names, [page], output.value)
+    left = len(listed.rows) - skip - len(rows)
     if left > 0:
-        typer.echo(f"slowwave: {left:,} more: --skip {skip + len(page)}", err=True)
+        typer.echo(f"slowwave: {left:,} more: --skip {skip + len(rows)}", err=True)
+    decided = sum(row[-1] is not None for row in listed.rows)
+    if decided:
+        are = f"{decided:,} item{'s are' if decided > 1 else ' is'}"
+        typer.echo(f"slowwave: {are} decided since the publish and will be gone from the next nightly on", err=True)
+
+
+def _in_lines(listed: ListedItems, rows: list[tuple[Any, ...]]) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The columns a person needs to choose an item, as narrow as they can be; `decided` where there is something."""
+    from slowwave.flows.terminal import shortened
+
+    is_decided = any(row[-1] for row in rows)
+    lines: list[tuple[Any, ...]] = []
+    for row in rows:
+        item = dict(zip(listed.names, row, strict=True))
+        short = (item["rank"], item["item_id"][: listed.id_length], item["kind"])
+        line = (*short, shortened(item["project"], _SHOWN_PROJECT), item["text"], item["rank_score"])
+        lines.append((*line, item["decided"] or "") if is_decided else line)
+    return ["#", "item", "kind", "project", "text", "sessions", *(["decided"] if is_decided else [])], lines
 
 
 @review.command("show", epilog=examples(EXAMPLES["show"]))
@@ -99,6 +126,7 @@ def show(
     from slowwave.flows.review_shown import shown_item
     from slowwave.flows.screen import counted, print_lines
     from slowwave.flows.terminal import shortened
+    from slowwave.flows.why_text import time_text
 
     found = shown_item(settings_from_environment(), item)
     if output is TextFormat.json:
@@ -113,10 +141,28 @@ def show(
     )
     for row in behind[:limit]:
         ended = {True: "succeeded", False: "failed", None: "no outcome"}[row["success"]]
-        note = ", repeats its prompt" if row["in_prompt"] else ""
-        lines.append(("", f"{row['interaction_id']}  {cell_text(row['occurred_at'])}  {ended}{note}"))
+        told = [time_text(row["occurred_at"]), row["agent"] or "", ", ".join(row["rules"]), ended]
+        told += ["repeats its prompt"] if row["in_prompt"] else []
+        lines.append(("", "  ".join([row["interaction_id"], *filter(None, told)])))
+        if row["prompt"]:
+            lines.append(("", f"    asked: {shortened(' '.join(row['prompt'].split()), _SHOWN_PROMPT)}"))
     lines += [("", f"and {len(behind) - limit:,} more: --format json lists all")] if len(behind) > limit else []
-    print_lines(shortened(found["item_id"], _SHOWN_CHARACTERS), lines)
+    lines += [("decided", f"{found['decided']} since the publish")] if found["decided"] else []
+    print_lines(shortened(found["item_id"], _SHOWN_CHARACTERS), lines, _next_commands(found))
+
+
+def _next_commands(found: dict[str, Any]) -> list[str]:
+    """What can be said of an item, and what tells more about its memories."""
+    from slowwave.flows.screen import this_command
+
+    item_id, ids, us = found["item_id"], found["memory_ids"], this_command()
+    said = {"merge": ["merge", "reject"], "outdated": ["merge", "reject", "promote"]}.get(
+        found["kind"], ["promote", "reject"]
+    )
+    needs = {"reject": " --memory MEMORY_ID"} if found["kind"] == "contradiction" else {}
+    commands = [f"{us} review {word} {item_id}{needs.get(word, '')}" for word in said]
+    behind = found["example_ids"]
+    return [*commands, *[f"{us} why {shlex.quote(known)}" for known in ids or behind[:1]]]
 
 
 @review.command("promote", epilog=examples(EXAMPLES["promote"]))
@@ -128,7 +174,7 @@ def promote(
     dry_run: DryRun = False,
     output: Output = TextFormat.text,
 ) -> None:
-    """Take a candidate into use; keep a harmful or fading memory, or both sides of a contradiction, as they are.
+    """Take a candidate into use; keep a memory, or both sides of a contradiction or of a replacement, as they are.
 
     Said of something rejected, it takes that back.
     """
@@ -150,7 +196,7 @@ def reject(
     dry_run: DryRun = False,
     output: Output = TextFormat.text,
 ) -> None:
-    """Say that a candidate or a memory is wrong, or that memories proposed for a merge are not one.
+    """Say that a candidate, a memory or what would replace one is wrong, or that memories to merge are not one.
 
     Said of something merged, it takes that back. A rejected candidate never returns.
     """
@@ -172,7 +218,10 @@ def merge(
     dry_run: DryRun = False,
     output: Output = TextFormat.text,
 ) -> None:
-    """Let one memory stand for several: the others are superseded, and it gains their sources. No text is changed."""
+    """Let one memory stand for several: the others are superseded, and it gains their sources. No text is changed.
+
+    Of an outdated memory: the later one stands for it, without its sources.
+    """
     from slowwave.transforms.review_changes import Wish
     from slowwave.transforms.review_decisions import MERGE
 
@@ -200,19 +249,25 @@ def _decide(
     if output is TextFormat.json:
         _print_json(outcome, dry_run=dry_run)
     else:
-        label = f"would {verb}" if dry_run else {"promote": "promoted", "reject": "rejected", "merge": "merged"}[verb]
-        lines = [(label, counted(len(outcome.decided), *_THINGS))]
+        done = {"promote": "promoted", "reject": "rejected", "merge": "merged"}[verb]
+        items_decided = counted(len(outcome.decided), *_THINGS)
+        lines = [("would", f"{verb} {items_decided}") if dry_run else (done, items_decided)]
         lines += [("", _told(change)) for change in outcome.changes[:_SHOWN]]
+        lines += [("", f"{memory_id}: stays as it is") for memory_id in outcome.kept[:_SHOWN]]
         lines += [("seen", "from the next nightly on")] if outcome.decided and not dry_run else []
         tell(outcome, lines, [], _THINGS)
 
 
 def _told(change: dict[str, Any]) -> str:
+    from slowwave.flows.screen import counted
     from slowwave.flows.terminal import shortened
 
     said = [f"{name} {value}" for name, value in change.items() if name in {"status", "superseded_by"} and value]
     if change.get("source_ids"):
-        said.append(f"{len(change['source_ids']):,} sources")
+        said.append(counted(len(change["source_ids"]), "source"))
+    if change.get("confidence") is not None:
+        said.append(f"confidence {change['confidence']}")
+    said += [_CLEARED[name] for name in change.get("clears") or []]
     made = "" if change["before"] else f", new: {shortened(change['content'], _SHOWN_CHARACTERS)}"
     return f"{change['memory_id']}: {', '.join(said)}{made}"
 
@@ -226,6 +281,7 @@ def _print_json(outcome: Reviewed, *, dry_run: bool) -> None:
         "dry_run": dry_run,
         "decided": outcome.decided,
         "already": outcome.already,
+        "kept": outcome.kept,
         "changes": [{name: value for name, value in change.items() if name != "before"} for change in outcome.changes],
         "skipped": [{"item_id": item_id, "reason": why} for item_id, why in outcome.skipped],
         "refused": [{"item_id": item_id, "reason": why} for item_id, why in outcome.refused],

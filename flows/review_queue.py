@@ -22,6 +22,7 @@ def review_from(
     contradictions: pl.DataFrame,
     merge_proposals: pl.DataFrame,
     disputes_method: str,
+    curation: pl.DataFrame,
 ) -> dict[type[Table], pl.DataFrame]:
     """review_queue, review_statements and review_decisions as known as of the plan."""
     log, lake = plan.log, run.lake
@@ -40,6 +41,7 @@ def review_from(
         contradictions=contradictions,
         merge_proposals=merge_proposals,
         disputes_method=disputes_method,
+        curation=curation,
         decided=decided.select("item_id", "basis").unique(),
     )
     queue, statements = review_queue(evidence, log.as_of, run.params)

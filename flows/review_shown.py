@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from slowwave.flows.errors import UserError
-from slowwave.flows.query_connection import published_file
+from slowwave.flows.query_connection import no_globs, published_file
 from slowwave.flows.settings import Settings
 from slowwave.flows.terminal import shortened
+from slowwave.flows.why_text import time_text
 
+Record = dict[str, Any]
+
+SHORTEST_ID, SHORT_ID = 6, 8
 _SHOWN_CHARACTERS = 60
 _LISTED = """
 SELECT * EXCLUDE (run_id, as_of)
@@ -52,17 +58,97 @@ FROM behind AS b
 LEFT JOIN counted_outcomes AS o ON o.interaction_id = b.interaction_id AND o.is_deciding
 ORDER BY b.occurred_at DESC, b.interaction_id
 """
-_DECIDED = "SELECT action, changed_by, decided_at FROM review_decisions WHERE item_id = $id ORDER BY decided_at DESC"
+_DECIDED = """
+SELECT item_id, action, changed_by, decided_at
+FROM review_decisions
+WHERE item_id = $id OR (len($id) >= 6 AND starts_with(item_id, $id))
+ORDER BY item_id = $id DESC, decided_at DESC
+"""
+_KNOWN_IDS = "SELECT item_id FROM review_queue UNION SELECT item_id FROM review_decisions"
+# Decisions that this publish does not know yet.
+_SINCE = """
+SELECT target, command, decision_id, json_array_length("values", '$.changes') > 0
+FROM read_parquet($decisions, hive_partitioning = false, union_by_name = true)
+WHERE starts_with(command, 'review ') AND decision_id NOT IN (SELECT decision_id FROM review_decisions)
+ORDER BY decided_at, decision_id
+"""
+_MADE = """
+SELECT DISTINCT extra ->> '$.decision_id'
+FROM read_parquet($memories, hive_partitioning = false, union_by_name = true)
+WHERE extra IS NOT NULL
+"""
+_SAID = {"review promote": "promoted", "review reject": "rejected", "review merge": "merged"}
+# Of the versions of one interaction the latest counts (the landing contract).
+_PROMPTS = """
+SELECT DISTINCT ON (interaction_id) interaction_id, agent, prompt
+FROM read_parquet($interactions, hive_partitioning = false, union_by_name = true)
+WHERE interaction_id IN (SELECT unnest($ids::VARCHAR[]))
+    AND recorded_at < (SELECT as_of FROM review_queue WHERE item_id = $item_id)
+ORDER BY interaction_id, recorded_at DESC, row_hash DESC
+"""
 
 
-def listed_items(settings: Settings, kind: str | None, project: str | None) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The columns and rows of review_queue, first what comes first, of a kind and of a project (None: of all).
+@dataclass(frozen=True)
+class ListedItems:
+    """Columns and rows of review_queue with `decided`, and how many characters of an id tell the items apart."""
+
+    names: list[str]
+    rows: list[tuple[Any, ...]]
+    id_length: int
+
+
+def listed_items(settings: Settings, kind: str | None, project: str | None) -> ListedItems:
+    """The queue, first what comes first, of a kind and of a project (None: of all).
+
+    `decided` says what was said of an item since the publish: promoted, rejected or merged. NULL: it waits.
 
     Raises UserError when nothing is published, or by a version that had no queue.
     """
     with _published(settings) as connection:
+        since = _decided_since(connection, Path(settings.lake))
         result = connection.sql(_LISTED, params={"kind": kind, "project": project})
-        return result.columns, result.fetchall()
+        names = result.columns
+        at = names.index("item_id")
+        rows = [(*row, since.get(row[at])) for row in result.fetchall()]
+        ids = [item_id for (item_id,) in connection.sql(_KNOWN_IDS).fetchall()]
+    length = SHORT_ID
+    while len({item_id[:length] for item_id in ids}) < len(ids):
+        length += 1
+    return ListedItems([*names, "decided"], rows, length)
+
+
+def _decided_since(connection: duckdb.DuckDBPyConnection, lake: Path) -> dict[str, str]:
+    """What was said of items since the publish, by item; without its change, by a killed command, nothing was."""
+    files = sorted((lake / "decisions").glob("day=*/*.parquet"))
+    found = _read(connection, _SINCE, decisions=files)
+    days = {path.parent.name for path in files}  # a change is of the day of its decision
+    changes = [path for day in sorted(days) for path in (lake / "memories" / day).glob("*.parquet")] if found else []
+    made = {decision for (decision,) in _read(connection, _MADE, memories=changes)}
+    return {target: _SAID[command] for target, command, decision, changes in found if decision in made or not changes}
+
+
+def _read(connection: duckdb.DuckDBPyConnection, sql: str, /, **given: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
+    """What a query on files answers, nothing where there are none; `given` are its params, lists of paths as such."""
+    if [] in given.values():
+        return []
+    known = {
+        name: no_globs(value) if isinstance(value, list) and isinstance(value[0], Path) else value
+        for name, value in given.items()
+    }
+    return connection.execute(sql, known).fetchall()
+
+
+def _asked(connection: duckdb.DuckDBPyConnection, lake: Path, item_id: str, behind: list[Record]) -> list[Record]:
+    """The interactions of an item with their agent and prompt, as known to the publish."""
+    days = {f"day={row['occurred_at']:%Y-%m-%d}" for row in behind}
+    files = [path for day in sorted(days) for path in (lake / "interactions" / day).glob("*.parquet")]
+    ids = [row["interaction_id"] for row in behind]
+    rows = _read(connection, _PROMPTS, interactions=files, ids=ids, item_id=item_id)
+    known = {interaction_id: (agent, prompt) for interaction_id, agent, prompt in rows}
+    return [
+        {**row, **dict(zip(("agent", "prompt"), known.get(row["interaction_id"], (None, None)), strict=True))}
+        for row in behind
+    ]
 
 
 @contextmanager
@@ -86,23 +172,33 @@ def shown_item(settings: Settings, item_id: str) -> dict[str, Any]:
     """
     with _published(settings) as connection:
 
-        def records(query: str, wanted: str) -> list[dict[str, Any]]:
+        def records(query: str, wanted: str) -> list[Record]:
             result = connection.sql(query, params={"id": wanted})
             return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
 
         found = records(_ITEMS, item_id)
         if not found:
-            decided = records(_DECIDED, item_id)
-            message = f"no item of the queue is called {shortened(item_id, _SHOWN_CHARACTERS)!r}" + (
-                f": it was decided ({decided[0]['action']}) by {decided[0]['changed_by']}" if decided else ""
-            )
-            raise UserError(message)
+            raise UserError(_unknown(item_id, records(_DECIDED, item_id)))
         if len(found) > 1 and found[0]["item_id"] != item_id:
             message = f"more than one item starts with {item_id!r}: write more of it"
             raise UserError(message)
         item = found[0]
+        behind = records(_INTERACTIONS, item["item_id"])
+        lake = Path(settings.lake)
         return {
             **item,
+            "decided": _decided_since(connection, lake).get(item["item_id"]),
             "memories": records(_MEMORIES, item["item_id"]),
-            "interactions": records(_INTERACTIONS, item["item_id"]),
+            "interactions": _asked(connection, lake, item["item_id"], behind),
         }
+
+
+def _unknown(given: str, decided: list[Record]) -> str:
+    named = repr(shortened(given, _SHOWN_CHARACTERS))
+    if decided:
+        last = decided[0]
+        said = f"it was {_SAID['review ' + last['action']]} by {last['changed_by']} at {time_text(last['decided_at'])}"
+        return f"no item of the queue is called {named}: {said}; `slowwave sql reviewed` shows it"
+    if len(given) < SHORTEST_ID:
+        return f"no item of the queue is called {named}: write {SHORTEST_ID} characters of its id or more"
+    return f"no item of the queue is called {named}: `slowwave review list` shows them"

@@ -25,7 +25,7 @@ from slowwave.flows.check_lines import utc_text
 from slowwave.flows.lake import Lake
 from slowwave.flows.land import LandingReport
 from slowwave.flows.learned_lines import learned_lines
-from slowwave.flows.memory_lines import memory_lines
+from slowwave.flows.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly import NightlyResult
 from slowwave.flows.plan import DayPlan
 from slowwave.flows.settings import Settings
@@ -251,6 +251,8 @@ def next_commands(result: NightlyResult) -> list[str]:
         f'{this_command()} sql "FROM memory_health ORDER BY reference_count DESC LIMIT 10"',
         f"{this_command()} sql best_strategies",
     ]
+    if result.serving is not None and waits_for_review(result.serving):
+        commands.insert(0, f"{this_command()} review list")
     if result.landed.total("quarantined"):
         commands.append(quarantine_command(result.run_id))
     return [*commands, f"{this_command()} status"]

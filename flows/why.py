@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from slowwave.flows.errors import UserError
-from slowwave.flows.query_connection import DuckDBConfig, error_lines, published_file
+from slowwave.flows.query_connection import DuckDBConfig, error_lines, no_globs, published_file
 from slowwave.flows.query_output import json_bytes
 from slowwave.flows.settings import Settings
 from slowwave.flows.terminal import shortened
@@ -91,6 +91,10 @@ FROM memory_health
 WHERE starts_with(lower(memory_id), lower($id)) OR jaro_winkler_similarity(lower(memory_id), lower($id)) > 0.85
 ORDER BY starts_with(lower(memory_id), lower($id)) DESC, jaro_winkler_similarity(memory_id, $id) DESC, memory_id
 LIMIT $limit
+"""
+
+_REVIEWED = """
+SELECT item_id FROM review_queue WHERE item_id = $id UNION SELECT item_id FROM review_decisions WHERE item_id = $id
 """
 
 _OF_INTERACTION = """
@@ -242,6 +246,8 @@ class Publish:
             if near
             else "`slowwave sql most_referenced` and `strategies` list some"
         )
+        if self._rows(_REVIEWED, id=given):
+            hint = f"it is an item of review: `slowwave review show {shortened(given, 200)}`"
         kinds = "memory, observation, interaction, strategy, error or outcome"
         return f"no {kinds} {shortened(given, 200)!r} is known as of {self._as_of}Z: {hint}"
 
@@ -271,7 +277,7 @@ class Publish:
         inputs = sorted((self._lake / "day_inputs").glob(f"day=*/{self._run_id}.parquet"))
         if not inputs:
             return Partitions([], [], None)
-        days = self._rows(_PARTITIONS, day_inputs=_no_globs(inputs), run_id=self._run_id)
+        days = self._rows(_PARTITIONS, day_inputs=no_globs(inputs), run_id=self._run_id)
         evidence = self._lake / "evidence"
         found = {
             table: [evidence / table / f"day={day}" / f"{fingerprint}.parquet" for day, fingerprint in sorted(days)]
@@ -279,7 +285,7 @@ class Publish:
         }
         there = {table: [path for path in paths if path.exists()] for table, paths in found.items()}
         missing = sum(len(paths) - len(there[table]) for table, paths in found.items())
-        return Partitions(**{table: _no_globs(paths) for table, paths in there.items()}, missing=missing)
+        return Partitions(**{table: no_globs(paths) for table, paths in there.items()}, missing=missing)
 
     def _changes(self, memory_id: str) -> list[Record]:
         """Landed versions of the memory's changes, newest first; `changed` holds what each states anew: [from, to]."""
@@ -300,7 +306,7 @@ class Publish:
         def read() -> list[Record]:
             paths = sorted((self._lake / "memories").glob("day=*/*.parquet"))
             known = {"id": memory_id, "as_of": self._as_of}
-            return self.records(_CHANGES, **known, memories=_no_globs(paths)) if paths else []
+            return self.records(_CHANGES, **known, memories=no_globs(paths)) if paths else []
 
         try:
             return read()
@@ -319,8 +325,3 @@ class Publish:
 
 def _about(row: Record, *more: str) -> Record:
     return {name: row[name] for name in ("interaction_id", "occurred_at", "project", "agent", "session_id", *more)}
-
-
-def _no_globs(paths: list[Path]) -> list[str]:
-    """Paths as DuckDB's readers take them: what they would read as a pattern stands for itself."""
-    return [str(path).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for path in paths]

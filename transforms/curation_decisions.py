@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,27 +11,34 @@ import polars as pl
 
 from slowwave.transforms.curation_kinds import curation_kind
 from slowwave.transforms.curation_statements import curation_log
-from slowwave.transforms.memory_pairs import NOTHING, Relation
+from slowwave.transforms.memory_pairs import Relation, relation
 from slowwave.transforms.observation_params import ObservationParams
+from slowwave.transforms.observation_statements import utterances
 from slowwave.transforms.observation_tables import CurationDecisions
 from slowwave.transforms.pair_candidates import first_per, pair_candidates
 from slowwave.transforms.pair_conflicts import conflicts
 from slowwave.transforms.pair_reading import reading
 from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
+from slowwave.transforms.pair_retractions import only_retracts
 from slowwave.transforms.pair_texts import Integers, pair_texts
 from slowwave.transforms.schema import empty, polars_schema
 from slowwave.transforms.word_vectors import WordVectors
 
 _OF_RUN = ("run_id", "as_of")
 _MET_PER_CONSIDERED = 2
+_IDENTICAL = 10_000
 
 
 class Considered(NamedTuple):
-    """A memory that was active just before, its text, how alike it is in 1/10,000, and what the new one is to it."""
+    """A memory that was active just before: its text, when it said it last, how alike in 1/10,000 it is to the new one.
+
+    `relation`: what the new one is to it.
+    """
 
     memory_id: str
     content: str
     normal: str
+    said_at: datetime
     similarity: int
     relation: Relation
 
@@ -55,7 +64,8 @@ def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: 
     columns = [name for name in polars_schema(CurationDecisions) if name not in _OF_RUN]
     if said.is_empty():
         return empty(CurationDecisions).select(columns)
-    considered = _considered(said, active, word_vectors, params)
+    said_at = dict(utterances(states).group_by("memory_id", maintain_order=True).agg("said_at").iter_rows())
+    considered = _considered(said, active, said_at, word_vectors, params)
     rows = [
         _row(said_row, considered.get(place, []), params) for place, said_row in enumerate(said.iter_rows(named=True))
     ]
@@ -64,7 +74,11 @@ def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: 
 
 
 def _considered(
-    said: pl.DataFrame, active: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams
+    said: pl.DataFrame,
+    active: pl.DataFrame,
+    said_at: dict[str, list[datetime]],
+    word_vectors: WordVectors,
+    params: ObservationParams,
 ) -> dict[int, list[Considered]]:
     """Per row of `said` the most alike memories active just before, most alike first."""
     if said.select("project", "scope").is_unique().all():
@@ -101,11 +115,12 @@ def _considered(
         contents, TextPairs(which[left], which[right], np.ones(len(left), bool)), likeness, alike, params
     )
     order = np.lexsort((left, -likeness, -alike, right))
-    return _by_row(items, left, right, alike, relations, order, params)
+    return _by_row(items, said_at, left, right, alike, relations, order, params)
 
 
 def _by_row(
     items: pl.DataFrame,
+    said_at: dict[str, list[datetime]],
     left: Integers,
     right: Integers,
     alike: Integers,
@@ -115,17 +130,20 @@ def _by_row(
 ) -> dict[int, list[Considered]]:
     rows, ids = items["row"].to_list(), items["memory_id"].to_list()
     contents, normals = items["content"].to_list(), items["normal"].to_list()
+    starts = items["from"].to_list()
     found: dict[int, list[Considered]] = {}
     for at in order.tolist():
         listed = found.setdefault(rows[right[at]], [])
         other = int(left[at])
         if len(listed) < params.neighbours and all(one.memory_id != ids[other] for one in listed):
-            listed.append(Considered(ids[other], contents[other], normals[other], int(alike[at]), relations[at]))
+            times = said_at[ids[other]]
+            last = times[bisect_left(times, starts[right[at]]) - 1]
+            listed.append(Considered(ids[other], contents[other], normals[other], last, int(alike[at]), relations[at]))
     return found
 
 
 def _row(said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> dict[str, Any]:
-    decided = _decided(said, considered)
+    decided = _decided(said, considered, params)
     target = decided.target
     nearest = target or (considered[0] if considered else None)
     return {
@@ -135,7 +153,7 @@ def _row(said: dict[str, Any], considered: list[Considered], params: Observation
         "scope": said["scope"],
         "content": said["content"],
         "action": decided.action,
-        "kind": curation_kind(said["memory_type"], reading(said["content"])),
+        "kind": curation_kind(said["memory_type"], said["content"]),
         "target_memory_id": target.memory_id if target else None,
         "target_content": target.content if target else None,
         "reason": decided.reason,
@@ -147,27 +165,58 @@ def _row(said: dict[str, Any], considered: list[Considered], params: Observation
     }
 
 
-def _decided(said: dict[str, Any], considered: list[Considered]) -> _Decided:
-    """The first of: said already, its own text changed, a state changed, taken back; else new."""
+def _decided(said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> _Decided:
+    """The first of: said already and still so, its own text changed, a state changed, taken back; else new."""
     others = [one for one in considered if one.memory_id != said["memory_id"]]
-    for one in others:
-        if one.normal == said["normal"]:
-            return _Decided("skip", one, "said already, in the same words")
-    mine = reading(said["content"])
-    for one in others:
-        if one.relation.relation == "same_fact":
-            news = [word for word in mine.content if word not in reading(one.content).content]
-            if news:
-                return _Decided("merge", one, f"said already; new are: {', '.join(dict.fromkeys(news))}")
-            return _Decided("skip", one, "said already, in other words")
+    same = [one for one in others if one.normal == said["normal"]]
+    same += [one for one in others if one.relation.relation == "same_fact" and one not in same]
+    changed = _changed_since(same, others, params)
+    if same and changed is None:
+        return _said_already(said, same[0])
     for one in considered:
         if one.memory_id == said["memory_id"] and not said["is_first"]:
             return _Decided("update", one, "replaces its own earlier text", one.relation.words)
+    if changed is not None:
+        return _said_again(changed)
     for one in others:
         if one.relation.relation == "supersedes":
             action = "delete" if one.relation.is_retraction else "update"
             return _Decided(action, one, one.relation.reason, one.relation.words)
     return _added(said, others)
+
+
+def _said_already(said: dict[str, Any], one: Considered) -> _Decided:
+    if one.normal == said["normal"]:
+        return _Decided("skip", one, "said already, in the same words")
+    mine, known = reading(said["content"]), reading(one.content).content
+    news = [mine.as_written(word) for word in dict.fromkeys(mine.content) if word not in known]
+    if news:
+        return _Decided("merge", one, f"said already; new are: {', '.join(news)}")
+    return _Decided("skip", one, "said already, in the same content words")
+
+
+def _changed_since(same: list[Considered], others: list[Considered], params: ObservationParams) -> Considered | None:
+    """Of what has replaced all that say the same, or taken it back, what was said last; None: it still holds."""
+    if not same:
+        return None
+    last = max(same, key=lambda one: one.said_at)
+    before = reading(last.content)
+    since = [
+        one
+        for one in others
+        if one.said_at > last.said_at
+        and relation(before, reading(one.content), one.similarity, params, is_later=True).relation == "supersedes"
+    ]
+    return max(since, key=lambda one: (one.said_at, one.memory_id), default=None)
+
+
+def _said_again(changed: Considered) -> _Decided:
+    """What was said before, and had changed since."""
+    if only_retracts(changed.content):
+        return _Decided("add", None, "said before, and taken back since")
+    if changed.relation.relation == "supersedes":
+        return _Decided("update", changed, f"said before, and again; {changed.relation.reason}", changed.relation.words)
+    return _Decided("add", None, "said before, and replaced since: the two are at odds", changed.relation.words)
 
 
 def _added(said: dict[str, Any], others: list[Considered]) -> _Decided:
@@ -177,8 +226,18 @@ def _added(said: dict[str, Any], others: list[Considered]) -> _Decided:
     if not others:
         return _Decided("add", None, "nothing alike was active")
     nearest = others[0]
-    apart = conflicts(reading(nearest.content), mine) if nearest.relation is not NOTHING or nearest.similarity else []
+    if not nearest.similarity and not nearest.relation.relation:
+        return _Decided("add", None, "nothing alike was active")
+    if nearest.relation.relation in {"may_be_one", "may_contradict"}:
+        perhaps = "may be one with it" if nearest.relation.relation == "may_be_one" else "differs"
+        return _Decided("add", None, f"the nearest {perhaps}: {nearest.relation.reason}", nearest.relation.words)
+    known = reading(nearest.content)
+    apart = conflicts(known, mine)
     if apart:
-        words = tuple(dict.fromkeys(word for conflict in apart for word in (*conflict.mine, *conflict.other)))
+        shown = (
+            *(known.as_written(word) for conflict in apart for word in conflict.mine),
+            *(mine.as_written(word) for conflict in apart for word in conflict.other),
+        )
+        words = tuple(dict.fromkeys(shown))
         return _Decided("add", None, f"the nearest differs in {', '.join(dict.fromkeys(c.kind for c in apart))}", words)
     return _Decided("add", None, "the nearest says something else")

@@ -24,7 +24,7 @@ class Decisions(Landed):
     target: str = column("The memory's or item's id, or the project.")
     values: Annotated[str | None, Json] = column(
         "What belongs to the decision, as one JSON object; of `forget apply` the memory's whole state before it, of"
-        " `review` the item and the changes it makes."
+        " `review` the item, why it waited (`queue_reason`) and the changes it makes."
     )
     reason: str | None = column("Why. NULL: not said.")
     changed_by: str = column("Who decided.")

@@ -1,9 +1,9 @@
 r"""`extract/1`: statements of an answer worth remembering, by AtoCore's seven rules.
 
-Four look for a label (`Decision:`, `## Constraint`, `**Requirement:**`, `Fact:`), with the statement behind it or in
-the block or list below it; three, in what is left, for a sentence (who prefers what, what was decided, what must be).
-Code, quotations, tables, questions and conditions are nobody's statement. A sentence is looked for outside quotation
-marks only.
+Four look for a label (`Decision:`, `## Constraint`, `**Requirement:**`, `Fact:`) at the start of a line or sentence,
+with the statement behind it or in the block or list below it; three, in what is left, for a sentence (who prefers what,
+what was decided, what must be). Code, quotations, tables, questions and conditions are nobody's statement. A sentence
+is looked for outside quotation marks only.
 """
 
 from __future__ import annotations
@@ -22,16 +22,26 @@ _WHERE = {1: "response", 2: "summary", 3: "both"}
 
 # Every statement has one of these, in any case: most answers have none, and are looked at no further.
 _TRIGGERS = ["decision", "constraint", "requirement", "fact", "prefer", "decided", "must", "shall", "required"]
-_LABEL_WORD = (
-    r"(?:(?:key|final|new|main|important|hard|our|project|design|technical|architecture|architectural|product|team)"
-    r"[ \t]+)?(decision|constraint|requirement|fact)s?(?:[ \t]+(?:#|no\.?[ \t]?)?\d{1,3})?"
-)
-_LABELLED = rf"(?is)^[*_]{{0,3}}{_LABEL_WORD}[*_]{{0,3}}(?:[ \t]*[:\uff1a]|[ \t]+[–—-][ \t])[*_]{{0,3}}[ \t]*(\S.*)$"
+_WORDS = "decision|constraint|requirement|fact"
+_QUALIFIERS = "key|final|new|main|important|hard|our|project|design|technical|architecture|architectural|product|team"
+_NUMBER = r"s?(?:[ \t]+(?:#|no\.?[ \t]?)?\d{1,3})?"
+_LABEL_WORD = rf"(?:(?:{_QUALIFIERS})[ \t]+)?({_WORDS}){_NUMBER}"
+_LABEL_END = r"[*_]{0,3}(?:[ \t]*[:\uff1a]|[ \t]+[–—-][ \t])[*_]{0,3}[ \t]*"
+_LABELLED = rf"(?is)^[*_]{{0,3}}{_LABEL_WORD}{_LABEL_END}(\S.*)$"
 _LABEL_ALONE = rf"(?is)^[*_]{{0,3}}{_LABEL_WORD}[*_]{{0,3}}[ \t]*[:\uff1a]?[*_]{{0,3}}$"
 
 # What stands in quotation marks or in code is somebody else's sentence; an apostrophe is no quotation mark.
 _QUOTED = r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|`[^`\n]*`|(?:^|[\s(=,])'[^'\n]*'"
 _FULL_STOP = r"[.!][\"”’)\]*_]*$"
+# Behind the end of a sentence a label has a capital letter: `e.g. decision: none` is none.
+_CAPITAL_WORDS, _CAPITAL_QUALIFIERS = (
+    "|".join(f"{word[0].upper()}(?i:{word[1:]})" for word in words.split("|")) for words in (_WORDS, _QUALIFIERS)
+)
+_LABEL_BEHIND = (
+    r"([.!?][\"”’)\]*_]*)[ \t]+"
+    rf"([*_]{{0,3}}(?:(?:{_CAPITAL_QUALIFIERS})[ \t]+(?i:{_WORDS})|{_CAPITAL_WORDS})(?i:{_NUMBER}){_LABEL_END})"
+)
+_LABEL_BEFORE = rf"(?i)^[*_]{{0,3}}{_LABEL_WORD}{_LABEL_END}"
 _SENTENCE_END = r"([.!?][\"”’)\]*_]*)[ \t]+([^\p{Ll}\s])"
 _PERSON = r"(?:i|we|they|he|she|the (?:user|users|team|owner|client|customer|maintainers?)|users?|you|\p{Lu}\p{L}+)"
 _OFTEN = r"(?:(?:always|usually|generally|also|strongly|still|now|clearly|really|both|all|would|do|does)[ \t]+)?"
@@ -89,7 +99,7 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> p
         ]
     )
     worth_reading = texts.filter(pl.col("text").str.contains_any(_TRIGGERS, ascii_case_insensitive=True)).collect()
-    of_blocks = blocks(worth_reading)
+    of_blocks = _labels_first(blocks(worth_reading))
     labelled = _labelled(of_blocks, params)
     told = of_blocks.join(
         labelled.select("text_id", "block"), on=["text_id", "block"], how="anti", maintain_order="left"
@@ -132,6 +142,28 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> p
 def statement(text: pl.Expr) -> pl.Expr:
     """What is compared of a statement: normalised as for `echo/1`, without emphasis, code marks and end marks."""
     return normalised(text.str.replace_all(r"[*`]|__", "")).str.strip_chars(" .!;,")
+
+
+def _labels_first(of_blocks: pl.DataFrame) -> pl.DataFrame:
+    """The blocks, cut where a label follows the end of a sentence, so that each label begins one.
+
+    A block with such a label within quotation marks stays whole.
+    """
+    found = [text.str.count_matches(_LABEL_BEHIND) for text in (pl.col("text"), _outside(pl.col("text")))]
+    is_cut = ~pl.col("is_heading") & (found[0] > 0) & (found[0] == found[1])
+    parts = pl.col("text").str.replace_all(_LABEL_BEHIND, "$1\n$2").str.split("\n")
+    return (
+        of_blocks.lazy()
+        .with_columns(pl.when(is_cut).then(parts).otherwise(pl.concat_list("text")).alias("text"))
+        .explode("text", empty_as_null=False)
+        .with_columns(pl.int_range(pl.len(), dtype=pl.UInt32).alias("block"))
+        .collect()
+    )
+
+
+def _outside(text: pl.Expr) -> pl.Expr:
+    """A text with an ellipsis for each quotation."""
+    return text.str.replace_all(_QUOTED, "…")
 
 
 def _labelled(of_blocks: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
@@ -196,7 +228,8 @@ def _sentences(of_blocks: pl.DataFrame) -> pl.DataFrame:
         .explode("text", "at", empty_as_null=False)
         # what ends without a full stop is a line of something else, unless it is an item of a list
         .filter(pl.col("is_item") | pl.col("text").str.contains(_FULL_STOP))
-        .with_columns(pl.col("text").str.replace_all(_QUOTED, "…").alias("outside"))
+        .with_columns(pl.col("text").str.replace(_LABEL_BEFORE, ""))
+        .with_columns(_outside(pl.col("text")).alias("outside"))
         .collect()
     )
     found = [

@@ -18,6 +18,7 @@ from slowwave.transforms.observation_tables import Action, CurationKind
 NO_TARGET = "none"
 _LONGEST_ANSWER = 20_000
 _SHOWN_OF_REFUSED = 40
+_SECRET = "[key]"  # noqa: S105 - what stands in place of one
 
 
 class UnreadableAnswerError(ValueError):
@@ -77,8 +78,8 @@ def answer_schema(prompt: Prompt) -> dict[str, Any]:
     return plain(schema)
 
 
-def answer_values(prompt: Prompt, text: str, params: LlmParams) -> dict[str, Any]:
-    """The values that are landed for an answer: safe whatever `text` says.
+def answer_values(prompt: Prompt, text: str, params: LlmParams, secret: str = "") -> dict[str, Any]:
+    """The values that are landed for an answer: safe whatever `text` says, and without `secret`.
 
     Of `curate`: action, kind, target (label or None), reason, refused. Of `observe`: related (a list of label,
     relation, reason), refused. `refused` tells in words what was not taken.
@@ -86,7 +87,9 @@ def answer_values(prompt: Prompt, text: str, params: LlmParams) -> dict[str, Any
     Raises UnreadableAnswerError when `text` is not one JSON object.
     """
     said = _json_object(text)
-    return _curated(prompt, said, params) if prompt.task == "curate" else _related(prompt, said, params)
+    if prompt.task == "curate":
+        return _curated(prompt, said, params, secret)
+    return _related(prompt, said, params, secret)
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -102,22 +105,26 @@ def _json_object(text: str) -> dict[str, Any]:
     return said
 
 
-def _curated(prompt: Prompt, said: dict[str, Any], params: LlmParams) -> dict[str, Any]:
+def _curated(prompt: Prompt, said: dict[str, Any], params: LlmParams, secret: str) -> dict[str, Any]:
     safe = {"action": "add", "kind": "fact", "target": None, "reason": ""}
     try:
         answer = CurationAnswer.model_validate(said)
     except ValidationError as error:
         return {**safe, "refused": _refused(error)}
-    kept = {"kind": answer.kind, "reason": _reason(answer.reason, params)}
+    kept = {"kind": answer.kind, "reason": _reason(answer.reason, params, secret)}
     if answer.action == "add":
         return {**safe, **kept, "refused": []}
     target = _label(answer.target, prompt)
     if target is None:
-        return {**safe, **kept, "refused": [f"{answer.action} of {_quoted(answer.target)}, which was not shown"]}
+        return {
+            **safe,
+            **kept,
+            "refused": [f"{answer.action} of {_quoted(answer.target, secret)}, which was not shown"],
+        }
     return {**kept, "action": answer.action, "target": target, "refused": []}
 
 
-def _related(prompt: Prompt, said: dict[str, Any], params: LlmParams) -> dict[str, Any]:
+def _related(prompt: Prompt, said: dict[str, Any], params: LlmParams, secret: str) -> dict[str, Any]:
     try:
         answer = ObservationAnswer.model_validate(said)
     except ValidationError as error:
@@ -132,11 +139,11 @@ def _related(prompt: Prompt, said: dict[str, Any], params: LlmParams) -> dict[st
             continue
         label = _label(one.target, prompt)
         if label is None:
-            refused.append(f"{one.action} of {_quoted(one.target)}, which was not shown")
+            refused.append(f"{one.action} of {_quoted(one.target, secret)}, which was not shown")
         elif label in related and related[label]["relation"] != relation:
-            return {"related": [], "refused": [f"update and delete of {_quoted(one.target)}"]}
+            return {"related": [], "refused": [f"update and delete of {_quoted(one.target, secret)}"]}
         else:
-            related[label] = {"label": label, "relation": relation, "reason": _reason(one.reason, params)}
+            related[label] = {"label": label, "relation": relation, "reason": _reason(one.reason, params, secret)}
     return {"related": [related[label] for label in sorted(related)], "refused": refused}
 
 
@@ -145,12 +152,17 @@ def _label(target: str, prompt: Prompt) -> int | None:
     return labels.get(target.strip())
 
 
-def _reason(text: str, params: LlmParams) -> str:
-    return cut(_encodable(text).strip(), params.max_reason)
+def _reason(text: str, params: LlmParams, secret: str) -> str:
+    return cut(_without(secret, text).strip(), params.max_reason)
 
 
-def _quoted(text: str) -> str:
-    return repr(cut(_encodable(text), _SHOWN_OF_REFUSED))
+def _quoted(text: str, secret: str) -> str:
+    return repr(cut(_without(secret, text), _SHOWN_OF_REFUSED))
+
+
+def _without(secret: str, text: str) -> str:
+    said = _encodable(text)
+    return said.replace(secret, _SECRET) if secret else said
 
 
 def _encodable(text: str) -> str:

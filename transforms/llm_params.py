@@ -25,7 +25,9 @@ class LlmParams(BaseModel):
     max_reason: int = Field(default=500, ge=0, description="Characters kept of the reason an answer gives.")
 
     calls_per_day: int = Field(
-        default=1_000, ge=0, description="Requests sent per UTC day, those that failed included."
+        default=1_000,
+        ge=0,
+        description="Answers per UTC day; a run counts every request it sends, those that failed included.",
     )
     tokens_per_day: int = Field(default=1_000_000, ge=0, description="Tokens per UTC day, of prompts and answers.")
     answer_tokens: int = Field(default=400, ge=16, description="Tokens an answer may have.")

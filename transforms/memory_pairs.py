@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.pair_conflicts import Conflict, conflicts
 from slowwave.transforms.pair_reading import Reading
-from slowwave.transforms.pair_words import GENERIC, NUMBERED, RETRACTING, STATES
+from slowwave.transforms.pair_words import CONTRASTS, GENERIC, NUMBERED, RETRACTING, STATES
 
 RelationName = Literal["same_fact", "supersedes", "contradicts", "may_be_one", "may_contradict"]
 
@@ -92,6 +92,8 @@ def _may_be_one(
     if is_one_bag:
         return Relation("may_be_one", "the same content words")
     if only_earlier and only_later:
+        if {CONTRASTS.get(word) for word in only_earlier} & {CONTRASTS.get(word, "") for word in only_later}:
+            return None
         said = f"one says {_listed(_written(earlier, only_earlier))}, the other {_listed(_written(later, only_later))}"
         return Relation("may_be_one", said)
     extra = (*_written(earlier, only_earlier), *_written(later, only_later))

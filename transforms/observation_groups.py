@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.memory_pairs import Relation, may_be_one
+from slowwave.transforms.memory_pairs import Relation
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.pair_candidates import pair_candidates
 from slowwave.transforms.pair_conflicts import conflicts
 from slowwave.transforms.pair_reading import reading
 from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
+from slowwave.transforms.pair_retractions import only_retracts
 from slowwave.transforms.pair_texts import pair_texts
 from slowwave.transforms.word_vectors import WordVectors
 
@@ -33,21 +34,27 @@ class Groups(NamedTuple):
     """Statements grouped around representatives.
 
     representative: per statement the number of the first statement of its group. successor: per representative that of
-    the group that replaced its own, -1: none. similarity: per statement, to its representative. contradictions, and
-    proposals (nearly alike enough): between groups that both hold.
+    the group that replaced its own, -1: none. similarity: per statement, to its representative. joined: per statement
+    the pair by which it joined its group, None: it founded it. contradictions, doubts (perhaps at odds) and proposals
+    (perhaps one fact): between groups that both hold. silent: statements that only take others back; retracted: pairs
+    of a statement and such a one.
     """
 
     representative: list[int]
     successor: list[int]
     similarity: list[int]
+    joined: list[StatementPair | None]
     contradictions: list[StatementPair]
+    doubts: list[StatementPair]
     proposals: list[StatementPair]
+    silent: frozenset[int]
+    retracted: list[tuple[int, int]]
 
 
 def statement_pairs(
     statements: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams
 ) -> list[StatementPair]:
-    """Pairs of `distinct_statements` that are worth a word: they have a relation, or are nearly alike enough."""
+    """Pairs of `distinct_statements` that are worth a word: they have a relation."""
     if statements.select("project", "scope").is_unique().all():
         return []  # nothing to compare, and no vectors to load
     texts = pair_texts(statements["content"], word_vectors)
@@ -75,11 +82,10 @@ def statement_pairs(
     for at, related in zip(again.tolist(), once, strict=True):
         if related.relation == "supersedes":
             earlier[at], later[at], relations[at] = found.left[at], found.right[at], related
-    proposed = round(params.proposal_similarity * 10_000)
     return sorted(
         StatementPair(a, b, score, related)
         for a, b, score, related in zip(earlier.tolist(), later.tolist(), alike.tolist(), relations, strict=True)
-        if related.relation or score >= proposed
+        if related.relation
     )
 
 
@@ -88,43 +94,57 @@ def groups(statements: pl.DataFrame, pairs: list[StatementPair]) -> Groups:
 
     In order of time each statement joins the most alike earlier representative it is one fact with, unless it conflicts
     with a member; so no chain of small steps joins two ends, and a conflict splits a group. A group that was replaced
-    points to the first that replaced it; what was said again since is not replaced, but at odds.
+    points to the first that replaced it; what was said again since is not replaced, but at odds. A statement that only
+    takes others back replaces them and is none itself; what was said again since holds again.
     """
     contents = statements["content"].to_list()
-    representative, similarity = _representatives(contents, pairs)
+    silent = frozenset(number for number, content in enumerate(contents) if only_retracts(content))
+    representative, joined = _representatives(contents, pairs)
     successor, at_odds = _successors(statements["last_at"].to_list(), representative, pairs)
 
-    def both_hold(pair: StatementPair) -> bool:
-        return successor[representative[pair.earlier]] < 0 and successor[representative[pair.later]] < 0
+    def open_pairs(*relations: str) -> list[StatementPair]:
+        return [
+            pair
+            for pair in pairs
+            if pair.relation.relation in relations
+            and representative[pair.earlier] != representative[pair.later]
+            and not {pair.earlier, pair.later} & silent
+            and successor[representative[pair.earlier]] < 0
+            and successor[representative[pair.later]] < 0
+        ]
 
-    proposals = [
-        pair
-        for pair in pairs
-        if pair.relation.relation in {None, "same_fact"}
-        and representative[pair.earlier] != representative[pair.later]
-        and both_hold(pair)
-        and may_be_one(reading(contents[pair.earlier]), reading(contents[pair.later]))
-    ]
-    return Groups(representative, successor, similarity, [pair for pair in at_odds if both_hold(pair)], proposals)
+    open_at_odds = set(open_pairs("supersedes", "contradicts"))
+    return Groups(
+        representative,
+        successor,
+        [pair.similarity if pair else 10_000 for pair in joined],
+        joined,
+        [pair for pair in at_odds if pair in open_at_odds],
+        open_pairs("may_contradict"),
+        open_pairs("may_be_one", "same_fact"),
+        silent,
+        [(pair.earlier, pair.later) for pair in pairs if pair.relation.is_retraction and pair.later in silent],
+    )
 
 
-def _representatives(contents: list[str], pairs: list[StatementPair]) -> tuple[list[int], list[int]]:
-    """Per statement its representative, and how alike they are in 1/10,000."""
-    representative, similarity = list(range(len(contents))), [10_000] * len(contents)
+def _representatives(contents: list[str], pairs: list[StatementPair]) -> tuple[list[int], list[StatementPair | None]]:
+    """Per statement its representative, and the pair that made it so."""
+    representative = list(range(len(contents)))
+    joined: list[StatementPair | None] = [None] * len(contents)
     members: dict[int, list[int]] = {}
-    same: dict[int, list[tuple[int, int]]] = {}
+    same: dict[int, list[tuple[int, int, StatementPair]]] = {}
     for pair in pairs:
         if pair.relation.relation == "same_fact":
             first, second = sorted((pair.earlier, pair.later))
-            same.setdefault(second, []).append((-pair.similarity, first))
+            same.setdefault(second, []).append((-pair.similarity, first, pair))
     for statement in sorted(same):
-        for minus_score, other in sorted(same[statement]):
+        for _, other, pair in sorted(same[statement]):
             others = members.setdefault(other, [])
             if representative[other] == other and _fits(contents, statement, others[:_CHECKED_MEMBERS]):
-                representative[statement], similarity[statement] = other, -minus_score
+                representative[statement], joined[statement] = other, pair
                 others.append(statement)
                 break
-    return representative, similarity
+    return representative, joined
 
 
 def _fits(contents: list[str], statement: int, members: list[int]) -> bool:

@@ -19,7 +19,10 @@ class ObservationParams(BaseModel):
         default=0.7, ge=0, le=1, description="The same where one of them has words that the other lacks."
     )
     proposal_similarity: float = Field(
-        default=0.4, ge=0, le=1, description="From which likeness a merger is proposed to a person."
+        default=0.3,
+        ge=0,
+        le=1,
+        description="From which likeness a merger is proposed to a person, where nothing speaks against it.",
     )
     fresh_days: int = Field(default=30, ge=0, description="An observation is fresh so long after its last evidence.")
     ageing_days: int = Field(default=90, ge=0, description="And ageing so long; stale after that.")

@@ -21,11 +21,43 @@ def is_said(content: pl.Expr) -> pl.Expr:
     return content.fill_null("").str.contains(r"\S")
 
 
+def utterances(states: pl.DataFrame) -> pl.DataFrame:
+    """When each memory said what: at each change of its text, and when it cited a source for the first time.
+
+    memory_id, project, scope, content, normal, said_at; sorted by memory_id and said_at. The same again from no new
+    source is a repetition of the log, and says nothing.
+    """
+    ordered = states.sort("memory_id", "valid_from")
+    differs = pl.col("content").ne_missing(pl.col("content").shift().over("memory_id"))
+    cited = (
+        ordered.select("memory_id", "valid_from", pl.col("source_ids").alias("source_id"))
+        .explode("source_id", empty_as_null=False, keep_nulls=False)
+        .filter(pl.col("source_id").fill_null("") != "")
+        .group_by("memory_id", "source_id")
+        .agg(pl.col("valid_from").min())
+        .select("memory_id", "valid_from", pl.lit(value=True).alias("is_cited"))
+        .unique()
+    )
+    return (
+        ordered.with_columns(differs.alias("differs"))
+        .join(cited, on=["memory_id", "valid_from"], how="left", maintain_order="left")
+        .filter(is_said(pl.col("content")), pl.col("differs") | pl.col("is_cited").fill_null(value=False))
+        .select(
+            "memory_id",
+            "project",
+            scope().alias("scope"),
+            "content",
+            normal_text(pl.col("content")).alias("normal"),
+            pl.col("valid_from").alias("said_at"),
+        )
+    )
+
+
 def active_memories(states: pl.DataFrame) -> pl.DataFrame:
     """Memories active at the end of `states` (see `memory_states`), with text: one row each, in order of time and id.
 
-    memory_id, project, scope, content, normal (see `normal_text`), said_at (since when it says this), source_ids
-    (sorted; itself where it has none), source_times (since when each is cited).
+    memory_id, project, scope, content, normal (see `normal_text`), said_at (since when it says this), last_said_at
+    (see `utterances`), source_ids (sorted; itself where it has none), source_times (since when each is cited).
     """
     ordered = states.sort("memory_id", "valid_from")
     last = ordered.filter(
@@ -34,6 +66,7 @@ def active_memories(states: pl.DataFrame) -> pl.DataFrame:
     of_active = ordered.join(last.select("memory_id"), on="memory_id", how="semi")
     differs = pl.col("content").ne_missing(pl.col("content").shift().over("memory_id"))
     said_at = of_active.filter(differs).group_by("memory_id").agg(pl.col("valid_from").max().alias("said_at"))
+    last_said_at = utterances(of_active).group_by("memory_id").agg(pl.col("said_at").max().alias("last_said_at"))
     first_at = of_active.group_by("memory_id").agg(pl.col("valid_from").min().alias("first_at"))
     cited = (
         of_active.select("memory_id", "valid_from", pl.col("source_ids").alias("source_id"))
@@ -54,6 +87,7 @@ def active_memories(states: pl.DataFrame) -> pl.DataFrame:
     return (
         last.drop("cited")
         .join(said_at, on="memory_id")
+        .join(last_said_at, on="memory_id")
         .join(first_at, on="memory_id")
         .join(now_cited, on="memory_id", how="left")
         .with_columns(
@@ -79,7 +113,7 @@ def distinct_statements(memories: pl.DataFrame) -> pl.DataFrame:
             pl.col("content").first(),
             pl.col("memory_id").first().alias("founder"),
             pl.col("said_at").min().alias("first_at"),
-            pl.col("said_at").max().alias("last_at"),
+            pl.col("last_said_at").max().alias("last_at"),
         )
         .sort("first_at", "founder")
         .with_row_index("statement")

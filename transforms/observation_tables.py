@@ -25,7 +25,9 @@ class Observations(Table):
     observation_id: str = column("Key: digest of project, scope and the memory that said it first.")
     project: str = column("Project; '' is none.")
     scope: str = column(_SCOPE)
-    text: str = column("The fact in the words of its best memory: most confirmed, most like the others, longest.")
+    text: str = column(
+        "The fact in the words of its best memory: most confirmed, referenced, injected; most said; first."
+    )
     best_memory_id: str = column("The memory whose words these are.")
     memory_ids: list[str] = column("The active memories that state it, sorted.")
     source_ids: list[str] = column("Their distinct sources, sorted; a memory without any is its own.")
@@ -42,7 +44,8 @@ class Observations(Table):
     freshness: Freshness = column("How long ago that is: fresh, ageing, stale (params, in days).")
     supersedes: list[str] = column("Memories of earlier states, still active; they are no proof of the text.")
     journey: Annotated[str | None, Json] = column(
-        "Its states in order, the current one last: JSON list of {memory_id, text, from, until}. NULL: never changed."
+        "Its states in order, the current one last: JSON list of {memory_id, text, from, until}; a state said"
+        " again since is there again. NULL: never changed."
     )
     contradicts: list[str] = column("Active memories that say something incompatible, neither replacing the other.")
     method: str = column("What grouped it.")
@@ -117,6 +120,7 @@ class MergeProposals(Table):
     is_certain: bool = column("They are one observation. False: nearly alike enough.")
     said_at: datetime = column("When the latest of them was said.", unit="UTC")
     reason: str = column("Why they are taken for one fact, in words.")
+    method: str = column("Who says so: observe/1 are rules.")
 
 
 CURATED: tuple[type[Table], ...] = (Observations, CurationDecisions)

@@ -9,25 +9,24 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-import orjson
 import polars as pl
 
 from slowwave.transforms.hashing import digest
 from slowwave.transforms.llm_relations import related_pairs
 from slowwave.transforms.observation_groups import Groups, StatementPair, groups, statement_pairs
+from slowwave.transforms.observation_journeys import journeys
 from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.observation_statements import active_memories, distinct_statements
+from slowwave.transforms.observation_statements import active_memories, distinct_statements, utterances
 from slowwave.transforms.observation_tables import Contradictions, MergeProposals, Observations
 from slowwave.transforms.pair_reading import reading
 from slowwave.transforms.schema import empty, polars_schema
-from slowwave.transforms.text_terms import WORD
 from slowwave.transforms.word_vectors import WordVectors
 
 _ID_CHARACTERS = 16
 _FIXED_POINT = 1_000_000
 _OF_RUN = ("run_id", "as_of")
-_HEALTH = ("memory_id", "confidence", "confirmed_count", "contradicted_count", "reference_count",
-           "last_referenced_at", "trend")  # fmt: skip
+_COUNTS = ("confirmed_count", "contradicted_count", "reference_count", "injected_count")
+_HEALTH = ("memory_id", "confidence", *_COUNTS, "last_referenced_at", "trend")
 
 
 class Observed(NamedTuple):
@@ -56,23 +55,29 @@ def observed(
         params: thresholds.
         answered: what a language model said of pairs of memories (see `answered_pairs`); None: nothing.
 
-    An observation's text is that of the member most often confirmed; of these, of the one said by most memories, with
-    most words, first.
+    An observation's text is that of the member most often confirmed; of these, referenced, injected; of these, with
+    most content words; of these, said first.
     """
     memories = active_memories(states)
     if memories.is_empty():
         none = (empty(table).drop(_OF_RUN, strict=False) for table in (Observations, Contradictions, MergeProposals))
         return Observed(*none)
     statements = distinct_statements(memories)
-    pairs = statement_pairs(statements, word_vectors, params)
-    found = groups(statements, pairs if answered is None else related_pairs(pairs, answered, memories, statements))
-    placed = _placed(memories, statements, found, health)
-    rows = _observations(placed, found, as_of, params)
+    by_rules = statement_pairs(statements, word_vectors, params)
+    pairs = by_rules if answered is None else related_pairs(by_rules, answered, memories, statements)
+    found = groups(statements, pairs)
+    every = _placed(memories, statements, found, health)
+    is_silent = pl.col("statement").is_in(found.silent) | pl.col("end").is_in(found.silent)
+    placed = every.filter(~is_silent)
+    silent = every.filter(pl.col("statement").is_in(found.silent)).select("statement", "memory_id")
+    uttered = utterances(states.join(memories, on="memory_id", how="semi"))
+    told = journeys(placed, found, uttered, silent.join(uttered, on="memory_id").select("statement", "said_at"), params)
+    rows = _observations(placed, found, told, as_of, params)
     best = _best_memories(placed)
     return Observed(
         rows.select([name for name in polars_schema(Observations) if name not in _OF_RUN]).sort("observation_id"),
-        _contradictions(found.contradictions, best),
-        _merge_proposals(placed, found, best),
+        _contradictions([*found.contradictions, *found.doubts], best),
+        _merge_proposals(placed, found, best, _Methods(params.method, *_by_model(pairs, by_rules, answered))),
     )
 
 
@@ -93,23 +98,22 @@ def _placed(memories: pl.DataFrame, statements: pl.DataFrame, found: Groups, hea
         pl.Series("head", heads, dtype=pl.Int64),
         pl.Series("end", [ends[head] for head in heads], dtype=pl.Int64),
         pl.Series("similarity", found.similarity, dtype=pl.Int64),
-        pl.col("normal").str.count_matches(WORD).alias("words"),
+        pl.Series("words", [len(set(reading(one).content)) for one in statements["content"]], dtype=pl.Int64),
     )
     return (
         memories.join(said, on=["project", "scope", "normal"])
         .join(health.select(_HEALTH), on="memory_id", how="left")
-        .with_columns(pl.col("confirmed_count", "contradicted_count", "reference_count").fill_null(0))
-        .with_columns(
-            pl.len().over("statement").alias("copies"),
-            pl.col("confirmed_count").sum().over("statement").alias("confirmed"),
-        )
+        .with_columns(pl.col(_COUNTS).fill_null(0))
         .sort(
-            "confirmed", "copies", "words", "said_at", "memory_id", descending=[True, True, True, False, False]
+            *("confirmed_count", "reference_count", "injected_count", "words", "said_at", "memory_id"),
+            descending=[True] * 4 + [False] * 2,
         )
-    )  # fmt: skip
+    )
 
 
-def _observations(placed: pl.DataFrame, found: Groups, as_of: datetime, params: ObservationParams) -> pl.DataFrame:
+def _observations(
+    placed: pl.DataFrame, found: Groups, told: pl.DataFrame, as_of: datetime, params: ObservationParams
+) -> pl.DataFrame:
     current = placed.filter(pl.col("head") == pl.col("end"))
     outcomes = pl.col("confirmed_count") + pl.col("contradicted_count")
     known = pl.col("confidence").is_not_null() & (outcomes > 0)
@@ -140,7 +144,6 @@ def _observations(placed: pl.DataFrame, found: Groups, as_of: datetime, params: 
         .group_by("end")
         .agg(pl.col("memory_id").sort().alias("supersedes"))
     )
-    journeys = _journeys(placed, found)
     contradicted = _contradicted(placed, found)
     evidence_at = pl.max_horizontal(pl.col("source_times").list.max(), "last_referenced_at")
     age = pl.lit(as_of, dtype=pl.Datetime("us")) - pl.col("last_evidence_at")
@@ -152,7 +155,7 @@ def _observations(placed: pl.DataFrame, found: Groups, as_of: datetime, params: 
         .otherwise(pl.lit("stale"))
     )
     joined = rows
-    for other in (sources, founders, earlier, journeys, contradicted):
+    for other in (sources, founders, earlier, told, contradicted):
         joined = joined.join(other, on="end", how="left")
     ids = [
         digest([project, scope, founder])[:_ID_CHARACTERS]
@@ -166,38 +169,6 @@ def _observations(placed: pl.DataFrame, found: Groups, as_of: datetime, params: 
         pl.col("supersedes", "contradicts").fill_null(pl.lit([], dtype=pl.List(pl.String))),
         pl.lit(params.method).alias("method"),
     ).with_columns(freshness.alias("freshness"))
-
-
-def _journeys(placed: pl.DataFrame, found: Groups) -> pl.DataFrame:
-    """end, journey: the states an observation went through, each in the words of its best memory.
-
-    A state holds from when it was first said after those it replaced were last said, until the same of its successor.
-    """
-    moved = placed.filter((pl.col("head") != pl.col("end")).any().over("end"))
-    states = moved.group_by("end", "head", maintain_order=True).agg(pl.col("memory_id", "content", "said_at"))
-    times = {head: sorted(said_at) for head, said_at in states.select("head", "said_at").iter_rows()}
-    replaced_at: dict[int, datetime] = {}
-    for head, said_at in times.items():
-        successor = found.successor[head]
-        if successor >= 0:
-            replaced_at[successor] = max(replaced_at.get(successor, said_at[-1]), said_at[-1])
-    began = {
-        head: next(time for time in said_at if head not in replaced_at or time > replaced_at[head])
-        for head, said_at in times.items()
-    }
-    told: dict[int, list[dict[str, str | None]]] = {}
-    for end, head, memory_ids, texts, _ in sorted(states.iter_rows(), key=lambda row: (row[0], began[row[1]], row[1])):
-        until = began.get(found.successor[head])
-        step = {"memory_id": memory_ids[0], "text": texts[0], "from": _iso(began[head]), "until": until and _iso(until)}
-        told.setdefault(end, []).append(step)
-    return pl.DataFrame(
-        {"end": list(told), "journey": [orjson.dumps(steps).decode() for steps in told.values()]},
-        schema={"end": pl.Int64, "journey": pl.String},
-    )
-
-
-def _iso(time: datetime) -> str:
-    return time.isoformat() + "Z"
 
 
 def _contradicted(placed: pl.DataFrame, found: Groups) -> pl.DataFrame:
@@ -252,7 +223,26 @@ def _contradictions(pairs: list[StatementPair], best: dict[int, _Best]) -> pl.Da
     return pl.DataFrame(rows, schema=polars_schema(Contradictions)).unique("contradiction_id").sort("contradiction_id")
 
 
-def _merge_proposals(placed: pl.DataFrame, found: Groups, best: dict[int, _Best]) -> pl.DataFrame:
+class _Methods(NamedTuple):
+    """Who related statements: the rules, and a language model those pairs that the rules did not."""
+
+    rules: str
+    model: str
+    by_model: frozenset[frozenset[int]]
+
+
+def _by_model(
+    pairs: list[StatementPair], by_rules: list[StatementPair], answered: pl.DataFrame | None
+) -> tuple[str, frozenset[frozenset[int]]]:
+    """The method of the language model, and the pairs that it alone calls one fact."""
+    if answered is None or answered.is_empty():
+        return "", frozenset()
+    known = {frozenset((pair.earlier, pair.later)) for pair in by_rules if pair.relation.relation == "same_fact"}
+    said = {frozenset((pair.earlier, pair.later)) for pair in pairs if pair.relation.relation == "same_fact"}
+    return answered["method"][0], frozenset(said - known)
+
+
+def _merge_proposals(placed: pl.DataFrame, found: Groups, best: dict[int, _Best], methods: _Methods) -> pl.DataFrame:
     """Observations of several memories, the best to be kept; and pairs that may be one fact."""
     several = (
         placed.filter(pl.col("head") == pl.col("end"))
@@ -260,28 +250,37 @@ def _merge_proposals(placed: pl.DataFrame, found: Groups, best: dict[int, _Best]
         .group_by("end", maintain_order=True)
         .agg(
             pl.struct(_Best._fields).alias("memories"),
-            pl.col("statement").n_unique().alias("wordings"),
+            pl.col("statement").unique().sort().alias("statements"),
             pl.col("similarity").min(),
         )
     )
     rows = []
-    for memories, wordings, similarity in several.select("memories", "wordings", "similarity").iter_rows():
-        reason = f"{len(memories)} memories state one fact in " + (
-            f"{wordings} wordings" if wordings > 1 else "the same words"
-        )
-        rows.append(_proposal([_Best(**one) for one in memories], similarity, reason, is_certain=True))
+    for memories, statements, similarity in several.select("memories", "statements", "similarity").iter_rows():
+        wordings = f"{len(statements)} wordings" if len(statements) > 1 else "the same words"
+        reason = f"{len(memories)} memories state one fact in {wordings}"
+        joined = [found.joined[statement] for statement in statements]
+        is_told = any(pair and frozenset((pair.earlier, pair.later)) in methods.by_model for pair in joined)
+        if is_told:
+            reason += "; that they are one fact, a language model says, and not the rules"
+        method = methods.model if is_told else methods.rules
+        rows.append(_proposal([_Best(**one) for one in memories], similarity, reason, method, is_certain=True))
+    rank = {statement: place for place, statement in enumerate(best)}
     for pair in found.proposals:
-        one, other = best[pair.earlier], best[pair.later]
-        extra = set(reading(one.content).content) ^ set(reading(other.content).content)
-        said = f"one has more words: {', '.join(sorted(extra))}" if extra else "the same words"
-        reason = f"alike, and nothing contradicts that they are one fact; {said}"
-        # the longer one says more
-        both = sorted([one, other], key=lambda memory: (-len(memory.content), memory.said_at, memory.memory_id))
-        rows.append(_proposal(both, pair.similarity, reason, is_certain=False))
+        both = [best[statement] for statement in sorted((pair.earlier, pair.later), key=rank.__getitem__)]
+        is_told = frozenset((pair.earlier, pair.later)) in methods.by_model
+        reason = (
+            pair.relation.reason
+            if is_told
+            else f"alike, and nothing contradicts that they are one fact; {pair.relation.reason}"
+        )
+        method = methods.model if is_told else methods.rules
+        rows.append(_proposal(both, pair.similarity, reason, method, is_certain=False))
     return pl.DataFrame(rows, schema=polars_schema(MergeProposals)).unique("proposal_id").sort("proposal_id")
 
 
-def _proposal(memories: list[_Best], similarity: int, reason: str, *, is_certain: bool) -> dict[str, object]:
+def _proposal(
+    memories: list[_Best], similarity: int, reason: str, method: str, *, is_certain: bool
+) -> dict[str, object]:
     return {
         "proposal_id": _id_of(memories),
         "project": memories[0].project,
@@ -294,6 +293,7 @@ def _proposal(memories: list[_Best], similarity: int, reason: str, *, is_certain
         "is_certain": is_certain,
         "said_at": max(memory.said_at for memory in memories),
         "reason": reason,
+        "method": method,
     }
 
 

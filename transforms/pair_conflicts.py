@@ -25,6 +25,11 @@ class Conflict(NamedTuple):
         """Both say something, and not the same: a value against a value."""
         return bool(self.mine and self.other)
 
+    @property
+    def is_order(self) -> bool:
+        """Only which word comes first differs; no preposition gives a word another part."""
+        return self.kind == "role" and not any(" " in value for value in (*self.mine, *self.other))
+
 
 def _apart(kind: ConflictKind, mine: tuple[str, ...], other: tuple[str, ...]) -> list[Conflict]:
     if mine == other:
@@ -75,7 +80,7 @@ def _prefixed(only_a: set[str], only_b: set[str]) -> list[tuple[str, str]]:
 
 def _roles(mine: Reading, other: Reading) -> list[Conflict]:
     """The same words in other parts: "from staging to production", "tabs over spaces", who does what to whom."""
-    if mine.content == other.content and mine.bindings == other.bindings:
+    if mine.bindings == other.bindings and (mine.content == other.content or _is_turned(mine, other)):
         return []
     both = set(mine.content) & set(other.content)
     bound, bound_other = dict(sorted(mine.bindings)), dict(sorted(other.bindings))
@@ -87,6 +92,16 @@ def _roles(mine: Reading, other: Reading) -> list[Conflict]:
     if firsts[0] != firsts[1]:
         return [Conflict("role", (firsts[0],), (firsts[1],))]
     return []
+
+
+def _is_turned(mine: Reading, other: Reading) -> bool:
+    """Whether a part at the end of the one ("…, before pushing") stands at the beginning of the other."""
+    bound = {word for _, word in mine.bindings}
+    return len(mine.content) == len(other.content) and any(
+        (mine.content[at] in bound or other.content[len(mine.content) - at] in bound)
+        and mine.content[at:] + mine.content[:at] == other.content
+        for at in range(1, len(mine.content))
+    )
 
 
 def _negations(mine: Reading, other: Reading) -> list[Conflict]:

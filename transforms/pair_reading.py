@@ -50,7 +50,7 @@ class Reading(NamedTuple):
     dates, names (capitalised within a sentence, identifiers, paths), qualifiers. bindings: (preposition, what follows).
     is_past: told of as over. changes: phrases of change; former: content words of what it says is over.
     is_retraction: takes something back. is_question: ends in a question mark. subject_words: content words before the
-    first is or are; -1: there is none.
+    first is or are; -1: there is none. written: the words of the other fields as they stand in the text.
     """
 
     content: tuple[str, ...]
@@ -67,6 +67,13 @@ class Reading(NamedTuple):
     is_retraction: bool
     is_question: bool
     subject_words: int
+    written: dict[str, str]
+
+    def as_written(self, value: str) -> str:
+        """A value of another field ("30 second", "from stage") in the statement's own words."""
+        if value in self.written:
+            return self.written[value]
+        return " ".join(self.written.get(part, part) for part in value.split())
 
 
 @lru_cache(maxsize=50_000)
@@ -91,7 +98,8 @@ class _Reader:
         self._bindings: set[tuple[str, str]] = set()
         self._is_past = self._is_after_be = self._is_after_number = False
         self._open_negations, self._subject_words = 0, -1
-        self._binder = ""
+        self._binder = self._token = ""
+        self._written: dict[str, str] = {}
 
     def read(self) -> Reading:
         lower = self._text.lower()
@@ -117,6 +125,7 @@ class _Reader:
             any(phrase in lower for phrase in RETRACTIONS),
             self._text.rstrip().endswith("?"),
             self._subject_words,
+            self._written,
         )
 
     def _former(self, lower: str) -> frozenset[str]:
@@ -126,12 +135,13 @@ class _Reader:
 
     def _state(self, word: str) -> None:
         self._content.append(word)
+        self._written.setdefault(word, self._token)
         if self._binder:
             self._bindings.add((self._binder, word))
             self._binder = ""
 
     def _read(self, token: Token, after: str) -> None:
-        word = token.text.lower()
+        word, self._token = token.text.lower(), token.text
         if self._open_negations and word not in UNSTRESSED and word not in NEGATIONS and word not in self._skipped:
             self._negations.extend([base_of(word)] * self._open_negations)
             self._open_negations = 0
@@ -157,6 +167,7 @@ class _Reader:
         self._numbers.append(f"{digits} {unit}".strip())
         self._state(digits)
         if glued:
+            self._written.setdefault(f"{digits} {glued}", self._token)
             self._state(glued)
 
     def _read_word(self, token: Token, word: str, base: str) -> None:

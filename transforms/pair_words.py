@@ -36,6 +36,13 @@ OPPOSITES = word_map(
 
 SCALES = frozenset(OPPOSITES.values())
 
+CONTRASTS = word_map(
+    "frontend backend=end client server=side staging production prod dev development=stage read write=access "
+    "input output=flow source target=direction upstream downstream=stream parent child=kin primary secondary=rank "
+    "local remote=place man woman boy girl=sex"
+)
+"""Words of like use that name different things: put for each other they make another statement, if no opposite one."""
+
 QUALIFIERS = word_map(
     "only=only until till=until unless=unless except=except if=if when whenever=when before=before after=after "
     "over=over under=under above=above below=below most=most some=some few=few many several=many all every each=all "
@@ -60,6 +67,9 @@ RELATIVE_DAYS = words(
     "yesterday today tomorrow tonight morning afternoon evening noon midnight week month year weekend ago daily weekly "
     "monthly yearly hourly spring summer autumn winter"
 )
+RECURRING = words("daily weekly monthly yearly hourly")
+"""Of the relative days those that say how often, and not when."""
+
 ONLY_CAPITALISED = words("mon tue wed thu fri jan feb march apr may jun jul aug sep sept oct nov dec")
 """Names of days and months that are other words, or none, in lower case."""
 
@@ -84,7 +94,7 @@ ORDINALS = word_map(
 OPPOSING_PREFIXES = ("un", "dis", "in", "im", "ir", "non", "de", "anti")
 
 STANDING = words(
-    "always never prefer should must use avoid do don't please ensure require follow rule convention policy guideline "
+    "always never prefer should must use avoid please ensure require follow rule convention policy guideline "
     "want like dislike favor favour keep make remember"
 )
 """Words of rules and preferences."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from slowwave.transforms.review_decisions import MERGE, PROMOTE, REJECT
+from slowwave.transforms.review_tables import ABOUT_ONE
 
 Change = dict[str, Any]
 State = Mapping[str, Any]
 
-# What takes a decision on memories back.
-UNDONE_BY = {REJECT: PROMOTE, MERGE: REJECT}
+_PAIRS = ("contradiction", "outdated")
 _RESTORED = ("status", "superseded_by", "source_ids", "confidence")
 
 
@@ -34,6 +34,20 @@ def candidate_id(item: Mapping[str, Any]) -> str:
     return item["memory_ids"][0] if item["memory_ids"] else item["item_id"]
 
 
+def takes_back(wish: Wish, item: Mapping[str, Any], last_command: str, before: Sequence[Change]) -> bool:
+    """Whether what is said of an item undoes the changes (`before`) of the last decision on it, and nothing else.
+
+    Never of a candidate: there the status that was asked for follows, see `unmerged`. Of a pair, to say that both
+    stay takes a merge back as well; a `reject` that itself took a merge back is not taken back.
+    """
+    if item["kind"] == "candidate" or not before:
+        return False
+    if last_command == MERGE:
+        return wish.command == REJECT or (wish.command == PROMOTE and item["kind"] in _PAIRS)
+    is_rejected = last_command == REJECT and any(change.get("status") == "invalid" for change in before)
+    return is_rejected and wish.command == PROMOTE
+
+
 def asked_changes(
     wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str]
 ) -> list[Change]:
@@ -48,7 +62,7 @@ def asked_changes(
     Raises CannotDecideError when this cannot be said of an item of this kind.
     """
     if wish.memory_id is not None and (item["kind"], wish.command) != ("contradiction", REJECT):
-        message = "--memory names the wrong side of a contradiction: this is not one to reject"
+        message = "--memory is for `reject` of a contradiction: it names the side that is wrong"
         raise CannotDecideError(message)
     if wish.command == MERGE:
         return _merged(wish, item, states, sources)
@@ -60,6 +74,8 @@ def asked_changes(
         raise CannotDecideError(message)
     if item["kind"] == "merge" or wish.command == PROMOTE:
         return []
+    if item["kind"] == "outdated":
+        return [{"memory_id": item["target_memory_id"], "status": "invalid"}]
     wrong = wish.memory_id or (item["memory_ids"][0] if len(item["memory_ids"]) == 1 else None)
     if wrong is None or wrong not in item["memory_ids"]:
         message = f"say with --memory which side is wrong: {' or '.join(item['memory_ids'])}"
@@ -78,7 +94,7 @@ def _of_candidate(
 
 
 def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str]) -> list[Change]:
-    """The others are superseded by the target, which gains their sources.
+    """The others are superseded by the target, which gains their sources unless it says something newer.
 
     A memory without sources is its own, so that what it proves is not lost. The target's initial confidence becomes
     the highest of those that have one, if it has one itself. Reference counts are not added up as AtoCore does: they
@@ -86,11 +102,14 @@ def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], so
     """
     into = wish.into or item["target_memory_id"]
     ids = [candidate_id(item)] if item["kind"] == "candidate" else list(item["memory_ids"])
-    if item["kind"] in {"harmful", "fading"}:
+    if item["kind"] in ABOUT_ONE:
         message = "say `promote` (keep it) or `reject` (it is wrong)"
         raise CannotDecideError(message)
     if into is None:
         message = "say with --into which memory stays"
+        raise CannotDecideError(message)
+    if item["kind"] == "outdated" and into != item["target_memory_id"]:
+        message = f"{item['target_memory_id']} is the newer one: say `reject` if it is wrong"
         raise CannotDecideError(message)
     if item["kind"] != "candidate" and into not in ids:
         message = f"--into has to be one of {', '.join(ids)}"
@@ -108,6 +127,8 @@ def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], so
         changes = [_of_candidate(item, states, sources, gone)]
     else:
         changes = [{"memory_id": memory_id, **gone} for memory_id in ids if memory_id != into]
+    if item["kind"] == "outdated":  # what proved the old text does not prove the new one
+        return changes
     others = [(change["memory_id"], states.get(change["memory_id"], change)) for change in changes]
     union = {
         source for memory_id, state in [(into, target), *others] for source in state.get("source_ids") or [memory_id]
@@ -134,6 +155,24 @@ def undoing_changes(changes: Iterable[Change]) -> list[Change]:
                 again["clears"] = [*again.get("clears", []), name]
         undone.append(again)
     return undone
+
+
+def unmerged(asked: Sequence[Change], merged: Sequence[Change], candidate: str) -> list[Change]:
+    """What is asked of a merged candidate, with what gives the memory it was merged into back what that gained.
+
+    Args:
+        asked: the changes asked for, made as if the merge stood.
+        merged: the changes of the merge, with what was before them.
+        candidate: the candidate's memory.
+    """
+    freed = [
+        {**change, "clears": ["superseded_by"]}
+        if change["memory_id"] == candidate and "superseded_by" not in change
+        else change
+        for change in asked
+    ]
+    named = {change["memory_id"] for change in asked}
+    return [*freed, *undoing_changes(change for change in merged if change["memory_id"] not in {candidate, *named})]
 
 
 def with_before(changes: Iterable[Change], states: Mapping[str, State]) -> list[Change]:

@@ -28,6 +28,7 @@ ITEM_SCHEMA = pl.Schema(
     }
 )
 _STATEMENT = ("project", "statement_id")
+_GOING_DOWN = ("weakening", "stale")
 
 
 def item_id(kind: str, *about: str) -> str:
@@ -104,18 +105,31 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
 def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueueParams) -> pl.DataFrame:
     """Active memories that are harmful, need a look, or fade though they are needed: items.
 
-    Asked again when: a harmful one, of more failures after references, or of another text; a fading one, of a later
-    reference or another text.
+    What needs a look is `unused` without a detected use, `fading` where it has faded or its trend goes down, else
+    `doubtful`. Asked again when: a harmful or doubtful one, of more failures after references, or of another text; the
+    others, of a later reference or another text.
     """
     active = health.filter(pl.col("status") == "active", pl.col("content").is_not_null())
     is_harmful = pl.col("verdict") == "harmful"
     days_left = (pl.col("fades_at") - pl.lit(as_of, dtype=pl.Datetime("us"))).dt.total_days()
     is_needed = ~pl.col("pinned") & (days_left <= params.fading_days) & (pl.col("need_30d") >= params.fading_need)
-    is_fading = (pl.col("verdict") == "review") | is_needed.fill_null(value=False)
+    is_needed = is_needed.fill_null(value=False)
+    has_faded = (days_left <= 0).fill_null(value=False) | pl.col("trend").is_in(_GOING_DOWN).fill_null(value=False)
+    kind = (
+        pl.when(is_harmful)
+        .then(pl.lit("harmful"))
+        .when(is_needed)
+        .then(pl.lit("fading"))
+        .when(pl.col("reference_count") == 0)
+        .then(pl.lit("unused"))
+        .when(has_faded)
+        .then(pl.lit("fading"))
+        .otherwise(pl.lit("doubtful"))
+    )
     last_us = pl.col("last_referenced_at").dt.timestamp("us").fill_null(0)
-    troubled = active.filter(is_harmful | is_fading).with_columns(
-        pl.when(is_harmful).then(pl.lit("harmful")).otherwise(pl.lit("fading")).alias("kind"),
-        pl.when(is_harmful).then("contradicted_count").otherwise(last_us).alias("evidence"),
+    troubled = active.filter(is_harmful | is_needed | (pl.col("verdict") == "review")).with_columns(
+        kind.alias("kind"),
+        pl.when(kind.is_in(["harmful", "doubtful"])).then("contradicted_count").otherwise(last_us).alias("evidence"),
         pl.col("reasons").list.first().alias("said"),
     )
     ids = [item_id(kind, memory_id) for kind, memory_id in troubled.select("kind", "memory_id").iter_rows()]
@@ -134,6 +148,54 @@ def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
         pl.coalesce(reason, "said", pl.lit("Needs a look")).alias("reason"),
         pl.format("{} {}", hashed(troubled["content"]), "evidence").alias("basis"),
         pl.lit(params.method).alias("method"),
+    )
+
+
+def outdated_memories(curation: pl.DataFrame, contradictions: pl.DataFrame, health: pl.DataFrame) -> pl.DataFrame:
+    """Memories in use though a later one, in use too, replaces them or takes them back (curation_decisions): items.
+
+    One per pair, as its last decision has it, while both say what they said then; a pair that is a contradiction is
+    asked about as one. Asked again when either text changes.
+    """
+    active = health.filter(pl.col("status") == "active").select("memory_id", "memory_type", "content")
+    pairs = (
+        curation.sort("memory_id", "changed_at")
+        .unique("memory_id", keep="last", maintain_order=True)
+        .filter(pl.col("action").is_in(["update", "delete"]), pl.col("target_memory_id") != pl.col("memory_id"))
+        .join(active, on=["memory_id", "content"], maintain_order="left")
+        .join(
+            active.select(target_memory_id="memory_id", target_content="content"),
+            on=["target_memory_id", "target_content"],
+            maintain_order="left",
+        )
+        .with_columns(pl.concat_list("target_memory_id", "memory_id").alias("memory_ids"))
+        .with_columns(pl.col("memory_ids").list.sort().alias("pair"))
+        .join(
+            contradictions.select(pl.col("memory_ids").list.sort().alias("pair")),
+            on="pair",
+            how="anti",
+            maintain_order="left",
+        )
+        .unique("pair", keep="last", maintain_order=True)
+    )
+    ids = [item_id("outdated", *memory_ids) for memory_ids in pairs["memory_ids"]]
+    does = (
+        pl.when(pl.col("action") == "delete")
+        .then(pl.lit("takes the earlier back"))
+        .otherwise(pl.lit("replaces the earlier"))
+    )
+    return pairs.select(
+        pl.Series("item_id", ids, dtype=pl.String),
+        pl.lit("outdated").alias("kind"),
+        "project",
+        "memory_type",
+        pl.format("{} | {}", "target_content", "content").alias("text"),
+        "memory_ids",
+        pl.col("memory_id").alias("target_memory_id"),
+        pl.col("changed_at").alias("created_at"),
+        pl.format("The later one {}, and both are in use ({})", does, "reason").alias("reason"),
+        pl.format("{} {}", hashed(pairs["target_content"]), hashed(pairs["content"])).alias("basis"),
+        "method",
     )
 
 

@@ -12,13 +12,13 @@ from slowwave.transforms.review_items import (
     disputed_memories,
     extracted_candidates,
     landed_candidates,
+    outdated_memories,
     troubled_memories,
 )
-from slowwave.transforms.review_tables import ReviewQueue, ReviewStatements
+from slowwave.transforms.review_tables import REVIEW_KINDS, ReviewQueue, ReviewStatements
 from slowwave.transforms.schema import polars_schema
 
 _STATEMENT = ["project", "statement_id"]
-_KINDS = ("harmful", "contradiction", "candidate", "merge", "fading")
 _PUBLISHED_ALONE = ("run_id", "as_of")
 
 
@@ -29,7 +29,8 @@ class ReviewEvidence:
     statements: extracted_statements. interactions: interaction_id, occurred_at, session_id of all interactions.
     references: memory_id, interaction_id, occurred_at, session_id. sources: memory_id, source_ids of memories as they
     are. ended: interaction_id, success (how its latest attempt ended). health: memory_health. contradictions,
-    merge_proposals: of `observe/1`, which `disputes_method` names. decided: item_id, basis of what was decided.
+    merge_proposals: of `observe/1`, which `disputes_method` names. curation: curation_decisions. decided: item_id,
+    basis of what was decided.
     """
 
     statements: pl.LazyFrame
@@ -41,6 +42,7 @@ class ReviewEvidence:
     contradictions: pl.DataFrame
     merge_proposals: pl.DataFrame
     disputes_method: str
+    curation: pl.DataFrame
     decided: pl.DataFrame
 
 
@@ -57,6 +59,7 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
     others = pl.concat(
         [
             troubled_memories(evidence.health, as_of, asked),
+            outdated_memories(evidence.curation, evidence.contradictions, evidence.health),
             disputed_memories(
                 evidence.contradictions, evidence.merge_proposals, evidence.health, evidence.disputes_method
             ),
@@ -81,7 +84,7 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
         )
         .with_columns(_reason())
     )
-    place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(_KINDS)}, return_dtype=pl.Int64)
+    place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(REVIEW_KINDS)}, return_dtype=pl.Int64)
     ranked = (
         counted.sort(-pl.col("rank_score"), place, "item_id")
         .with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("rank"))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from slowwave.transforms.learning_tables import AS_OF, RUN_ID
 from slowwave.transforms.schema import Table, column
 
-ReviewKind = Literal["harmful", "contradiction", "candidate", "merge", "fading"]
+ReviewKind = Literal["harmful", "contradiction", "outdated", "candidate", "merge", "doubtful", "fading", "unused"]
+# The kinds in the order in which they are shown where as much speaks for each; and those that are about one memory.
+REVIEW_KINDS: tuple[ReviewKind, ...] = get_args(ReviewKind)
+ABOUT_ONE: tuple[ReviewKind, ...] = ("harmful", "doubtful", "fading", "unused")
 
 
 class ReviewQueue(Table):
@@ -27,14 +30,18 @@ class ReviewQueue(Table):
         " in which the memories of another kind were injected or referenced. An interaction without one is its own."
     )
     kind: ReviewKind = column(
-        "harmful: lowers success; contradiction: memories at odds; candidate: not in use yet; merge: memories that say"
-        " the same; fading: needs a look or fades though it is needed."
+        "harmful: lowers success; contradiction: memories at odds; outdated: in use though a later memory replaces it"
+        " or takes it back; candidate: not in use yet; merge: memories that say the same; doubtful: failed more often"
+        " than expected; fading: has faded, is weakening or stale, or fades though it is needed; unused: no use was"
+        " detected."
     )
     project: str = column("Project; '' is none.")
     memory_type: str = column("Of the memory it is, or would be.")
     text: str = column("What to read: the statement, or what the memories say, ` | ` between them.")
-    memory_ids: list[str] = column("The memories it is about. A candidate that stands in answers alone has none.")
-    target_memory_id: str | None = column("Of a merge the memory to keep. NULL: another kind.")
+    memory_ids: list[str] = column(
+        "The memories it is about, the earlier first. A candidate that stands in answers alone has none."
+    )
+    target_memory_id: str | None = column("Of a merge the memory to keep, of `outdated` the later. NULL: another kind.")
     rules: list[str] = column("Of a candidate the rules that found it in answers; else empty.")
     interactions_count: int = column(
         "Interactions that state it or are named as its source (candidate), or had or referenced one of its memories."

@@ -41,11 +41,21 @@ def test_the_newest_come_first(home):
     assert data_of(server.requests[0])["new"] == TEXTS["c"]
 
 
-def test_failed_requests_count_too(home):
+def test_failed_requests_count_in_their_own_run(home):
     home.set_params(calls_per_day=2)
     server = home.serve(always(status=500))
     home.asked()
     assert len(server.requests) == 2
+    home.asked()
+    assert len(server.requests) == 4
+
+
+def test_an_answer_that_took_two_requests_counts_two_in_its_run_and_one_later(home):
+    home.set_params(calls_per_day=3)
+    server = home.serve(lambda request: Reply(status=503) if len(server.requests) == 1 else good_answer(request))
+    first = home.asked()
+    assert (first.landed, first.calls, first.ended) == (2, 3, "the day's budget is spent")
+    assert (home.asked().landed, len(server.requests)) == (1, 4)
 
 
 def test_tokens_are_kept_to_what_the_day_allows(home):

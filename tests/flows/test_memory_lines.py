@@ -9,7 +9,7 @@ import pytest
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.memory_lines import memory_lines
-from slowwave.flows.screen import print_lines
+from slowwave.flows.screen import next_commands, print_lines
 
 AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 HOSTILE = "=cmd() \x1b[31mred\u202e"
@@ -51,7 +51,9 @@ def lines(home: SmallHome) -> list[tuple[str, str]]:
 
 def test_counts_come_first_then_what_to_do(home):
     found = lines(home)
-    assert [label for label, _ in found] == ["memories", "to forget", "to review", *["review first"] * 3, "alarm"]
+    assert [label for label, _ in found] == ["memories", "to forget", "to review", "alarm"], (
+        "one order, that of the queue"
+    )
     assert found[0][1] == (
         "24 active: 1 forget, 21 unproven, 2 keep; 1 wait for a decision; 1 fade within 30 days without a reference"
     )
@@ -60,10 +62,23 @@ def test_counts_come_first_then_what_to_do(home):
         "2 items (1 candidate, 1 merge): `slowwave review list` shows them; first: Prices are integers of the smallest"
         " coin of waiting."
     )
-    assert "waiting: Candidate, created 19 days ago: waits for a decision." in [said for _, said in found]
     assert found[-1][1].endswith(
         ": critical: 100 % of 20 active memories with a text have a text that another one has too (alarm above 50 %)."
     )
+
+
+def test_what_waits_is_the_next_thing_to_look_at(home, tmp_path: Path):
+    assert next_commands(home.nightly(AS_OF))[0].endswith(" review list")
+    made = SmallHome(tmp_path / "home")
+    made.land(interaction("i1"))
+    assert not any("review" in command for command in next_commands(made.nightly(AS_OF)))
+
+
+def test_without_a_queue_the_memories_worth_a_look_are_named(tmp_path: Path):
+    made = SmallHome(tmp_path / "home")
+    made.land(memory("young", changed_at="2026-03-19T08:00:00Z"), interaction("i1"))
+    made.nightly(AS_OF)
+    assert [label for label, _ in lines(made)] == ["memories", "worth a look"]
 
 
 def test_a_name_is_shown_and_not_obeyed(home, capsys):

@@ -13,14 +13,12 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
-from review_acts import HOSTILE, STATED, item, items, reviewable_rows, said
+from review_acts import HOSTILE, STATED, item, items, landed, reviewable_rows, rows_of, said, states
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows import cli, review_commands
 from slowwave.flows import decisions as deciding
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
-from slowwave.flows.plan import LogAsOf
 from slowwave.flows.review import WrongUseError
 from slowwave.flows.run_ids import utc_now
 
@@ -42,31 +40,9 @@ def home(template: SmallHome, tmp_path: Path) -> SmallHome:
     return SmallHome(tmp_path / "home")
 
 
-def states(home: SmallHome) -> dict[str, dict[str, Any]]:
-    log = LogAsOf(Lake(Path(home.settings.lake)), utc_now() + timedelta(days=1), home.settings.params())
-    now = log.states.filter(pl.col("valid_until").is_null()).drop("valid_from", "valid_until")
-    return {row["memory_id"]: row for row in now.to_dicts()}
-
-
-def rows_of(home: SmallHome, table: str) -> int:
-    files = Lake(Path(home.settings.lake)).files(table).values()
-    return sum(pl.read_parquet(file.path, glob=False).height for of_day in files for file in of_day)
-
-
-def landed(home: SmallHome) -> tuple[int, int]:
-    return rows_of(home, "decisions"), rows_of(home, "memories")
-
-
-def asked(home: SmallHome, monkeypatch: pytest.MonkeyPatch, capsys: Any, *arguments: str) -> tuple[int, str, str]:
-    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
-    code = cli._exit_code(["review", *arguments])
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
 def test_every_kind_but_harm_is_there(home: SmallHome) -> None:
     kinds = items(home)["kind"].to_list()
-    assert sorted(kinds) == ["candidate", "candidate", "candidate", "contradiction", "fading", "merge"]
+    assert sorted(kinds) == ["candidate", "candidate", "candidate", "contradiction", "merge", "unused"]
 
 
 def test_a_promoted_statement_is_a_memory_with_its_sources_and_waits_no_more(home: SmallHome) -> None:
@@ -146,7 +122,111 @@ def test_a_candidate_merges_into_a_memory_that_says_it(home: SmallHome) -> None:
     assert now["c60"]["source_ids"] == ["c60", "j1", "j2", "j3", "j4"], "without sources it is its own"
 
 
-@pytest.mark.parametrize("kind", ["contradiction", "fading"])
+@pytest.mark.parametrize(("command", "status"), [("reject", "invalid"), ("promote", "active")])
+@pytest.mark.parametrize("is_landed", [True, False])
+def test_whatever_is_said_next_of_a_merged_candidate_its_target_loses_its_sources(
+    home: SmallHome, command: str, status: str, *, is_landed: bool
+) -> None:
+    row, before = item(home, **({"about": "wait"} if is_landed else {"text": STATED})), states(home)
+    said(home, "merge", row["item_id"], into="d2")
+    merged = states(home)
+    assert len(merged["d2"]["source_ids"]) > len(before["d2"]["source_ids"])
+    home.nightly()
+    assert said(home, command, row["item_id"]).decided == [row["item_id"]]
+    candidate = "wait" if is_landed else row["item_id"]
+    settled = {**merged[candidate], "status": status, "superseded_by": None}
+    assert states(home) == {**before, candidate: settled}
+    assert said(home, command, row["item_id"]).already == 1
+
+
+def test_a_merged_candidate_merges_into_another_instead(home: SmallHome) -> None:
+    row, before = item(home, text=STATED), states(home)
+    said(home, "merge", row["item_id"], into="d1")
+    said(home, "merge", row["item_id"], into="c60")
+    now = states(home)
+    assert (now["d1"], now[row["item_id"]]["superseded_by"]) == (before["d1"], "c60")
+    assert now["c60"]["source_ids"] == ["c60", "j1", "j2", "j3", "j4"]
+
+
+def test_a_merge_that_somebody_changed_since_is_not_taken_back(home: SmallHome) -> None:
+    row = item(home, text=STATED)
+    said(home, "merge", row["item_id"], into="d1")
+    home.land({"memory_id": "d1", "changed_at": (utc_now() + timedelta(microseconds=1)).isoformat(), "pinned": True})
+    assert said(home, "reject", row["item_id"]).skipped == [(row["item_id"], "d1 was changed since it was decided")]
+
+
+def test_both_sides_of_a_pair_stay_after_a_merge_was_taken_back(home: SmallHome) -> None:
+    row, before = item(home, kind="contradiction"), states(home)
+    for commands in (("merge", "promote"), ("merge", "reject", "promote")):
+        for command in commands:
+            said(home, command, row["item_id"], into="c60" if command == "merge" else None)
+        assert states(home) == before, commands
+
+
+@pytest.fixture(scope="module")
+def outdated_template(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
+    made = SmallHome(tmp_path_factory.mktemp("outdated") / "home")
+    later = "The API limit is 60 requests per minute for every client."
+    made.land(
+        memory("old", content=later.replace("60", "50"), source_ids=["i1"], changed_at="2026-05-20T08:00:00Z"),
+        memory("new", content=later, source_ids=["i2"], changed_at="2026-05-25T08:00:00Z"),
+        interaction("i1"),
+    )
+    made.nightly(AS_OF)
+    return made
+
+
+@pytest.fixture
+def outdated(outdated_template: SmallHome, tmp_path: Path) -> SmallHome:
+    """A home with two numbers of one limit, both in use."""
+    shutil.copytree(outdated_template.folder, tmp_path / "home", symlinks=True)
+    return SmallHome(tmp_path / "home")
+
+
+def test_what_is_outdated_and_still_in_use_waits(outdated: SmallHome) -> None:
+    (row,) = items(outdated).to_dicts()
+    assert (row["kind"], row["memory_ids"], row["target_memory_id"]) == ("outdated", ["old", "new"], "new")
+    assert row["reason"].startswith("The later one replaces the earlier, and both are in use (")
+    assert row["method"] == "curate/1"
+
+
+@pytest.mark.parametrize(
+    ("command", "changed"),
+    [
+        ("promote", {}),
+        ("merge", {"old": {"status": "superseded", "superseded_by": "new"}}),
+        ("reject", {"new": {"status": "invalid"}}),
+    ],
+)
+def test_what_is_outdated_is_settled_by_each_command(
+    outdated: SmallHome, command: str, changed: dict[str, dict[str, Any]]
+) -> None:
+    before = states(outdated)
+    item_id = item(outdated, kind="outdated")["item_id"]
+    said(outdated, command, item_id)
+    assert states(outdated) == {name: {**state, **changed.get(name, {})} for name, state in before.items()}
+    outdated.nightly()
+    assert items(outdated).is_empty()
+    said(outdated, "reject" if command == "merge" else "promote", item_id)
+    assert states(outdated) == before
+
+
+def test_only_the_later_one_can_stay_for_what_is_outdated(outdated: SmallHome) -> None:
+    with pytest.raises(WrongUseError, match="new is the newer one: say `reject`"):
+        said(outdated, "merge", item(outdated, kind="outdated")["item_id"], into="old")
+
+
+def test_a_reason_is_kept_where_one_is_given_and_the_queues_apart(home: SmallHome) -> None:
+    row = item(home, kind="merge")
+    said(home, "reject", row["item_id"])
+    home.nightly()
+    with duckdb.connect(home.settings.current, read_only=True) as connection:
+        assert connection.sql("SELECT reason FROM review_decisions").fetchall() == [(None,)]
+    (kept,) = deciding.landed_decisions(Lake(Path(home.settings.lake))).collect()["values"]
+    assert json.loads(kept)["queue_reason"] == row["reason"]
+
+
+@pytest.mark.parametrize("kind", ["contradiction", "unused"])
 def test_what_is_kept_changes_nothing_and_waits_no_more(home: SmallHome, kind: str) -> None:
     before = states(home)
     row = item(home, kind=kind)
@@ -157,15 +237,15 @@ def test_what_is_kept_changes_nothing_and_waits_no_more(home: SmallHome, kind: s
 
 
 def test_what_is_kept_is_asked_again_when_its_text_changes(home: SmallHome) -> None:
-    row = item(home, kind="fading")
+    row = item(home, kind="unused")
     said(home, "promote", row["item_id"])
     home.land({"memory_id": "unused", "changed_at": "2026-05-31T00:00:00Z", "content": "The cellar has a third door."})
     home.nightly(AS_OF)
-    assert item(home, kind="fading")["item_id"] == row["item_id"]
+    assert item(home, kind="unused")["item_id"] == row["item_id"]
 
 
 def test_a_rejected_memory_is_brought_back_by_promote(home: SmallHome) -> None:
-    before, row = states(home), item(home, kind="fading")
+    before, row = states(home), item(home, kind="unused")
     said(home, "reject", row["item_id"])
     assert states(home)["unused"]["status"] == "invalid"
     home.nightly()
@@ -204,7 +284,7 @@ def test_saying_it_twice_lands_nothing_more(home: SmallHome, command: str) -> No
 
 
 def test_keeping_twice_lands_nothing_more(home: SmallHome) -> None:
-    item_id = item(home, kind="fading")["item_id"]
+    item_id = item(home, kind="unused")["item_id"]
     assert [said(home, "promote", item_id).already for _ in range(2)] == [0, 1]
     assert rows_of(home, "decisions") == 1
 
@@ -250,7 +330,7 @@ def test_what_changed_since_the_publish_is_skipped(home: SmallHome, change: dict
 
 
 def test_what_somebody_changed_after_it_was_decided_is_not_taken_back(home: SmallHome) -> None:
-    row = item(home, kind="fading")
+    row = item(home, kind="unused")
     said(home, "reject", row["item_id"])
     home.land(
         {"memory_id": "unused", "changed_at": (utc_now() + timedelta(microseconds=1)).isoformat(), "pinned": True}
@@ -276,10 +356,10 @@ def test_two_items_about_one_memory_are_not_decided_at_one_instant(home: SmallHo
 
 def test_what_cannot_be_said_changes_nothing(home: SmallHome) -> None:
     before, statement = landed(home), item(home, text=STATED)["item_id"]
-    merging, fading = item(home, kind="merge")["item_id"], item(home, kind="fading")["item_id"]
+    merging, unused = item(home, kind="merge")["item_id"], item(home, kind="unused")["item_id"]
     wrong: list[tuple[str, str, dict[str, Any], str]] = [
         ("promote", merging, {}, "say `merge`"),
-        ("merge", fading, {}, "say `promote`"),
+        ("merge", unused, {}, "say `promote`"),
         ("merge", statement, {}, "--into"),
         ("merge", statement, {"into": "nobody"}, "not another memory in use"),
         ("merge", statement, {"into": "wait"}, "not another memory in use"),
@@ -289,9 +369,12 @@ def test_what_cannot_be_said_changes_nothing(home: SmallHome) -> None:
     for command, item_id, options, why in wrong:
         with pytest.raises(WrongUseError, match=why):
             said(home, command, item_id, **options)
-    for unknown in ("0123456789abcdef", statement[:5], "", HOSTILE):
+    for unknown in ("0123456789abcdef", HOSTILE):
         with pytest.raises(UserError, match="no item of the queue"):
             said(home, "promote", statement, unknown)
+    for short in (statement[:5], ""):
+        with pytest.raises(UserError, match="write 6 characters or more"):
+            said(home, "promote", statement, short)
     assert landed(home) == before
 
 
@@ -310,97 +393,3 @@ def test_a_clock_that_is_behind_is_refused(home: SmallHome) -> None:
     assert refused[0] == item_id
     assert "set the clock" in refused[1]
     assert states(home)[item_id]["status"] == "active"
-
-
-# ------------------------------------------------------------------------------------------------------- the commands
-
-
-def test_list_prints_pages_for_people_and_programs(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
-    code, out, err = asked(home, monkeypatch, capsys, "list", "--format", "json")
-    rows = json.loads(out)
-    assert (code, [row["rank"] for row in rows]) == (0, [1, 2, 3, 4, 5, 6])
-    assert rows == sorted(rows, key=lambda row: -row["rank_score"])
-    code, out, err = asked(home, monkeypatch, capsys, "list", "--format", "csv", "--limit", "2", "--skip", "1")
-    assert len(out.splitlines()) == 3
-    assert "3 more: --skip 3" in err
-    code, out, err = asked(
-        home, monkeypatch, capsys, "list", "--kind", "merge", "--project", "shop", "--format", "json"
-    )
-    assert [row["kind"] for row in json.loads(out)] == ["merge"]
-    assert asked(home, monkeypatch, capsys, "list", "--kind", "nonsense")[0] == 2
-
-
-def test_show_lists_exactly_what_the_counts_say(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
-    for row in items(home).to_dicts():
-        code, out, _ = asked(home, monkeypatch, capsys, "show", row["item_id"], "--format", "json")
-        shown = json.loads(out)
-        behind = shown["interactions"]
-        assert code == 0
-        assert len({one["interaction_id"] for one in behind}) == len(behind) == row["interactions_count"]
-        assert sum(one["success"] is True for one in behind) == row["succeeded_count"]
-        assert sum(one["success"] is False for one in behind) == row["failed_count"]
-        assert sum(one["in_prompt"] for one in behind) == row["in_prompt_count"]
-        assert [memory["memory_id"] for memory in shown["memories"]] == row["memory_ids"]
-    text = asked(home, monkeypatch, capsys, "show", item(home, text=STATED)["item_id"])[1]
-    assert "4 interactions in 3 sessions" in text
-    assert "repeats its prompt" in text
-    assert asked(home, monkeypatch, capsys, "show", "0123456789")[0] == 1
-
-
-def test_hostile_text_is_shown_and_not_obeyed(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
-    row = item(home, text=HOSTILE)
-    for arguments in (
-        ["list"],
-        ["show", row["item_id"]],
-        ["promote", row["item_id"], "--by", HOSTILE, "--reason", HOSTILE],
-    ):
-        code, out, err = asked(home, monkeypatch, capsys, *arguments)
-        assert code == 0
-        assert "DROP TABLE" in " ".join((out + err).split())
-        assert not {"\x1b", "\u202e"} & set(out + err)
-    out = asked(home, monkeypatch, capsys, "list", "--format", "csv")[1]
-    assert "\n'=cmd()" not in out
-    assert "'=cmd()" in out
-    home.nightly()
-    assert states(home)[row["item_id"]]["content"] == HOSTILE, "kept as it was written"
-
-
-def test_commands_say_what_became_of_it(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
-    item_id = item(home, text=STATED)["item_id"]
-    code, out, _ = asked(home, monkeypatch, capsys, "promote", item_id, "--dry-run")
-    assert (code, "would promote" in out, landed(home)[0]) == (0, True, 0)
-    code, out, _ = asked(home, monkeypatch, capsys, "promote", item_id, "--format", "json", "--by", "ada")
-    told = json.loads(out)
-    assert (code, told["decided"], told["changes"][0]["status"]) == (0, [item_id], "active")
-    code, out, _ = asked(home, monkeypatch, capsys, "promote", item_id)
-    assert (code, "already so" in out) == (0, True)
-
-
-def test_wrong_use_exits_2_and_failure_1(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
-    merging = item(home, kind="merge")["item_id"]
-    for arguments in (
-        ["promote", merging],
-        ["promote"],
-        ["merge", merging, "--into", "c50"],
-        ["reject", merging, "--by", " "],
-    ):
-        assert asked(home, monkeypatch, capsys, *arguments)[0] == 2
-    ids = items(home).filter(kind="candidate")["item_id"].to_list()
-    code, _, err = asked(home, monkeypatch, capsys, "promote", *ids)
-    assert (code, "add --yes" in err) == (1, True)
-    assert landed(home)[0] == 0
-    assert asked(home, monkeypatch, capsys, "promote", *ids, "--yes")[0] == 0
-    assert landed(home)[0] == 3
-
-
-def test_an_empty_lake_says_what_to_do(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
-    empty = SmallHome(tmp_path / "empty")
-    assert "nightly" in asked(empty, monkeypatch, capsys, "list")[2]
-    code, _, err = asked(empty, monkeypatch, capsys, "promote", "0123456789")
-    assert (code, "nothing has been landed" in err) == (1, True)
-
-
-def test_each_command_has_examples_that_are_its_own(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:
-    for command, lines in review_commands.EXAMPLES.items():
-        out = asked(home, monkeypatch, capsys, command, "--help")[1]
-        assert all(line in out for line in lines)

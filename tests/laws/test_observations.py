@@ -53,6 +53,18 @@ def test_any_split_order_and_redelivery_gives_the_same_proof(tmp_path: Path) -> 
     assert [row["source_ids"] for row in dark] == [["chat 0", "chat 1"]]
 
 
+def test_what_is_taken_back_is_published_nowhere(tmp_path: Path) -> None:
+    """The audits of a publish hold where an active memory is behind no observation, because it was taken back."""
+    home = Home(tmp_path / "home")
+    tea = {**ROWS[0], "memory_id": "tea", "content": "The user likes green tea", "source_ids": None}
+    forget = {**tea, "memory_id": "forget", "changed_at": AS_OF - timedelta(days=1),
+              "content": "Forget that the user likes green tea"}  # fmt: skip
+    found = _published(home, [[*ROWS, tea, forget]])
+    told = {memory for row in found["observations"] for memory in (*row["memory_ids"], *row["supersedes"])}  # type: ignore[attr-defined]
+    assert not told & {"tea", "forget"}
+    assert "dark0" in told
+
+
 def test_why_lists_exactly_what_is_counted(tmp_path: Path, capfd, monkeypatch: pytest.MonkeyPatch) -> None:
     home = Home(tmp_path / "home")
     _published(home, [ROWS])

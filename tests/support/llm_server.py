@@ -31,6 +31,7 @@ class Reply:
     usage: Any = None
     wait_seconds: float = 0.0
     hang_up_after: int | None = None  # bytes of the body that are sent
+    is_endless: bool = False  # the body is sent again and again, until the client has gone
 
 
 def data_of(request: Request) -> dict[str, Any]:
@@ -65,6 +66,7 @@ class LlmServer:
     reply: Callable[[Request], Reply]
     requests: list[Request] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    sent: int = 0  # bytes of endless bodies that the client took
     at_once: int = 0
     most_at_once: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -103,6 +105,8 @@ def _handler(server: LlmServer) -> type[BaseHTTPRequestHandler]:
                 self.send_response(reply.status)
                 for name, value in {"Content-Type": "application/json", **reply.headers}.items():
                     self.send_header(name, value)
+                if reply.is_endless:
+                    _send_for_ever(self, server, body)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 if reply.hang_up_after is not None:
@@ -117,6 +121,15 @@ def _handler(server: LlmServer) -> type[BaseHTTPRequestHandler]:
             pass
 
     return Handler
+
+
+def _send_for_ever(handler: BaseHTTPRequestHandler, server: LlmServer, body: bytes) -> None:
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    while True:
+        handler.wfile.write(b"%x\r\n%s\r\n" % (len(body), body))
+        with server.lock:
+            server.sent += len(body)
 
 
 class _Server(ThreadingHTTPServer):

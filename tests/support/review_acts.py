@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Protocol
 from unittest.mock import patch
 
 import polars as pl
 from small_home import Row, interaction, memory
 
+from slowwave.flows.lake import Lake
 from slowwave.flows.lock import writer_lock
+from slowwave.flows.plan import LogAsOf
 from slowwave.flows.review import Reviewed, published_review, review
 from slowwave.flows.run import start_run
+from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings
 from slowwave.transforms.review_changes import Wish
 
@@ -74,3 +78,21 @@ def said(home: HasSettings, command: str, *item_ids: str, now: datetime | None =
             return review(run, wish, item_ids, **how)
         with patch("slowwave.flows.review.utc_now", lambda: now):
             return review(run, wish, item_ids, **how)
+
+
+def states(home: HasSettings) -> dict[str, dict[str, Any]]:
+    """The memories as they are now, by id."""
+    log = LogAsOf(Lake(Path(home.settings.lake)), utc_now() + timedelta(days=1), home.settings.params())
+    now = log.states.filter(pl.col("valid_until").is_null()).drop("valid_from", "valid_until")
+    return {row["memory_id"]: row for row in now.to_dicts()}
+
+
+def rows_of(home: HasSettings, table: str) -> int:
+    """Rows of a landed table, all versions."""
+    files = Lake(Path(home.settings.lake)).files(table).values()
+    return sum(pl.read_parquet(file.path, glob=False).height for of_day in files for file in of_day)
+
+
+def landed(home: HasSettings) -> tuple[int, int]:
+    """Rows of decisions and of the memory log."""
+    return rows_of(home, "decisions"), rows_of(home, "memories")

@@ -44,13 +44,61 @@ def test_more_words_are_a_merger():
     assert "quickly" in found["reason"]
 
 
+PORTS = [change("c1", "The API port is 8080", day=1), change("c2", "The API port is 9090", day=2)]
+
+
+def _said(rows, text, day):
+    row = decisions_in([*rows, change("new", text, day=day)])[-1]
+    return row["action"], row["target_memory_id"], row["reason"]
+
+
+def test_what_is_said_again_is_an_update_of_what_had_replaced_it():
+    again = ("update", "c2", "said before, and again; newer, and the number is another: 9090 against 8080")
+    assert _said(PORTS, "The API port is 8080", 3) == again
+    assert _said(PORTS, "the api port is 8080!", 3) == again
+    assert _said(PORTS, "The API port is 9090", 3)[:2] == ("skip", "c2")
+    back = [*PORTS, change("c3", "The API port is 8080", day=3)]
+    assert _said(back, "The API port is 8080", 4)[0] == "skip"
+    assert _said(back, "The API port is 9090", 4)[0] == "update"
+    later = [*PORTS, change("c3", "The API port is 7070", day=3)]
+    assert _said(later, "The API port is 8080", 4)[:2] == ("update", "c3")
+
+
+def test_a_new_source_says_it_again():
+    cited = [*PORTS, change("c1", day=3, source_ids=["ticket"])]
+    assert _said(cited, "The API port is 8080", 4)[0] == "skip"
+    assert _said(cited, "The API port is 9090", 4)[:2] == ("update", "c1")
+    assert _said([*PORTS, change("c1", day=3, confidence=0.9)], "The API port is 8080", 4)[:2] == ("update", "c2")
+
+
+def test_what_was_taken_back_or_is_at_odds_is_added():
+    tea = [change("tea", "The user likes tea"), change("forget", "Forget that the user likes tea", day=1)]
+    assert _said(tea, "The user likes tea", 2) == ("add", None, "said before, and taken back since")
+    moved = [change("m", "User lives in Munich"), change("b", "User moved from Munich to Berlin", day=1)]
+    assert _said(moved, "User lives in Munich", 2)[0] == "add"
+
+
+def test_reasons_of_what_is_added_say_what_was_met():
+    assert _said([change("a", "Alice trains horses")], "The kernel was rebuilt", 1)[2] == "nothing alike was active"
+    pipeline = "The integration pipeline runs on"
+    assert _said([change("a", f"{pipeline} Jenkins")], f"{pipeline} Travis", 1) == (
+        "add", None, "the nearest differs: may be at odds, unless it is both: Jenkins against Travis",
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "memory_type", "kind"),
     [
         ("Always run the linter", "knowledge", "model"),
         ("The user likes tea", "preference", "model"),
         ("Alice visited Paris", "knowledge", "observation"),
-        ("The demo is on Monday", "knowledge", "observation"),
+        ("The demo is on Monday", "knowledge", "fact"),
+        ("The demo is on 2026-03-02", "knowledge", "observation"),
+        ("The backup runs daily", "knowledge", "fact"),
+        ("The backup of yesterday is complete", "knowledge", "observation"),
+        ("Don't deploy on Fridays", "knowledge", "model"),
+        ("Do not deploy on Fridays", "knowledge", "model"),
+        ("The tests don't pass", "knowledge", "fact"),
         ("The port is 8080", "event", "observation"),
         ("The port is 8080", "knowledge", "fact"),
     ],

@@ -68,6 +68,10 @@ def found(response: str | None, **fields: Any) -> list[tuple[str, str]]:
         ("**Fact 2:** the limit is 50", "fact_heading", "the limit is 50"),
         ("The hook is required to answer.", "requirement_sentence", "The hook is required to answer."),
         ("- exports must be streamed", "requirement_sentence", "exports must be streamed"),
+        ("No. Constraint: The export job must not run.", "constraint_heading", "The export job must not run."),
+        ("Used Decimal. Decision: Amounts are cents.", "decision_heading", "Amounts are cents."),
+        ("- Done! **Key fact:** the limit is 50.", "fact_heading", "the limit is 50."),
+        ('It said "no. Constraint: it must run."', "requirement_sentence", 'it must run."'),
         ("Ok. Keys shall be sorted (always). Ok.", "requirement_sentence", "Keys shall be sorted (always)."),
     ],
 )
@@ -107,6 +111,8 @@ def test_each_rule_finds_its_statements(response: str, rule: str, text: str) -> 
         "raise TypeError('the value must be a number.')",
         "a line that must be of something else",
         "Decision: short",
+        "It was short, e.g. decision: none of them",
+        'He said "Stop it. Decision: keep it all." and left.',
         "Decision: " + "x" * 281,
         "Decision: what about the following?",
         "Decision: the following three:",
@@ -130,6 +136,14 @@ def test_a_list_below_a_label_states_each_item() -> None:
         "## Requirements\n\n- stream all exports\n- never block a reader\n\nSomething else entirely\n- an item of that"
     )
     assert [text for _, text in found(listed)] == ["never block a reader", "stream all exports"]
+
+
+def test_each_label_of_a_block_has_its_own_statement() -> None:
+    assert found("Decision: keep it all. It is simple. Constraint - no network. Fact 2: the limit is 50") == [
+        ("constraint_heading", "no network."),
+        ("decision_heading", "keep it all. It is simple."),
+        ("fact_heading", "the limit is 50"),
+    ]
 
 
 def test_what_is_said_twice_is_one_statement() -> None:
@@ -171,6 +185,7 @@ PIECES = st.sampled_from(
     [
         *(
             "Decision:",
+            ". Constraint: ",
             "## Facts",
             "Requirement 2:",
             "- ",

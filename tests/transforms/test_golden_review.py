@@ -11,7 +11,7 @@ import polars as pl
 from golden_tables import assert_golden
 
 from slowwave.transforms.extract import extracted_statements
-from slowwave.transforms.observation_tables import Contradictions, MergeProposals
+from slowwave.transforms.observation_tables import Contradictions, CurationDecisions, MergeProposals
 from slowwave.transforms.params import Params
 from slowwave.transforms.review_queue import ReviewEvidence, review_queue
 from slowwave.transforms.schema import polars_schema
@@ -19,8 +19,8 @@ from slowwave.transforms.serving_tables import MemoryHealth
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 PINNED = {
-    "extract-1": "dcc30140f78de79993ba5ffa0efacd24d8a97ad9447720b86a46230fcab9fc4a",
-    "review_queue-1": "683850990491736fd528ee68aaca8dd3ddac235facc02b63d34aa22e16ac1189",
+    "extract-1": "b5370c044f02866749c33ee10d9f48435ed2bafc650bc536888f9233135a6b43",
+    "review_queue-1": "65e822567b271c764e81cf23a305df52590174a7ef87e797f11c6eab67d48960",
 }
 PARAMS = Params()
 START = datetime(2026, 3, 1)
@@ -34,6 +34,7 @@ ANSWERS = [
     "Exports must be streamed. You must run this. It must be so nice there.",
     "Exports must be streamed.",
     "Nothing of note.",
+    "No. Constraint: The export job must not run. Fine. **Key decision**: amounts are integers",
 ]
 
 
@@ -68,13 +69,31 @@ def test_what_waited_waits() -> None:
         "memory_type": "project",
         "created_at": START,
         "verdict": "review",
+        "reference_count": 9,
         "reasons": ["Unused."],
     }
     memories = [
-        {**known, "memory_id": "unused", "status": "active", "content": "Nobody reads this", "contradicted_count": 0},
+        {
+            **known,
+            "memory_id": "unused",
+            "status": "active",
+            "content": "Nobody reads this",
+            "reference_count": 0,
+            "contradicted_count": 0,
+        },
+        {**known, "memory_id": "fails", "status": "active", "content": "Fails often", "contradicted_count": 9},
+        {**known, "memory_id": "fades", "status": "active", "content": "Fades away", "trend": "stale"},
+        {**known, "memory_id": "then", "status": "active", "content": "Prices have no tax", "verdict": "keep"},
+        {**known, "memory_id": "now", "status": "active", "content": "Prices have a tax", "verdict": "keep"},
         {**known, "memory_id": "same", "status": "invalid", "content": "round once,  at the END."},
         {**known, "memory_id": "waits", "status": "candidate", "content": "The limit is 50 a minute (see limits.md)"},
     ]
+    replaced = {
+        "memory_id": "now", "changed_at": START, "project": "shop", "content": "Prices have a tax", "action": "update",
+        "target_memory_id": "then", "target_content": "Prices have no tax", "reason": "newer", "method": "curate/1",
+    }  # fmt: skip
+    told = {name: dtype for name, dtype in polars_schema(CurationDecisions).items() if name not in {"run_id", "as_of"}}
+    curation = pl.DataFrame([replaced], schema=told)
     seen = said.lazy().select("interaction_id", "occurred_at", "session_id").unique()
     evidence = ReviewEvidence(
         statements=said.lazy(),
@@ -86,6 +105,7 @@ def test_what_waited_waits() -> None:
         contradictions=pl.DataFrame(schema=polars_schema(Contradictions)),
         merge_proposals=pl.DataFrame(schema=polars_schema(MergeProposals)),
         disputes_method="observe/1",
+        curation=curation,
         decided=pl.DataFrame(schema={"item_id": pl.String, "basis": pl.String}),
     )
     queue = review_queue(evidence, START + timedelta(days=9), PARAMS)[0].sort("rank")

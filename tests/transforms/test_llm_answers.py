@@ -13,7 +13,7 @@ from llm_server import ADD, MERGE, SAME
 
 from slowwave.transforms.llm_answers import UnreadableAnswerError, answer_schema, answer_values
 from slowwave.transforms.llm_params import LlmParams
-from slowwave.transforms.llm_prompts import prompt
+from slowwave.transforms.llm_prompts import Prompt, prompt
 
 PARAMS = LlmParams(model="some-model")
 SHOWN = ["first", "second", "third"]
@@ -53,6 +53,24 @@ def test_what_may_not_be_adds_and_is_told(said):
     assert (values["action"], values["target"]) == ("add", None)
     assert values["kind"] in KINDS
     assert values["refused"]
+
+
+@given(st.text(max_size=30), st.text("key-\\\"/1'", min_size=4, max_size=12), st.text(max_size=600), st.booleans())
+def test_a_secret_that_is_said_is_not_landed(before, secret, after, is_escaped):
+    text = before + secret + after
+
+    def landed(asked: Prompt, said: Any) -> list[str]:
+        made = json.dumps(said).replace("/", "\\/") if is_escaped else json.dumps(said, ensure_ascii=False)
+        values = answer_values(asked, made, PARAMS, secret)
+        return [values.get("reason", ""), *values["refused"], *(one["reason"] for one in values.get("related", []))]
+
+    said = [
+        *landed(CURATE, {**MERGE, "reason": text}),
+        *landed(CURATE, {**MERGE, "target": text}),
+        *landed(OBSERVE, {"actions": [{**SAME["actions"][0], "reason": text}]}),
+        *landed(OBSERVE, {"actions": [{**SAME["actions"][0], "target": text}]}),
+    ]
+    assert not [one for one in said if secret in one]
 
 
 @pytest.mark.parametrize("said", UNSAFE_OBSERVE, ids=lambda said: json.dumps(said)[:60])

@@ -10,6 +10,7 @@ from slowwave.transforms.memory_pairs import relation
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.pair_conflicts import conflicts
 from slowwave.transforms.pair_reading import reading
+from slowwave.transforms.pair_retractions import only_retracts
 from slowwave.transforms.pair_tokens import tokens
 
 PARAMS = ObservationParams()
@@ -24,6 +25,8 @@ SAME = [
     ("Run `make lint` before pushing", "Please run `make lint` before pushing!"),
     ("The team tests each release", "The team is testing every release"),
     ("Deploys take 5 minutes", "Deploys take 5 min"),
+    ("Run make lint before pushing a branch.", "Before pushing a branch, run make lint."),
+    ("With Alice the team ships faster", "The team ships faster with Alice"),
 ]
 APART = [
     ("The port is 8080", "The port is 9090"),
@@ -41,6 +44,7 @@ APART = [
     ("Edit src/app.py first", "Edit src/api.py first"),
     ("Ask for access early", "Ask Alice for access early"),
     ("Alice reports to Bob", "Bob reports to Alice"),
+    ("Alice beat Bob in Paris", "Bob beat Alice in Paris"),
     ("Copy from staging to production", "Copy from production to staging"),
     ("The user prefers tabs over spaces", "The user prefers spaces over tabs"),
     ("Run the tests before pushing", "Run the tests after pushing"),
@@ -112,7 +116,98 @@ def test_what_is_taken_back_is_told_apart(earlier, later):
 @pytest.mark.parametrize(("earlier", "later"), UNRELATED)
 def test_what_can_both_be_true_is_left_alone(earlier, later):
     for is_later in (True, False):
-        assert _related(earlier, later, is_later=is_later).relation is None
+        assert _related(earlier, later, is_later=is_later).relation in {None, "may_be_one"}
+
+
+PERHAPS = [
+    ("Never deploy on Fridays after 15:00.", "Don't deploy on Fridays after 15:00.", "the same content words"),
+    ("Run tests quickly", "Quickly run tests", "the same content words in another order"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "reason"), PERHAPS)
+def test_the_same_content_words_may_be_one_fact_however_unlike(one, other, reason):
+    found = relation(reading(one), reading(other), 0, PARAMS, is_later=True)
+    assert (found.relation, found.reason) == ("may_be_one", reason)
+
+
+def test_words_that_name_different_things_keep_even_a_proposal_away():
+    assert _related("The frontend is tested in Chrome", "The backend is tested in Chrome").relation is None
+
+
+def test_who_does_what_to_whom_may_not_be_one_fact():
+    assert _related("Alice trains Bob", "Bob trains Alice").relation is None
+
+
+def test_words_put_for_others_may_be_one_fact_where_they_are_alike_enough():
+    one, other = reading("The team ships each release quickly"), reading("The team ships each release fast")
+    least = round(PARAMS.proposal_similarity * 10_000)
+    found = relation(one, other, least, PARAMS, is_later=True)
+    assert (found.relation, found.reason) == ("may_be_one", "one says quickly, the other fast")
+    assert relation(one, other, least - 1, PARAMS, is_later=True).relation is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("CI runs on GitHub Actions", "CI runs on Jenkins", "GitHub Actions against Jenkins"),
+        ("Alice lives in Paris", "Alice lives in London", "Paris against London"),
+    ],
+)
+@pytest.mark.parametrize("is_later", [True, False])
+def test_two_places_of_one_thing_may_be_at_odds(one, other, said, is_later):
+    found = _related(one, other, is_later=is_later)
+    assert (found.relation, found.reason) == ("may_contradict", f"may be at odds, unless it is both: {said}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("CI runs on GitHub Actions", "Backups run on Jenkins"),
+        ("CI ran on GitHub Actions", "CI ran on Jenkins"),
+        ("CI runs on GitHub Actions", "CI runs for Jenkins"),
+        ("Alice met Bob in Paris", "Alice met Bob in London"),
+        ("CI runs on GitHub Actions in March", "CI runs on Jenkins in April"),
+    ],
+)
+def test_what_is_not_one_thing_at_one_time_is_not_at_odds(one, other):
+    assert _related(one, other, is_later=False).relation is None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "reason", "words"),
+    [
+        ("The limit is 30 seconds", "The limit is 60s", "newer, and the number is another: 30 seconds against 60s",
+         ("30 seconds", "60s")),
+        ("We use tabs", "We now use spaces", "now spaces instead of tabs", ("tabs", "spaces")),
+        ("The response cache is enabled", "The response cache is not enabled",
+         "newer, and the negation is another: not enabled", ("not enabled",)),
+        ("The release is on Friday", "The release is on Monday",
+         "newer, and the date is another: Friday against Monday", ("Friday", "Monday")),
+    ],
+)  # fmt: skip
+def test_reasons_show_words_as_they_were_written(earlier, later, reason, words):
+    found = _related(earlier, later)
+    assert (found.reason, found.words) == (reason, words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Forget that the user likes tea", "Please forget that the service uses Python 3.11.", "Scratch that!",
+     "Let's forget about the port", "Delete the memory about Alice."],
+)  # fmt: skip
+def test_what_only_takes_back(text):
+    assert only_retracts(text)
+    assert reading(text).is_retraction
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The user no longer likes tea", "Ignore the warnings of eslint", "Forget that the port is 8080, it is 9090",
+     "Forget that we use tabs but keep the editor", "Forget about tea. The user likes coffee", "Forget tokens on exit"],
+)  # fmt: skip
+def test_what_says_something_besides(text):
+    assert not only_retracts(text)
 
 
 def test_at_one_instant_neither_replaces_the_other():
@@ -123,14 +218,15 @@ def test_a_score_below_the_threshold_merges_nothing():
     one, other = reading("User prefers dark mode"), reading("The user prefers dark mode.")
     least = round(PARAMS.same_words_similarity * 10_000)
     assert relation(one, other, least, PARAMS, is_later=True).relation == "same_fact"
-    assert relation(one, other, least - 1, PARAMS, is_later=True).relation is None
+    assert relation(one, other, least - 1, PARAMS, is_later=True).relation == "may_be_one"
 
 
 def test_more_words_need_more_likeness():
     one, other = reading("User prefers dark mode"), reading("User prefers dark mode everywhere")
     least = round(PARAMS.more_words_similarity * 10_000)
     assert relation(one, other, least, PARAMS, is_later=True).reason == "the same with everywhere"
-    assert relation(one, other, least - 1, PARAMS, is_later=True).relation is None
+    perhaps = relation(one, other, least - 1, PARAMS, is_later=True)
+    assert (perhaps.relation, perhaps.reason) == ("may_be_one", "one has more words: everywhere")
 
 
 words = st.sampled_from(

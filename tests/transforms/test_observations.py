@@ -5,10 +5,25 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from observation_rows import AS_OF, DARK, LOGS, START, change, observations_in, observed_in
+from observation_rows import (
+    AS_OF,
+    DARK,
+    LOGS,
+    PARAMS,
+    START,
+    change,
+    health_of,
+    observations_in,
+    observed_in,
+    states_of,
+    toy_vectors,
+)
+
+from slowwave.transforms.observations import observed
 
 
 def test_one_fact_said_thrice_is_one_observation_with_the_sources_of_all():
@@ -75,13 +90,133 @@ def test_a_newer_state_keeps_the_journey_and_takes_no_proof_from_the_older():
     assert [(row["text"], row["supersedes"]) for row in without] == [("The API port is 9090", ["old", "same"])]
 
 
-def test_a_state_holds_from_when_it_was_said_after_the_one_it_replaced():
+def test_the_journey_keeps_every_interval_in_which_a_state_held():
     rows = [change("old", "The API port is 8080"), change("soon", "The API port is 9090", day=1),
             change("still", "The API port is 8080", day=3), change("new", "The API port is 9090", day=5)]  # fmt: skip
     (found,) = observations_in(rows)
     assert [(step["text"], step["from"][:10], step["until"]) for step in json.loads(found["journey"])] == [
-        ("The API port is 8080", "2026-03-01", "2026-03-06T00:00:00Z"), ("The API port is 9090", "2026-03-06", None),
+        ("The API port is 8080", "2026-03-01", "2026-03-02T00:00:00Z"),
+        ("The API port is 9090", "2026-03-02", "2026-03-04T00:00:00Z"),
+        ("The API port is 8080", "2026-03-04", "2026-03-06T00:00:00Z"),
+        ("The API port is 9090", "2026-03-06", None),
+    ]
+
+
+PORTS = [change("c1", "The API port is 8080"), change("c2", "The API port is 9090", day=1)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "supersedes"),
+    [
+        ([*PORTS, change("c3", "The API port is 8080", day=2)], ["c2"]),
+        ([*PORTS, change("c1", day=2, source_ids=["ticket"])], ["c2"]),
+        ([PORTS[0], change("c1", "The API port is 9090", day=1), change("c1", "The API port is 8080", day=2)], []),
+        ([PORTS[0], change("c1", "The API port is 9090", day=1), change("c3", "The API port is 8080", day=2)], ["c1"]),
+    ],
+)
+def test_a_state_that_was_said_again_holds_again(rows, supersedes):
+    (found,) = observations_in(rows)
+    assert (found["text"], found["supersedes"]) == ("The API port is 8080", supersedes)
+    steps = [(step["text"][-4:], step["from"][8:10], step["until"]) for step in json.loads(found["journey"])]
+    assert steps[-1] == ("8080", "03", None)
+    assert [step[:2] for step in steps] in (
+        [("8080", "01"), ("9090", "02"), ("8080", "03")],
+        [("9090", "02"), ("8080", "03")],
+    )
+    assert len(steps) == 3 or rows[1]["memory_id"] == "c1" == supersedes[0]
+
+
+def test_the_same_from_no_new_source_is_not_said_again():
+    (found,) = observations_in(
+        [*PORTS, change("c1", day=2, confidence=0.9), change("c1", "The API port is 8080", day=3)]
+    )
+    assert (found["text"], found["supersedes"]) == ("The API port is 9090", ["c1"])
+
+
+def test_a_text_that_was_only_reworded_has_no_journey():
+    rows = [change("m", DARK[0]), change("m", DARK[1], day=1), change("m", f"{DARK[1]} everywhere", day=2)]
+    assert observations_in(rows)[0]["journey"] is None
+    assert observations_in([change("m", "Alice likes pears"), change("m", DARK[0], day=1)])[0]["journey"] is None
+
+
+PIPELINE = "The integration pipeline runs on"
+FORGET = "Forget that migrations are written with Alembic."
+ALEMBIC = "Migrations are written with Alembic"
+
+
+def test_what_only_takes_back_ends_its_target_and_is_no_observation():
+    other = change("other", "The gateway listens on port 8080")
+    for rows in (
+        [change("f", FORGET)],
+        [change("a", ALEMBIC), change("a2", f"{ALEMBIC}.", day=1), change("f", FORGET, day=2)],
+    ):
+        found = observed_in([*rows, other])
+        assert found.observations["memory_ids"].to_list() == [["other"]]
+        assert found.observations["supersedes"].to_list() == [[]]
+        assert found.contradictions.is_empty()
+        assert found.merge_proposals.is_empty()
+
+
+def test_a_journey_ends_where_its_last_state_is_taken_back():
+    assert observations_in([*PORTS, change("f", "Forget that the API port is 9090", day=2)]) == []
+    (found,) = observations_in([*PORTS, change("f", "Forget that the API port is 8080", day=2)])
+    assert (found["text"], found["supersedes"]) == ("The API port is 9090", ["c1"])
+
+
+def test_what_is_said_again_after_it_was_taken_back_holds_from_then():
+    (found,) = observations_in([change("a", ALEMBIC), change("f", FORGET, day=1), change("b", ALEMBIC, day=2)])
+    assert (found["memory_ids"], found["supersedes"], found["contradicts"]) == (["a", "b"], [], [])
+    assert [(step["from"][8:10], step["until"]) for step in json.loads(found["journey"])] == [
+        ("01", "2026-03-02T00:00:00Z"), ("03", None),
     ]  # fmt: skip
+
+
+def test_an_invalidated_order_to_forget_gives_back_what_it_took():
+    rows = [change("a", ALEMBIC), change("f", FORGET, day=1), change("f", day=2, status="invalid")]
+    assert [row["memory_ids"] for row in observations_in(rows)] == [["a"]]
+
+
+def test_two_places_of_one_thing_are_for_people_to_settle():
+    found = observed_in([change("g", f"{PIPELINE} Jenkins"), change("j", f"{PIPELINE} Travis", day=0.001)])
+    assert found.observations["contradicts"].to_list() == [[], []]
+    (row,) = found.contradictions.to_dicts()
+    assert row["reason"] == "may be at odds, unless it is both: Jenkins against Travis"
+    assert row["memory_ids"] == ["g", "j"]
+
+
+def test_what_may_be_one_fact_is_proposed():
+    found = observed_in([change("b", "Ask Alice for new keys", day=1), change("a", "For new keys ask Alice"),
+                         change("n", "Never deploy on Fridays after 15:00."),
+                         change("d", "Don't deploy on Fridays after 15:00.", day=1)])  # fmt: skip
+    rows = {tuple(row["memory_ids"]): row for row in found.merge_proposals.to_dicts()}
+    assert ("n", "d") in rows
+    assert {row["method"] for row in rows.values()} == {"observe/1"}
+
+
+def test_the_best_member_is_used_most_says_most_and_is_oldest():
+    texts = ["The database runs on Postgres", "The database is running on Postgres", "The database ran"]
+    rows = [change(f"m{n}", text, day=n) for n, text in enumerate(texts[:2])]
+    assert observations_in(rows)[0]["best_memory_id"] == "m0"
+    for field in ("injected_count", "reference_count", "confirmed_count"):
+        assert observations_in(rows, [{"memory_id": "m1", field: 1}])[0]["best_memory_id"] == "m1"
+    order = [{"memory_id": "m0", "injected_count": 9}, {"memory_id": "m1", "reference_count": 1}]
+    assert observations_in(rows, order)[0]["best_memory_id"] == "m1"
+
+
+def test_what_only_a_language_model_calls_one_fact_says_so():
+    said = pl.DataFrame(
+        [{"memory_id": "m1", "other_id": "m0", "relation": "same_fact", "method": "observe/llm-1 small"}]
+    )
+    for answered, pair in ((None, DARK[:2]), (said, DARK[:2])):
+        same = [change(f"m{n}", text, day=n) for n, text in enumerate(pair)]
+        (row,) = observed(
+            states_of(same), health_of([]), toy_vectors, AS_OF, PARAMS, answered
+        ).merge_proposals.to_dicts()
+        assert row["method"] == "observe/1"
+    rows = [change("m0", "Deployments wait for approval"), change("m1", "Shipping requires signatures", day=1)]
+    (row,) = observed(states_of(rows), health_of([]), toy_vectors, AS_OF, PARAMS, said).merge_proposals.to_dicts()
+    assert row["method"] == "observe/llm-1 small"
+    assert "language model" in row["reason"]
 
 
 def test_two_at_one_instant_contradict_and_both_stay():
@@ -92,7 +227,7 @@ def test_two_at_one_instant_contradict_and_both_stay():
     ]  # fmt: skip
     (at_odds,) = found.contradictions.to_dicts()
     assert sorted(at_odds["memory_ids"]) == ["off", "on"]
-    assert set(at_odds["conflicting_words"]) == {"enable", "disable"}
+    assert set(at_odds["conflicting_words"]) == {"enabled", "disabled"}
     assert "opposite" in at_odds["reason"]
 
 
@@ -163,10 +298,15 @@ def test_every_active_memory_is_behind_one_observation_and_order_does_not_matter
     for row in sorted(rows, key=lambda row: row["changed_at"]):
         active[row["memory_id"]] = row["status"] == "active" and row["content"].strip() != ""
     told = [memory for row in found.observations.to_dicts() for memory in (*row["memory_ids"], *row["supersedes"])]
-    assert sorted(told) == sorted(memory for memory, is_active in active.items() if is_active)
+    texts = {row["memory_id"]: row["content"] for row in sorted(rows, key=lambda row: row["changed_at"])}
+    now = {memory for memory, is_active in active.items() if is_active}
+    silent = {memory for memory in now if texts[memory].startswith("Forget")}
+    taken_back = {memory for memory in now if silent and texts[memory] in DARK}
+    assert len(told) == len(set(told))
+    assert now - silent - taken_back <= set(told) <= now - silent
     for row in found.observations.to_dicts():
         assert row["proof_count"] == len(set(row["source_ids"])) == len(row["source_times"]) >= 1
-        assert (row["journey"] is None) == (not row["supersedes"])
+        assert row["journey"] or not row["supersedes"]
         if row["journey"]:
             steps = json.loads(row["journey"])
             assert [step["until"] for step in steps].count(None) == 1

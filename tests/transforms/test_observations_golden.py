@@ -26,10 +26,10 @@ from slowwave.transforms.observations import observed
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 PINNED: dict[str, str] = {
-    "observe-1/observations": "2d15b29b324914a05f9f5f338338b8678f372e39053dbaa064d0c9adc6e8ac2b",
-    "observe-1/contradictions": "2a4ecefb231c09e140f21e3a29d68c5f29641c497fa503e11cd0ca0776771141",
-    "observe-1/merge_proposals": "40f1a739774eb441588cbfea5c2ebf86c3578d1eaa1c41b74f140856e0d894ea",
-    "curate-1/curation_decisions": "98c906d022e1aa66bd1c9ec5aa9be01bababfc545794cb65913701a7c5908e82",
+    "observe-1/observations": "ef3ce0586e568c8eb9c795e8015ec6de5c03975d29b24c3b7bd476d706506502",
+    "observe-1/contradictions": "b3cf0e6787741424590d0d21281f91a52ac0d04f29b0f11962ce465b2717e80a",
+    "observe-1/merge_proposals": "f81b1b23e28f0520543c6e9d2b7916886ac101e9f2d3bd82a39af6cf0ea78d00",
+    "curate-1/curation_decisions": "bfaad8212e6672c7a02fa5d900346608de327804ac005e26aa57c4a749928fcd",
 }
 TEXTS = (
     "User prefers dark mode", "The user prefers dark mode.", "The users prefer dark mode in the editor",

@@ -13,7 +13,9 @@ from slowwave.transforms.review_changes import (
     Wish,
     asked_changes,
     holds,
+    takes_back,
     undoing_changes,
+    unmerged,
     with_before,
 )
 from slowwave.transforms.review_decisions import MERGE, PROMOTE, REJECT
@@ -115,6 +117,41 @@ def test_what_is_taken_back_leaves_nothing_behind(states: list[Memory], case: tu
     back = after(done, undone)
     assert back == known
     assert all(holds(change, back[change["memory_id"]]) for change in undone)
+
+
+@given(STATE, STATE, STATE, st.booleans(), st.sampled_from([PROMOTE, REJECT]))
+def test_a_merged_candidate_leaves_nothing_behind_in_its_target(
+    candidate: Memory, target: Memory, other: Memory, is_landed: bool, command: str
+) -> None:
+    known = memories(t=target, o=other, **({"it": {**candidate, "status": "candidate"}} if is_landed else {}))
+    about = item("candidate", *(["it"] if is_landed else []))
+    merged = with_before(asked_changes(Wish(MERGE, into="t"), about, known, ["i1"]), known)
+    done = after(known, merged)
+    for wish in (Wish(command), Wish(MERGE, into="o")):
+        changes = unmerged(asked_changes(wish, about, done, ["i1"]), merged, "it")
+        now = after(done, changes)
+        assert now["t"] == known["t"]
+        assert now["it"]["superseded_by"] == wish.into
+        assert len({change["memory_id"] for change in changes}) == len(changes)
+    assert now["it"]["status"] == "superseded"
+
+
+@pytest.mark.parametrize("kind", ["contradiction", "outdated", "merge", "harmful", "candidate"])
+def test_what_takes_a_decision_back(kind: str) -> None:
+    about, gone = item(kind, "a", "b"), [{"memory_id": "a", "status": "superseded"}]
+    wrong = [{"memory_id": "a", "status": "invalid"}]
+    is_pair = kind in {"contradiction", "outdated"}
+    assert takes_back(Wish(REJECT), about, MERGE, gone) == (kind != "candidate")
+    assert takes_back(Wish(PROMOTE), about, MERGE, gone) == is_pair
+    assert takes_back(Wish(PROMOTE), about, REJECT, wrong) == (kind != "candidate")
+    assert not takes_back(Wish(PROMOTE), about, REJECT, [{"memory_id": "a", "status": "active"}])
+    assert not takes_back(Wish(PROMOTE), about, REJECT, [])
+
+
+def test_the_later_of_what_is_outdated_gains_no_sources() -> None:
+    known = memories(a={"source_ids": ["s1"]}, b={"source_ids": ["s2"]})
+    changes = asked_changes(Wish(MERGE), item("outdated", "a", "b", target="b"), known, [])
+    assert changes == [{"memory_id": "a", "status": "superseded", "superseded_by": "b"}]
 
 
 def test_what_is_not_there_says_nothing() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.transforms.extract_tables import ExtractedStatements
-from slowwave.transforms.observation_tables import Contradictions, MergeProposals
+from slowwave.transforms.observation_tables import Contradictions, CurationDecisions, MergeProposals
 from slowwave.transforms.params import Params
 from slowwave.transforms.review_items import item_id, statement_ids
 from slowwave.transforms.review_queue import ReviewEvidence, review_queue
@@ -29,7 +29,7 @@ Row = dict[str, Any]
 def health(*rows: Row) -> pl.DataFrame:
     known = {
         "project": "shop", "memory_type": "knowledge", "status": "active", "created_at": START, "reasons": ["So."],
-        "verdict": "keep", "contradicted_count": 0, "pinned": False,
+        "verdict": "keep", "contradicted_count": 0, "reference_count": 0, "pinned": False,
     }  # fmt: skip
     schema = {n: t for n, t in polars_schema(MemoryHealth).items() if n not in {"run_id", "as_of"}}
     return pl.DataFrame([{**known, "content": f"Text of {row['memory_id']}", **row} for row in rows], schema=schema)
@@ -77,6 +77,7 @@ def evidence(
         contradictions=pl.DataFrame(schema=polars_schema(Contradictions)),
         merge_proposals=pl.DataFrame(schema=polars_schema(MergeProposals)),
         disputes_method="observe/1",
+        curation=pl.DataFrame(schema=polars_schema(CurationDecisions)),
         decided=pl.DataFrame(schema={"item_id": pl.String, "basis": pl.String}),
     )
     return replace(found, **rest)
@@ -171,7 +172,9 @@ def references(*pairs: tuple[str, str]) -> pl.LazyFrame:
 
 TROUBLED = {
     "harmful": {"verdict": "harmful", "contradicted_count": 7},
-    "fading": {"verdict": "review"},
+    "doubtful": {"verdict": "review", "contradicted_count": 7, "reference_count": 9},
+    "fading": {"verdict": "review", "trend": "weakening", "reference_count": 9},
+    "unused": {"verdict": "review"},
 }
 
 
@@ -184,7 +187,7 @@ def test_a_troubled_memory_waits_until_decided_and_again_when_its_evidence_chang
     decided = pl.DataFrame([row]).select("item_id", "basis")
     assert queue(replace(found, decided=decided)) == []
     changes: list[Row] = [{"content": "Another text"}]
-    changes.append({"contradicted_count": 8} if kind == "harmful" else {"last_referenced_at": START})
+    changes.append({"contradicted_count": 8} if kind in {"harmful", "doubtful"} else {"last_referenced_at": START})
     for change in changes:
         again = replace(found, decided=decided, health=health({**memory, **change}))
         assert [item["item_id"] for item in queue(again)] == [row["item_id"]]
@@ -213,6 +216,77 @@ def test_only_what_is_in_use_can_be_harmful(status: str) -> None:
 def test_what_fades_though_it_is_needed_is_shown(fields: Row, is_shown: bool) -> None:
     rows = queue(evidence(known=health({"memory_id": "m", **fields})))
     assert [row["kind"] for row in rows] == (["fading"] if is_shown else [])
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"reference_count": 0, "fades_at": AS_OF + timedelta(days=3650)}, "unused"),
+        ({"reference_count": 0, "fades_at": AS_OF - timedelta(days=1)}, "unused"),
+        ({"reference_count": 0, "fades_at": AS_OF - timedelta(days=1), "need_30d": 0.5}, "fading"),
+        ({"reference_count": 3, "trend": "stale"}, "fading"),
+        ({"reference_count": 3, "trend": "weakening"}, "fading"),
+        ({"reference_count": 3, "trend": "stable", "fades_at": AS_OF}, "fading"),
+        ({"reference_count": 3, "trend": "stable", "fades_at": AS_OF + timedelta(days=400)}, "doubtful"),
+        ({"reference_count": 3}, "doubtful"),
+    ],
+)
+def test_only_what_fades_is_called_fading(fields: Row, kind: str) -> None:
+    rows = queue(evidence(known=health({"memory_id": "m", "verdict": "review", **fields})))
+    assert [row["kind"] for row in rows] == [kind]
+
+
+def curation(*rows: Row) -> pl.DataFrame:
+    known = {
+        "project": "shop", "scope": "knowledge", "content": "B", "action": "update", "kind": "fact",
+        "memory_id": "b", "target_memory_id": "a", "target_content": "A", "reason": "newer", "conflicting_words": [],
+        "considered_ids": ["a"], "method": "curate/1", "is_pending": False, "changed_at": START,
+    }  # fmt: skip
+    schema = {n: t for n, t in polars_schema(CurationDecisions).items() if n not in {"run_id", "as_of"}}
+    return pl.DataFrame([{**known, **row} for row in rows], schema=schema)
+
+
+IN_USE = ({"memory_id": "a", "content": "A"}, {"memory_id": "b", "content": "B", "memory_type": "project"})
+
+
+@pytest.mark.parametrize(("action", "does"), [("update", "replaces the earlier"), ("delete", "takes the earlier back")])
+def test_what_curation_replaces_and_is_in_use_is_outdated(action: str, does: str) -> None:
+    known = references(("a", "i1"), ("b", "i1"), ("b", "i2"))
+    found = evidence(known=health(*IN_USE), curation=curation({"action": action}), references=known)
+    (row,) = queue(found)
+    assert (row["kind"], row["text"], row["memory_ids"], row["target_memory_id"]) == (
+        "outdated", "A | B", ["a", "b"], "b",
+    )  # fmt: skip
+    assert row["reason"] == f"The later one {does}, and both are in use (newer)"
+    assert (row["memory_type"], row["method"], row["interactions_count"]) == ("project", "curate/1", 2)
+    assert queue(replace(found, decided=pl.DataFrame([row]).select("item_id", "basis"))) == []
+
+
+@pytest.mark.parametrize("action", ["add", "skip", "merge"])
+def test_what_curation_does_not_replace_is_not_outdated(action: str) -> None:
+    assert queue(evidence(known=health(*IN_USE), curation=curation({"action": action}))) == []
+
+
+@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.parametrize("change", [{"status": "archived"}, {"content": "Another"}])
+def test_what_is_outdated_is_settled_when_either_goes_or_says_something_else(at: int, change: Row) -> None:
+    known = list(IN_USE)
+    known[at] = {**known[at], **change}
+    assert queue(evidence(known=health(*known), curation=curation({}))) == []
+
+
+def test_a_pair_waits_once_and_its_last_decision_counts() -> None:
+    later = START + timedelta(days=1)
+    found = evidence(known=health(*IN_USE), curation=curation({}, {"changed_at": later, "action": "delete"}))
+    assert [row["created"] for row in ({"created": row["first_seen_at"]} for row in queue(found))] == [later]
+    assert queue(replace(found, curation=curation({}, {"changed_at": later, "action": "add"}))) == []
+    own = {"memory_id": "a", "target_memory_id": "a"}
+    assert queue(replace(found, curation=curation(own))) == []
+    both = curation({}, {"memory_id": "a", "content": "A", "target_memory_id": "b", "target_content": "B"})
+    assert len(queue(replace(found, curation=both))) == 1
+    contradiction = disputes()["contradictions"]
+    kinds = [row["kind"] for row in queue(replace(found, contradictions=contradiction))]
+    assert kinds == ["contradiction"]
 
 
 def disputes() -> dict[str, Any]:
