@@ -70,7 +70,7 @@ class NotUnderstoodError(LlmError):
 
 
 def unexpected(error: Exception) -> LlmError:
-    """What nobody foresaw, by the name of its type alone."""
+    """What nobody foresaw, by the name of its type alone: its message may hold what was sent, the key too."""
     return LlmError(f"the client failed: {type(error).__name__}")
 
 
@@ -152,23 +152,19 @@ class Client:
         return True
 
     async def answer(self, prompt: Prompt) -> Answer:
-        """The answer to a prompt. Raises LlmError when there is none."""
+        """The answer to a prompt. Raises LlmError when there is none; anything else was not foreseen."""
         import httpx2  # below the client: raises what breaks off while an answer is read
         import openai
 
         try:
             async with asyncio.timeout(self._params.timeout_seconds):
                 body = await self._body(prompt)
-        except LlmError:
-            raise
         except (TimeoutError, openai.APITimeoutError):
             message = f"no answer within {self._params.timeout_seconds:g} s"
             raise LlmError(message, is_repeatable=True, is_timeout=True) from None
         except (openai.OpenAIError, httpx2.HTTPError):
             message = "no connection, or it broke off"
             raise LlmError(message, is_repeatable=True) from None
-        except Exception as error:  # noqa: BLE001 - its message may hold what was sent, the key too
-            raise unexpected(error) from None
         self._is_dialect_known = True
         return self._read(prompt, body)
 

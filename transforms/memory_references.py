@@ -40,9 +40,11 @@ def memory_references(
         .with_columns(pl.lit(value=True).alias("is_injected"))
     )
     pair = ["interaction_id", "memory_id"]
+    # Polars divides one row, and many rows, with another last bit: rounded, both are the nearest number
+    scored = used.lazy().select(*pair, (pl.col("used_score") / STEPS).round(4))
     found = (
         injected.join(_echoed(interactions, pool).lazy(), on=pair, how="full", coalesce=True)
-        .join(used.lazy().select(*pair, (pl.col("used_score") / STEPS).round(4)), on=pair, how="full", coalesce=True)
+        .join(scored, on=pair, how="full", coalesce=True)
         .with_columns(
             pl.col("is_injected").fill_null(value=False),
             pl.col("echoed_in").is_not_null().alias("is_echoed"),

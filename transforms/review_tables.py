@@ -37,7 +37,7 @@ class ReviewQueue(Table):
     )
     project: str = column("Project; '' is none.")
     memory_type: str = column("Of the memory it is, or would be.")
-    text: str = column("What to read: the statement, or what the memories say, ` | ` between them.")
+    text: str = column("What to read: the statement, or what the memories say, parted by upright bars.")
     memory_ids: list[str] = column(
         "The memories it is about, the earlier first. A candidate that stands in answers alone has none."
     )

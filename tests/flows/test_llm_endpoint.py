@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ from llm_home import KEY, QUESTIONS, LlmHome, llm_home
 from llm_server import ADD, SAME, Reply, Request, always, good_answer, is_curate
 
 from slowwave.flows import cli
+from slowwave.flows.llm_endpoint import endpoint_from_environment
+from slowwave.flows.llm_stage import asked_line
 
 NO_URL = "SLOWWAVE_LLM_URL is no http(s) URL, such as http://localhost:8080/v1"
 USERINFO = "SLOWWAVE_LLM_URL holds a user or a password: set SLOWWAVE_LLM_KEY in their place"
@@ -24,7 +27,7 @@ NO_URLS = [
     "http://127.0.0.1:99999/v1", "http://127.0.0.1:0/v1", "http://127.0.0.1:x/v1", "http://-/v1", "http://..:9/v1",
     "http://a..b/v1", "http://exa mple/v1", "http://\u00e9\u2028.x/v1", "http://\udcff/v1", f"http://{'a' * 300}/v1",
     f"http://{'a.' * 127}a/v1", "http://1.2.3/v1", "http://1.2.3.999/v1", "http://[1.2.3.4]/v1", "http://a\\b/v1",
-    "http://a\tb/v1", "http://a/v\x7f1",
+    "http://a\tb/v1", "http://a/v 1", "http://a/v\x7f1",
 ]  # fmt: skip
 USABLE = [
     "http://localhost:8080/v1", "https://api.example.org/v1/", "HTTP://[::1]:8080/v1", "http://127.0.0.1/v1",
@@ -46,7 +49,7 @@ def refused(home: LlmHome, capsys: pytest.CaptureFixture[str]) -> str:
     assert (code, out, err.count("\n")) == (1, "", 1)
     message = err.removeprefix("slowwave: ").strip()
     night = home.asked()
-    assert (night.landed, night.ended) == (0, f"the model cannot be asked: {message}")
+    assert (night.landed, asked_line(night)) == (0, f"the model cannot be asked: {message}")
     return message
 
 
@@ -68,8 +71,6 @@ def test_a_url_that_cannot_be_used_is_told_in_a_line(home, capsys, monkeypatch, 
 
 @pytest.mark.parametrize("url", USABLE)
 def test_a_url_that_can_be_used_is(monkeypatch, url):
-    from slowwave.flows.llm_endpoint import endpoint_from_environment
-
     monkeypatch.setenv("SLOWWAVE_LLM_URL", url)
     endpoint = endpoint_from_environment()
     assert endpoint is not None
@@ -100,9 +101,9 @@ def test_a_night_with_such_a_key_is_green_and_keeps_it_to_itself(home, monkeypat
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("HTTP_PROXY", "nonsense://user:hunter2@x", "the client failed: ValueError"),
-        ("HTTP_PROXY", "http://user:hunter2@127.0.0.1:99999", "the client failed: "),
-        ("SSL_CERT_FILE", "/hunter2", "the client failed: FileNotFoundError"),
+        ("HTTP_PROXY", "nonsense://user:hunter2@x", "ValueError"),
+        ("HTTP_PROXY", "http://user:hunter2@127.0.0.1:99999", "\\w+"),
+        ("SSL_CERT_FILE", "/hunter2", "FileNotFoundError"),
     ],
 )
 def test_what_nobody_foresaw_is_told_by_its_name_alone(home, capsys, monkeypatch, name, value, says):
@@ -112,7 +113,7 @@ def test_what_nobody_foresaw_is_told_by_its_name_alone(home, capsys, monkeypatch
     monkeypatch.setenv(name, value)
     answers = home.asked()
     assert (answers.landed, answers.pending) == (0, QUESTIONS)
-    assert answers.ended.startswith(says)
+    assert re.fullmatch(f"the client failed: {says}", answers.ended)
     capsys.readouterr()
     assert cli._exit_code(["curate"]) == 1
     assert "hunter2" not in "".join(capsys.readouterr()) + answers.ended + str(answers.failed)

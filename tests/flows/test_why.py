@@ -301,7 +301,7 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
             assert [change["changed_at"] for change in winning][-1:] == ([created_at] if status else [])
             assert len({change["changed_at"] for change in winning}) == len(winning)
         assert sum(row[1] for row in chosen) > 100
-        assert sum(row[4] for row in chosen) > 5
+        assert sum(row[4] for row in published) > 5
         assert sum(row[5] for row in chosen) > 5
         assert sum(row[6] + row[7] for row in published) > 5
 

@@ -148,7 +148,7 @@ def eligibility_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.Da
 def used_by(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame:
     """Eligible pairs that `model.uses` says are used, with the columns of `used_memories`."""
     pairs = [
-        (row["interaction_id"], held["memory_id"], 7500)
+        (row["interaction_id"], held["memory_id"], 9418)
         for row in interaction_rows
         for held in pool.iter_rows(named=True)
         if (held["is_global"] or row["project"] == held["project"])

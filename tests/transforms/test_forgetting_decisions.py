@@ -81,7 +81,7 @@ def test_releasing_a_memory_does_not_release_its_project() -> None:
 
 
 def test_decisions_of_other_commands_hold_nothing_and_may_say_anything() -> None:
-    other = {**decided(1, "review promote", "m1", 1), "values": '["not", {"an": "object"}]'}
+    other = {**decided(1, "another command", "m1", 1), "values": '["not", {"an": "object"}]'}
     rows = decisions(other)
     assert is_held(rows, 2) == set()
     assert status_changes(rows).is_empty()
