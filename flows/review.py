@@ -183,6 +183,8 @@ class _Desk:
             return None
         is_undone = last is not None and takes_back(self.wish, item, last["command"], before)
         is_unmerged = last is not None and last["command"] == MERGE and item["kind"] == "candidate"
+        if last is not None and last["decided_at"] >= self.now:
+            return self._refuse(item_id, last["decided_at"], outcome)
         if last is not None and (is_undone or is_unmerged):
             since = [at["memory_id"] for at in before if states[at["memory_id"]]["valid_from"] != last["decided_at"]]
             if since:
@@ -194,17 +196,18 @@ class _Desk:
         if changes and all(holds(change, states.get(change["memory_id"])) for change in changes):
             outcome.already += 1
             return None
-        late = [last["decided_at"]] if last else []
-        late += [states[change["memory_id"]]["valid_from"] for change in changes if change["memory_id"] in states]
+        late = [states[change["memory_id"]]["valid_from"] for change in changes if change["memory_id"] in states]
         if max(late, default=datetime.min) >= self.now:  # noqa: DTZ901 - times are naive and hold UTC everywhere
-            says = f"it was changed at {utc_text(max(late))}, and this machine's clock says {utc_text(self.now)}"
-            outcome.refused.append((item_id, f"{says}: set the clock"))
-            return None
+            return self._refuse(item_id, max(late), outcome)
         why_not = self._changed_since(item, last, states)
         if why_not:
             outcome.skipped.append((item_id, why_not))
             return None
         return with_before(changes, states)
+
+    def _refuse(self, item_id: str, changed_at: datetime, outcome: Reviewed) -> None:
+        says = f"it was changed at {utc_text(changed_at)}, and this machine's clock says {utc_text(self.now)}"
+        outcome.refused.append((item_id, f"{says}: set the clock"))
 
     def decision(self, item_id: str, changes: Sequence[Change], *, by: str, reason: str | None) -> dict[str, Any]:
         """The row of decisions."""

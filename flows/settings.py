@@ -71,7 +71,8 @@ class Settings:
 
         from slowwave.transforms.params import Params
 
-        model = os.environ.get("SLOWWAVE_LLM_MODEL", "").strip()
+        # bytes that are no text are written out: no server knows such a model, and the night goes on
+        model = os.environ.get("SLOWWAVE_LLM_MODEL", "").strip().encode(errors="backslashreplace").decode()
         try:
             params = Params()
             if self.params_file.exists():

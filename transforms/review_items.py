@@ -43,7 +43,9 @@ def statement_ids(text: pl.Series) -> pl.Series:
 
 def landed_candidates(health: pl.DataFrame, params: ReviewQueueParams) -> pl.DataFrame:
     """Memories landed as candidates and not decided since: items, with statement_id."""
-    waiting = health.filter(pl.col("status") == "candidate", pl.col("content").is_not_null())
+    # there is nothing to read in white space, controls and invisible characters
+    is_said = pl.col("content").str.contains(r"[^\s\p{C}]")
+    waiting = health.filter(pl.col("status") == "candidate", is_said)
     ids = [item_id("candidate", memory_id) for memory_id in waiting["memory_id"]]
     return waiting.select(
         pl.Series("item_id", ids, dtype=pl.String),
@@ -210,11 +212,12 @@ def disputed_memories(
                 pl.col("contradiction_id").alias("about"),
                 *("project", "memory_ids", "texts", "said_at", "reason"),
                 pl.lit(None, dtype=pl.String).alias("target_memory_id"),
+                pl.lit(method).alias("method"),
             ),
             proposals.select(
                 pl.lit("merge").alias("kind"),
                 pl.col("proposal_id").alias("about"),
-                *("project", "memory_ids", "texts", "said_at", "reason", "target_memory_id"),
+                *("project", "memory_ids", "texts", "said_at", "reason", "target_memory_id", "method"),
             ),
         ]
     )
@@ -234,6 +237,12 @@ def disputed_memories(
             pl.col("said_at").alias("created_at"),
             "reason",
             pl.lit("").alias("basis"),
-            pl.lit(method).alias("method"),
+            "method",
         )
     )
+
+
+def guessed_items(proposals: pl.DataFrame) -> pl.Series:
+    """The ids of merge items whose memories are only nearly alike enough: nothing but a likeness speaks for them."""
+    guessed = proposals.filter(~pl.col("is_certain"))["proposal_id"]
+    return pl.Series("item_id", [item_id("merge", about) for about in guessed], dtype=pl.String)

@@ -11,6 +11,7 @@ from slowwave.transforms.params import Params
 from slowwave.transforms.review_items import (
     disputed_memories,
     extracted_candidates,
+    guessed_items,
     landed_candidates,
     outdated_memories,
     troubled_memories,
@@ -51,7 +52,8 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
 
     rank_score counts sessions: whoever says or uses a thing ten times in one session says it once. A candidate that
     answers only repeated from their prompts scores 0 there and, unless landed by its owner, stays out
-    (`min_sessions`). It says how much there is to look at, not how likely the memory is to be right.
+    (`min_sessions`); what is only guessed to state one fact comes last. It says how much there is to look at, not how
+    likely the memory is to be right.
     """
     asked = params.review_queue
     extracted = extracted_candidates(evidence.statements, evidence.health, params)
@@ -84,9 +86,10 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
         )
         .with_columns(_reason())
     )
+    is_guessed = pl.col("item_id").is_in(guessed_items(evidence.merge_proposals).implode())
     place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(REVIEW_KINDS)}, return_dtype=pl.Int64)
     ranked = (
-        counted.sort(-pl.col("rank_score"), place, "item_id")
+        counted.sort(is_guessed, -pl.col("rank_score"), place, "item_id")
         .with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("rank"))
         .sort("item_id")
     )

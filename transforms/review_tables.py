@@ -24,7 +24,7 @@ class ReviewQueue(Table):
     key: ClassVar[tuple[str, ...]] = ("item_id",)
 
     item_id: str = column("Key: digest of the kind and of what it is about.")
-    rank: int = column("Place in the queue, from 1: by rank_score, then kind in the order below, then item_id.")
+    rank: int = column("Place in the queue, from 1: guessed merges last, by rank_score, kind as listed below, item_id.")
     rank_score: int = column(
         "Sessions that speak for a look at it: in which a candidate was stated and not just repeated from the prompt,"
         " in which the memories of another kind were injected or referenced. An interaction without one is its own."
