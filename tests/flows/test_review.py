@@ -393,3 +393,12 @@ def test_a_clock_that_is_behind_is_refused(home: SmallHome) -> None:
     assert refused[0] == item_id
     assert "set the clock" in refused[1]
     assert states(home)[item_id]["status"] == "active"
+
+
+def test_undoing_a_merge_by_a_clock_that_is_behind_blames_the_clock(home: SmallHome) -> None:
+    item_id = item(home, kind="merge")["item_id"]
+    said(home, "merge", item_id, now=AS_OF + timedelta(days=9))
+    undone = said(home, "reject", item_id, now=AS_OF + timedelta(days=1))
+    assert not undone.skipped
+    ((_, why),) = undone.refused
+    assert "set the clock" in why
