@@ -151,7 +151,7 @@ class World:
         for _ in range(255):
             self._grown()
         self._duplicates()
-        for day, memory_type, content in NOTES:
+        for day, memory_type, content in (note for note in NOTES if note[0] < days):
             first: Row = {"changed_at": self.start + day * DAY, "content": content, "status": "active"}
             self._add(memory_type, NOTES_PROJECT, "", {**first, "confidence": 0.6, "changed_by": "owner"})
         for memory in self.memories:
