@@ -51,5 +51,5 @@ def test_readers_see_one_run_each_time(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_readers_see_one_run_each_time_through_200_publishes(tmp_path: Path):
-    _watch(tmp_path, 200)
+def test_readers_see_one_run_each_time_through_100_publishes(tmp_path: Path):
+    _watch(tmp_path, 100)
