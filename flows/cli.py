@@ -72,6 +72,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave review show ITEM_ID",
         "slowwave review promote ITEM_ID",
     ),
+    "report": (
+        "slowwave report",
+        "slowwave report --run previous --to before.html",
+    ),
+    "dashboard": ("slowwave dashboard", "slowwave dashboard --port 8600"),
+    "export": (
+        "slowwave export",
+        "slowwave export memory_health heuristics --format csv --to tables",
+    ),
     "diff": (
         "slowwave diff",
         "slowwave diff previous current --format json",
@@ -112,6 +121,13 @@ class TextFormat(StrEnum):
 
     text = "text"
     json = "json"
+
+
+class ExportFormat(StrEnum):
+    """How tables are exported."""
+
+    parquet = "parquet"
+    csv = "csv"
 
 
 class SchemaFormat(StrEnum):
@@ -258,6 +274,44 @@ def curate(
     from slowwave.flows.curate_command import run_curate
 
     run_curate(_settings(), dry_run=dry_run, limit=limit, output=output.value)
+
+
+@app.command(epilog=_examples("report"))
+def report(
+    run: Annotated[str, typer.Option(help="A run id or the start of one, `current` or `previous`.")] = "current",
+    to: Annotated[
+        str | None, typer.Option(help="Another file than reports/<run>.html; - is standard output.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Write the morning report of a publish, one HTML page that needs no network, and print where it is."""
+    from slowwave.flows.report import run_report
+
+    run_report(_settings(), run, to)
+
+
+@app.command(epilog=_examples("dashboard"))
+def dashboard(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Show memory health as pages in the browser, read-only and on this machine alone, until stopped."""
+    from slowwave.flows.dashboard import run_dashboard
+
+    run_dashboard(_settings(), port=port, open_browser=open_browser)
+
+
+@app.command(epilog=_examples("export"))
+def export(
+    tables: Annotated[list[str] | None, typer.Argument(help="Published tables. None: all.")] = None,
+    output: Annotated[ExportFormat, typer.Option("--format", help="What is written.")] = ExportFormat.parquet,
+    to: Annotated[str, typer.Option(help="The folder.", metavar="FOLDER")] = "export",
+    run: Annotated[str, typer.Option(help="A run id or the start of one, `current` or `previous`.")] = "current",
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+) -> None:
+    """Write published tables as Parquet or CSV files, one each, for other tools."""
+    from slowwave.flows.export import run_export
+
+    run_export(_settings(), tables or [], output=output.value, to=to, run=run, force=force)
 
 
 @app.command(epilog=_examples("diff"))
