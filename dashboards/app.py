@@ -1,4 +1,4 @@
-"""The dashboard, as Streamlit runs it: `slowwave dashboard` starts it.
+"""The dashboard, as flows/dashboard_script.py draws it: `slowwave dashboard` starts it.
 
 Every page is a function of the published tables and of its address: what is chosen on a page stands in its query, so
 every view can be linked to. Links are ordinary ones, `links.py`.
@@ -14,6 +14,7 @@ from pathlib import Path
 import duckdb
 import streamlit as st
 
+from slowwave.dashboards.links import FIRST_PAGE
 from slowwave.dashboards.pages.memories import memories_page
 from slowwave.dashboards.pages.memory import memory_page
 from slowwave.dashboards.pages.observations import observations_page
@@ -23,14 +24,20 @@ from slowwave.dashboards.pages.runs import runs_page
 from slowwave.dashboards.pages.sql import sql_page
 from slowwave.dashboards.pages.strategies import strategies_page
 from slowwave.dashboards.published import Published
-from slowwave.flows.query_connection import published_file
+from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.widgets import told
+from slowwave.flows.check_lines import in_words, utc_text
+from slowwave.flows.query_connection import error_lines, published_file
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings, settings_from_environment
+from slowwave.flows.status import Clock
 
 SECONDS_BETWEEN_LOOKS = 5
+# from which age on `slowwave status` warns, and calls it an error, when it is not told otherwise
+WARN_HOURS, ERROR_HOURS = 26.0, 50.0
 # by path in the address; the first one is what the bare address shows
 PAGES: dict[str, tuple[str, Callable[[Published], None]]] = {
-    "overview": ("Overview", overview_page),
+    FIRST_PAGE: ("Overview", overview_page),
     "memories": ("Memories", memories_page),
     "memory": ("One memory", memory_page),
     "strategies": ("Strategies", strategies_page),
@@ -39,6 +46,7 @@ PAGES: dict[str, tuple[str, Callable[[Published], None]]] = {
     "runs": ("Runs and data quality", runs_page),
     "sql": ("SQL", sql_page),
 }
+_STYLES = ("table.css", "app.css")
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, on_release=Published.close)
@@ -47,33 +55,89 @@ def _published(path: str) -> Published:
 
 
 @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
-def _freshness(settings: Settings, shown: Path | None) -> None:
+def _freshness(settings: Settings, shown: Path | None, published: Published | None) -> None:
     """Say how fresh the tables are, and draw the page anew once others are published."""
-    if published_file(settings) != shown:
+    if _current(settings) != shown:
+        st.session_state["was_redrawn"] = True
         st.rerun(scope="app")
+    if published is None:
+        return
+    lines = [f"Run {published.run_id}"]
+    if published.as_of is not None:
+        lines.insert(0, f"As of {utc_text(published.as_of)}: what was known before")
+    if published.finished_at is not None:
+        age = in_words(utc_now() - published.finished_at)
+        lines.insert(1, f"Published {age}, {utc_text(published.finished_at)}")
+    st.html(rendered("freshness.html.jinja", lines=lines))
+    _warn_of_age(published)
+    if st.session_state.get("was_redrawn"):
+        told("note", "these are new tables: the page was drawn anew when they were published")
+
+
+def _warn_of_age(published: Published) -> None:
+    clock = Clock(utc_now(), WARN_HOURS, ERROR_HOURS)
+    if published.finished_at is None or published.as_of is None:
+        told("warning", "the file does not say when it was published", "run `slowwave doctor`")
+    elif clock.judged(published.finished_at) != "ok":
+        told("warning", f"published {clock.ago(published.finished_at)}", "run `slowwave nightly`")
+    elif clock.judged(published.as_of) != "ok":
+        told("warning", "an earlier instant was asked for", "run `slowwave nightly` to publish what is known now")
+
+
+def _current(settings: Settings) -> Path | None:
+    try:
+        return published_file(settings)
+    except OSError:  # a home that cannot be read, or a link that leads to itself: nothing is to be shown
+        return None
+
+
+def _nothing_published(settings: Settings) -> None:
+    st.title("Nothing is published yet", anchor=False)
+    told(
+        "note",
+        f"there are no published tables in {settings.serving}; this page shows them as soon as there are some",
+        "run `slowwave demo` to see a month of sample logs, or `slowwave land PATH` and then `slowwave nightly`",
+    )
+
+
+def _unreadable(problem: str) -> None:
+    st.title("The published tables cannot be read", anchor=False)
+    told("error", problem, "run `slowwave doctor`, which says what is wrong, or `slowwave nightly` to publish anew")
+
+
+def _drawn(draw: Callable[[Published], None], published: Published) -> None:
+    """A page, or what went wrong in a query of it."""
+    try:
+        draw(published)
+    except duckdb.Error as error:
+        told(
+            "error",
+            f"this part of the page could not be drawn: {error_lines(error)}",
+            "reload the page; if that does not help, `slowwave nightly --full` makes the tables anew",
+        )
 
 
 def app() -> None:
     """Draw the page that the address names."""
     st.set_page_config(page_title="Slowwave", layout="wide")
-    st.html(f"<style>{resources.files('slowwave.dashboards').joinpath('templates/table.css').read_text()}</style>")
+    templates = resources.files("slowwave.dashboards").joinpath("templates")
+    st.html(f"<style>{''.join(templates.joinpath(name).read_text() for name in _STYLES)}</style>")
     settings = settings_from_environment()
-    serving = published_file(settings)
+    serving, published, problem = _current(settings), None, ""
+    if serving is not None:
+        try:
+            published = _published(str(serving))
+        except (duckdb.Error, OSError) as error:
+            problem = error_lines(error) if isinstance(error, duckdb.Error) else str(error)
+    pages = []
+    for path, (title, draw) in PAGES.items():
+        if published is not None:
+            shown = partial(_drawn, draw, published)
+        else:
+            shown = partial(_unreadable, problem) if serving is not None else partial(_nothing_published, settings)
+        pages.append(st.Page(shown, title=title, url_path=path, default=path == FIRST_PAGE))
+    page = st.navigation(pages)
     with st.sidebar:
-        _freshness(settings, serving)
-    if serving is None:
-        st.title("Nothing is published yet")
-        return
-    try:
-        published = _published(str(serving))
-    except duckdb.Error as error:
-        st.error(str(error))
-        return
-    pages = [
-        st.Page(partial(draw, published), title=title, url_path=path, default=path == next(iter(PAGES)))
-        for path, (title, draw) in PAGES.items()
-    ]
-    st.navigation(pages).run()
+        _freshness(settings, serving, published)
+    page.run()
 
-
-app()

@@ -8,7 +8,9 @@ A file `queries/NAME.sql` begins with its header, `--` comments that go on over 
     -- A remark may follow.
 
 Columns are `name (unit) – meaning`, the unit only where there is one. A param is a `$name` of the query, always text;
-without `=` there is no default and it must be given.
+without `=` there is no default and it must be given. A param with the default `%` (project, task_type, verdict, ...) is
+a pattern: `%` is any text, `_` any character, and a backslash before one of the three takes it as it stands, which
+`exactly` does for a whole text. All others are compared as they are.
 """
 
 from __future__ import annotations
@@ -53,6 +55,11 @@ def cookbook() -> dict[str, Recipe]:
             read_recipe(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8")) for entry in found
         )
     }
+
+
+def exactly(text: str) -> str:
+    """The pattern that matches `text` alone, for a param that is a pattern."""
+    return re.sub(r"([\\%_])", r"\\\1", text)
 
 
 def read_recipe(name: str, sql: str) -> Recipe:

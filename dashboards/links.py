@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+# what the bare address shows: it has no path of its own
+FIRST_PAGE = "overview"
+
 
 def view(page: str, **chosen: str) -> str:
     """The address of a page with these choices; '' is not chosen."""
+    path = "./" if page == FIRST_PAGE else page
     query = urlencode({name: value for name, value in chosen.items() if value})
-    return f"{page}?{query}" if query else page
+    return f"{path}?{query}" if query else path
+
+
+def project_view(page: str, project: str | None, **chosen: str) -> str:
+    """The same with a project chosen: None is all, '' what belongs to none."""
+    if project is None:
+        return view(page, **chosen)
+    return view(page, **({"project": project} if project else {"no_project": "yes"}), **chosen)
 
 
 def memory_link(memory_id: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -10,12 +12,52 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from slowwave.dashboards.answers import answer
+from slowwave.dashboards.report_answers import Answers
 from slowwave.flows.query_connection import locked_connection
+
+_KEPT_ANSWERS = 256
+_MOST_ROWS = 1_000
+_ALL_ROWS = 2**62
+
+
+class Remembered:
+    """The small answers asked last: a publish never changes, so each stays true."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[object, pl.DataFrame] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def answer(self, question: object, ask: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+        """What `ask` answers, or answered before to the same question."""
+        with self._lock:
+            if question in self._kept:
+                self._kept.move_to_end(question)
+                return self._kept[question]
+        found = ask()
+        if found.height <= _MOST_ROWS:
+            with self._lock:
+                self._kept[question] = found
+                if len(self._kept) > _KEPT_ANSWERS:
+                    self._kept.popitem(last=False)
+        return found
+
+
+class PublishedAnswers(Answers):
+    """The cookbook, asked of a publish, each question once."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, remembered: Remembered) -> None:
+        super().__init__(connection)
+        self._remembered = remembered
+
+    def _asked(self, query: str, name: str, params: Mapping[str, str]) -> pl.DataFrame:
+        ask = super()._asked
+        return self._remembered.answer((query, *sorted(params.items())), lambda: ask(query, name, params))
 
 
 class Published:
     """One publish, open for reading. It stays readable while a newer one is swapped in beside it.
+
+    `as_of` and `finished_at` are None where the file does not name its run.
 
     Raises duckdb.Error when the file is damaged.
     """
@@ -23,14 +65,20 @@ class Published:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.run_id = path.stem
+        self.as_of: datetime | None = None
+        self.finished_at: datetime | None = None
+        self._remembered = Remembered()
         self._open = ExitStack()
         self._connection = self._open.enter_context(locked_connection(path))
         try:
-            found = self._connection.execute("SELECT as_of FROM runs WHERE run_id = $id", {"id": self.run_id}).fetchall()
+            found = self._connection.execute(
+                "SELECT as_of, finished_at FROM runs WHERE run_id = $id", {"id": self.run_id}
+            ).fetchall()
         except duckdb.Error:
             self._open.close()
             raise
-        self.as_of: datetime | None = found[0][0] if found else None
+        if found:
+            self.as_of, self.finished_at = found[0]
 
     def close(self) -> None:
         """Let go of the file; cursors that are still at work finish."""
@@ -42,7 +90,18 @@ class Published:
         with self._connection.cursor() as cursor:
             yield cursor
 
-    def answer(self, name: str, **params: str) -> pl.DataFrame:
-        """What a recipe of the cookbook answers (see `answers.answer`)."""
+    @contextmanager
+    def answers(self) -> Iterator[Answers]:
+        """The cookbook, asked of this publish."""
         with self.cursor() as cursor:
-            return answer(cursor, name, **params)
+            yield PublishedAnswers(cursor, self._remembered)
+
+    def answer(self, name: str, **params: str) -> pl.DataFrame:
+        """All rows of what a recipe of the cookbook answers (see `Answers`)."""
+        with self.answers() as answers:
+            return answers.rows(name, _ALL_ROWS, **params)
+
+    def count(self, name: str, **params: str) -> int:
+        """How many rows a recipe answers with."""
+        with self.answers() as answers:
+            return answers.count(name, **params)

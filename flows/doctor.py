@@ -182,11 +182,12 @@ def _leftovers(settings: Settings, lake: Lake) -> CheckLine:
     """Files left half-written by what was killed, an hour ago or more."""
     home, serving = settings.home, settings.serving
     ours = [lake.root.glob(f"**/.*{TEMPORARY}"), serving.glob(f".*{TEMPORARY}*"), serving.glob(f"*/.*{TEMPORARY}*")]
+    ours.append((home / "reports").glob(f".*{TEMPORARY}"))
     by_hand = [settings.inbox.glob(f"*{TEMPORARY}"), home.glob(".probe-*"), home.glob(f"{PROBE_PREFIX}*")]
     old, stuck = list(_old(chain(*ours))), list(_old(chain(*by_hand)))
     if not old and not stuck:
         return CheckLine("leftovers", "ok", "none")
-    todo = ["the next run clears the lake and serving folders"] if old else []
+    todo = ["the next run clears the lake, serving and reports folders"] if old else []
     if stuck:
         todo.append(
             f"remove {_some(stuck)}; a .tmp in the inbox is of a producer that died: without .tmp, its whole rows land"

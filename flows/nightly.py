@@ -54,6 +54,7 @@ class NightlyResult:
     findings: list[Finding]
     serving: Path | None
     asked: str = ""
+    report: str = ""  # where it is, or why it is not
 
 
 def land(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from slowwave.flows.land import LandingReport, inbox_deliveries
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import NightlyResult, parse_as_of
 from slowwave.flows.prefect_server import configure
+from slowwave.flows.report import reported
 from slowwave.flows.run import Progress, Run, RunKind, no_progress, start_run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.screen import Lines, landed_lines, phase_of, result_lines, result_title
@@ -193,6 +195,7 @@ def nightly(home: str = "", as_of: str | None = None, full: bool = False) -> Nig
     """Land the inbox, rebuild the days that changed, audit, publish. The state is Failed when an audit failed."""
     with _run(home, "nightly") as (run, reporter):
         result = plain.nightly(run, as_of=parse_as_of(as_of) if as_of else None, full=full)
+        result = replace(result, report=run.stage("report", reported, run.settings))
         reporter.summary(result_title(result), result_lines(run.settings, result))
         return result
 

@@ -8,6 +8,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from slowwave.flows.lake import Lake
+from slowwave.flows.report import report_file, reports_folder
+from slowwave.flows.run_ids import is_run_id
 from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import TEMPORARY
@@ -17,6 +19,8 @@ KEEP_RUNS = 7
 # No serving file goes earlier after it ceased to be current: somebody may still be reading, or comparing.
 _GRACE = timedelta(hours=24)
 _KEEP_AS_OF = 5
+# Reports are small, and tell of runs whose serving files are gone: more than a year of nights.
+_KEEP_REPORTS = 400
 
 
 @dataclass
@@ -49,8 +53,22 @@ def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:
     for left in [*settings.serving.glob(f".*{TEMPORARY}"), *settings.serving.glob(f"*/.*{TEMPORARY}*")]:
         if left.is_file() or left.is_symlink():
             left.unlink(missing_ok=True)
+    _prune_reports(settings, young, pruned)
     _prune_partitions(settings, lake, young, pruned)
     return pruned
+
+
+def _prune_reports(settings: Settings, young: float, pruned: Pruned) -> None:
+    """Remove all but the newest reports and that of current; files under other names are not ours."""
+    folder, current = reports_folder(settings), current_run(settings)
+    kept = report_file(settings, current.stem) if current else None
+    ours = sorted((path for path in folder.glob("*.html") if is_run_id(path.stem)), reverse=True)
+    for path in ours[_KEEP_REPORTS:]:
+        if path != kept and path.stat().st_mtime < young:
+            _remove(path, pruned)
+    for left in folder.glob(f".*{TEMPORARY}"):  # `slowwave report` takes no lock: a young one may be at work
+        if left.lstat().st_mtime < young:
+            left.unlink(missing_ok=True)
 
 
 def _prune_partitions(settings: Settings, lake: Lake, young: float, pruned: Pruned) -> None:

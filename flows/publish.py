@@ -6,7 +6,7 @@ from the day's inputs alone, so one more day costs the day. What is taken over i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -23,14 +23,17 @@ from slowwave.flows.plan import DayPlan, Plan
 from slowwave.flows.run import Run, one_row
 from slowwave.flows.serving import Finding, ServingFile, current_run, table_hash
 from slowwave.transforms.evidence_tables import DayInputs, MemoryReferences
-from slowwave.transforms.landed_tables import Interactions, Memories
+from slowwave.transforms.landed_days import landed_days
+from slowwave.transforms.landed_tables import LANDED, Interactions, Memories
 from slowwave.transforms.learning_tables import CountedOutcomes, Scorecard
 from slowwave.transforms.memory_health import COUNTS
 from slowwave.transforms.memory_timelines import MemoryTimelines
 from slowwave.transforms.memory_use import memory_use
+from slowwave.transforms.schema import Landed
 from slowwave.transforms.serving_tables import (
     LEDGER,
     PUBLISHED,
+    LandedDays,
     MemoryHealth,
     MemoryHealthHistory,
     PublishedReferences,
@@ -39,7 +42,9 @@ from slowwave.transforms.serving_tables import (
 from slowwave.transforms.strength_tables import FittedStrengths
 from slowwave.transforms.times import epoch_day
 
-_BY_DAY = (MemoryHealthHistory, PublishedReferences)
+_BY_DAY = (MemoryHealthHistory, PublishedReferences, LandedDays)
+# Days whose landed rows are counted together, up to this much of files.
+_LANDED_BYTES = 64 * 2**20
 # Counts only grow, so a memory was last touched on the first of the days with the most injections and references.
 _ELIGIBLE = """
 SELECT
@@ -64,11 +69,15 @@ FROM (
 
 @dataclass(frozen=True)
 class Base:
-    """An earlier publish to take unchanged rows from: the days whose evidence differs, the first day anything does."""
+    """An earlier publish to take unchanged rows from: the days whose evidence differs, the first day anything does.
+
+    `landed_days`: by landed table, the days whose winning rows differ.
+    """
 
     path: Path
     evidence_days: list[date]
     first_day: date
+    landed_days: dict[str, list[date]]
 
 
 def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple[Path, list[Finding], dict[str, Any]]:
@@ -133,6 +142,8 @@ def _write_days(
         serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
     references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
     serving.create(PublishedReferences, _stamped(run, plan, references))
+    serving.create(LandedDays)
+    _write_landed_days(run, plan, serving, {table.name: list(plan.log.files(table)) for table in LANDED})
 
 
 def _write_changed_days(
@@ -151,8 +162,38 @@ def _write_changed_days(
     references = run.lake.scan_evidence(MemoryReferences, changed)
     serving.remove(PublishedReferences, "list_contains($days, CAST(occurred_at AS DATE))", {"days": base.evidence_days})
     serving.extend(PublishedReferences, _stamped(run, plan, references))
+    for name, days in base.landed_days.items():
+        serving.remove(LandedDays, "landed_table = $name AND list_contains($days, day)", {"name": name, "days": days})
+    _write_landed_days(run, plan, serving, base.landed_days)
     for table in _BY_DAY:
         serving.stamp(table, run.run_id, plan.log.as_of)
+
+
+def _write_landed_days(run: Run, plan: Plan, serving: ServingFile, days: Mapping[str, Sequence[date]]) -> None:
+    """Add what landed on these days, by landed table."""
+    for table in LANDED:
+        for group in _days_together(plan, table, days[table.name]):
+            rows = plan.log.winners(table, group, ["project"]).select(
+                pl.lit(table.name).alias("landed_table"),
+                "project",
+                pl.col(table.event_time).alias("occurred_at"),
+                "recorded_at",
+            )
+            serving.extend(LandedDays, _stamped(run, plan, landed_days(rows)))
+
+
+def _days_together(plan: Plan, table: type[Landed], days: Sequence[date]) -> Iterator[list[date]]:
+    """The days, in groups of so many that their files hold about `_LANDED_BYTES`."""
+    files, group, held = plan.log.files(table), list[date](), 0
+    for day in days:
+        size = sum(file.path.stat().st_size for file in files.get(day, []))
+        if group and held + size > _LANDED_BYTES:
+            yield group
+            group, held = [], 0
+        group.append(day)
+        held += size
+    if group:
+        yield group
 
 
 def _base(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
@@ -175,7 +216,8 @@ def _base(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
         return None
     if not _is_intact(current, rows["table_hashes"].item()) or not _fades_alike(current, strength_fits):
         return None
-    return Base(current, evidence, first_day)
+    landed = {table.name: _differing_days(inputs, plan.inputs, table.name, "rows_hash") for table in LANDED}
+    return Base(current, evidence, first_day, landed)
 
 
 def _differing_days(before: pl.DataFrame, now: Sequence[dict[str, Any]], table: str, column: str) -> list[date]:

@@ -28,7 +28,7 @@ _BOTH = ("before", "after")  # names of the attached databases
 _STAMPS = ("run_id", "as_of")
 # What changes as time passes, though nothing happened: compared, every memory would be a change of every night.
 _AGEING = {
-    "memory_health": ("strength", "need_30d", "need_if_active", "reasons", "review_value"),
+    "memory_health": ("strength", "strength_forecast", "need_30d", "need_if_active", "reasons", "review_value"),
     "project_health": ("alarms", "mean_strength"),
     "forgetting_plan": ("reason", "need_30d", "strength"),
 }

@@ -36,12 +36,13 @@ def published_file(settings: Settings) -> Path | None:
 
 @contextmanager
 def locked_connection(
-    serving: Path | None, views: Mapping[str, pl.LazyFrame] | None = None
+    serving: Path | None, views: Mapping[str, pl.LazyFrame] | None = None, limits: DuckDBConfig | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to a serving file (None: to an empty database) with `views` by name, closed at the end.
 
     What the file holds cannot be changed, no other file or address can be read or written, no extension loaded and no
     setting changed. Temporary tables are allowed; large sorts and joins spill into a folder that is removed at the end.
+    `limits` are more settings of DuckDB, such as a `memory_limit`.
     """
     with tempfile.TemporaryDirectory(prefix="slowwave-sql-") as spill:
         config: DuckDBConfig = {
@@ -50,6 +51,7 @@ def locked_connection(
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
             "temp_directory": spill,
+            **(limits or {}),
         }
         # an in-memory database cannot be read-only, but then there is nothing to write to
         with duckdb.connect(serving or ":memory:", read_only=serving is not None, config=config) as connection:

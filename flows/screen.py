@@ -225,6 +225,7 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
         if result.serving is not None:
             lines += [*memory_lines(result.serving), *learned_lines(result.serving)]
         lines += _finding_lines(result)
+    lines += [("report", result.report)] if result.report else []
     return lines
 
 

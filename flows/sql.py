@@ -15,7 +15,13 @@ import typer
 
 from slowwave.dashboards.cookbook import Recipe, cookbook
 from slowwave.flows.errors import UserError
-from slowwave.flows.query_connection import check_statements, error_lines, locked_connection, published_file
+from slowwave.flows.query_connection import (
+    DuckDBConfig,
+    check_statements,
+    error_lines,
+    locked_connection,
+    published_file,
+)
 from slowwave.flows.query_output import BATCH_ROWS, Format, write_parquet_result, write_rows
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings
@@ -33,6 +39,9 @@ _ABOUT_LANDED = re.compile(
 )
 _MISSING_TABLE = re.compile(r"Table with name (\S+) does not exist")
 _PEEKED_ROWS = 1_000
+
+# Runs a statement with the values of its params, and writes what it gives.
+Write = Callable[[duckdb.DuckDBPyConnection, duckdb.Statement, Mapping[str, str]], None]
 
 
 def run_sql(
@@ -71,7 +80,7 @@ def run_sql(
         cut = parse_as_of(as_of)
         with Screen() as screen:
             serving = serving_as_of(settings, cut, screen.progress)
-    _answer(settings, text, values, serving, cut, output)
+    answer_query(settings, text, values, serving=serving, cut=cut, write=result_writer(output))
 
 
 def _given_params(params: Sequence[str]) -> dict[str, str]:
@@ -101,17 +110,31 @@ def _text_and_values(query: str, given: dict[str, str]) -> tuple[str, dict[str, 
     return recipe.sql, {name: value for name, value in recipe.params.items() if value is not None} | given
 
 
-def _answer(
-    settings: Settings, text: str, values: dict[str, str], serving: Path | None, cut: datetime, output: Format
+def answer_query(
+    settings: Settings,
+    text: str,
+    values: Mapping[str, str],
+    *,
+    serving: Path | None,
+    cut: datetime,
+    write: Write,
+    limits: DuckDBConfig | None = None,
 ) -> None:
+    """Run SQL on a serving file (None: nothing is published) and the landed rows as of `cut`.
+
+    Of several statements all run, the last one by `write`. `values` are those of its params, `limits` more settings of
+    DuckDB, such as a `memory_limit`.
+
+    Raises UserError when the query fails, typer.BadParameter when `values` do not fit it.
+    """
     views = _landed_views(settings, text, cut)
     try:
         try:
-            _run(text, values, serving, views, output)
+            _run(text, values, serving, views, write, limits)
         except (duckdb.Error, OSError) as error:
             if isinstance(error, BrokenPipeError) or views is None or not views.is_outdated():
                 raise
-            _run(text, values, serving, _landed_views(settings, text, cut), output)
+            _run(text, values, serving, _landed_views(settings, text, cut), write, limits)
     except duckdb.Error as error:
         raise UserError(_explained(error, text, serving)) from error
 
@@ -124,8 +147,15 @@ def _landed_views(settings: Settings, text: str, cut: datetime) -> LandedViews |
     return LandedViews(settings.lake, cut)
 
 
-def _run(text: str, values: dict[str, str], serving: Path | None, views: LandedViews | None, output: Format) -> None:
-    with locked_connection(serving, views.frames if views else None) as connection:
+def _run(
+    text: str,
+    values: Mapping[str, str],
+    serving: Path | None,
+    views: LandedViews | None,
+    write: Write,
+    limits: DuckDBConfig | None,
+) -> None:
+    with locked_connection(serving, views.frames if views else None, limits) as connection:
         statements = connection.extract_statements(text)
         if not statements:
             message = "the query is empty"
@@ -139,18 +169,27 @@ def _run(text: str, values: dict[str, str], serving: Path | None, views: LandedV
         def work() -> None:
             for statement, own in before:
                 connection.execute(statement, own)
-            if output == "parquet":
-                relation = connection.sql(last[0], params=last[1])
-                if relation is None:
-                    message = "the last statement has no rows to write"
-                    raise UserError(message)
-                write_parquet_result(relation)
-            else:
-                connection.execute(*last)
-                names = [column[0] for column in connection.description or []]
-                write_rows(names, _batches(connection), output)
+            write(connection, *last)
 
         _interruptible(connection, work)
+
+
+def result_writer(output: Format) -> Write:
+    """What runs a statement and writes its rows to stdout in this format."""
+
+    def write(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement, params: Mapping[str, str]) -> None:
+        if output == "parquet":
+            relation = connection.sql(statement, params=params)
+            if relation is None:
+                message = "the last statement has no rows to write"
+                raise UserError(message)
+            write_parquet_result(relation)
+        else:
+            connection.execute(statement, params)
+            names = [column[0] for column in connection.description or []]
+            write_rows(names, _batches(connection), output)
+
+    return write
 
 
 def _check_params(needed: set[str], values: Mapping[str, str]) -> None:

@@ -32,6 +32,7 @@ from slowwave.flows.check_lines import (
 from slowwave.flows.lake import Lake, LakeFile, microseconds
 from slowwave.flows.land import inbox_deliveries
 from slowwave.flows.lock import holder
+from slowwave.flows.report import report_file
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
@@ -110,6 +111,7 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
         lines.append(tried("landings", lambda: _landings(lake.ledger(RunFiles), clock)))
     lines.append(tried("inbox", lambda: _inbox(settings, clock)))
     lines.append(tried("publish", lambda: _publish(settings, runs if is_readable else None, clock)))
+    lines.append(tried("report", lambda: _report(settings)))
     if is_readable:
         lines.append(tried("last night", lambda: _last_night(runs(), clock)))
         lines.append(tried("audits", lambda: _audits(settings, runs())))
@@ -270,6 +272,18 @@ def _publish(settings: Settings, ledger: Callable[[], pl.DataFrame] | None, cloc
         "days": row["days_count"],
     }
     return CheckLine("publish", state, says, todo, facts)
+
+
+def _report(settings: Settings) -> CheckLine:
+    """Whether the morning report of current is there."""
+    current = current_run(settings)
+    if current is None:
+        return CheckLine("report", "ok", "nothing to report on yet", "", {"path": None})
+    path = report_file(settings, current.stem)
+    if path.exists():
+        return CheckLine("report", "ok", str(path), "", {"path": str(path)})
+    says = f"run {current.stem} has none yet"
+    return CheckLine("report", "warn", says, "run `slowwave report`, which writes it", {"path": None})
 
 
 def _last_night(ledger: pl.DataFrame, clock: Clock) -> CheckLine:

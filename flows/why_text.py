@@ -22,7 +22,7 @@ _VALUE_CHARACTERS = 60
 _SHRINKING = (1, 2, 3)
 _LEAST = 8
 
-_MEANINGS = {
+MEANINGS = {
     "eligible": "interactions in which it was active and of the project, or global",
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
     "echoed": "interactions whose answer repeats its first words (echo/1)",
@@ -36,7 +36,7 @@ _MEANINGS = {
 def memory_text(found: Record, limit: int) -> str:
     """A memory, its counts with the newest `limit` interactions of each, and its changes, newest first."""
     state = found["memory"]
-    lines = [f"memory {found['memory_id']}: {_identity(state)}"]
+    lines = [f"memory {found['memory_id']}: {identity_words(state)}"]
     lines += wrapped(shortened(state["content"] or "(its text is not known)", _CONTENT_CHARACTERS))
     lines += [f"as of {time_text(found['as_of'])}, published by run {found['run_id']}", *_life(state)]
     lines += [
@@ -44,9 +44,9 @@ def memory_text(found: Record, limit: int) -> str:
         f"verdict {state['verdict']}:",
         *(line for reason in state["reasons"] for line in wrapped(f"- {reason}")),
     ]
-    lines += wrapped(_use(state, found["as_of"]))
+    lines += wrapped(use_words(state, found["as_of"]))
     for name, count in found["counts"].items():
-        lines += ["", f"{name} {count}: {_MEANINGS[name]}{_parroted(found[name])}{_expected(name, state)}"]
+        lines += ["", f"{name} {count}: {MEANINGS[name]}{_parroted(found[name])}{_expected(name, state)}"]
         lines += _interactions(found[name], limit, found["problem"])
     lines += ["", f"changes {len(found['changes'])}: as landed, newest first"]
     lines += _changes(found["changes"], limit)
@@ -82,7 +82,8 @@ def _ended(row: Record) -> str:
     return ("succeeded" if row["success"] else "failed") + decides + (f" ({row['reason']})" if row["reason"] else "")
 
 
-def _identity(state: Record) -> str:
+def identity_words(state: Record) -> str:
+    """What a memory is: its state, type, project and agent."""
     if state["status"] is None:
         return "injected, but never landed as a memory; nothing else is known of it"
     project = f"of project {state['project']}" if state["project"] else "without project"
@@ -106,10 +107,11 @@ def _life(state: Record) -> list[str]:
         lines.append(
             f"confidence {state['confidence']:.2f} from outcomes, 90 % credible interval {low:.2f} to {high:.2f}"
         )
-    return lines + wrapped(_lift(state))
+    return lines + wrapped(lift_words(state))
 
 
-def _use(state: Record, as_of: datetime) -> str:
+def use_words(state: Record, as_of: datetime) -> str:
+    """What its use says of a memory: strength, fading, need and trend; '' where nothing is known."""
     said = []
     if state["strength"] is not None:
         half_life = f"half-life {state['half_life_days']:.0f} days"
@@ -134,7 +136,8 @@ _BASIS = {
 }
 
 
-def _lift(state: Record) -> str:
+def lift_words(state: Record) -> str:
+    """The lift of a memory with what it is worth, or why none is shown; '' where no outcome is known."""
     if state["lift"] is None:
         return f"no lift is shown: {state['lift_note']}" if state["lift_note"] else ""
     interval = f"{state['lift_low']:+.2f} to {state['lift_high']:+.2f}"

@@ -16,12 +16,15 @@ from slowwave.transforms.params import Params
 from slowwave.transforms.schema import Table
 from slowwave.transforms.strength_fits import strength_fits
 from slowwave.transforms.strength_tables import FittedStrengths
-from slowwave.transforms.strengths import evidence, strengths_of
+from slowwave.transforms.strengths import evidence, strength_forecast, strengths_of
 
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """`memories`: memory_id, half_life_days, strength, strength_state, fades_at, need_30d, need_if_active, trend.
+    """What is told of each memory, and what was fitted for it.
+
+    `memories`: memory_id, half_life_days, strength, strength_state, strength_forecast, fades_at, need_30d,
+    need_if_active, trend.
 
     `strength_fits`, `need_fits`: what was fitted for it; `scores`: rows of the scorecard; as published.
     """
@@ -53,6 +56,7 @@ def memory_use(timelines: MemoryTimelines, today: int, params: Params) -> Memory
     told = (
         memories.select("memory", "memory_id")
         .join(strengths_of(known, asked, params.strength).drop("day"), on="memory")
+        .join(strength_forecast(known, asked, params.strength).drop("day"), on="memory")
         .join(fades_at_of(known, today, params.strength), on="memory")
         .join(need.forecasts, on="memory")
         .join(memory_trends(memories, days, scope_days, asked, params.trend).drop("day"), on="memory")

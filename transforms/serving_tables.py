@@ -97,6 +97,9 @@ class MemoryHealth(Table):
     strength_state: Literal["strong", "normal", "weak", "forgettable"] | None = column(
         "The band of its strength (params: above .7, from .3, from .1, below). NULL: as strength."
     )
+    strength_forecast: list[float] | None = column(
+        "Its strength 7, 30, 90, 180 and 365 days after `as_of` if nothing refers to it. NULL: as strength.", unit="0-1"
+    )
     need_30d: float | None = column(
         "Probability of a reference in the next 30 days, the project staying as active or quiet as it is. NULL: not"
         " active, or too little is known.",
@@ -159,6 +162,24 @@ class MemoryHealthHistory(Table):
 class PublishedReferences(MemoryReferences):
     """Evidence, one row per interaction and memory that was injected into it or found in its answer."""
 
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class LandedDays(Table):
+    """What landed of each day: one row per landed table, project and UTC day, of the winning versions."""
+
+    name: ClassVar[str] = "landed_days"
+    key: ClassVar[tuple[str, ...]] = ("landed_table", "project", "day")
+
+    landed_table: Literal["interactions", "outcomes", "memories"] = column("Key: the kind of row.")
+    project: str = column("Key: project as the row states it; '' is none or not said.")
+    day: date = column("Key: the UTC day on which it happened.")
+    rows_count: int = column("Rows.")
+    late_count: int = column("Of them recorded more than 24 hours after they happened, by what producers say.")
+    late_hours_max: float | None = column("Longest of these delays. NULL: none was late.", unit="hours")
+    newest_at: datetime = column("When the newest of them happened.", unit="UTC")
+    newest_recorded_at: datetime = column("When the last of them was recorded.", unit="UTC")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 
@@ -229,6 +250,7 @@ PUBLISHED: tuple[type[Table], ...] = (
     MemoryHealth,
     MemoryHealthHistory,
     PublishedReferences,
+    LandedDays,
     ProjectHealth,
     *FORGETTING,
     *CURATED,

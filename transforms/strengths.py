@@ -25,6 +25,7 @@ _SCALES = ((0.25, 1), (1.0, 2), (4.0, 1))
 _QUARTERS = 4
 _NEUTRAL_IMPORTANCE = 0.5
 _DAY_OFFSET = 1 << 31
+FORECAST_DAYS = (7, 30, 90, 180, 365)
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,22 @@ def strengths_of(known: Evidence, asked: pl.DataFrame, params: StrengthParams) -
     return asked.with_columns(
         pl.Series("half_life_days", known.half_life[owner]), pl.Series("strength", strength).fill_nan(None)
     ).with_columns(strength_state(pl.col("strength"), params).alias("strength_state"))
+
+
+def strength_forecast(known: Evidence, asked: pl.DataFrame, params: StrengthParams) -> pl.DataFrame:
+    """`asked` (memory, day) with strength_forecast: strength `FORECAST_DAYS` later if nothing refers to it till then.
+
+    Sorted by memory and day. NULL: no strength on the day itself. Evidence later than the day must not be known.
+    """
+    told = strengths_of(known, asked, params).select("memory", "day", "strength")
+    later = [
+        strengths_of(known, told.with_columns(pl.col("day") + days), params)["strength"].alias(str(days))
+        for days in FORECAST_DAYS
+    ]
+    forecast = pl.DataFrame(later).select(pl.concat_list(pl.all())).to_series().alias("strength_forecast")
+    return told.with_columns(pl.when(pl.col("strength").is_not_null()).then(forecast)).select(
+        "memory", "day", "strength_forecast"
+    )
 
 
 def strength_state(strength: pl.Expr, params: StrengthParams) -> pl.Expr:

@@ -1,13 +1,126 @@
-"""The page `memories` of the dashboard."""
+"""The explorer: every memory there is, searched, filtered, sorted and paged by DuckDB."""
 
 from __future__ import annotations
 
+import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.cookbook import exactly
+from slowwave.dashboards.links import memory_link
 from slowwave.dashboards.published import Published
+from slowwave.dashboards.widgets import (
+    ANY,
+    PAGE_ROWS,
+    asked,
+    choice,
+    csv_of,
+    memory_projects,
+    page_number,
+    pattern,
+    project_choice,
+    said,
+    table,
+    typed,
+)
+from slowwave.dashboards.words import counted
+from slowwave.flows.terminal import shortened, terminal_safe
+
+_VERDICTS = ("harmful", "forget", "review", "unproven", "keep")
+_TRENDS = ("new", "strengthening", "stable", "weakening", "stale", "unproven")
+_NEVER_LANDED = "never landed"
+_STATUSES = ("active", "candidate", "superseded", "invalid", "archived", "graduated", _NEVER_LANDED)
+_SORTS = {
+    "references": "most references",
+    "needed": "most likely needed",
+    "weakest": "weakest first",
+    "surest": "highest lower bound of confidence",
+    "doubtful": "lowest upper bound of confidence",
+    "newest": "newest first",
+    "last_used": "last used first",
+    "memory_id": "id",
+}
+_COLUMNS = (
+    "memory_id",
+    "content",
+    "project",
+    "memory_type",
+    "status",
+    "verdict",
+    "trend",
+    "confidence",
+    "confidence_low",
+    "confidence_high",
+    "strength",
+    "need_30d",
+    "eligible_count",
+    "injected_count",
+    "reference_count",
+    "last_referenced_at",
+)
+_MOST_TYPES = 200
 
 
 def memories_page(published: Published) -> None:
-    """To be drawn."""
-    st.title("memories")
-    st.write(published.run_id)
+    """Draw the explorer."""
+    st.title("Memories", anchor=False)
+    search = typed(
+        "Search in texts and ids", "search", placeholder="words as they stand in the text, upper or lower case"
+    )
+    chosen = {"search": search, **_filters(published)}
+    sort = choice("Sort by", "sort", list(_SORTS), unchosen="what needs a person first", shown=_SORTS.__getitem__)
+    count = published.answer("memory_explorer_count", **chosen)["memories_count"].item()
+    if not count:
+        said("No memory fits. Take back a filter, or search for fewer words.")
+        asked("memory_explorer_count", **chosen)
+        return
+    page = page_number(count)
+    first = (page - 1) * PAGE_ROWS
+    asking = {**chosen, "sort": sort or "verdict", "limit": str(PAGE_ROWS), "offset": str(first)}
+    rows = published.answer("memory_explorer", **asking)
+    shown = f"{first + 1:,} to {first + rows.height:,} of {counted(count, 'memory', 'memories')}"
+    table(
+        rows,
+        "memory_explorer",
+        caption=shown,
+        columns=_COLUMNS,
+        links={"memory_id": lambda row: memory_link(row["memory_id"])},
+    )
+    st.download_button(
+        "Download these rows as CSV", csv_of(rows), file_name="memories.csv", mime="text/csv", on_click="ignore"
+    )
+    asked("memory_explorer", **asking)
+
+
+def _filters(published: Published) -> dict[str, str]:
+    """What is chosen beside the search, as the recipes take it."""
+    left, middle, right = st.columns(3)
+    with left:
+        project = project_choice(memory_projects(published))
+        trend = choice("Trend of its use", "trend", _TRENDS, unchosen="any trend")
+    with middle:
+        status = choice("State", "status", _STATUSES, unchosen="any state")
+        memory_type = choice("Type", "type", _types(published), unchosen="any type", shown=_label)
+    with right:
+        verdict = choice("Verdict", "verdict", _VERDICTS, unchosen="any verdict")
+    return {
+        "project": pattern(project),
+        "status": _status(status),
+        "verdict": verdict or ANY,
+        "trend": trend or ANY,
+        "memory_type": exactly(memory_type) if memory_type else ANY,
+    }
+
+
+def _status(chosen: str) -> str:
+    """A state as the recipe takes it, where '' is a memory that was injected and never landed."""
+    return "" if chosen == _NEVER_LANDED else chosen or ANY
+
+
+def _types(published: Published) -> list[str]:
+    """Types that memories have, those that most forecasts were made of first."""
+    types = published.answer("half_lives").filter(pl.col("memory_type") != "")["memory_type"]
+    return types.head(_MOST_TYPES).to_list()
+
+
+def _label(memory_type: str) -> str:
+    return shortened(terminal_safe(memory_type), 60)

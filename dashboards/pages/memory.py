@@ -1,13 +1,293 @@
-"""The page `memory` of the dashboard."""
+"""One memory: what it says, why it has its verdict, every count with the interactions behind it, and what to do."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
+from slowwave.dashboards import charts
+from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.links import memory_link, project_view, view
 from slowwave.dashboards.published import Published
+from slowwave.dashboards.report_answers import ALL
+from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.widgets import (
+    PAGE_ROWS,
+    Figure,
+    asked,
+    choice,
+    command,
+    csv_of,
+    drawn,
+    figures,
+    page_number,
+    said,
+    section,
+    table,
+    told,
+    typed,
+)
+from slowwave.dashboards.words import counted, interval, moment, named, part, sentence
+from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.why_text import MEANINGS, identity_words, lift_words, use_words
+
+Memory = dict[str, Any]
+
+_LONGEST_ID = 100_000
+_SHOWN_CHARACTERS = 4_000
+_SHOWN_DAYS = 30
+# by name in the address: what is counted, as `why` calls it, and the column that counts it
+_COUNTS = {
+    "eligible": ("eligible", "eligible_count"),
+    "injected": ("injected", "injected_count"),
+    "echoed": ("echoed", "echoed_count"),
+    "used": ("used", "used_count"),
+    "referenced": ("references", "reference_count"),
+    "confirmed": ("confirmed", "confirmed_count"),
+    "contradicted": ("contradicted", "contradicted_count"),
+}
+_NOT_KNOWN = "not known"
 
 
 def memory_page(published: Published) -> None:
-    """To be drawn."""
-    st.title("memory")
-    st.write(published.run_id)
+    """Draw the page of the memory that the address names."""
+    st.title("One memory", anchor=False)
+    memory_id = typed("Memory id", "memory_id", placeholder="such as mem-0163", most=_LONGEST_ID)
+    if not memory_id:
+        said("Give an id above, or choose a memory from the list of all.")
+        st.html(
+            rendered("links.html.jinja", links=[("All memories", view("memories"))], label="Where memories are listed")
+        )
+        return
+    found = published.answer("memory", memory_id=memory_id)
+    if found.is_empty():
+        _unknown(published, memory_id)
+        return
+    memory = found.row(0, named=True)
+    _text(memory)
+    _verdict(memory)
+    _state(published, memory)
+    _counts(published, memory)
+    _outcomes(memory)
+    _days(published, memory_id)
+    _observations(published, memory_id)
+    _to_do(published, memory)
+
+
+def _unknown(published: Published, memory_id: str) -> None:
+    as_of = f" as of {moment(published.as_of)}" if published.as_of else ""
+    told("warning", f"no memory {shortened(terminal_safe(memory_id), 200)} is known{as_of}")
+    near = published.answer("near_memories", memory_id=memory_id[:_SHOWN_CHARACTERS])
+    if near.is_empty():
+        said("No id is like it. `slowwave why` also knows interactions, strategies, errors and outcomes.")
+        return
+    table(near, "near_memories", caption="Memories with an id like it", links={"memory_id": _memory_row})
+    asked("near_memories", memory_id=memory_id)
+
+
+def _memory_row(row: Row) -> str:
+    return memory_link(row["memory_id"])
+
+
+def _text(memory: Memory) -> None:
+    section("What it says", sentence(terminal_safe(identity_words(memory))))
+    content = memory["content"]
+    if not content:
+        said("Its text is not known." if content is None else "Its text is empty.")
+        return
+    st.html(rendered("text.html.jinja", text=_shown(content), label="Text of the memory"))
+    if len(content) > _SHOWN_CHARACTERS:
+        said(f"These are the first {_SHOWN_CHARACTERS:,} of {len(content):,} characters.")
+        st.download_button(
+            "Download the whole text", content, file_name="memory.txt", mime="text/plain", on_click="ignore"
+        )
+
+
+def _shown(content: str) -> str:
+    """The beginning of a text, its lines as they are, with what does not print written out."""
+    lines = shortened(content, _SHOWN_CHARACTERS).split("\n")
+    return "\n".join(map(terminal_safe, lines))
+
+
+def _verdict(memory: Memory) -> None:
+    section(f"Verdict: {memory['verdict']}")
+    reasons = [terminal_safe(reason) for reason in memory["reasons"]]
+    st.html(rendered("reasons.html.jinja", reasons=reasons, label="Why it has this verdict"))
+    asked("why_verdict", memory_id=memory["memory_id"])
+
+
+def _state(published: Published, memory: Memory) -> None:
+    memory_id = memory["memory_id"]
+    use = use_words(memory, memory["as_of"])
+    section("Its state", sentence(use) if use else "")
+    facts = [
+        ("Created", moment(memory["created_at"]) if memory["created_at"] else _NOT_KNOWN),
+        ("Referenced", _span(memory)),
+        ("Importance", _NOT_KNOWN if memory["importance"] is None else part(memory["importance"])),
+        ("Kept by its owner", _kept(memory)),
+        ("Reinforced confidence", _reinforced(memory["reinforced_confidence"])),
+        ("Worth a look", _review_value(memory["review_value"])),
+    ]
+    st.html(rendered("facts.html.jinja", facts=facts))
+    asked("memory", memory_id=memory_id)
+    left, right = st.columns(2)
+    with left:
+        drawn(charts.memory_timeline(published.answer("memory_history", memory_id=memory_id)))
+        asked("memory_history", memory_id=memory_id)
+    with right:
+        drawn(charts.memory_strength(published.answer("memory_strength", memory_id=memory_id)))
+        asked("memory_strength", memory_id=memory_id)
+
+
+def _span(memory: Memory) -> str:
+    if memory["first_referenced_at"] is None:
+        return "no detected use, which is no proof of none"
+    return f"{moment(memory['first_referenced_at'])} to {moment(memory['last_referenced_at'])}"
+
+
+def _kept(memory: Memory) -> str:
+    words = [word for word, says in (("pinned", memory["pinned"]), ("on hold", memory["is_held"])) if says]
+    return " and ".join(words) or "no"
+
+
+def _reinforced(value: float | None) -> str:
+    if value is None:
+        return "not known: its owner gave no initial confidence"
+    return f"{part(value)}: the initial one and .02 for each echoing interaction, 1.00 at most"
+
+
+def _review_value(value: float | None) -> str:
+    if value is None:
+        return _NOT_KNOWN
+    return f"{value:.3g} successes per minute of looking, as far as its assumptions hold"
+
+
+def _counts(published: Published, memory: Memory) -> None:
+    """The counts, and the interactions behind the one that the address names."""
+    memory_id = memory["memory_id"]
+    section("Counts, and the interactions behind them")
+    figures(
+        [
+            Figure(f"{memory[column]:,}", name, MEANINGS[name], view("memory", memory_id=memory_id, counted=chosen))
+            for chosen, (name, column) in _COUNTS.items()
+        ],
+        label="Interactions counted for this memory",
+    )
+    chosen = choice(
+        "Interactions behind",
+        "counted",
+        list(_COUNTS),
+        unchosen="injected, echoed or used",
+        shown=lambda name: _COUNTS[name][0],
+    )
+    if chosen == "eligible":
+        said(
+            f"It was eligible for {counted(memory['eligible_count'], 'interaction')}. They are kept as counts per day, "
+            "and listed from the lake:"
+        )
+        command("why", memory_id, format="json", purpose="Every interaction of every count")
+        return
+    _interactions(published, memory, chosen)
+
+
+def _interactions(published: Published, memory: Memory, chosen: str) -> None:
+    of = {"memory_id": memory["memory_id"], "counted": chosen}
+    count = published.count("memory_references_of", **of, limit=ALL)
+    if not count:
+        said("There is none.")
+        asked("memory_references_of", **of)
+        return
+    first = (page_number(count) - 1) * PAGE_ROWS
+    asking = {**of, "limit": str(PAGE_ROWS), "offset": str(first)}
+    rows = published.answer("memory_references_of", **asking)
+    table(
+        rows,
+        "memory_references_of",
+        caption=f"{first + 1:,} to {first + rows.height:,} of {counted(count, 'interaction')}, newest first",
+    )
+    st.download_button(
+        "Download these rows as CSV", csv_of(rows), file_name="interactions.csv", mime="text/csv", on_click="ignore"
+    )
+    asked("memory_references_of", **asking)
+
+
+def _outcomes(memory: Memory) -> None:
+    """How the attempts that used it ended, in the words that say no more than was measured."""
+    succeeded, failed, expected = (
+        memory[name] for name in ("confirmed_count", "contradicted_count", "contradicted_expected")
+    )
+    section("How attempts that used it ended")
+    if not succeeded + failed:
+        said("No attempt with a known outcome used it, so neither confidence nor lift is known.")
+    else:
+        beside = "" if expected is None else f"; {expected:.1f} expected"
+        said(f"Used in {counted(succeeded, 'successful attempt')}, and in {counted(failed, 'failed one')}{beside}.")
+    if memory["confidence"] is not None:
+        limits = interval(memory["confidence_low"], memory["confidence_high"])
+        said(f"Confidence {part(memory['confidence'])} from outcomes; 90 % credible interval {limits}.")
+    lift = lift_words(memory)
+    if lift:
+        said(sentence(terminal_safe(lift)))
+
+
+def _days(published: Published, memory_id: str) -> None:
+    rows = published.answer("memory_over_time", memory_id=memory_id)
+    section("Day by day", "" if rows.height else "Nothing about it changed on any day yet.")
+    if rows.height:
+        newest = rows.tail(_SHOWN_DAYS).reverse()
+        said(
+            f"The newest {newest.height:,} of {counted(rows.height, 'day')} on which something changed. What stands "
+            "here is what use alone led to: text, holds, need and outcomes are left out."
+        )
+        table(newest, "memory_over_time", caption="What was thought of it, newest first")
+    asked("memory_over_time", memory_id=memory_id)
+
+
+def _observations(published: Published, memory_id: str) -> None:
+    facts = published.answer("memory_observations", memory_id=memory_id)
+    section("What it stands for", "" if facts.height else "It states no observation: only active memories do.")
+    if facts.height:
+        table(
+            facts,
+            "memory_observations",
+            caption="Observations that it states, stated, or is at odds with",
+            links={"observation_id": lambda row: view("observations", observation=row["observation_id"])},
+        )
+    asked("memory_observations", memory_id=memory_id)
+    decisions = published.answer("memory_curation", memory_id=memory_id)
+    if decisions.height:
+        table(
+            decisions,
+            "memory_curation",
+            caption="What curation would do with it; nothing is changed by it",
+            links={"target_memory_id": lambda row: memory_link(row["target_memory_id"] or "")},
+        )
+        asked("memory_curation", memory_id=memory_id)
+
+
+def _to_do(published: Published, memory: Memory) -> None:
+    memory_id = memory["memory_id"]
+    section("What you can do", "This page changes nothing; these commands do, or say more.")
+    command("why", memory_id, purpose="All of this in the terminal, with the landed changes of the memory")
+    waiting = published.answer("memory_review", memory_id=memory_id)
+    if waiting.height:
+        table(
+            waiting,
+            "memory_review",
+            caption="What waits for a person's word about it",
+            links={"item_id": lambda row: view("review", item=row["item_id"])},
+        )
+        asked("memory_review", memory_id=memory_id)
+    for row in waiting.iter_rows(named=True):
+        command("review", "show", row["item_id"], purpose=f"Settle what waits for a person ({row['kind']})")
+    if memory["status"] == "active" and not memory["is_held"]:
+        command("forget", "hold", memory_id, reason="why it stays", purpose="Keep it from being forgotten")
+    if memory["is_held"]:
+        command("forget", "release", memory_id, purpose="Let it be forgotten again")
+    if memory["project"] is not None:
+        project = memory["project"]
+        label = f"Memories of {named(project)}"
+        st.html(
+            rendered("links.html.jinja", links=[(label, project_view("memories", project))], label="Where to go on")
+        )

@@ -1,13 +1,182 @@
-"""The page `observations` of the dashboard."""
+"""The page of observations: the facts behind the memories, what is at odds, what was so before, what to make of it."""
 
 from __future__ import annotations
 
+import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.links import memory_link, project_view
 from slowwave.dashboards.published import Published
+from slowwave.dashboards.report_answers import ALL, Answers
+from slowwave.dashboards.widgets import (
+    address,
+    asked,
+    choice,
+    command,
+    memory_projects,
+    page_number,
+    pattern,
+    project_choice,
+    said,
+    section,
+    table,
+    told,
+    typed,
+)
+from slowwave.dashboards.words import counted, listed
+
+_MOST = 100_000
+_ROWS = 20
+_SHOWN = 100
+_FRESHNESS = ("fresh", "ageing", "stale")
+_ACTIONS = ("add", "update", "merge", "skip", "delete")
 
 
 def observations_page(published: Published) -> None:
-    """To be drawn."""
-    st.title("observations")
-    st.write(published.run_id)
+    """Draw the page."""
+    st.title("Observations", anchor=False)
+    said("An observation is one fact that memories state, in whatever words, with the distinct sources it stands on.")
+    columns = st.columns(3)
+    with columns[0]:
+        project = project_choice(memory_projects(published))
+    with columns[1]:
+        text = typed("Search in the text", "search", placeholder="part of a fact")
+    with columns[2]:
+        freshness = choice("Freshness", "freshness", _FRESHNESS, unchosen="Fresh or not")
+    with published.cursor() as cursor:
+        answers = Answers(cursor)
+        _one(answers)
+        _facts(answers, project, text, freshness)
+        _at_odds(answers, project)
+        _states(answers, project)
+        _curation(answers, project)
+
+
+def _memory_row(row: Row) -> str:
+    return memory_link(row["memory_id"])
+
+
+def _one(answers: Answers) -> None:
+    """The memories of one observation, where the address names one."""
+    observation_id = address("observation")
+    if not observation_id:
+        return
+    rows = answers.rows("observation_memories", _SHOWN, observation_id=observation_id)
+    if rows.is_empty():
+        told("warning", "the address names an observation that is not known", "choose one from the table below")
+        return
+    total = answers.count("observation_memories", observation_id=observation_id)
+    section("One observation", f"{counted(total, 'memory', 'memories')} behind it or at odds with it.")
+    caption = "Memories that state it, earlier states of it, and what is at odds with it"
+    table(rows, "observation_memories", caption=caption, links={"memory_id": _memory_row})
+    asked("observation_memories", observation_id=observation_id)
+    command("why", observation_id, purpose="Its sources and states")
+
+
+def _facts(answers: Answers, project: str | None, text: str, freshness: str) -> None:
+    of = {"project": pattern(project)}
+    known = answers.rows("observations", _MOST, **of, limit=ALL)
+    rows = known
+    if text:
+        rows = rows.filter(pl.col("text").str.to_lowercase().str.contains(text.lower(), literal=True))
+    if freshness:
+        rows = rows.filter(pl.col("freshness") == freshness)
+    section("The facts behind the memories", _facts_words(known, rows))
+    if known.height == _MOST:
+        told("note", f"only the first {_MOST:,} are searched", "`slowwave sql` reads all")
+    if rows.height:
+        number = page_number(rows.height, _ROWS)
+        table(
+            rows.slice((number - 1) * _ROWS, _ROWS),
+            "observations",
+            caption="Facts, those with most distinct sources first",
+            columns=[
+                *("text", "project", "scope", "proof_count", "memories_count", "confidence", "freshness", "trend"),
+                "observation_id",
+            ],
+            links={"text": lambda row: project_view("observations", project, observation=row["observation_id"])},
+        )
+    asked("observations", **of)
+
+
+def _facts_words(known: pl.DataFrame, rows: pl.DataFrame) -> str:
+    if known.is_empty():
+        return "No fact is known yet: that needs active memories."
+    if rows.height < known.height:
+        return f"{counted(rows.height, 'fact fits', 'facts fit')}, of {known.height:,}."
+    twice = known.filter(pl.col("proof_count") > 1).height
+    return f"{counted(known.height, 'fact')}; {twice:,} of them with two distinct sources or more."
+
+
+def _at_odds(answers: Answers, project: str | None) -> None:
+    of = {"project": pattern(project)}
+    total = answers.count("contradicting_observations", **of, limit=ALL)
+    says = f"{counted(total, 'pair')} of facts of which only one can hold: which one, a person decides."
+    section("Which facts are at odds", says if total else "No two facts are known to be at odds.")
+    if total:
+        table(
+            answers.rows("contradicting_observations", _SHOWN, **of),
+            "contradicting_observations",
+            caption="Facts at odds, those with most sources first",
+            columns=["text", "proof_count", "contradicting_text", "contradicting_proof_count", "project"],
+            links={
+                "text": lambda row: project_view("observations", project, observation=row["observation_id"]),
+                "contradicting_text": lambda row: project_view(
+                    "observations", project, observation=row["contradicting_id"]
+                ),
+            },
+        )
+        command("review", "list", kind="contradiction", purpose="To decide")
+    asked("contradicting_observations", **of)
+
+
+def _states(answers: Answers, project: str | None) -> None:
+    of = {"project": pattern(project)}
+    total = answers.counts("state_changes", "observation_id", **of, limit=ALL).height
+    section(
+        "What was so before",
+        f"{counted(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed.",
+    )
+    if total:
+        table(
+            answers.rows("state_changes", _SHOWN, **of),
+            "state_changes",
+            caption="States of facts that changed, the oldest first",
+            columns=["observation_id", "step", "text", "from_at", "until_at", "memory_id", "project"],
+            links={
+                "memory_id": _memory_row,
+                "observation_id": lambda row: project_view("observations", project, observation=row["observation_id"]),
+            },
+        )
+    asked("state_changes", **of)
+
+
+def _curation(answers: Answers, project: str | None) -> None:
+    of = {"project": pattern(project)}
+    counts = dict(answers.counts("curation", "action", **of, limit=ALL).iter_rows())
+    found = [f"{counts[action]:,} {action}" for action in _ACTIONS if action in counts]
+    section(
+        "What curation would do with each memory",
+        f"{listed(found)}. Nothing is changed by it: `slowwave review` does that, where a person says so."
+        if found
+        else "No memory was curated yet.",
+    )
+    action = choice("Action", "action", _ACTIONS, unchosen="All actions")
+    of["action"] = pattern(action or None)
+    rows = answers.rows("curation", _SHOWN, **of)
+    if rows.height:
+        table(
+            rows,
+            "curation",
+            caption="What curation would do, what is not just an addition first, the newest first",
+            columns=[
+                *("action", "kind", "content", "target_content", "reason", "similarity", "memory_id"),
+                *("target_memory_id", "project", "changed_at", "method"),
+            ],
+            links={
+                "memory_id": _memory_row,
+                "target_memory_id": lambda row: memory_link(row["target_memory_id"]) if row["target_memory_id"] else "",
+            },
+        )
+    asked("curation", **of)

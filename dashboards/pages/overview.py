@@ -1,13 +1,144 @@
-"""The page `overview` of the dashboard."""
+"""The first page: how the memory of all projects, or of one, is doing, and the questions people come with."""
 
 from __future__ import annotations
 
+import polars as pl
 import streamlit as st
 
+from slowwave.dashboards import charts, state_story, story
+from slowwave.dashboards.links import FIRST_PAGE, memory_link, project_view
 from slowwave.dashboards.published import Published
+from slowwave.dashboards.questions import questions
+from slowwave.dashboards.report_answers import ALL, Answers
+from slowwave.dashboards.widgets import (
+    Figure,
+    asked,
+    drawn,
+    figures,
+    memory_projects,
+    pattern,
+    project_choice,
+    said,
+    section,
+    table,
+)
+from slowwave.dashboards.words import sum_of
+
+_MANY = 100_000
+_VERDICTS = (
+    ("keep", "keep", "used, or too young to tell otherwise"),
+    ("unproven", "unproven", "too few chances to judge"),
+    ("review", "review", "worth a person's look"),
+    ("forget", "forget", "faded, unlikely to be needed"),
+    ("harmful", "harmful", "lower success beyond chance"),
+)
+_SHOWN_PROJECTS = 50
 
 
 def overview_page(published: Published) -> None:
-    """To be drawn."""
-    st.title("overview")
-    st.write(published.run_id)
+    """Draw the overview."""
+    st.title("Overview", anchor=False)
+    project = project_choice(memory_projects(published))
+    with published.answers() as answers:
+        _numbers(answers, project)
+        section("Questions to begin with")
+        questions(answers, project)
+        _changes(answers, project)
+        _alarms(answers, project)
+        _state(answers, project)
+        _calibration(answers)
+        _projects(answers)
+
+
+def _numbers(answers: Answers, project: str | None) -> None:
+    of = {"project": pattern(project)}
+    verdicts = answers.rows("memories_by_verdict", _MANY, **of)
+    said(*state_story.memories(verdicts, answers.rows("memories_by_state", _MANY, **of)))
+    if verdicts.is_empty():
+        return
+    active = {"status": "active"}
+    per = dict(verdicts.group_by("verdict").agg(pl.col("memories_count").sum()).iter_rows())
+    shown = [Figure(f"{sum(per.values()):,}", "active memories", "", project_view("memories", project, **active))]
+    shown += [
+        Figure(f"{per.get(verdict, 0):,}", label, note, project_view("memories", project, verdict=verdict, **active))
+        for verdict, label, note in _VERDICTS
+    ]
+    waiting = answers.count("review_queue", **of)
+    shown.append(Figure(f"{waiting:,}", "wait for a person", "review queue", project_view("review", project)))
+    figures(shown, label="How many active memories have which verdict, and what waits for a person")
+    asked("memories_by_verdict", **of)
+
+
+def _changes(answers: Answers, project: str | None) -> None:
+    of = {"project": pattern(project)}
+    rows = answers.rows("what_changed", _MANY, **of)
+    runs = answers.counts("recent_runs", "kind", "status", limit=ALL)
+    publishes = sum_of(runs.filter((pl.col("kind") == "nightly") & (pl.col("status") == "published")))
+    section("What changed", " ".join(story.changes(rows, is_first=publishes <= 1)))
+    if rows.height:
+        table(
+            rows,
+            "what_changed",
+            caption="What changed since the publish before",
+            columns=["topic", "what", "count", "example_id", "example"],
+            links={"example_id": lambda row: memory_link(row["example_id"]) if row["topic"] == "memories" else ""},
+        )
+    asked("what_changed", **of)
+
+
+def _alarms(answers: Answers, project: str | None) -> None:
+    of = {"project": pattern(project)}
+    rows = answers.rows("alarms", _SHOWN_PROJECTS, **of)
+    levels, statuses = answers.counts("alarms", "level", **of), answers.counts("project_health", "status")
+    section("Alarms", " ".join(story.alarmed(levels, statuses)))
+    if rows.height:
+        table(rows, "alarms", caption="Alarms, critical ones first")
+    asked("alarms", **of)
+
+
+def _state(answers: Answers, project: str | None) -> None:
+    of = {"project": pattern(project)}
+    section("The state of the memories")
+    drawn(charts.memories_by_verdict(answers.rows("memories_by_verdict", _MANY, **of)))
+    asked("memories_by_verdict", **of)
+    drawn(charts.memories_by_state(answers.rows("memories_by_state", _MANY, **of)))
+    asked("memories_by_state", **of)
+    if project is not None:
+        said("Use by day is told of all projects together:")
+    drawn(charts.reinforcement_over_time(answers.rows("references_by_day", _MANY)))
+    asked("references_by_day")
+    drawn(charts.decay_forecast(answers.rows("decay_forecast", _MANY, **of)))
+    asked("decay_forecast", **of)
+    drawn(charts.success_by_week(answers.rows("success_by_week", _MANY, **of)))
+    asked("success_by_week", **of)
+
+
+def _calibration(answers: Answers) -> None:
+    """Forecasts are graded for all projects together."""
+    graded, weeks = answers.rows("calibration", _MANY), answers.rows("calibration_by_week", _MANY)
+    section("Can the forecasts be believed?", " ".join(story.grade(graded)))
+    drawn(charts.calibration(weeks))
+    asked("calibration_by_week")
+    need = answers.rows("need_calibration", _MANY)
+    said(*state_story.need(need))
+    drawn(charts.need_calibration(need))
+    asked("need_calibration")
+
+
+def _projects(answers: Answers) -> None:
+    rows, total = answers.rows("project_health", _SHOWN_PROJECTS), answers.count("project_health")
+    section(
+        "Projects",
+        f"The first {rows.height:,} of {total:,}, those with most alarms first." if total > rows.height else "",
+    )
+    if rows.height:
+        table(
+            rows,
+            "project_health",
+            caption="How the memory of each project is doing",
+            columns=["project", "status", "alarms_count", "active_count", "candidate_count", "reference_count",
+                     "mean_strength", "stale_share", "forget_share"],
+            links={"project": lambda row: project_view(FIRST_PAGE, row["project"]),
+                   "active_count": lambda row: project_view("memories", row["project"], status="active")},
+        )  # fmt: skip
+    asked("project_health")

@@ -1,13 +1,200 @@
-"""The page `review` of the dashboard."""
+"""The page of the review queue and the forgetting plan: what waits for a person's word, and how to say it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
 import streamlit as st
 
+from slowwave.dashboards import story
+from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.links import memory_link, project_view
 from slowwave.dashboards.published import Published
+from slowwave.dashboards.report_answers import Answers
+from slowwave.dashboards.widgets import (
+    address,
+    asked,
+    choice,
+    command,
+    memory_projects,
+    page_number,
+    pattern,
+    project_choice,
+    said,
+    section,
+    table,
+    told,
+    whole_text,
+)
+from slowwave.dashboards.words import counted, sentence
+
+_MOST = 100_000
+_ROWS = 20
+_SHOWN = 100
+_KINDS = ("harmful", "contradiction", "outdated", "candidate", "merge", "doubtful", "fading", "unused")
+# what can be said of each kind, and what that does
+_WORDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "candidate": (("promote", "To put it in use"), ("reject", "To reject it for good")),
+    "contradiction": (("promote", "To keep both"), ("reject", "To make one side invalid, name it")),
+    "outdated": (
+        ("promote", "To keep both"),
+        ("reject", "To make the later invalid"),
+        ("merge", "To have the earlier superseded by the later"),
+    ),
+    "merge": (("merge", "To have the others superseded"), ("reject", "To keep all, as they do not say the same")),
+}
+_OF_ONE_MEMORY = (("promote", "To keep it"), ("reject", "To make it invalid"))
 
 
 def review_page(published: Published) -> None:
-    """To be drawn."""
-    st.title("review")
-    st.write(published.run_id)
+    """Draw the page."""
+    st.title("Review queue and forgetting plan", anchor=False)
+    said("This page changes nothing: it gives the commands that do, to copy and run in a terminal.")
+    columns = st.columns(2)
+    with columns[0]:
+        project = project_choice(memory_projects(published))
+    with columns[1]:
+        kind = choice("Kind", "kind", _KINDS, unchosen="All kinds")
+    with published.cursor() as cursor:
+        answers = Answers(cursor)
+        _one(answers)
+        _queue(answers, project, kind)
+        _plan(answers, project)
+        _past(answers)
+
+
+def _memory_row(row: Row) -> str:
+    return memory_link(row["memory_id"])
+
+
+def _one(answers: Answers) -> None:
+    """All of one item, and what can be said of it, where the address names one."""
+    item_id = address("item")
+    if not item_id:
+        return
+    found = answers.rows("review_queue", _MOST).filter(pl.col("item_id") == item_id)
+    if found.is_empty():
+        told(
+            "warning",
+            "the address names an item that does not wait, or no longer",
+            "what was decided stands at the end of this page",
+        )
+        return
+    item = found.row(0, named=True)
+    section(f"Item {item['rank']} of the queue: {item['kind']}", sentence(item["reason"]))
+    whole_text(item["text"], label="The text of the item")
+    said(_evidence_words(item))
+    memories = answers.rows("review_memories", _SHOWN, item_id=item_id)
+    if memories.height:
+        table(memories, "review_memories", caption="What it is about", links={"memory_id": _memory_row})
+        asked("review_memories", item_id=item_id)
+    interactions = answers.rows("review_interactions", _ROWS, item_id=item_id)
+    if interactions.height:
+        caption = f"The newest {interactions.height:,} of the interactions behind it"
+        table(interactions, "review_interactions", caption=caption)
+        asked("review_interactions", item_id=item_id)
+    st.subheader("What can be said of it", anchor=False)
+    command("review", "show", item_id, purpose="To see it whole, with prompts")
+    for action, purpose in _WORDS.get(item["kind"], _OF_ONE_MEMORY):
+        if item["kind"] == "contradiction" and action == "reject":
+            for memory_id in memories["memory_id"].to_list():
+                command("review", "reject", item_id, memory=memory_id, purpose=purpose)
+        else:
+            command("review", action, item_id, purpose=purpose)
+    if item["kind"] == "candidate":
+        command("review", "merge", item_id, into="MEMORY_ID", purpose="To merge it into a memory that says it already")
+    said("Add `--dry-run` to see what a command would change, `--reason` to say why.")
+
+
+def _evidence_words(item: Mapping[str, Any]) -> str:
+    if not item["interactions"]:
+        return "No interaction stands behind it."
+    return (
+        f"{counted(item['interactions'], 'interaction')} in {counted(item['sessions'], 'session')} behind it; "
+        f"in {item['succeeded']:,} of them the latest attempt succeeded, in {item['failed']:,} it failed."
+    )
+
+
+def _queue(answers: Answers, project: str | None, kind: str) -> None:
+    of = {"project": pattern(project)}
+    projects = answers.rows("review_by_project", _MOST)
+    section("What waits for a person's word", " ".join(story.reviews(answers.counts("review_queue", "kind", **of), 0)))
+    known = answers.rows("review_queue", _MOST, **of)
+    rows = known.filter(pl.col("kind") == kind) if kind else known
+    if kind:
+        said(f"{counted(rows.height, 'item')} of this kind.")
+    if rows.height:
+        number = page_number(rows.height, _ROWS)
+        table(
+            rows.slice((number - 1) * _ROWS, _ROWS),
+            "review_queue",
+            caption="What most sessions speak for comes first",
+            columns=["rank", "kind", "text", "project", "sessions", "interactions", "succeeded", "failed", "reason"],
+            links={"text": lambda row: project_view("review", project, kind=kind, item=row["item_id"])},
+        )
+    asked("review_queue", **of)
+    if projects.height:
+        table(
+            projects.head(_ROWS),
+            "review_by_project",
+            caption="How much waits in each project",
+            links={"project": lambda row: project_view("review", row["project"])},
+        )
+        asked("review_by_project")
+
+
+def _plan(answers: Answers, project: str | None) -> None:
+    of = {"project": pattern(project)}
+    quotas = answers.rows("forgetting_quotas", _MOST)
+    rules = answers.counts("forgetting_plan", "rule", "is_shadow", **of)
+    section("What may be archived", " ".join(story.forgettable(rules, quotas)))
+    total = answers.count("forgetting_plan", **of)
+    only = {"project": project} if project else {}  # an empty word is taken for none
+    rows = answers.rows("forgetting_plan", _SHOWN, **of)
+    if rows.height:
+        more = f"; the first {rows.height:,} of {total:,}" if total > rows.height else ""
+        table(
+            rows,
+            "forgetting_plan",
+            caption=f"Memories that may be archived, what should go first comes first{more}",
+            columns=["memory_id", "content", "rule", "reason", "project", "need_30d", "strength", "is_shadow"],
+            links={"memory_id": _memory_row},
+        )
+        command("forget", "plan", purpose="To see the plan in a terminal", **only)
+        command("forget", "apply", dry_run=True, purpose="To see what archiving would do; nothing is archived", **only)
+        held = choice("A memory to keep", "hold", rows["memory_id"].to_list(), unchosen="Choose one to hold")
+        if held:
+            command("forget", "hold", held, reason="why it is kept", purpose="To keep it from ever being archived")
+    asked("forgetting_plan", **of)
+    if quotas.height:
+        table(quotas.head(_SHOWN), "forgetting_quotas", caption="How full each quota is, and whether the plan meets it")
+        asked("forgetting_quotas")
+
+
+def _past(answers: Answers) -> None:
+    regret = answers.rows("regret", _SHOWN)
+    section(
+        "Was anything archived that was wanted later?",
+        "Of those archived, how many were wanted within a month, beside what was predicted."
+        if regret.height
+        else "Nothing can be said yet: that needs a month after memories were archived.",
+    )
+    if regret.height:
+        table(regret, "regret", caption="Archived memories that were wanted within a month")
+    asked("regret")
+    reviewed = answers.rows("reviewed", _SHOWN)
+    forgotten = answers.rows("forgotten", _SHOWN)
+    section("What was decided", "" if reviewed.height or forgotten.height else "Nothing was decided yet.")
+    if reviewed.height:
+        table(reviewed, "reviewed", caption="Decided in review, the newest first")
+        asked("reviewed")
+    if forgotten.height:
+        table(
+            forgotten,
+            "forgotten",
+            caption="Archived, restored, held and released, the newest first",
+            links={"target": lambda row: memory_link(row["target"]) if row["target_kind"] == "memory" else ""},
+        )
+        asked("forgotten")

@@ -1,13 +1,125 @@
-"""The page `runs` of the dashboard."""
+"""The page of runs and data quality: what ran, what landed, what was refused, and what the published tables rest on."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import polars as pl
 import streamlit as st
 
+from slowwave.dashboards import charts, state_story
 from slowwave.dashboards.published import Published
+from slowwave.dashboards.report_answers import Answers
+from slowwave.dashboards.widgets import (
+    asked,
+    choice,
+    command,
+    drawn,
+    page_number,
+    pattern,
+    said,
+    section,
+    table,
+    told,
+)
+from slowwave.dashboards.words import counted, moment
+
+_MOST = 100_000
+_ROWS = 20
+_SHOWN = 100
+_THE_ROW = "the row"
 
 
 def runs_page(published: Published) -> None:
-    """To be drawn."""
-    st.title("runs")
-    st.write(published.run_id)
+    """Draw the page."""
+    st.title("Runs and data quality", anchor=False)
+    with published.cursor() as cursor:
+        answers = Answers(cursor)
+        _published(answers, published.run_id)
+        _refused(answers)
+        _landed(answers)
+        _runs(answers)
+
+
+def _published(answers: Answers, run_id: str) -> None:
+    rows = answers.rows("published_run", 1, run_id=run_id)
+    if rows.is_empty():
+        section("What is published", "The published file does not name its run.")
+        return
+    run = rows.row(0, named=True)
+    section("What is published", _run_words(run))
+    for warning in [line for line in (run["message"] or "").splitlines() if line.strip()]:
+        told("warning", warning)
+    asked("published_run", run_id=run_id)
+    tables = answers.rows("published_tables", _MOST, run_id=run_id)
+    with st.expander("Tables, methods and hashes"):
+        table(tables, "published_tables", caption="Published tables")
+        asked("published_tables", run_id=run_id)
+        methods = pl.DataFrame({"methods": run["methods"] or []}, schema={"methods": pl.String})
+        table(methods, "published_run", caption="Methods used, with their versions")
+        names = ["run_id", "version", "params_hash", "code_hash", "input_hash"]
+        table(rows, "published_run", caption="What the tables were computed by and from", columns=names)
+        command("schema", "memory_health", purpose="What the columns of a table mean")
+
+
+def _run_words(run: dict[str, Any]) -> str:
+    warnings = len([line for line in (run["message"] or "").splitlines() if line.strip()])
+    audits = f"Audits gave {counted(warnings, 'warning')}, none fatal." if warnings else "Audits found nothing."
+    finished = "" if run["finished_at"] is None else f", published at {moment(run['finished_at'])}"
+    return (
+        f"Run {run['run_id']} shows what was known before {moment(run['as_of'])}{finished}, from "
+        f"{counted(run['days_count'], 'day')} with evidence. {audits}"
+    )
+
+
+def _refused(answers: Answers) -> None:
+    reasons = answers.rows("quarantine_reasons", _MOST)
+    section("Which rows were refused, and why", " ".join(state_story.refused(reasons)))
+    if reasons.height:
+        drawn(charts.quarantine_reasons(reasons))
+        table(reasons.head(_SHOWN), "quarantine_reasons", caption="Reasons, those with most rows first")
+        asked("quarantine_reasons")
+        _refused_rows(answers, reasons)
+        said("A refused row is kept: mend it where it came from and land it again.")
+    else:
+        asked("quarantine_reasons")
+
+
+def _refused_rows(answers: Answers, reasons: pl.DataFrame) -> None:
+    fields = reasons.group_by("field").agg(pl.col("refused").sum()).sort("refused", "field", descending=[True, False])
+    per = {field or _THE_ROW: count for field, count in fields.iter_rows()}
+    chosen = choice("Field at fault", "field", list(per), unchosen="All fields")
+    of = {"field": pattern(None if not chosen else "" if chosen == _THE_ROW else chosen)}
+    number = page_number(per[chosen] if chosen else sum(per.values()), _ROWS)
+    page = {"limit": str(_ROWS), "offset": str((number - 1) * _ROWS)}
+    rows = answers.rows("quarantined_rows", _ROWS, **of, **page)
+    table(rows, "quarantined_rows", caption="Refused rows, the newest first")
+    asked("quarantined_rows", **of, **page)
+
+
+def _landed(answers: Answers) -> None:
+    days = answers.rows("landed_by_day", _MOST)
+    fresh = answers.rows("freshness", _MOST)
+    section("What landed, and how late", " ".join([*state_story.landed(days), *state_story.freshness(fresh)]))
+    drawn(charts.landed_by_day(days))
+    asked("landed_by_day")
+    if fresh.height:
+        table(fresh.head(_SHOWN), "freshness", caption="The newest row of each kind and project")
+        asked("freshness")
+    late = answers.rows("late_rows", _SHOWN)
+    if late.height:
+        table(late, "late_rows", caption="Rows recorded long after they happened, the newest days first")
+    asked("late_rows")
+    files = answers.rows("landed_files", _SHOWN)
+    if files.height:
+        table(files, "landed_files", caption="What became of the files landed last")
+    asked("landed_files")
+
+
+def _runs(answers: Answers) -> None:
+    runs = answers.rows("recent_runs", _ROWS)
+    section("What the last runs did", " ".join(state_story.nights(runs)) if runs.height else "No run is known.")
+    if runs.height:
+        table(runs, "recent_runs", caption="Runs known to this publish, the newest first")
+    asked("recent_runs")
+    command("status", purpose="How things are now, runs after this publish too")

@@ -3,6 +3,7 @@
 --   the project; agent – the agent; task_type – kind of task; pattern – the strategy; error_template – the error behind
 --   at least half of its failures; failure_rate (0-1) – of all its attempts; baseline_rate (0-1) – of comparable
 --   attempts; e_value – evidence that may be looked at every night; last_seen_at (UTC) – last failure
+-- params: project=%
 SELECT
     state,
     kind,
@@ -16,4 +17,5 @@ SELECT
     e_value,
     last_seen_at
 FROM anti_patterns
+WHERE project LIKE $project ESCAPE '\'
 ORDER BY state DESC, e_value DESC, project, agent, task_type, strategy_id

@@ -17,7 +17,7 @@ SELECT
     count(*) OVER tasks AS strategies_tried,
     is_reliable
 FROM heuristics
-WHERE task_type LIKE $task_type AND project LIKE $project
+WHERE task_type LIKE $task_type ESCAPE '\' AND project LIKE $project ESCAPE '\'
 WINDOW tasks AS (PARTITION BY project, agent, task_type)
 QUALIFY row_number() OVER (PARTITION BY project, agent, task_type ORDER BY confidence_low DESC, strategy_id) = 1
 ORDER BY confidence_low DESC, project, task_type, agent

@@ -2,7 +2,7 @@
 -- columns: project – the project; error_template – the error; failures (attempts) – attempts that failed with it;
 --   sessions (sessions) – distinct sessions among them; strategies – how many strategies failed with it; example – one
 --   real message; last_at (UTC) – the last of them; error_id – for `slowwave why`
--- params: limit=20
+-- params: project=%; limit=20
 SELECT
     project,
     any_value(e.error_template) AS error_template,
@@ -14,7 +14,7 @@ SELECT
     error_id
 FROM counted_outcomes AS o
 JOIN error_templates AS e USING (project, error_id)
-WHERE o.is_attempt AND NOT o.success
+WHERE o.is_attempt AND NOT o.success AND project LIKE $project ESCAPE '\'
 GROUP BY project, error_id
 ORDER BY failures DESC, project, error_id
 LIMIT $limit::BIGINT

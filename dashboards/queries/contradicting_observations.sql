@@ -15,6 +15,6 @@ SELECT
 FROM observations AS o
 JOIN observations AS other
     ON o.observation_id < other.observation_id AND list_has_any(o.contradicts, other.memory_ids)
-WHERE o.project LIKE $project
+WHERE o.project LIKE $project ESCAPE '\'
 ORDER BY o.proof_count + other.proof_count DESC, o.observation_id, other.observation_id
 LIMIT $limit::BIGINT

@@ -4,7 +4,7 @@
 --   expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
 --   cost_unit; cost_unit – value, cost, ms or tokens; better_alternative – tried, and surely better, else NULL;
 --   why_bad – the evidence
--- params: state=open
+-- params: state=open; project=%
 SELECT
     project,
     agent,
@@ -19,5 +19,5 @@ SELECT
     better_alternative,
     why_bad
 FROM anti_patterns
-WHERE state = $state
+WHERE state = $state AND project LIKE $project ESCAPE '\'
 ORDER BY cost_unit, cost DESC NULLS LAST, failures DESC, project, agent, task_type, strategy_id

@@ -18,6 +18,6 @@ SELECT
     content,
     target_content
 FROM curation_decisions
-WHERE action LIKE $action AND project LIKE $project
+WHERE action LIKE $action ESCAPE '\' AND project LIKE $project ESCAPE '\'
 ORDER BY action = 'add', changed_at DESC, memory_id
 LIMIT $limit::BIGINT

@@ -3,7 +3,7 @@
 --   strength is forgettable; days_left (days) – until then; strength (0-1) – now; half_life_days (days) – how fast it
 --   fades; need_30d (probability) – at least one reference in 30 days; reference_count (interactions) – detected uses;
 --   last_referenced_at (UTC) – the last of them; content – its text
--- params: days=30
+-- params: days=30; project=%
 SELECT
     memory_id,
     project,
@@ -16,5 +16,9 @@ SELECT
     last_referenced_at,
     content
 FROM memory_health
-WHERE status = 'active' AND fades_at > as_of AND date_diff('day', as_of::DATE, fades_at::DATE) <= $days::BIGINT
+WHERE
+    status = 'active'
+    AND fades_at > as_of
+    AND date_diff('day', as_of::DATE, fades_at::DATE) <= $days::BIGINT
+    AND coalesce(project, '') LIKE $project ESCAPE '\'
 ORDER BY fades_at, need_30d DESC NULLS LAST, memory_id

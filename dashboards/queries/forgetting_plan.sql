@@ -6,7 +6,7 @@
 SELECT rule, memory_id, p.project, p.agent, p.reason, p.need_30d, p.strength, p.is_shadow, h.content
 FROM forgetting_plan AS p
 JOIN memory_health AS h USING (memory_id)
-WHERE p.project LIKE $project
+WHERE p.project LIKE $project ESCAPE '\'
 ORDER BY
     list_position(
         ['superseded', 'invalid', 'low_confidence', 'faded', 'untouched', 'agent_quota', 'project_quota'], rule

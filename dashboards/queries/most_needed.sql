@@ -15,6 +15,6 @@ SELECT
     last_referenced_at,
     content
 FROM memory_health
-WHERE status = 'active' AND need_30d IS NOT NULL AND project LIKE $project
+WHERE status = 'active' AND need_30d IS NOT NULL AND coalesce(project, '') LIKE $project ESCAPE '\'
 ORDER BY need_30d DESC, need_if_active DESC NULLS LAST, memory_id
 LIMIT $limit::BIGINT

@@ -3,7 +3,7 @@
 --   eligible_count (interactions) – could have used it; injected_count (interactions) – were given it;
 --   reference_count (interactions) – answers in which a use was detected, a lower bound;
 --   content – its text
--- params: limit=20
+-- params: project=%; limit=20
 SELECT
     memory_id,
     project,
@@ -13,6 +13,6 @@ SELECT
     reference_count,
     content
 FROM memory_health
-WHERE reference_count > 0
+WHERE reference_count > 0 AND coalesce(project, '') LIKE $project ESCAPE '\'
 ORDER BY reference_count DESC, memory_id
 LIMIT $limit::BIGINT

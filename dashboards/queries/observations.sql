@@ -16,6 +16,6 @@ SELECT
     trend,
     text
 FROM observations
-WHERE project LIKE $project
+WHERE project LIKE $project ESCAPE '\'
 ORDER BY proof_count DESC, memories_count DESC, last_evidence_at DESC, observation_id
 LIMIT $limit::BIGINT

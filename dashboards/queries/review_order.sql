@@ -4,5 +4,5 @@
 -- params: project=%
 SELECT memory_id, project, verdict, review_value, reasons, content
 FROM memory_health
-WHERE review_value > 0 AND coalesce(project, '') LIKE $project
+WHERE review_value > 0 AND coalesce(project, '') LIKE $project ESCAPE '\'
 ORDER BY review_value DESC, memory_id

@@ -10,5 +10,5 @@ SELECT
     rank, kind, project, memory_type, text, sessions_count AS sessions, interactions_count AS interactions,
     in_prompt_count AS in_prompt, succeeded_count AS succeeded, failed_count AS failed, last_seen_at, reason, item_id
 FROM review_queue
-WHERE project LIKE $project
+WHERE project LIKE $project ESCAPE '\'
 ORDER BY rank

@@ -15,6 +15,6 @@ FROM (
     SELECT *, unnest(range(1, len(states) + 1)) AS step
     FROM (SELECT *, CAST(CAST(journey AS JSON) AS JSON[]) AS states FROM observations WHERE journey IS NOT NULL)
 )
-WHERE project LIKE $project
+WHERE project LIKE $project ESCAPE '\'
 ORDER BY last_evidence_at DESC, observation_id, step
 LIMIT $limit::BIGINT

@@ -20,5 +20,5 @@ SELECT
     len(variants) AS wordings,
     strategy_id
 FROM heuristics
-WHERE attempts >= $at_least::BIGINT AND project LIKE $project
+WHERE attempts >= $at_least::BIGINT AND project LIKE $project ESCAPE '\'
 ORDER BY project, agent, task_type, confidence_low DESC, strategy_id

@@ -1,6 +1,7 @@
 -- question: Which wordings were taken for the same strategy, and why?
 -- columns: project – the project; representative – the shown wording; strategy – a wording; reason – why it was taken for
 --   it; strategy_id – for `slowwave why`
+-- params: project=%
 SELECT
     project,
     representative,
@@ -8,5 +9,6 @@ SELECT
     reason,
     strategy_id
 FROM strategy_variants
+WHERE project LIKE $project ESCAPE '\'
 QUALIFY count(*) OVER (PARTITION BY project, strategy_id) > 1
 ORDER BY project, representative, strategy

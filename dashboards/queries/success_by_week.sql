@@ -10,6 +10,6 @@ SELECT
     count(*) AS outcomes,
     count(*) FILTER (success) / outcomes AS raw_rate
 FROM counted_outcomes
-WHERE project LIKE $project
+WHERE project LIKE $project ESCAPE '\'
 GROUP BY ALL
 ORDER BY week DESC, project

@@ -13,7 +13,7 @@ SELECT
     len(reasons) AS reasons_count,
     content
 FROM memory_health
-WHERE verdict LIKE $verdict AND coalesce(project, '') LIKE $project
+WHERE verdict LIKE $verdict ESCAPE '\' AND coalesce(project, '') LIKE $project ESCAPE '\'
 ORDER BY list_position(['harmful', 'forget', 'review', 'unproven', 'keep'], verdict), lost_successes DESC NULLS LAST,
     injected_count DESC, memory_id
 LIMIT $limit::BIGINT

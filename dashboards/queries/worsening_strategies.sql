@@ -3,6 +3,7 @@
 --   strategy – its shown wording; success_rate (0-1) – over its whole history; confidence (0-1) – estimated success of
 --   the next comparable attempt, recent attempts counting more; confidence_low (0-1) – lower end of its 90 % credible
 --   interval; confidence_high (0-1) – upper end; sessions – sessions it was tried in; last_validated_at (UTC) – last try
+-- params: project=%
 SELECT
     trend,
     project,
@@ -16,5 +17,5 @@ SELECT
     sessions,
     last_validated_at
 FROM heuristics
-WHERE trend IN ('weakening', 'strengthening')
+WHERE trend IN ('weakening', 'strengthening') AND project LIKE $project ESCAPE '\'
 ORDER BY trend DESC, abs(confidence - success_rate) DESC, project, agent, task_type, strategy_id

@@ -12,7 +12,7 @@ from attic_rows import PARAMS, attic_decisions, attic_rows
 from small_home import SmallHome, interaction, memory, outcome
 from taught_rows import AS_OF, taught_rows
 
-from slowwave.dashboards.cookbook import Recipe, cookbook, read_recipe
+from slowwave.dashboards.cookbook import Recipe, cookbook, exactly, read_recipe
 from slowwave.flows import cli
 from slowwave.flows.decisions import land_decisions
 from slowwave.flows.lake import Lake
@@ -106,6 +106,32 @@ FIRST_ROWS = {
         "reason": "it is right",
         "changed_ids": [],
     },
+    "memories_by_verdict": {"project": "attic", "verdict": "review", "trend": "unproven", "memories_count": 2},
+    "memories_by_state": {"status": "active", "strength_state": "strong", "memories_count": 6},
+    "most_confident": {"memory_id": "m1", "confidence": 0.5, "confirmed_count": 1, "contradicted_count": 1},
+    "decay_forecast": {"day": "2026-04-11", "fading_count": 1, "cumulative_count": 1, "active_count": 16},
+    "what_changed": {"since_at": "2026-04-10T00:00:00Z", "topic": "use", "count": 0, "example_id": None},
+    "got_worse": {"kind": "anti-pattern", "what": "keeps failing", "day": "2026-04-10", "text": "restart the server"},
+    "memory_explorer": {"memory_id": "bad advice", "verdict": "harmful", "injected_count": 20},
+    "memory_explorer_count": {"memories_count": 19},
+    "memory_references_of": {"interaction_id": "i6", "is_echoed": True, "in_prompt": True, "success": True},
+    "memory": {"memory_id": "bad advice", "lift_basis": "randomised", "pinned": False},
+    "memory_curation": {"action": "skip", "target_memory_id": "new port", "method": "curate/1"},
+    "memory_observations": {"part": "states", "proof_count": 2, "text": "The API port is 9090"},
+    "memory_review": {"kind": "harmful", "reason": HARMFUL},
+    "near_memories": {"memory_id": "bad advice", "project": "depot"},
+    "observation_memories": {"part": "states", "memory_id": "new port", "project": "facts"},
+    "published_run": {"kind": "nightly", "as_of": "2026-04-11T00:00:00Z", "days_count": 77},
+    "published_tables": {"table_name": "anti_patterns", "rows_count": 2, "hash_before": None},
+    "quarantined_rows": {"field": "confidence", "reason": "confidence must lie between 0 and 1, not 2.0"},
+    "review_interactions": {"interaction_id": "advised 38", "in_prompt": False, "success": False},
+    "review_memories": {"memory_id": "bad advice", "verdict": "harmful"},
+    "landed_by_day": {"landed_table": "interactions", "day": "2026-04-10", "rows_count": 1, "late_count": 0},
+    "memory_strength": {
+        "at": "2025-10-02T00:00:00Z",
+        "strength": pytest.approx((2 ** (-1 / 22.5) + 2 * 2 ** (-1 / 90) + 2 ** (-1 / 360)) / 4, abs=1e-8),
+        "kind": "measured",
+    },
     "regret": {
         "basis": "shadow",
         "rule": "",
@@ -124,6 +150,16 @@ GIVEN = {
     "changed_memories": {"days": "40000"},
     "why_verdict": {"memory_id": "bad advice"},
     "memory_over_time": {"memory_id": "rare"},
+    "memory_references_of": {"memory_id": "m4"},
+    "memory": {"memory_id": "bad advice"},
+    "memory_strength": {"memory_id": "steady"},
+    "memory_curation": {"memory_id": "port again"},
+    "memory_observations": {"memory_id": "new port"},
+    "memory_review": {"memory_id": "bad advice"},
+    "near_memories": {"memory_id": "bad advic"},
+    "observation_memories": {"observation_id": "eb2200b6deb5d9ed"},
+    "review_interactions": {"item_id": "a8d1449c14d522316c7bbb7d365a21a6"},
+    "review_memories": {"item_id": "a8d1449c14d522316c7bbb7d365a21a6"},
 }
 
 
@@ -211,6 +247,126 @@ def test_a_recipe_is_a_question_with_units_and_needs_no_clock(name):
         assert not column.name.endswith("_at") or column.unit == "UTC"
         assert not column.name.endswith(("_count", "_share")) or column.unit
     assert set(re.findall(r"\$(\w+)", sql)) == recipe.params.keys()
+
+
+def test_a_text_taken_exactly_matches_itself_alone(answers):
+    assert exactly("a%b_c\\d") == "a\\%b\\_c\\\\d"
+    counted = RECIPES["memory_explorer_count"]
+    for project, found in [("attic", 8), ("att_c", 8), (exactly("attic"), 8), (exactly("att_c"), 0), (exactly("%"), 0)]:
+        assert answers(counted, project=project) == [{"memories_count": found}], project
+
+
+@pytest.mark.parametrize("name", [name for name, recipe in RECIPES.items() if recipe.params.get("project") == "%"])
+def test_a_recipe_of_one_project_has_no_rows_of_others(answers, name):
+    sql = re.sub(r"--.*", "", RECIPES[name].sql)
+    assert sql.count("LIKE $") == sql.count("ESCAPE '\\'")
+    rows = answers(RECIPES[name], **GIVEN.get(name, {}) | {"project": exactly("no such %")})
+    assert {row["project"] for row in rows if "project" in row} == set()
+    assert all(value in {None, 0} for row in rows for key, value in row.items() if key.endswith(("count", "_id")))
+
+
+def test_every_count_of_a_memory_lists_its_interactions(answers):
+    counted = {
+        "injected": "injected_count",
+        "echoed": "echoed_count",
+        "used": "used_count",
+        "referenced": "reference_count",
+        "confirmed": "confirmed_count",
+        "contradicted": "contradicted_count",
+    }
+    for memory_id in ("m1", "m2", "m4", "steady", "bad advice"):
+        (known,) = answers(RECIPES["memory"], memory_id=memory_id)
+        for name, column in counted.items():
+            rows = answers(RECIPES["memory_references_of"], memory_id=memory_id, counted=name, limit="1000")
+            assert len(rows) == known[column], (memory_id, name)
+    assert answers(RECIPES["memory_references_of"], memory_id="m1", counted="no such count") == []
+
+
+def test_the_explorer_finds_filters_sorts_and_pages(answers):
+    def found(**params: str) -> list[str]:
+        return [row["memory_id"] for row in answers(RECIPES["memory_explorer"], **params)]
+
+    every = found()
+    assert len(every) == 19
+    assert every[:3] == ["bad advice", "lost", "rare"]  # harmful, then review by what looking is worth
+    assert found(limit="4", offset="2") == every[2:6]
+    assert found(search="OF STEADY") == ["steady"]
+    assert found(search="New P") == ["new port"]
+    assert found(search="100%") == found(search="_") == []
+    assert set(found(project="facts", sort="memory_id")) == {
+        "old port",
+        "new port",
+        "port again",
+        "cache on",
+        "cache off",
+    }
+    assert found(status="archived") == ["m2"]
+    assert found(status="", project="") == ["gone"]
+    assert found(verdict="harmful") == ["bad advice"]
+    assert found(trend="stable", sort="memory_id") == ["monthly", "steady"]
+    assert found(memory_type="episodic", sort="memory_id") == ["episode", "rare"]
+    assert found(sort="references", limit="2") == ["steady", "monthly"]
+    assert found(sort="needed", limit="1") == ["steady"]
+    assert found(sort="weakest", limit="2") == ["rare", "episode"]
+    assert found(sort="last_used", limit="1") == ["steady"]
+    assert found(sort="surest", limit="2") == ["m4", "m1"]
+    assert found(sort="doubtful", limit="2") == ["m1", "m4"]
+    assert found(sort="newest", limit="2") == ["port again", "cache off"]
+    assert found(sort="no such order") == found(sort="memory_id") == sorted(every)
+
+
+def test_what_a_memory_became_is_found_in_its_history(answers):
+    rows = answers(RECIPES["got_worse"], project="attic", days="100")
+    assert [(row["id"], row["what"], row["day"], row["detail"]) for row in rows] == [
+        ("rare", "forgettable", "2026-02-22", "no reference since kept it up"),
+        ("episode", "weak", "2026-02-19", "normal on 2026-02-15"),
+        ("lost", "verdict review", "2026-03-07", "keep on 2026-03-05"),
+    ]
+    assert answers(RECIPES["got_worse"], project="attic", days="30") == []
+
+
+def test_what_changed_names_every_topic_with_its_latest_example(answers):
+    rows = answers(RECIPES["what_changed"], hours="1000")
+    found = {(row["topic"], row["what"]): (row["count"], row["example_id"]) for row in rows}
+    assert found["use", "interactions in which a use was detected"] == (10, "attic 176")
+    assert found["use", "interactions given a memory"] == (26, "advised 38")
+    assert found["memories", "new, active"] == (9, "port again")
+    assert found["memories", "verdict on use became keep"] == (1, "shadow")
+    assert found["memories", "first reference"] == (3, "shadow")
+    assert found["anti-patterns", "first failure, open"][0] == 2
+    assert found["decisions", "forget: restored"] == (1, "lost")
+    assert found["decisions", "review: promote"] == (1, "an item")
+    assert found["curation", "would skip"] == (1, "port again")
+    assert {topic for topic, _ in found} == {
+        "use", "memories", "anti-patterns", "strategies", "observations", "review", "decisions", "curation",
+    }  # fmt: skip
+
+
+def test_the_decay_forecast_has_every_day(answers):
+    rows = answers(RECIPES["decay_forecast"])
+    assert len(rows) == 91
+    assert [(row["day"], row["cumulative_count"]) for row in rows if row["fading_count"]] == [
+        ("2026-04-11", 1),
+        ("2026-04-18", 2),
+    ]
+    assert {row["active_count"] for row in answers(RECIPES["decay_forecast"], days="3", project="attic")} == {7}
+
+
+def test_the_strength_of_a_memory_is_told_before_and_after_the_publish(answers):
+    rows = answers(RECIPES["memory_strength"], memory_id="episode")
+    (known,) = answers(RECIPES["memory"], memory_id="episode")
+    assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
+    assert [(row["at"], row["strength"]) for row in rows if row["kind"] == "measured"][-1] == (
+        "2026-04-11T00:00:00Z",
+        known["strength"],
+    )
+    assert [row["at"][:10] for row in rows if row["kind"] == "forecast"] == [
+        "2026-04-18", "2026-05-11", "2026-07-10", "2026-10-08", "2027-04-11",
+    ]  # fmt: skip
+    assert [row["strength"] for row in rows if row["kind"] == "forecast"] == known["strength_forecast"]
+    # it fades on the day of the first of them
+    assert known["strength_forecast"][0] < 0.1 <= known["strength"]
+    assert answers(RECIPES["memory_strength"], memory_id="gone") == []
 
 
 def test_a_header_is_read():

@@ -113,7 +113,7 @@ def test_nightly_runs_its_stages_as_tasks_and_reports(flows: ModuleType, home: P
     assert result.status == "published"
     run = last_run("nightly")
     assert (run.name, run.state_name) == ("nightly as of 2026-03-10", "Completed")
-    wanted = ["land", "plan", "replay 2026-03-05", "publish", "swap", "prune"]
+    wanted = ["land", "plan", "replay 2026-03-05", "publish", "swap", "prune", "report"]
     deadline = time.monotonic() + 30
     while tasks_of(run) != [(name, "Completed") for name in wanted] and time.monotonic() < deadline:
         time.sleep(0.5)
@@ -122,6 +122,8 @@ def test_nightly_runs_its_stages_as_tasks_and_reports(flows: ModuleType, home: P
     assert "published as of 2026\\-03\\-10 00\\:00\\:00Z" in summary
     assert "2 rows delivered \\= 2 accepted" in summary
     assert artifact("nightly-progress").data == 100.0
+    assert result.report == str(home / "reports" / f"{result.run_id}.html")
+    assert (home / "reports" / "latest.html").read_text().startswith("<!doctype html>")
     with duckdb.connect(home / "serving" / "current.duckdb", read_only=True) as connection:
         assert connection.sql("SELECT memory_id, echoed_count FROM memory_health").fetchall() == [("m1", 1)]
 

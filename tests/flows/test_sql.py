@@ -446,7 +446,7 @@ def test_wrong_usage_exits_with_2(ask, arguments, complaint):
         ("SELECT error(chr(27) || '[31m\nmore\nand more')", "\\x1b[31m"),
         ("SELECT CASE WHEN range = 20000 THEN error('late') END FROM range(30000)", "late"),
         ("  ;", "the query is empty"),
-        ("most_refrenced", "did you mean most_referenced or most_needed?"),
+        ("most_refrenced", "did you mean most_referenced or memory_references_of or most_needed?"),
     ],
 )
 def test_a_failing_query_says_why_in_a_line_or_two(ask, query, complaint):

@@ -19,6 +19,7 @@ from small_home import SmallHome, interaction, memory, outcome
 from slowwave.flows.check_lines import CheckLine, in_words
 from slowwave.flows.cli import main
 from slowwave.flows.lock import writer_lock
+from slowwave.flows.report import report_file
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.status import Clock, status_lines
 
@@ -35,7 +36,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallHome:
 @pytest.fixture
 def published(home: SmallHome) -> SmallHome:
     home.land(memory("m1"), interaction("i1", memories_used=["m1"]), outcome("o1"))
-    home.nightly()
+    report = report_file(home.settings, home.nightly().run_id)
+    report.parent.mkdir()
+    report.touch()
     return home
 
 
@@ -63,7 +66,8 @@ def test_a_fresh_publish_is_ok(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines["state"] == "ok"
     assert set(states(lines).values()) == {"ok"}
     assert list(lines)[1:] == [
-        "interactions", "outcomes", "memories", "landings", "inbox", "publish", "last night", "audits", "writer",
+        "interactions", "outcomes", "memories", "landings", "inbox", "publish", "report", "last night", "audits",
+        "writer",
     ]  # fmt: skip
 
 

@@ -160,6 +160,22 @@ FAULTS = {
         "DELETE FROM memory_health_history",
         "INSERT INTO memory_health_history BY NAME SELECT * REPLACE ('other' AS memory_id) FROM memory_health_history",
     ),
+    "landed_days_are_explained": (
+        "UPDATE landed_days SET rows_count = rows_count + 1 WHERE landed_table = 'outcomes'",
+        "DELETE FROM landed_days WHERE landed_table = 'outcomes'",
+        "UPDATE landed_days SET rows_count = 0 WHERE landed_table = 'interactions'",
+        "UPDATE landed_days SET project = 'another' WHERE landed_table = 'interactions'",
+    ),
+    "landed_days_are_possible": (
+        "UPDATE landed_days SET rows_count = 0",
+        "UPDATE landed_days SET late_count = rows_count + 1, late_hours_max = 25",
+        "UPDATE landed_days SET late_count = 1, late_hours_max = NULL",
+        "UPDATE landed_days SET late_count = 1, late_hours_max = 24",
+        "UPDATE landed_days SET late_hours_max = 25",
+        "UPDATE landed_days SET newest_at = newest_at + INTERVAL 1 DAY",
+        "UPDATE landed_days SET newest_recorded_at = as_of",
+    ),
+    "landed_days_key": ("INSERT INTO landed_days FROM landed_days LIMIT 1",),
     "memory_health_history_key": ("INSERT INTO memory_health_history FROM memory_health_history LIMIT 1",),
     "memory_health_key": ("INSERT INTO memory_health FROM memory_health LIMIT 1",),
     "memory_outcomes_are_explained": (

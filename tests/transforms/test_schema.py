@@ -193,6 +193,7 @@ def test_a_comment_is_only_text(connection):
 
 def test_declarations_are_frozen_and_closed():
     row: dict[str, Any] = {c.name: c.choices[0] if c.choices else SAMPLES[c.kind] for c in columns(MemoryHealth)}
+    row["strength_forecast"] = [0.5]
     health = MemoryHealth(**row)
     with pytest.raises(ValidationError):
         health.project = "other"

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 from pydantic import ValidationError
 
 from slowwave.transforms.strength_params import StrengthParams
-from slowwave.transforms.strengths import strengths
+from slowwave.transforms.strengths import FORECAST_DAYS, evidence, strength_forecast, strengths, strengths_of
 
 _PARAMS = StrengthParams()
 _SCHEMA = {
@@ -295,3 +295,29 @@ def test_nothing_asked_nothing_told():
 def test_params_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValidationError):
         StrengthParams(**wrong)
+
+
+@pytest.mark.parametrize("params", [_PARAMS, StrengthParams(method="alma/1")])
+@given(histories=_histories, importance=_importance, pinned=st.booleans())
+def test_the_forecast_is_the_strength_of_later_days_if_nothing_happens(params, histories, importance, pinned):
+    today = 400
+    memories = _memories(len(histories), importance=importance, pinned=pinned)
+    known = evidence(memories, _days(*histories).filter(pl.col("day") <= today), _NO_FITS, params)
+    asked = _asked(*((memory, today) for memory in range(len(histories))))
+    told = strength_forecast(known, asked, params)
+    later = _asked(*((memory, today + days) for memory in range(len(histories)) for days in FORECAST_DAYS))
+    expected = strengths_of(known, later, params)["strength"].to_list()
+    assert told["memory"].to_list() == list(range(len(histories)))
+    assert [one for of_memory in told["strength_forecast"] for one in of_memory] == expected
+    if pinned:
+        assert expected == [1.0] * len(expected)
+
+
+def test_without_strength_there_is_no_forecast():
+    known = evidence(_memories(2, created_day=None), _days(set(), {3}), _NO_FITS, _PARAMS)
+    told = strength_forecast(known, _asked((1, 3), (0, 3)), _PARAMS)
+    assert told["memory"].to_list() == [0, 1]
+    assert told["strength_forecast"].is_null().to_list() == [True, False]
+    nobody = strength_forecast(known, _asked(), _PARAMS)
+    assert nobody.schema["strength_forecast"] == pl.List(pl.Float64)
+    assert nobody.is_empty()

@@ -1,0 +1,45 @@
+"""Every chart of the report and the dashboard: a pure function from a recipe's frame to an Altair chart.
+
+Each takes rows in any order, an empty frame and any number of rows: it draws at most a few hundred marks and says what
+it left out. Its title is the conclusion, its description says the figures to those who do not see it.
+"""
+
+from __future__ import annotations
+
+from slowwave.dashboards.charts_learning import (
+    anti_patterns,
+    calibration,
+    calibration_error,
+    confidence_intervals,
+    need_calibration,
+    strategies_per_task,
+    success_by_week,
+)
+from slowwave.dashboards.charts_logs import landed_by_day, quarantine_reasons, result_chart
+from slowwave.dashboards.charts_memories import (
+    decay_forecast,
+    memories_by_state,
+    memories_by_verdict,
+    memory_strength,
+    memory_timeline,
+    reinforcement_over_time,
+)
+
+__all__ = [
+    "anti_patterns",
+    "calibration",
+    "calibration_error",
+    "confidence_intervals",
+    "decay_forecast",
+    "landed_by_day",
+    "memories_by_state",
+    "memories_by_verdict",
+    "memory_strength",
+    "memory_timeline",
+    "need_calibration",
+    "quarantine_reasons",
+    "reinforcement_over_time",
+    "result_chart",
+    "strategies_per_task",
+    "success_by_week",
+]

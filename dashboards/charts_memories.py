@@ -1,0 +1,245 @@
+"""Charts of memories: their state, use and fading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime
+
+import altair as alt
+import polars as pl
+
+from slowwave.dashboards import charts_parts as parts
+from slowwave.dashboards.chart_theme import GREY, ORANGE, RED, TEXT
+from slowwave.dashboards.words import counted, part
+from slowwave.transforms.verdicts import VERDICTS
+
+_URGENT_FIRST = ("harmful", "forget", "review", "unproven", "keep")
+_TRENDS = ("new", "strengthening", "stable", "weakening", "stale", "unproven")
+_STATES = ("active", "candidate", "superseded", "invalid", "archived", "graduated", "never landed")
+_BANDS = ("strong", "normal", "weak", "forgettable", "no evidence")
+_NO_MEMORIES = "Land memories, then run the night: they are shown here the morning after."
+_TWO_WEEKS = 14
+
+
+def memories_by_verdict(frame: pl.DataFrame) -> alt.LayerChart:
+    """Active memories by verdict and trend. `frame`: of the recipe `memories_by_verdict`."""
+    cells = _cells(frame, "verdict", "trend", VERDICTS[-1], _TRENDS[-1])
+    if cells.is_empty():
+        return parts.blank("No active memories yet", _NO_MEMORIES)
+    per = _totals(cells)
+    total = sum(per.values())
+    found = f"{per.get('review', 0):,} to review, {per.get('forget', 0):,} to forget, {per.get('harmful', 0):,} harmful"
+    title = f"{counted(total, 'active memory', 'active memories')}: {found}"
+    down = [name for name in _URGENT_FIRST if name in per]
+    rising = _totals(cells.rename({"down": "across", "across": "down"}))
+    described = _listed({name: per[name] for name in down}) + ". By trend: "
+    return _table(
+        cells, down, _TRENDS, title, "Memories per verdict (rows) and trend of their use (columns)",
+        described + _listed({name: rising[name] for name in _TRENDS if name in rising}), "Trend of use",
+    )  # fmt: skip
+
+
+def memories_by_state(frame: pl.DataFrame) -> alt.LayerChart:
+    """Memories by state and band of strength. `frame`: of the recipe `memories_by_state`."""
+    cells = _cells(frame, "status", "strength_state", _STATES[-1], _BANDS[-1])
+    if cells.is_empty():
+        return parts.blank("No memories yet", _NO_MEMORIES)
+    per = _totals(cells)
+    active = cells.filter(pl.col("down") == "active")
+    fading = int(active.filter(pl.col("across").is_in(["weak", "forgettable"]))["count"].sum())
+    title = f"{fading:,} of {counted(per.get('active', 0), 'active memory', 'active memories')} "
+    title += "is weak or forgettable" if fading == 1 else "are weak or forgettable"
+    if active.is_empty():
+        title = "No memory is active"
+    down = [name for name in _STATES if name in per]
+    return _table(
+        cells, down, _BANDS, title, "Memories per state (rows) and band of strength (columns)",
+        _listed({name: per[name] for name in down}), "Strength",
+    )  # fmt: skip
+
+
+def _cells(frame: pl.DataFrame, down: str, across: str, no_down: str, no_across: str) -> pl.DataFrame:
+    return (
+        frame.select(
+            pl.col(down).fill_null(no_down).alias("down"),
+            pl.col(across).fill_null(no_across).alias("across"),
+            pl.col("memories_count").fill_null(0).cast(pl.Int64).alias("count"),
+        )
+        .group_by("down", "across")
+        .agg(pl.col("count").sum())
+        .filter(pl.col("count") > 0)
+        .sort("down", "across")
+    )
+
+
+def _totals(cells: pl.DataFrame) -> dict[str, int]:
+    return dict(cells.group_by("down").agg(pl.col("count").sum()).sort("down").iter_rows())
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def _table(
+    cells: pl.DataFrame,
+    down: list[str],
+    across: tuple[str, ...],
+    title: str,
+    subtitle: str,
+    description: str,
+    x_title: str,
+) -> alt.LayerChart:
+    per = _totals(cells)
+    rows = {name: f"{name} {per[name]:,}" for name in down}
+    known = cells.filter(pl.col("down").is_in(down) & pl.col("across").is_in(across))
+    named = known.with_columns(pl.col("down").replace(rows))
+    layers = parts.matrix(named, list(rows.values()), across, x_title)
+    return parts.drawn(layers, title, subtitle, description, 34 * len(rows))
+
+
+def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
+    """Interactions given a memory, and answers that repeat or rely on one. `frame`: of `references_by_day`."""
+    series = {
+        "injected_interactions": "given a memory",
+        "using_interactions": "answer relies on one",
+        "echoing_interactions": "answer repeats one",
+    }
+    summed, period = parts.bucketed(frame, "day", list(series))
+    if summed.is_empty():
+        return parts.blank("No references yet", "No interaction was given a memory, and no answer referred to one.")
+    days = summed["day"].to_list()
+    totals = {name: int(summed[name].sum()) for name in series}
+    title = f"{totals['echoing_interactions']:,} answers repeat a memory, {totals['using_interactions']:,} rely on one"
+    if (days[-1] - days[0]).days >= _TWO_WEEKS - 1 and period == "day":
+        last, before = _weeks(frame, "using_interactions", days[-1])
+        title = f"Answers that rely on a memory: {last:,} in the last 7 days, {before:,} in the 7 before"
+    told = f"From {days[0]} to {days[-1]}: {totals['injected_interactions']:,} interactions were given a memory; "
+    told += f"{totals['using_interactions']:,} answers rely on one and {totals['echoing_interactions']:,} repeat one"
+    rows = [
+        {"at": parts.instant(row["day"]), "series": name, "value": row[column]}
+        for column, name in series.items()
+        for row in summed.iter_rows(named=True)
+    ]
+    layers = parts.line_layers(rows, list(series.values()), days, f"UTC {period}", _per("Interactions", period, rows))
+    subtitle = f"Interactions per {period}; detected references are a lower bound"
+    return parts.drawn(layers, title, subtitle, told + ".", 220)
+
+
+def _per(noun: str, period: str, rows: list[parts.Row]) -> alt.Y:
+    return parts.count_axis(f"{noun} per {period}", max(row["value"] for row in rows))
+
+
+def _weeks(frame: pl.DataFrame, column: str, last: date) -> tuple[int, int]:
+    """The sums of the last seven days and of the seven before."""
+    ago = (pl.lit(last) - pl.col("day").cast(pl.Date)).dt.total_days()
+    found = [frame.filter((ago >= start) & (ago < start + 7))[column].fill_null(0).sum() for start in (0, 7)]
+    return int(found[0]), int(found[1])
+
+
+def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
+    """Active memories that fade, day by day, if nothing refers to them. `frame`: of the recipe `decay_forecast`.
+
+    Its first row is the day of the publish, with those that have faded already.
+    """
+    days = frame.filter(pl.col("day").is_not_null()).sort("day", "cumulative_count")
+    active = int(days["active_count"].max() or 0) if not days.is_empty() else 0  # pyright: ignore[reportArgumentType]
+    if not active:
+        return parts.blank("No active memories yet", _NO_MEMORIES)
+    first = days["day"][0]
+    today = days.filter(pl.col("day") == first)
+    coming = days.filter(pl.col("day") > first)
+    faded, fading = int(today["fading_count"].fill_null(0).sum()), int(coming["fading_count"].fill_null(0).sum())
+    span = (days["day"][-1] - first).days
+    title = f"{fading:,} of {counted(active, 'active memory', 'active memories')} "
+    title += f"{'fades' if fading == 1 else 'fade'} in the next {counted(span, 'day')} unless referenced"
+    summed, period = parts.bucketed(coming, "day", ["fading_count"])
+    so_far, rows = faded, []
+    for day, count in summed.iter_rows():
+        so_far += count
+        rows.append({"at": parts.instant(day), "value": count, "total": so_far})
+    if not so_far or not rows:
+        return parts.blank(title, f"{faded:,} have faded already")
+    x = parts.time_axis(summed["day"].to_list(), f"UTC {period}")
+    y = parts.count_axis("Memories", so_far)
+    steps = alt.Chart(alt.InlineData(values=rows)).mark_line(color=GREY, interpolate="step-after", strokeDash=[5, 3])
+    layers = [parts.bars_over_time(rows, period, x, y, ORANGE), steps.encode(x, alt.Y("total:Q"))]
+    subtitle = f"Bars: memories that become forgettable that {period}. Dashed line: all forgettable by then, "
+    subtitle += f"{faded:,} of them today"
+    month = int(coming.filter((pl.col("day") - pl.lit(first)).dt.total_days() <= 30)["fading_count"].fill_null(0).sum())  # noqa: PLR2004
+    described = f"{faded:,} have faded already; {month:,} more do so within 30 days and {fading:,} within {span:,}."
+    return parts.drawn(layers, title, subtitle, described, 200)
+
+
+def memory_timeline(frame: pl.DataFrame) -> alt.LayerChart:
+    """How often one memory was given and referred to, day by day. `frame`: of the recipe `memory_history`."""
+    summed, period = parts.bucketed(frame, "day", ["eligible", "injected", "referenced"])
+    if summed.is_empty():
+        return parts.blank("No use of this memory yet", "It has been eligible for no interaction.")
+    totals = {name: int(summed[name].sum()) for name in ("eligible", "injected", "referenced")}
+    title = f"{counted(totals['referenced'], 'answer refers', 'answers refer')} to it; "
+    title += f"{counted(totals['injected'], 'interaction was', 'interactions were')} given it"
+    title = title[:1].upper() + title[1:]
+    at = [parts.instant(day) for day in summed["day"]]
+    used = [{"at": day, "value": count} for day, count in zip(at, summed["referenced"], strict=True)]
+    given = [{"at": day, "value": count} for day, count in zip(at, summed["injected"], strict=True)]
+    x = parts.time_axis(summed["day"].to_list(), f"UTC {period}")
+    y = _per("Interactions", period, used + given)
+    rings = (
+        alt.Chart(alt.InlineData(values=given)).mark_point(color=ORANGE, size=45, filled=False, opacity=1).encode(x, y)
+    )
+    subtitle = f"Per UTC {period}. Bars: answers that repeat it or rely on it. Rings: interactions given it"
+    described = f"Eligible for {totals['eligible']:,} interactions from {summed['day'][0]} to {summed['day'][-1]}."
+    return parts.drawn([parts.bars_over_time(used, period, x, y), rings], title, subtitle, described, 180)
+
+
+def memory_strength(
+    frame: pl.DataFrame, *, bands: Mapping[str, float] | None = None, fades_at: datetime | None = None
+) -> alt.LayerChart:
+    """One memory's strength so far and to come. `frame`: of the recipe `memory_strength`.
+
+    Args:
+        frame: at (UTC), strength (0-1), kind (measured or forecast).
+        bands: what is said at a threshold of strength, such as {'forgettable below': 0.1}.
+        fades_at: when it becomes forgettable, if it does.
+    """
+    known = frame.drop_nulls(["at", "strength"]).filter(pl.col("kind").is_in(["measured", "forecast"]))
+    known = known.select(pl.col("at").cast(pl.Datetime("us")), "strength", "kind").sort("at", "kind", "strength")
+    if known.is_empty():
+        return parts.blank("No strength yet", "A memory has none before it is known and active.")
+    kinds = {kind: _thinned(known.filter(pl.col("kind") == kind)) for kind in ("measured", "forecast")}
+    measured, forecast = kinds["measured"], kinds["forecast"]
+    if not measured.is_empty() and not forecast.is_empty():
+        forecast = pl.concat([measured.tail(1).with_columns(pl.lit("forecast").alias("kind")), forecast])
+    shown = pl.concat([measured, forecast])
+    now = measured if not measured.is_empty() else forecast.head(1)
+    title = f"Its strength is {part(now['strength'][-1])}"
+    title += f"; forgettable from {fades_at.date()} on unless referenced" if fades_at else ""
+    rows = [
+        {"at": parts.instant(at), "series": kind, "value": parts.number(strength)}
+        for at, strength, kind in shown.iter_rows()
+    ]
+    y = alt.Y("value:Q", title="Strength (0–1)", scale=alt.Scale(domain=[0, 1]))
+    times = shown["at"].to_list()
+    layers = parts.line_layers(rows, [name for name in kinds if name in shown["kind"]], times, "UTC day", y)
+    for words, at in sorted((bands or {}).items()):
+        rule = alt.Chart(alt.InlineData(values=[{"value": at, "text": f"{parts.label(words)} {part(at)}"}]))
+        layers += [
+            rule.mark_rule(color=GREY, strokeDash=[2, 4]).encode(y),
+            rule.mark_text(align="left", baseline="bottom", dx=3, dy=-2, fontSize=10, color=TEXT).encode(
+                y, alt.Text("text:N"), x=alt.value(0)
+            ),
+        ]
+    if fades_at:
+        rule = alt.Chart(alt.InlineData(values=[{"at": parts.instant(fades_at)}]))
+        layers.append(rule.mark_rule(color=RED, strokeDash=[4, 2]).encode(parts.time_axis(times, "UTC day")))
+    last = forecast.tail(1).rows()
+    described = f"In {(last[0][0] - now['at'][-1]).days:,} days it would be {part(last[0][1])}." if last else ""
+    subtitle = "Strength from 0 to 1; dashed: forecast if nothing refers to it"
+    subtitle += "; upright dashes: when it is forgettable" if fades_at else ""
+    return parts.drawn(layers, title, subtitle, described, 200)
+
+
+def _thinned(frame: pl.DataFrame) -> pl.DataFrame:
+    """At most about 200 rows, evenly taken, the last among them."""
+    step = max(1, -(-frame.height // 200))
+    return frame.reverse().gather_every(step).reverse()

@@ -1,0 +1,25 @@
+-- question: How many active memories fade on which day, if nothing refers to any of them from now on?
+-- columns: day (UTC day) – the first is that of the publish; fading_count (memories) – become forgettable at its
+--   beginning, in the first row those that have already; cumulative_count (memories) – forgettable by then; active_count
+--   (memories) – active at the publish, faded or not
+-- params: days=90; project=%
+SELECT
+    days.day::DATE AS day,
+    coalesce(fading.fading_count, 0) AS fading_count,
+    (sum(coalesce(fading.fading_count, 0)) OVER (ORDER BY days.day))::BIGINT AS cumulative_count,
+    (
+        SELECT count(*)
+        FROM memory_health
+        WHERE status = 'active' AND coalesce(project, '') LIKE $project ESCAPE '\'
+    ) AS active_count
+FROM (
+    SELECT unnest(range(as_of::DATE, as_of::DATE + to_days($days::INTEGER + 1), INTERVAL 1 DAY)) AS day
+    FROM (SELECT max(as_of) AS as_of FROM memory_health)
+) AS days
+LEFT JOIN (
+    SELECT greatest(fades_at::DATE, as_of::DATE) AS day, count(*) AS fading_count
+    FROM memory_health
+    WHERE status = 'active' AND fades_at IS NOT NULL AND coalesce(project, '') LIKE $project ESCAPE '\'
+    GROUP BY ALL
+) AS fading ON fading.day = days.day
+ORDER BY day

@@ -1,0 +1,16 @@
+-- question: What should be done about the active memories of each project, and how is their use going?
+-- columns: project – the project, '' is none; verdict – keep, review, forget, harmful or unproven; trend – of its use: new,
+--   strengthening, stable, weakening, stale or unproven; memories_count (memories) – active ones
+-- params: project=%
+SELECT
+    project,
+    verdict,
+    trend,
+    count(*) AS memories_count
+FROM memory_health
+WHERE status = 'active' AND coalesce(project, '') LIKE $project ESCAPE '\'
+GROUP BY project, verdict, trend
+ORDER BY
+    project,
+    list_position(['harmful', 'forget', 'review', 'unproven', 'keep'], verdict),
+    list_position(['new', 'strengthening', 'stable', 'weakening', 'stale', 'unproven'], trend)

@@ -1,0 +1,12 @@
+-- question: How many memories fit what the explorer is asked for?
+-- columns: memories_count (memories) – on all pages of `memory_explorer` together
+-- params: search=; project=%; status=%; verdict=%; trend=%; memory_type=%
+SELECT count(*) AS memories_count
+FROM memory_health
+WHERE
+    (contains(lower(coalesce(content, '')), lower($search)) OR contains(lower(memory_id), lower($search)))
+    AND coalesce(project, '') LIKE $project ESCAPE '\'
+    AND coalesce(status, '') LIKE $status ESCAPE '\'
+    AND verdict LIKE $verdict ESCAPE '\'
+    AND trend LIKE $trend ESCAPE '\'
+    AND coalesce(memory_type, '') LIKE $memory_type ESCAPE '\'

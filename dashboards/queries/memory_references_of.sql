@@ -1,0 +1,38 @@
+-- question: Which interactions stand behind each count of one memory?
+-- columns: occurred_at (UTC) – when; interaction_id – the interaction; project – its project, '' is none; agent – who;
+--   session_id – its session; is_injected – it was given the memory; is_echoed – the answer repeats its first words;
+--   in_prompt – the prompt held the same words already, NULL is not echoed; is_used – the answer relies on it in whatever
+--   words; used_score (0-1) – estimated probability of that, NULL below the threshold; success – of its latest attempt,
+--   NULL is none known; outcome_id – that attempt's outcome; methods – what found it
+-- params: memory_id; counted=; limit=50; offset=0
+-- `counted` chooses what one count is made of: injected, echoed, used, referenced, confirmed or contradicted; '' is all.
+-- `memory_interactions` has the texts, where the lake is at hand.
+SELECT
+    r.occurred_at,
+    r.interaction_id,
+    r.project,
+    r.agent,
+    r.session_id,
+    r.is_injected,
+    r.is_echoed,
+    r.in_prompt,
+    r.is_used,
+    r.used_score,
+    o.success,
+    o.outcome_id,
+    r.methods
+FROM memory_references AS r
+LEFT JOIN counted_outcomes AS o ON o.interaction_id = r.interaction_id AND o.is_deciding
+WHERE
+    r.memory_id = $memory_id
+    AND CASE $counted
+        WHEN 'injected' THEN r.is_injected
+        WHEN 'echoed' THEN r.is_echoed
+        WHEN 'used' THEN r.is_used
+        WHEN 'referenced' THEN r.is_echoed OR r.is_used
+        WHEN 'confirmed' THEN (r.is_echoed OR r.is_used) AND o.success
+        WHEN 'contradicted' THEN (r.is_echoed OR r.is_used) AND NOT o.success
+        ELSE $counted = ''
+    END
+ORDER BY r.occurred_at DESC, r.interaction_id
+LIMIT $limit::BIGINT OFFSET $offset::BIGINT

@@ -1,0 +1,148 @@
+"""The morning report: one page of one publish that needs no network, no server and no script.
+
+It is made from the serving file alone, no clock is read, and every order is the cookbook's: the same run gives the same
+bytes. Content of logs is text in it, wherever it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import duckdb
+import polars as pl
+from markupsafe import Markup
+
+from slowwave.dashboards import report_act as act
+from slowwave.dashboards import report_state as state
+from slowwave.dashboards import story
+from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.report_answers import Answers
+from slowwave.dashboards.report_parts import Section
+from slowwave.dashboards.templates import rendered
+from slowwave.flows.terminal import shortened, terminal_safe
+
+Parts = Mapping[str, tuple[str, Callable[[Answers], Section]]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sections that belong together."""
+
+    anchor: str
+    title: str
+    sections: list[Section]
+
+
+_LONGEST_WARNING = 400
+# By address and title of a group, each section's address, title (for when it cannot be told) and what makes it.
+_GROUPS: Mapping[tuple[str, str], Parts] = {
+    ("night", "The night"): {
+        "changed": ("What changed", act.changed),
+        "worse": ("What got worse this week", act.worse),
+    },
+    ("act", "Act on this"): {
+        "harmful": ("Harmful memories", act.harmful),
+        "failing": ("Strategies that keep failing", act.failing),
+        "alarms": ("Alarms", act.alarms),
+        "review": ("Review", act.review),
+        "forget": ("Forget", act.forget),
+    },
+    ("state", "How things stand"): {
+        "memories": ("Memories by verdict, trend and state", state.memories),
+        "use": ("Reinforcement over time", state.uses),
+        "confidence": ("Confidence of memories", state.confidences),
+        "calibration": ("Can the forecasts be believed?", state.grades),
+        "strategies": ("Strategies per kind of task", state.strategies),
+        "success": ("Success week by week", state.success),
+        "antipatterns": ("Anti-patterns and what works instead", state.patterns),
+        "fading": ("What fades", state.fading),
+    },
+    ("data", "The data"): {
+        "refused": ("Refused rows", state.refused),
+        "landed": ("Late rows and freshness", state.landed),
+        "runs": ("The last runs", state.runs),
+    },
+}
+_NOT_TOLD = "This publish does not hold what this section needs; another version of Slowwave made it."
+
+
+def report_html(connection: duckdb.DuckDBPyConnection, run_id: str) -> str:
+    """The report of the run whose serving file `connection` has open.
+
+    A section whose tables the file lacks says so.
+
+    Raises ValueError when the file does not hold the run, duckdb.Error when it cannot be read at all.
+    """
+    answers = Answers(connection)
+    run = _run(connection, run_id)
+    warnings, count = story.warnings(run["message"])
+    groups = [
+        Group(*named, [_section(answers, anchor, *part) for anchor, part in parts.items()])
+        for named, parts in _GROUPS.items()
+    ]
+    to_dos, headline = _to_dos(answers, count)
+    page = rendered(
+        "report.html.jinja",
+        styles=Markup(_styles()),  # noqa: S704 - our own files
+        day=f"{run['as_of']:%Y-%m-%d}",
+        headline=headline,
+        to_dos=to_dos,
+        freshness=[*story.freshness(run, _newest(answers)), story.published(run)],
+        warnings=[shortened(terminal_safe(warning), _LONGEST_WARNING) for warning in warnings],
+        warnings_said=story.warned(count, len(warnings)),
+        groups=groups,
+        facts=_facts(run),
+        hashes=run["table_hashes"],
+        command=command_line("sql", "FROM runs ORDER BY run_id DESC LIMIT 1"),
+    )
+    return f"{page}\n"
+
+
+def _to_dos(answers: Answers, warnings: int) -> tuple[list[story.ToDo], str]:
+    try:
+        found = act.to_dos(answers, warnings)
+        return found, story.headline(found, act.known_memories(answers))
+    except (duckdb.CatalogException, duckdb.BinderException):
+        return [], _NOT_TOLD
+
+
+def _facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the numbers of a run depend on: name and value."""
+    return [
+        ("run", run["run_id"]),
+        ("version", run["version"]),
+        ("methods", ", ".join(run["methods"])),
+        ("input", run["input_hash"] or "none"),
+        ("params", run["params_hash"]),
+        ("code", run["code_hash"]),
+    ]
+
+
+def _run(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, Any]:
+    rows = connection.sql("SELECT * FROM runs WHERE run_id = $run_id", params={"run_id": run_id}).pl()
+    if rows.is_empty():
+        message = f"the file does not hold run {run_id}"
+        raise ValueError(message)
+    return rows.row(0, named=True)
+
+
+def _section(answers: Answers, anchor: str, title: str, made: Callable[[Answers], Section]) -> Section:
+    try:
+        return made(answers)
+    except (duckdb.CatalogException, duckdb.BinderException):
+        return Section(anchor, title, [_NOT_TOLD])
+
+
+def _newest(answers: Answers) -> pl.DataFrame | None:
+    try:
+        return answers.rows("freshness", 100_000)
+    except (duckdb.CatalogException, duckdb.BinderException):
+        return None
+
+
+def _styles() -> str:
+    folder = resources.files("slowwave.dashboards").joinpath("templates")
+    return "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in ("table.css", "report.css"))

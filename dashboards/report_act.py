@@ -1,0 +1,215 @@
+"""The first half of the report: what changed, and what to act on."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.dashboards import story
+from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.report_answers import ALL, Answers
+from slowwave.dashboards.report_parts import Item, Items, Section
+from slowwave.dashboards.words import sum_of
+
+WORSE_DAYS = 7
+_FIRST = 8
+_FEW = 5
+
+
+def changed(answers: Answers) -> Section:
+    """What changed since the publish before."""
+    rows = answers.rows("what_changed", 100)
+    runs = answers.counts("recent_runs", "kind", "status", limit=ALL)
+    publishes = sum_of(runs.filter((pl.col("kind") == "nightly") & (pl.col("status") == "published")))
+    section = Section("changed", "What changed", story.changes(rows, is_first=publishes <= 1))
+    happened = rows.filter(pl.col("count") > 0)
+    if happened.height:
+        labels = {"count": "how many", "example": "latest of them"}
+        columns = ["topic", "what", "count", "example"]
+        caption = "Changes by kind, with the latest of each"
+        section.tables.append(answers.table(happened.head(20), "what_changed", caption, columns, labels))
+        section.next(command_line("diff", "previous", "current"))
+    return section
+
+
+def worse(answers: Answers) -> Section:
+    """What got worse in the last days."""
+    counts = answers.counts("got_worse", "kind", "what", days=str(WORSE_DAYS))
+    section = Section("worse", "What got worse this week", story.worse(counts, WORSE_DAYS))
+    if counts.height:
+        rows = answers.rows("got_worse", _FIRST, days=str(WORSE_DAYS))
+        items = [
+            Item(
+                story.place(row["kind"], row["project"], row["what"], f"{row['day']}"),
+                story.excerpt(row["text"]),
+                story.excerpt(row["detail"]),
+                command_line("why", row["id"]),
+            )
+            for row in rows.iter_rows(named=True)
+        ]
+        caption = _first_of(rows, counts, "thing that got worse", "things that got worse")
+        section.lists.append(Items(caption, items, answers.command("got_worse", days=str(WORSE_DAYS))))
+    return section
+
+
+def _first_of(rows: pl.DataFrame, counts: pl.DataFrame, one: str, many: str) -> str:
+    """What a table shows, and how much of it."""
+    total = sum_of(counts)
+    if rows.height < total:
+        return f"The first {rows.height:,} of {total:,} {many}"
+    return f"The {one}" if total == 1 else f"All {total:,} {many}"
+
+
+def review(answers: Answers) -> Section:
+    """What waits for a person's word."""
+    kinds = answers.counts("review_queue", "kind")
+    section = Section("review", "Review", story.reviews(kinds, answers.count("review_by_project")))
+    if not kinds.height:
+        return section
+    rows = answers.rows("review_queue", _FIRST)
+    items = [
+        Item(
+            story.place(row["kind"], row["project"], story.sessions(row["sessions"])),
+            story.excerpt(row["text"]),
+            story.excerpt(row["reason"]),
+            command_line("review", "show", row["item_id"]),
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+    caption = _first_of(rows, kinds, "item that waits", "items that wait, in the order of the queue")
+    section.lists.append(Items(caption, items, answers.command("review_queue")))
+    projects = answers.rows("review_by_project", _FEW)
+    if projects.height > 1:
+        columns = ["project", "items", *(name for name in _KINDS if projects[name].sum()), "first_seen_at"]
+        section.tables.append(answers.table(projects, "review_by_project", "What waits, by project", columns))
+    section.next(command_line("review", "list"))
+    return section
+
+
+_KINDS = ("harmful", "contradictions", "outdated", "candidates", "merges", "doubtful", "fading", "unused")
+
+
+def forget(answers: Answers) -> Section:
+    """What may be archived."""
+    rules = answers.counts("forgetting_plan", "rule", "is_shadow")
+    quotas = answers.rows("forgetting_quotas", 1000)
+    section = Section("forget", "Forget", story.forgettable(rules, quotas))
+    if rules.height:
+        rows = answers.rows("forgetting_plan", _FEW)
+        items = [
+            Item(
+                story.place(row["rule"], row["project"], row["memory_id"]),
+                story.excerpt(row["content"]),
+                story.excerpt(row["reason"]),
+                command_line("why", row["memory_id"]),
+            )
+            for row in rows.iter_rows(named=True)
+        ]
+        caption = _first_of(rows, rules, "planned memory", "planned memories")
+        section.lists.append(Items(caption, items, answers.command("forgetting_plan")))
+        first = rows.row(0, named=True)["memory_id"]
+        section.next(
+            command_line("forget", "plan"),
+            command_line("forget", "apply", dry_run=True),
+            command_line("forget", "hold", first, reason="still needed"),
+        )
+    unmet = quotas.filter(~pl.col("is_met"))
+    if unmet.height:
+        section.tables.append(answers.table(unmet.head(_FEW), "forgetting_quotas", "Quotas that are not met"))
+    return section
+
+
+def harmful(answers: Answers) -> Section:
+    """Which memories lower success."""
+    flags = answers.counts("helping_and_hurting_memories", "is_harmful")
+    bases = answers.counts("helping_and_hurting_memories", "lift_basis")
+    rows = answers.rows("helping_and_hurting_memories", _FEW)
+    worst = rows.filter(pl.col("is_harmful").fill_null(value=False))
+    section = Section("harmful", "Harmful memories", story.harms(flags, bases))
+    if worst.height:
+        items = [
+            Item(
+                story.place(row["project"], row["memory_id"]),
+                story.excerpt(row["content"]),
+                story.harm(row),
+                command_line("why", row["memory_id"]),
+            )
+            for row in worst.iter_rows(named=True)
+        ]
+        caption = "Memories that lower success, worst first"
+        section.lists.append(Items(caption, items, answers.command("helping_and_hurting_memories")))
+        section.next(command_line("review", "list", kind="harmful"))
+    return section
+
+
+def failing(answers: Answers) -> Section:
+    """Which strategies keep failing, and what succeeds instead."""
+    total = answers.count("costliest_anti_patterns")
+    rows = answers.rows("costliest_anti_patterns", _FEW)
+    counts = answers.counts("got_worse", "kind", "what", days=str(WORSE_DAYS))
+    is_new = (pl.col("kind") == "anti-pattern") & (pl.col("what") == "fails since")
+    section = Section(
+        "failing",
+        "Strategies that keep failing",
+        story.failing(total, sum_of(counts.filter(is_new)), WORSE_DAYS),
+    )
+    if total:
+        items = [
+            Item(
+                story.place(row["kind"], row["project"], row["agent"], row["task_type"]),
+                story.excerpt(row["pattern"]),
+                story.failure(row),
+                command_line("why", row["pattern"]),
+            )
+            for row in rows.iter_rows(named=True)
+        ]
+        caption = f"Costliest first, {rows.height:,} of {total:,}"
+        section.lists.append(Items(caption, items, answers.command("costliest_anti_patterns")))
+    return section
+
+
+def alarms(answers: Answers) -> Section:
+    """What is wrong with which project."""
+    levels = answers.counts("alarms", "level")
+    section = Section("alarms", "Alarms", story.alarmed(levels, answers.counts("project_health", "status")))
+    if levels.height:
+        rows = answers.rows("alarms", _FIRST)
+        section.tables.append(answers.table(rows, "alarms", _first_of(rows, levels, "alarm", "alarms")))
+    projects = answers.rows("project_health", _FEW)
+    if projects.height:
+        columns = [
+            "project",
+            "status",
+            "active_count",
+            "candidate_count",
+            "reference_count",
+            "mean_strength",
+            "junk_share",
+        ]
+        section.tables.append(answers.table(projects, "project_health", "Projects, those with alarms first", columns))
+    return section
+
+
+def planned(answers: Answers) -> int:
+    """How many memories the plan would archive."""
+    rules = answers.counts("forgetting_plan", "rule", "is_shadow")
+    return sum_of(rules.filter(~pl.col("is_shadow")))
+
+
+def to_dos(answers: Answers, warnings: int) -> list[story.ToDo]:
+    """What a person should act on."""
+    flags = answers.counts("helping_and_hurting_memories", "is_harmful")
+    quotas = answers.counts("forgetting_quotas", "is_met")
+    return story.to_dos(
+        waiting=answers.count("review_queue"),
+        planned=planned(answers),
+        harmful=sum_of(flags.filter(pl.col("is_harmful").fill_null(value=False))),
+        failing=answers.count("costliest_anti_patterns"),
+        alarms=answers.count("alarms"),
+        unmet_quotas=sum_of(quotas.filter(~pl.col("is_met"))),
+        warnings=warnings,
+    )
+
+
+def known_memories(answers: Answers) -> int:
+    """How many memories are known."""
+    return sum_of(answers.rows("memories_by_state", int(ALL)), "memories_count")

@@ -1,0 +1,93 @@
+"""The child process that answers one query of the SQL page, so that no query can harm the dashboard or its readers.
+
+What it is asked comes on standard input, as `SqlQuestion` writes it; the answer goes to standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.query_output import cell_text
+from slowwave.flows.run_ids import utc_now
+from slowwave.flows.settings import settings_from_environment
+from slowwave.flows.sql import answer_query, result_writer
+from slowwave.flows.terminal import shortened, terminal_safe
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from slowwave.flows.query_connection import DuckDBConfig
+
+SECONDS = 30
+SHOWN_ROWS = 1_000
+COUNTED_ROWS = 100_000
+LIMITS: DuckDBConfig = {"memory_limit": "1GB", "max_temp_directory_size": "2GB", "threads": 2}
+# What DuckDB does not count, such as the rows read from the lake, is limited too.
+_MOST_MEMORY = 4 * 2**30
+_MORE_SECONDS = 5
+_BATCH_ROWS = 500
+_MAX_CELL = 300
+
+
+def main() -> None:
+    """Answer the question; the exit code is 1 when that failed, and why stands on standard error."""
+    signal.alarm(SECONDS + _MORE_SECONDS)  # where nobody is left to end it
+    resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+    asked = json.load(sys.stdin)
+    try:
+        answer_query(
+            settings_from_environment(),
+            asked["query"],
+            asked["values"],
+            serving=Path(asked["serving"]),
+            cut=utc_now(),
+            write=write_first_rows if asked["output"] == "first rows" else result_writer(asked["output"]),
+            limits=LIMITS,
+        )
+    except (UserError, typer.BadParameter) as error:
+        sys.stderr.write(str(error))
+        raise SystemExit(1) from error
+
+
+def write_first_rows(
+    connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement, params: Mapping[str, str]
+) -> None:
+    """Write the first rows as JSON: names and types of the columns, texts of the cells (null is NULL), rows in all.
+
+    Rows are counted up to `COUNTED_ROWS`, and then `is_more`.
+    """
+    connection.execute(statement, params)
+    columns = connection.description or []
+    cells: list[list[str | None]] = []
+    count = 0
+    while count <= COUNTED_ROWS and (rows := connection.fetchmany(_BATCH_ROWS)):
+        cells += [[_cell(value) for value in row] for row in rows[: SHOWN_ROWS - len(cells)]]
+        count += len(rows)
+    answer = {
+        "names": [name for name, *_ in columns],
+        "types": [str(dtype) for _, dtype, *_ in columns],
+        "cells": cells,
+        "count": min(count, COUNTED_ROWS),
+        "is_more": count > COUNTED_ROWS,
+    }
+    json.dump(answer, sys.stdout)
+
+
+def _cell(value: object) -> str | None:
+    if value is None:
+        return None
+    # shortened first: a text may be megabytes long
+    return shortened(terminal_safe(shortened(cell_text(value), _MAX_CELL)), _MAX_CELL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""What the morning report says of the state of things, as `story.py` does: answers of the cookbook as sentences."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.dashboards.words import counted, interval, listed, moment, named, part, quoted, sentence, sum_of
+
+Sentences = list[str]
+
+_URGENT_FIRST = ("harmful", "forget", "review", "unproven", "keep")
+_COIN = 0.5
+_LATE_HOURS = 24
+
+
+def memories(rows: pl.DataFrame, states: pl.DataFrame) -> Sentences:
+    """How memories are. `rows`: of `memories_by_verdict`; `states`: of `memories_by_state`."""
+    active = sum_of(rows, "memories_count")
+    told = []
+    if not active:
+        told.append("No memory is active yet: a memory counts from a change with status active on.")
+    else:
+        per = dict(rows.group_by("verdict").agg(pl.col("memories_count").sum()).iter_rows())
+        found = [f"{per[verdict]:,} {verdict}" for verdict in _URGENT_FIRST if per.get(verdict)]
+        told.append(f"{counted(active, 'active memory', 'active memories')}, by verdict: {listed(found)}.")
+    other = states.filter(pl.col("status").is_null() | (pl.col("status") != "active"))
+    of_status = other.group_by(pl.col("status").fill_null("injected but never landed"), maintain_order=True)
+    counts = [f"{count:,} {status}" for status, count in of_status.agg(pl.col("memories_count").sum()).iter_rows()]
+    return told + ([sentence(f"Not active: {listed(counts)}")] if counts else [])
+
+
+def uses(days: pl.DataFrame) -> Sentences:
+    """How memories were used, day by day. `days`: of the recipe `references_by_day`."""
+    if days.is_empty():
+        return ["No interaction was given a memory, and in no answer a use was detected yet."]
+    last = days.row(-1, named=True)
+    return [
+        (
+            f"On {last['day']}, the newest day with evidence, {counted(last['injected_interactions'], 'interaction')} "
+            f"had a memory, and {counted(last['referenced_memories'], 'memory', 'memories')} were echoed or used."
+        ),
+        "Detected uses are a lower bound: no detected use is not proof of none.",
+    ]
+
+
+def confidences(rows: pl.DataFrame, total: int) -> Sentences:
+    """How sure the confidence of memories is. `rows`: of `most_confident`; `total`: how many there are in all."""
+    if not total:
+        return ["No active memory has a confidence yet: that needs attempts that used one, and how they ended."]
+    above, below = (rows.filter(condition).height for condition in (_is_above(), _is_below()))
+    shown = "it" if total == 1 else f"the {rows.height:,} with most evidence"
+    first = rows.row(0, named=True)
+    return [
+        (
+            f"{counted(total, 'active memory has', 'active memories have')} a confidence. Of {shown}, the "
+            f"90 % credible interval lies wholly above .50 for {above:,} and wholly below for {below:,}; for the rest "
+            "the evidence does not say."
+        ),
+        (
+            f"Most evidence: {part(first['confidence'])} "
+            f"({interval(first['confidence_low'], first['confidence_high'])}), "
+            f"used in {counted(first['confirmed_count'], 'attempt')} that succeeded and "
+            f"{first['contradicted_count']:,} that failed{_expected(first['contradicted_expected'])}: "
+            f"{quoted(first['content'])}"
+        ),
+    ]
+
+
+def _is_above() -> pl.Expr:
+    return pl.col("confidence_low") > _COIN
+
+
+def _is_below() -> pl.Expr:
+    return pl.col("confidence_high") < _COIN
+
+
+def _expected(failures: float | None) -> str:
+    return "" if failures is None else f" ({failures:.1f} expected)"
+
+
+def strategies(best: pl.DataFrame, total: int, reliable: pl.DataFrame, trends: pl.DataFrame) -> Sentences:
+    """Which strategy to use.
+
+    `best`: of `best_strategies`; `total`: how many there are; `reliable`: by is_reliable; `trends`: of
+    `worsening_strategies` by trend.
+    """
+    if not total:
+        return ["No strategy was tried yet: that needs outcomes with a strategy."]
+    first = best.row(0, named=True)
+    where = " / ".join(named(first[name]) for name in ("project", "agent", "task_type") if first[name])
+    sure = sum_of(reliable.filter("is_reliable"))
+    told = [
+        (
+            f"For {sure:,} of {counted(total, 'kind of task', 'kinds of task')} the tried strategy with the highest "
+            "lower bound is reliable: enough attempts, and a lower bound above .50."
+        ),
+        (
+            f"Highest lower bound of all: {quoted(first['strategy'])} ({where or 'no project'}): estimated success "
+            f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
+            f"{interval(first['confidence_low'], first['confidence_high'])}; {counted(first['attempts'], 'attempt')}."
+        ),
+    ]
+    moves = [f"{count:,} {trend}" for trend, count in trends.select("trend", "rows").iter_rows()]
+    return told + ([sentence(f"{listed(moves)}, by the last 28 days beside all before")] if moves else [])
+
+
+def success(weeks: pl.DataFrame) -> Sentences:
+    """How success goes. `weeks`: of the recipe `success_by_week`, newest first."""
+    if weeks.is_empty():
+        return ["No outcome is known yet."]
+    last = weeks["week"][0]
+    found = [
+        f"{named(row['project'])} {part(row['success_rate'])} of {counted(row['attempts'], 'attempt')}"
+        for row in weeks.filter((pl.col("week") == last) & (pl.col("attempts") > 0)).head(3).to_dicts()
+    ]
+    return [sentence(f"In the week of {last}: {'; '.join(found)}")] if found else [f"No attempt in the week of {last}."]
+
+
+def patterns(states: pl.DataFrame) -> Sentences:
+    """What became of failing strategies. `states`: rows of `anti_patterns_by_state` by state."""
+    if states.is_empty():
+        return ["No strategy was ever found to keep failing."]
+    words = {"open": "open", "dormant": "dormant (not tried lately)", "closed": "closed (has succeeded since)"}
+    found = [f"{count:,} {words.get(state, state)}" for state, count in states.select("state", "rows").iter_rows()]
+    return [sentence(f"{counted(sum_of(states), 'anti-pattern')}: {listed(found)}")]
+
+
+def fading(days: pl.DataFrame) -> Sentences:
+    """How many memories fade. `days`: of the recipe `decay_forecast`, its first row the day of the publish."""
+    active = int(days["active_count"][0] or 0) if days.height else 0
+    if not active:
+        return ["No memory is active, so none fades."]
+    faded, cumulative = days["fading_count"][0], days["cumulative_count"][-1]
+    gone = f"{faded:,} {'has' if faded == 1 else 'have'} faded"
+    soon = f"{cumulative:,} will have within {counted(days.height - 1, 'day')} if nothing refers to any of them"
+    told = f"Of {counted(active, 'active memory', 'active memories')}, {gone}, and {soon}."
+    return [told, "Only use counts: a reference lifts a memory again."]
+
+
+def need(cutoffs: pl.DataFrame) -> Sentences:
+    """Whether need_30d can be believed. `cutoffs`: of the recipe `need_calibration`, newest first."""
+    graded = cutoffs.filter(pl.col("skill").is_not_null())
+    if graded.is_empty():
+        return ["need_30d cannot be graded yet: that needs 30 days after a Monday on which memories were known."]
+    row = graded.row(0, named=True)
+    limits = "" if row["skill_low"] is None else f" (90 % interval {interval(row['skill_low'], row['skill_high'])})"
+    told = (
+        f"Of the {counted(row['memories_count'], 'forecast')} of {row['cutoff_at']:%Y-%m-%d}, need_30d spares "
+        f"{part(row['skill'])} of the base rate's log loss{limits}; below 0 it is worse."
+    )
+    if row["calibration_error"] is None or row["calibration_error_if_perfect"] is None:
+        return [told]
+    return [
+        told,
+        (
+            f"Calibration error {part(row['calibration_error'])}; a perfect forecaster would score "
+            f"{part(row['calibration_error_if_perfect'])} on as many memories."
+        ),
+    ]
+
+
+def refused(reasons: pl.DataFrame) -> Sentences:
+    """What was refused. `reasons`: of the recipe `quarantine_reasons`, most rows first."""
+    total = sum_of(reasons, "refused")
+    if not total:
+        return ["No row was ever refused."]
+    first = reasons.row(0, named=True)
+    often = f"{counted(first['refused'], 'row')}: {quoted(first['reason'])}"
+    many = counted(reasons.height, "reason")
+    return [f"{counted(total, 'row was', 'rows were')} refused so far, for {many}; most often, {often}"]
+
+
+def landed(days: pl.DataFrame) -> Sentences:
+    """How rows arrived. `days`: of the recipe `landed_by_day`."""
+    if days.is_empty():
+        return ["No row has landed yet."]
+    rows, late = sum_of(days, "rows_count"), sum_of(days, "late_count")
+    told = f"{counted(rows, 'row is', 'rows are')} in the tables as their last versions"
+    return [f"{told}; {late:,} were recorded more than {_LATE_HOURS} hours after they happened."]
+
+
+def freshness(rows: pl.DataFrame) -> Sentences:
+    """How recent each kind of row is. `rows`: of the recipe `freshness`."""
+    newest = rows.group_by("landed_table").agg(pl.col("newest_at").max()).sort("landed_table").drop_nulls()
+    if newest.is_empty():
+        return []
+    return [sentence("newest: " + "; ".join(f"{table} {moment(at)}" for table, at in newest.iter_rows()))]
+
+
+def nights(rows: pl.DataFrame) -> Sentences:
+    """How the last runs ended. `rows`: of the recipe `recent_runs`, newest first."""
+    failed = rows.filter(pl.col("status") == "failed").height
+    last = rows.row(0, named=True)
+    took = "" if last["seconds"] is None else f" after {last['seconds']:,.1f} seconds"
+    some = f"{failed:,}" if failed else "none"
+    return [f"The newest run: {last['kind']}, {last['status']}{took}. Of the {rows.height:,} shown, {some} failed."]

@@ -1,0 +1,246 @@
+"""What the dashboard's pages share: choices that stand in the address, tables, sentences and commands.
+
+The address is the state: a widget shows what the query says, and what a person changes is written there first. Text
+from logs is drawn by `said`, `told`, `table`, `figures` and `command` alone, which show it and never take it for
+Markdown or HTML.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+import streamlit as st
+
+from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.cookbook import cookbook, exactly
+from slowwave.dashboards.html_table import Link, table_html
+from slowwave.dashboards.published import Published
+from slowwave.dashboards.templates import rendered
+from slowwave.flows.query_output import cell_text
+from slowwave.flows.terminal import shortened, spreadsheet_safe, terminal_safe
+
+ANY = "%"
+PAGE_ROWS = 50
+_LABEL_CHARACTERS = 60
+_TEXT_CHARACTERS = 20_000
+_PROJECTS_LISTED = 500
+_NO_PROJECT = "(no project)"
+
+
+def said(*sentences: str) -> None:
+    """A paragraph of plain text."""
+    st.html(rendered("said.html.jinja", text=" ".join(sentence for sentence in sentences if sentence)))
+
+
+def whole_text(text: str, *, label: str) -> None:
+    """A text with its lines as they are, its first characters where it is very long; `label` says what it is."""
+    lines = [terminal_safe(line) for line in text[:_TEXT_CHARACTERS].split("\n")]
+    st.html(rendered("text.html.jinja", text="\n".join(lines), label=label))
+    if len(text) > _TEXT_CHARACTERS:
+        said(f"These are the first {_TEXT_CHARACTERS:,} of {len(text):,} characters.")
+
+
+def told(level: Literal["note", "warning", "error"], text: str, todo: str = "") -> None:
+    """A message that stands out, and what to do about it."""
+    st.html(rendered("told.html.jinja", level=level, text=text, todo=todo))
+
+
+def section(title: str, says: str = "") -> None:
+    """A heading of ours, with the sentence that answers first."""
+    st.header(title, anchor=False)
+    if says:
+        said(says)
+
+
+def command(*words: str, purpose: str, **options: str | bool | Sequence[str]) -> None:
+    """A `slowwave` command to copy (see `command_line`); where none can be copied safely, a hint in its place."""
+    line = command_line(*words, **options)
+    if line:
+        said(f"{purpose}:")
+        st.code(line, language=None, wrap_lines=True)
+    else:
+        said(f"{purpose}: `slowwave {words[0]}`, with an id that holds characters no shell takes as they are.")
+
+
+def asked(name: str, **params: str) -> None:
+    """Which recipe of the cookbook a table or chart comes from, as the command that asks it again."""
+    recipe = cookbook()[name]
+    given = [f"{param}={value}" for param, value in params.items() if recipe.params.get(param) != value]
+    line = command_line("sql", name, param=given) or f"slowwave sql {name} …"
+    st.html(rendered("asked.html.jinja", question=recipe.question, line=line))
+
+
+def table(
+    frame: pl.DataFrame,
+    name: str,
+    *,
+    caption: str,
+    columns: Sequence[str] = (),
+    links: Mapping[str, Link] | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> None:
+    """Rows of a recipe's answer as a table (see `table_html`)."""
+    st.html(table_html(frame, cookbook()[name], caption=caption, columns=columns, links=links, labels=labels))
+
+
+def drawn(chart: Any) -> None:  # noqa: ANN401 - an Altair chart of whatever kind
+    """A chart over the whole width; its own description is what screen readers say."""
+    st.altair_chart(chart, width="stretch")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with what it counts, what there is to know of it, and where it leads ('' nowhere)."""
+
+    value: str
+    label: str
+    note: str = ""
+    link: str = ""
+
+
+def figures(shown: Iterable[Figure], *, label: str) -> None:
+    """Numbers side by side; `label` says what they are about."""
+    st.html(rendered("figures.html.jinja", figures=list(shown), label=label))
+
+
+def address(name: str) -> str:
+    """What the address says of a choice; '' is nothing."""
+    return st.query_params.get(name, "")
+
+
+def choice(
+    label: str,
+    name: str,
+    options: Sequence[str],
+    *,
+    unchosen: str,
+    shown: Callable[[str], str] = str,
+    key: str = "",
+) -> str:
+    """One of some options, '' where none is chosen; it stands in the address as `name`."""
+    key = key or f"choice_{name}"
+    chosen = address(name)
+    st.session_state[key] = chosen if chosen in options else None
+    st.selectbox(
+        label,
+        list(options),
+        index=None,
+        format_func=shown,
+        placeholder=unchosen,
+        key=key,
+        on_change=_to_address,
+        args=(key, name),
+    )
+    return st.session_state[key] or ""
+
+
+def typed(label: str, name: str, *, placeholder: str = "", most: int = 200) -> str:
+    """A text a person types; it stands in the address as `name`."""
+    key = f"typed_{name}"
+    st.session_state[key] = address(name)[:most]
+    st.text_input(label, key=key, placeholder=placeholder, max_chars=most, on_change=_to_address, args=(key, name))
+    return st.session_state[key]
+
+
+def project_choice(projects: Sequence[str], *, label: str = "Project") -> str | None:
+    """A project, None for all of them, '' for what belongs to none; in the address as `project` or `no_project`.
+
+    Of very many projects the first ones of `projects` are offered; any other may be typed.
+    """
+    key = "choice_project"
+    chosen = "" if address("no_project") else address("project") or None
+    offered = [*projects[:_PROJECTS_LISTED]]
+    if chosen is not None and chosen not in offered:
+        offered.append(chosen)
+    labels = _labels(offered)
+    st.session_state[key] = chosen
+    is_short = len(projects) <= _PROJECTS_LISTED
+    st.selectbox(
+        label,
+        offered,
+        index=None,
+        format_func=lambda project: labels.get(project, str(project)),
+        placeholder="All projects" if is_short else f"All {len(projects):,} projects: choose or type one",
+        accept_new_options=not is_short,
+        key=key,
+        on_change=_project_to_address,
+        args=(key,),
+    )
+    return chosen
+
+
+def csv_of(rows: pl.DataFrame) -> str:
+    """Rows as CSV that no spreadsheet takes for formulas."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([spreadsheet_safe(name) for name in rows.columns])
+    for row in rows.iter_rows():
+        writer.writerow([spreadsheet_safe(value) if isinstance(value, str) else cell_text(value) for value in row])
+    return text.getvalue()
+
+
+def pattern(project: str | None) -> str:
+    """A project as the recipes' param takes it."""
+    return ANY if project is None else exactly(project)
+
+
+def memory_projects(published: Published) -> list[str]:
+    """Projects that have memories, the largest first."""
+    return _memory_projects(published.run_id, published)
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _memory_projects(run_id: str, _published: Published) -> list[str]:  # noqa: ARG001 - what the answer is kept by
+    return _published.answer("memory_use_by_project")["project"].to_list()
+
+
+def page_number(count: int, rows: int = PAGE_ROWS) -> int:
+    """The page of a long table that is shown, from 1 on; it stands in the address as `page`."""
+    pages = max(1, -(-count // rows))
+    given = address("page")
+    number = min(max(1, int(given)), pages) if given.isascii() and given.isdigit() and len(given) < len("9" * 9) else 1
+    if pages > 1:
+        st.session_state["page"] = number
+        st.pagination(pages, key="page", on_change=_to_address, args=("page", "page"))
+    return number
+
+
+def _to_address(key: str, name: str) -> None:
+    """Write what was chosen into the address; another choice begins at the first page again."""
+    if name != "page":
+        st.query_params.pop("page", None)
+    value = st.session_state[key]
+    if value in (None, "") or (name == "page" and value == 1):
+        st.query_params.pop(name, None)
+    else:
+        st.query_params[name] = str(value)
+
+
+def _project_to_address(key: str) -> None:
+    for name in ("page", "project", "no_project"):
+        st.query_params.pop(name, None)
+    project = st.session_state[key]
+    if project:
+        st.query_params["project"] = project
+    elif project == "":
+        st.query_params["no_project"] = "yes"
+
+
+def _labels(projects: Sequence[str]) -> dict[str, str]:
+    """A label on one line for each project, no two alike."""
+    labels: dict[str, str] = {}
+    taken: set[str] = set()
+    for project in projects:
+        label = shortened(terminal_safe(project), _LABEL_CHARACTERS) if project else _NO_PROJECT
+        number, unique = 1, label
+        while unique in taken:
+            number += 1
+            unique = f"{label} ({number})"
+        taken.add(unique)
+        labels[project] = unique
+    return labels

@@ -1,0 +1,77 @@
+"""Numbers as they stand in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import polars as pl
+
+from slowwave.flows.terminal import shortened, terminal_safe
+
+_SHOWN_CHARACTERS = 80
+_DAY = timedelta(days=1)
+_HOUR = timedelta(hours=1)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 memory`, `2 memories`, `no memories`."""
+    named = one if count == 1 else many or f"{one}s"
+    return f"{count:,} {named}" if count else f"no {named}"
+
+
+def part(value: float) -> str:
+    """A share or probability to two digits, without the nought: `.60`, `1.00`, `−.07`."""
+    text = f"{abs(value):.2f}"
+    sign = "−" if value < 0 and float(text) else ""
+    return sign + text.removeprefix("0")
+
+
+def change(value: float, digits: int = 3) -> str:
+    """A difference, with its sign: `+.005`, `−.012`."""
+    text = f"{abs(value):.{digits}f}"
+    return ("−" if value < 0 and float(text) else "+") + text.removeprefix("0")
+
+
+def interval(low: float, high: float) -> str:
+    """`.60–.95`; where an end is below 0 `−.10 to .20`."""
+    joint = "–" if low >= 0 else " to "
+    return f"{part(low)}{joint}{part(high)}"
+
+
+def sum_of(frame: pl.DataFrame, column: str = "rows") -> int:
+    """The sum of a column of counts, 0 without rows."""
+    return int(frame[column].sum())
+
+
+def listed(parts: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+
+
+def quoted(text: str | None) -> str:
+    """The beginning of a text from a log, in quotation marks, on one line."""
+    return f"“{shortened(terminal_safe(shortened(text or '', _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS)}”"
+
+
+def named(project: str | None) -> str:
+    """A project's name on one line; what belongs to none says so."""
+    return shortened(terminal_safe(shortened(project or "", _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS) or "no project"
+
+
+def moment(time: datetime) -> str:
+    """`2026-04-01 00:00Z`, in UTC."""
+    return f"{time:%Y-%m-%d %H:%M}Z"
+
+
+def span(length: timedelta) -> str:
+    """A length of time in its largest fitting unit: `3 hours`, `12 days`."""
+    if length < 2 * _HOUR:
+        return counted(max(0, round(length / timedelta(minutes=1))), "minute")
+    return counted(round(length / _HOUR), "hour") if length < 2 * _DAY else counted(round(length / _DAY), "day")
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital at its beginning and a full stop at its end."""
+    ended = text if text.endswith((".", "!", "?", "…")) else f"{text}."
+    return ended[:1].upper() + ended[1:]

@@ -1,0 +1,28 @@
+-- severity: fail
+-- landed_days has all counted outcomes, day by day, and no fewer interactions than a project's memories were found in.
+SELECT 'outcomes' AS landed_table, NULL AS project, day, l.rows_count, o.found
+FROM (
+    SELECT day, sum(rows_count) AS rows_count
+    FROM landed_days
+    WHERE landed_table = 'outcomes'
+    GROUP BY day
+) AS l
+FULL JOIN (
+    SELECT created_at::DATE AS day, count(*) AS found
+    FROM counted_outcomes
+    GROUP BY day
+) AS o USING (day)
+WHERE l.rows_count IS DISTINCT FROM o.found
+UNION ALL
+SELECT 'interactions', project, day, l.rows_count, r.found
+FROM (
+    SELECT project, occurred_at::DATE AS day, count(DISTINCT interaction_id) AS found
+    FROM memory_references
+    GROUP BY project, day
+) AS r
+LEFT JOIN (
+    SELECT project, day, rows_count
+    FROM landed_days
+    WHERE landed_table = 'interactions'
+) AS l USING (project, day)
+WHERE coalesce(l.rows_count, 0) < r.found

@@ -1,0 +1,146 @@
+"""`slowwave export`: published tables as Parquet or CSV files for other tools, one file a table.
+
+A file holds the table's rows sorted by key, so that two exports of one run are the same bytes, on whatever machine
+with the locked versions. Rows pass through in small batches, however many there are.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.publish_diff import find_run
+from slowwave.flows.query_connection import DuckDBConfig, locked_connection
+from slowwave.flows.query_output import cell_text
+from slowwave.flows.settings import Settings
+from slowwave.flows.store import write_durably
+from slowwave.flows.terminal import spreadsheet_safe, terminal_safe
+from slowwave.transforms.schema import Table
+from slowwave.transforms.serving_tables import SERVING
+
+if TYPE_CHECKING:
+    import duckdb
+
+# What DuckDB may hold while it sorts; more is spilled to the disk.
+_LIMITS: DuckDBConfig = {"memory_limit": "512MB"}
+_BATCH_ROWS = 1_024
+# A row group is what a reader holds at once.
+_GROUP_ROWS = 32 * _BATCH_ROWS
+_GROUP_BYTES = 32 * 2**20
+
+
+def run_export(
+    settings: Settings,
+    tables: Sequence[str],
+    *,
+    output: Literal["parquet", "csv"],
+    to: str,
+    run: str = "current",
+    force: bool,
+) -> None:
+    """Write `tables` (none named: all) of a run into the folder `to`, which is made, and print what was written.
+
+    Raises UserError when nothing is published, the run or a table is not known, or a file is there already and `force`
+    is not given: then nothing is written. OSError when the folder cannot be written.
+    """
+    path = find_run(settings, run)
+    with locked_connection(path, limits=_LIMITS) as connection:
+        held = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+        targets = {table: Path(to) / f"{table.name}.{output}" for table in _chosen(tables, held, path.stem)}
+        there = [target for target in targets.values() if target.is_symlink() or target.exists()]
+        if there and not force:
+            message = f"{there[0]} is there already{_and_more(there)}: --force writes over it"
+            raise UserError(message)
+        for table, target in targets.items():
+            rows = _write(connection, table, target, output)
+            sys.stdout.write(f"{terminal_safe(str(target))}  {rows:,} rows  {target.stat().st_size:,} bytes\n")
+    sys.stderr.write(f"slowwave: exported {len(targets)} table{'s' if len(targets) != 1 else ''} of run {path.stem}\n")
+    sys.stdout.flush()
+
+
+def _chosen(named: Sequence[str], held: set[str], run_id: str) -> list[type[Table]]:
+    """The declared tables that are named, each once; none named: all that the run has."""
+    declared = {table.name: table for table in SERVING}
+    for name in named:
+        if name not in declared:
+            near = difflib.get_close_matches(name, declared, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(declared)}"
+            message = f"{name!r} is no published table: {hint}"
+            raise UserError(message)
+        if name not in held:
+            message = f"run {run_id} has no table {name}: it was published by another version"
+            raise UserError(message)
+    return [declared[name] for name in dict.fromkeys(named)] or [table for table in SERVING if table.name in held]
+
+
+def _and_more(there: Sequence[Path]) -> str:
+    return f", and {len(there) - 1} more" if len(there) > 1 else ""
+
+
+def _write(
+    connection: duckdb.DuckDBPyConnection, table: type[Table], target: Path, output: Literal["parquet", "csv"]
+) -> int:
+    """Write one table; returns how many rows."""
+    key = ", ".join(f'"{name}"' for name in table.key)
+    relation = connection.sql(f'SELECT * FROM "{table.name}" ORDER BY {key}')  # noqa: S608 - declared names
+    reader = relation.to_arrow_reader(_BATCH_ROWS)
+    write = _write_parquet if output == "parquet" else _write_csv
+    counted = [0]
+    write_durably(target, lambda aside: write(aside, reader.schema, _counting(reader, counted)))
+    return counted[0]
+
+
+def _counting(batches: Iterator[pa.RecordBatch], counted: list[int]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        counted[0] += batch.num_rows
+        yield batch
+
+
+def _write_parquet(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
+    with path.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for group in _groups(batches):
+            writer.write_table(pa.Table.from_batches(group, schema), row_group_size=_GROUP_ROWS)
+
+
+def _groups(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """The batches gathered into row groups."""
+    group: list[pa.RecordBatch] = []
+    rows = held = 0
+    for batch in batches:
+        group.append(batch)
+        rows += batch.num_rows
+        held += batch.nbytes
+        if rows >= _GROUP_ROWS or held >= _GROUP_BYTES:
+            yield group
+            group, rows, held = [], 0, 0
+    if group:
+        yield group
+
+
+def _write_csv(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
+    """A header and one record a row: NULL is empty, a list is JSON, what a spreadsheet would run begins with '."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(schema.names)
+        for batch in batches:
+            writer.writerows(zip(*map(_csv_cells, batch.columns), strict=True))
+
+
+def _csv_cells(column: pa.Array) -> list[Any]:
+    values = column.to_pylist()
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return values  # the writer takes them, and None, as they are
+    if pa.types.is_string(column.type):
+        return [value if value is None else spreadsheet_safe(value) for value in values]
+    if pa.types.is_nested(column.type):
+        return [cell_text(value) for value in values]
+    text = {value: cell_text(value) for value in set(values)}  # of few distinct times, each is told once
+    return [text[value] for value in values]

@@ -1,0 +1,92 @@
+"""`slowwave report` and the end of a night: the morning report of a publish, written as one HTML file.
+
+It lies in `reports/<run>.html`, and `reports/latest.html` is a link to that of current. Reports outlive the serving
+files they were made from; `prune` keeps the newest.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import typer
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.publish_diff import find_run
+from slowwave.flows.query_connection import error_lines, locked_connection
+from slowwave.flows.serving import current_run
+from slowwave.flows.settings import Settings
+from slowwave.flows.store import write_durably
+
+STANDARD_OUTPUT = "-"
+_LATEST = "latest.html"
+
+
+def reports_folder(settings: Settings) -> Path:
+    """Where reports are."""
+    return settings.home / "reports"
+
+
+def report_file(settings: Settings, run_id: str) -> Path:
+    """Where the report of a run is, or would be."""
+    return reports_folder(settings) / f"{run_id}.html"
+
+
+def run_report(settings: Settings, run: str, to: str | None) -> None:
+    """Write the report of a run into `to` (None: into the reports folder) and print where; `-` prints the report.
+
+    Raises UserError when nothing is published, there is no such run, or its file is damaged.
+    """
+    serving = find_run(settings, run)
+    if to == STANDARD_OUTPUT:
+        typer.echo(_report_of(serving), nl=False)
+    elif to is None:
+        typer.echo(str(write_report(settings, serving)))
+    else:
+        report = _report_of(serving)
+        write_durably(Path(to), lambda aside: aside.write_bytes(report))
+        typer.echo(to)
+
+
+def write_report(settings: Settings, serving: Path) -> Path:
+    """Write the report of a serving file where it belongs; of current, `latest.html` leads to it from then on.
+
+    Nobody ever sees half of it, and no lock is needed: two who write it write the same.
+
+    Raises UserError when the file is damaged, OSError when the disk cannot be written.
+    """
+    report, path = _report_of(serving), report_file(settings, serving.stem)
+    write_durably(path, lambda aside: aside.write_bytes(report))
+    current = current_run(settings)
+    if current is not None and current.stem == serving.stem:
+        write_durably(path.with_name(_LATEST), lambda aside: aside.symlink_to(path.name))
+    return path
+
+
+def reported(settings: Settings) -> str:
+    """Write the report of current if it is not there, and say where it is, or why it is not; '' before any publish.
+
+    Whatever goes wrong is said and no more: the publish stands.
+    """
+    serving = current_run(settings)
+    if serving is None:
+        return ""
+    path = report_file(settings, serving.stem)
+    try:
+        return str(path if path.exists() else write_report(settings, serving))
+    except Exception as error:  # noqa: BLE001 - a fault of the report is none of the night
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        return f"not written: {reason}; `slowwave report` tries again"
+
+
+def _report_of(serving: Path) -> bytes:
+    # charts take a second to load, and the status needs none
+    from slowwave.dashboards.report import report_html
+
+    try:
+        with locked_connection(serving) as connection:
+            return report_html(connection, serving.stem).encode()
+    except (duckdb.Error, ValueError) as error:
+        said = error_lines(error) if isinstance(error, duckdb.Error) else str(error)
+        message = f"{serving} cannot be reported on: {said}"
+        raise UserError(message) from error

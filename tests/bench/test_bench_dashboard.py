@@ -1,0 +1,150 @@
+"""The dashboard over 1,000,000 memories: what the server takes to draw a page, and that of one memory."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import duckdb
+import pytest
+from measured_steps import printed
+from small_home import SmallHome
+from streamlit.testing.v1 import AppTest
+
+from slowwave.dashboards.pages.memories import memories_page
+from slowwave.dashboards.pages.memory import memory_page
+from slowwave.dashboards.pages.overview import overview_page
+from slowwave.dashboards.published import Published
+from slowwave.data.sample import write_sample
+from slowwave.flows.land import path_deliveries
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import land_paths, parse_as_of, start_run
+
+pytestmark = pytest.mark.bench
+
+MEMORIES, RUNS, MOST_SECONDS = 1_000_000, 24, 1.0
+# copies of each memory's rows: about 5,000,000 of the history and 3,000,000 references
+COPIED_HISTORY, COPIED_REFERENCES = 900, 350
+WORDS = (
+    "coin",
+    "index",
+    "review",
+    "zebra",
+    "deploy 7",
+    "mem-0163-",
+    "Imani",
+    "%",
+    "prefers",
+    "endpoint",
+    "42",
+    "the q",
+)
+
+ENLARGE = """
+CREATE TEMP TABLE few AS FROM memory_health;
+DELETE FROM memory_health;
+INSERT INTO memory_health
+SELECT few.* REPLACE (
+    memory_id || '-' || n AS memory_id,
+    CASE WHEN project = '' THEN '' ELSE project || '-' || n % 100 END AS project,
+    content || ' Case ' || hash(memory_id, n) % 100000 || ', seen in week ' || n % 53 || '.' AS content,
+    created_at - to_seconds((n * 37)::BIGINT) AS created_at,
+    strength * (1 - (n % 97) / 1000) AS strength,
+    need_30d * (1 - (n % 89) / 1000) AS need_30d,
+    confidence_low * (1 - (n % 83) / 1000) AS confidence_low,
+    review_value * (1 - (n % 79) / 1000) AS review_value
+)
+FROM few, range(CAST(ceil($memories / (SELECT count(*) FROM few)) AS BIGINT)) AS copies (n)
+ORDER BY memory_id
+LIMIT $memories;
+"""
+COPY = """
+CREATE TEMP TABLE few_{table} AS FROM {table};
+DELETE FROM {table};
+INSERT INTO {table}
+SELECT few_{table}.* REPLACE (memory_id || '-' || n AS memory_id)
+FROM few_{table}, range({copies}) AS copies (n)
+ORDER BY {key};
+"""
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Published]:
+    """The publish of the sample logs, enlarged."""
+    folder = tmp_path_factory.mktemp("bench")
+    home = SmallHome(folder / "home")
+    write_sample(folder / "logs", seed=7, days=30)
+    with writer_lock(home.settings, "land"):
+        land_paths(start_run(home.settings, "land"), path_deliveries([str(folder / "logs")]))
+    home.nightly(parse_as_of("2026-04-01"))
+    serving = folder / home.settings.current.resolve().name
+    shutil.copy(home.settings.current, serving)
+    enlarge(serving)
+    found = Published(serving)
+    yield found
+    found.close()
+
+
+def enlarge(serving: Path) -> None:
+    with duckdb.connect(serving) as connection:
+        connection.execute("SET preserve_insertion_order = true")
+        for statement in connection.extract_statements(ENLARGE):
+            connection.execute(statement, {"memories": MEMORIES} if "memories" in statement.named_parameters else None)
+        for table, copies, key in (
+            ("memory_health_history", COPIED_HISTORY, "memory_id, day"),
+            ("memory_references", COPIED_REFERENCES, "memory_id, interaction_id"),
+        ):
+            connection.execute(COPY.format(table=table, copies=copies, key=key))
+
+
+def script(page, published):
+    """Streamlit runs this function's text: it knows nothing of this module."""
+    page(published)
+
+
+def seconds(page: Callable[[Published], None], published: Published, chosen: Mapping[str, str]) -> tuple[float, float]:
+    """What drawing a page takes for somebody who opens it by its address: by the clock, and of all cores together."""
+    session = AppTest.from_function(script, kwargs={"page": page, "published": published}, default_timeout=120)
+    session.query_params.update(chosen)
+    begun, busy = time.perf_counter(), time.process_time()
+    session.run()
+    took = time.perf_counter() - begun, time.process_time() - busy
+    assert not session.exception
+    return took
+
+
+VIEWS = {
+    "overview": (overview_page, [{} for _ in range(RUNS)]),
+    "memories, first page": (memories_page, [{} for _ in range(RUNS)]),
+    "memories, searched": (memories_page, [{"search": WORDS[n % len(WORDS)]} for n in range(RUNS)]),
+    "memories, filtered": (
+        memories_page,
+        [{"project": f"tidewater-{n}", "verdict": ("keep", "review")[n % 2], "status": "active"} for n in range(RUNS)],
+    ),
+    "memories, sorted": (
+        memories_page,
+        [{"sort": ("references", "needed", "weakest", "surest", "newest", "last_used")[n % 6]} for n in range(RUNS)],
+    ),
+    "memories, deep page": (memories_page, [{"page": str(10_000 + 77 * n)} for n in range(RUNS)]),
+    "one memory": (memory_page, [{"memory_id": f"mem-{100 + n:04}-{n * 3}"} for n in range(RUNS)]),
+    "no such memory": (memory_page, [{"memory_id": f"mem-{100 + n:04}x"} for n in range(RUNS)]),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_bench_dashboard(published: Published, name: str) -> None:
+    page, choices = VIEWS[name]
+    took, busy = zip(*(seconds(page, published, chosen) for chosen in choices), strict=True)
+    p95 = _part(took, 0.95)
+    printed(
+        f"{name}, {MEMORIES:,} memories",
+        f"p50 {_part(took, 0.5):.2f} s, p95 {p95:.2f} s, first {took[0]:.2f} s; CPU p50 {_part(busy, 0.5):.2f} s, "
+        f"p95 {_part(busy, 0.95):.2f} s, first {busy[0]:.2f} s",
+    )
+    assert p95 < MOST_SECONDS
+
+
+def _part(values: Sequence[float], share: float) -> float:
+    return sorted(values)[int(len(values) * share)]

@@ -1,0 +1,132 @@
+"""Search, filters, pages, addresses and downloads of the explorer, and the numbers of one memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+from browser_pages import drawn, opened, rows_of
+from hostile_rows import PROJECT, TEXTS
+from playwright.sync_api import Browser, Page, expect
+
+from slowwave.dashboards.links import memory_link, project_view
+
+OF_PROJECT = "project = '" + PROJECT.replace("'", "''") + "'"
+_COUNTS = ("eligible", "injected", "echoed", "used", "references", "confirmed", "contradicted")
+
+
+def _shown_count(page: Page) -> int:
+    """The memories in all that the caption of the explorer tells."""
+    caption = page.locator("caption").first.inner_text()
+    found = re.search(r"of ([\d,]+) memor", caption)
+    assert found is not None, caption
+    return int(found[1].replace(",", ""))
+
+
+def _counted(dashboard, holds: str) -> int:
+    with duckdb.connect(dashboard.home.settings.current, read_only=True) as connection:
+        ((count,),) = connection.sql("FROM memory_health").filter(holds).count("*").fetchall()
+    return count
+
+
+def test_a_search_finds_what_the_table_holds_and_stands_in_the_address(dashboard, page: Page):
+    opened(page, f"{dashboard.address}/memories")
+    everything = _shown_count(page)
+    assert everything == _counted(dashboard, "true")
+    page.get_by_label("Search in texts and ids").fill("CALLED")
+    page.keyboard.press("Enter")
+    expect(page.locator("caption").first).to_contain_text(f"of {len(TEXTS)} memories")
+    assert "search=CALLED" in page.url
+    opened(page, page.url)
+    assert _shown_count(page) == len(TEXTS)
+
+
+def test_a_filter_is_exact_and_stands_in_the_address(dashboard, page: Page):
+    opened(page, f"{dashboard.address}/memories")
+    page.get_by_label("State", exact=True).click()
+    page.get_by_role("option", name="candidate").click()
+    candidates = _counted(dashboard, "status = 'candidate'")
+    expect(page.locator("caption").first).to_contain_text(f"of {candidates:,} memories")
+    assert "status=candidate" in page.url
+    opened(page, f"{dashboard.address}/{project_view('memories', PROJECT)}")
+    assert _shown_count(page) == _counted(dashboard, OF_PROJECT)
+
+
+@pytest.mark.parametrize(
+    ("asked", "holds"),
+    [
+        ("memories?verdict=review&sort=newest", "verdict = 'review'"),
+        ("memories?trend=new&status=active", "trend = 'new' AND status = 'active'"),
+        ("memories?search=%25_%27%3B--", "false"),
+    ],
+)
+def test_an_address_alone_is_the_view(dashboard, browser: Browser, asked, holds):
+    context = browser.new_context()
+    page = context.new_page()
+    opened(page, f"{dashboard.address}/{asked}")
+    count = _counted(dashboard, holds)
+    if count:
+        assert _shown_count(page) == count
+    else:
+        expect(page.get_by_text("No memory fits")).to_be_visible()
+    assert page.url.endswith(asked)
+    context.close()
+
+
+def test_a_second_page_goes_on_where_the_first_ended(dashboard, page: Page):
+    opened(page, f"{dashboard.address}/memories?sort=memory_id")
+    first = [row[0] for row in rows_of(page, "memories")[1:]]
+    page.get_by_role("button", name="2", exact=True).click()
+    expect(page.locator("caption").first).to_contain_text("51 to")
+    drawn(page)
+    second = [row[0] for row in rows_of(page, "memories")[1:]]
+    assert len(first) == 50
+    assert max(first) < min(second)
+
+
+@pytest.mark.parametrize("order", ["reference_count DESC", "contradicted_count DESC", "eligible_count"])
+def test_a_memory_has_the_numbers_that_why_tells(dashboard, page: Page, order):
+    with duckdb.connect(dashboard.home.settings.current, read_only=True) as connection:
+        found = connection.sql("FROM memory_health").order(f"{order}, memory_id").limit(1).select("memory_id")
+        ((memory_id,),) = found.fetchall()
+    told = json.loads(dashboard.home.run("why", memory_id, "--format", "json").stdout)
+    opened(page, f"{dashboard.address}/{memory_link(memory_id)}")
+    shown = {
+        item.locator(".sw-label").inner_text(): int(item.locator(".sw-value").inner_text().replace(",", ""))
+        for item in page.locator("[aria-label='Interactions counted for this memory'] li").all()
+    }
+    assert shown == {name: told["counts"][name] for name in _COUNTS}
+    for reason in told["memory"]["reasons"]:
+        expect(page.get_by_text(reason).first).to_be_visible()
+    for name in ("injected", "confirmed", "references"):
+        if not told["counts"][name]:
+            continue
+        chosen = "referenced" if name == "references" else name
+        opened(page, f"{dashboard.address}/{memory_link(memory_id)}&counted={chosen}")
+        listed = [row[0] for row in rows_of(page, "interaction")[1:]]
+        assert listed == [row["interaction_id"] for row in told[name]][:50]
+
+
+def test_a_download_is_the_rows_shown_with_no_formula_in_them(dashboard, page: Page, tmp_path: Path):
+    opened(page, f"{dashboard.address}/{project_view('memories', PROJECT)}")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download these rows as CSV").click()
+    download.value.save_as(tmp_path / "memories.csv")
+    rows = list(csv.reader(io.StringIO((tmp_path / "memories.csv").read_bytes().decode("utf-8-sig"))))
+    assert len(rows) == 1 + _counted(dashboard, OF_PROJECT)
+    cells = [cell for row in rows for cell in row]
+    assert any(TEXTS["formula"] in cell for cell in cells)
+    assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for cell in cells)
+
+
+def test_an_unknown_memory_is_told_with_those_like_it(dashboard, page: Page):
+    opened(page, f"{dashboard.address}/memory?memory_id=mem-02310")
+    expect(page.get_by_text("no memory mem-02310 is known")).to_be_visible()
+    page.get_by_role("link", name="mem-0231", exact=True).click()
+    drawn(page)
+    assert page.url.endswith("memory?memory_id=mem-0231")

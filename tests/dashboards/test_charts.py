@@ -1,0 +1,327 @@
+"""Every chart: of nothing, of one row, of NULLs, of hostile texts and of a million rows; in any order of its rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import altair as alt
+import polars as pl
+import pytest
+
+from slowwave.dashboards import charts
+from slowwave.dashboards.chart_theme import chart_words
+from slowwave.dashboards.charts_parts import LABEL_WIDTH
+
+CONTROLS = "\x1b\x01\x9b\u202e\u2028"
+HOSTILE = f'<b>{CONTROLS}</svg><script>alert(1)</script>"><img src=x onerror=alert(1)> ]]> =1+1 \n\t\ufffe'
+MANY = 1_000_000
+MOST_VALUES = 520
+Make = Callable[[pl.DataFrame], "alt.LayerChart | None"]
+Columns = dict[str, Any]
+
+DAY, TIME = date(2026, 3, 1), datetime(2026, 3, 2)  # noqa: DTZ001 - times are naive and hold UTC
+ESTIMATE = {"confidence": 0.7, "confidence_low": 0.55, "confidence_high": 0.85}
+TASK = {"project": "shop", "agent": "coder", "task_type": "bugfix"}
+GRADES = {"method": "heuristic/1", "metric": "calibration_error", "value": 0.1}
+# One row of the recipe each chart is drawn from.
+CASES: dict[str, tuple[Make, Columns]] = {
+    "memories_by_verdict": (
+        charts.memories_by_verdict,
+        {"project": "shop", "verdict": "forget", "trend": "stale", "memories_count": 3},
+    ),
+    "memories_by_state": (
+        charts.memories_by_state,
+        {"status": "active", "strength_state": "weak", "memories_count": 3},
+    ),
+    "reinforcement_over_time": (
+        charts.reinforcement_over_time,
+        {"day": DAY, "injected_interactions": 9, "echoing_interactions": 4, "using_interactions": 2},
+    ),
+    "confidence_intervals": (
+        charts.confidence_intervals,
+        {"label": "linter", "group": "shop", "attempts": 12, **ESTIMATE},
+    ),
+    "calibration": (charts.calibration, {"cutoff_at": TIME, "method": "heuristic/1", "brier": 0.2, "attempts": 30}),
+    "calibration_error": (charts.calibration, GRADES),
+    "strategies_per_task": (
+        charts.strategies_per_task,
+        {**TASK, "strategy": "test first", "attempts": 12, **ESTIMATE},
+    ),
+    "best_strategies": (
+        charts.strategies_per_task,
+        {**TASK, "strategy": "test first", "attempts": 12, "strategies_tried": 2, **ESTIMATE},
+    ),
+    "costliest_anti_patterns": (
+        charts.anti_patterns,
+        {
+            **TASK,
+            "pattern": "rerun",
+            "kind": "avoid",
+            "failures": 9,
+            "attempts": 10,
+            "expected_failures": 2.0,
+            "better_alternative": "test first",
+        },
+    ),
+    "anti_patterns_by_state": (
+        charts.anti_patterns,
+        {**TASK, "state": "open", "kind": "avoid", "pattern": "rerun", "failure_rate": 0.9, "baseline_rate": 0.2},
+    ),
+    "decay_forecast": (
+        charts.decay_forecast,
+        {"day": DAY, "fading_count": 2, "cumulative_count": 2, "active_count": 9},
+    ),
+    "quarantine_reasons": (charts.quarantine_reasons, {"field": "prompt", "reason": "prompt is blank", "refused": 2}),
+    "landed_by_day": (
+        charts.landed_by_day,
+        {"landed_table": "interactions", "day": DAY, "rows_count": 20, "late_count": 1},
+    ),
+    "memory_timeline": (charts.memory_timeline, {"day": DAY, "eligible": 9, "injected": 3, "referenced": 1}),
+    "memory_strength": (
+        partial(charts.memory_strength, bands={"forgettable below": 0.1}, fades_at=TIME),
+        {"at": TIME, "strength": 0.8, "kind": "measured"},
+    ),
+    "success_by_week": (charts.success_by_week, {"week": DAY, "project": "shop", "attempts": 20, "success_rate": 0.6}),
+    "need_calibration": (
+        charts.need_calibration,
+        {
+            "cutoff_at": TIME,
+            "skill": 0.1,
+            "skill_low": 0.0,
+            "skill_high": 0.2,
+            "calibration_error": 0.03,
+            "calibration_error_if_perfect": 0.02,
+        },
+    ),
+    "result_of_names": (charts.result_chart, {"name": "shop", "count": 3}),
+    "result_over_time": (charts.result_chart, {"at": TIME, "count": 3, "share": 0.5}),
+    "result_over_numbers": (charts.result_chart, {"strength": 0.3, "need": 0.5}),
+}
+DRAWN = [name for name in CASES if not name.startswith("result_")]
+
+
+def frame_of(columns: Columns, rows: int = 1) -> pl.DataFrame:
+    return pl.DataFrame([columns]).select(pl.all().repeat_by(rows).explode())
+
+
+def many_of(columns: Columns, rows: int) -> pl.DataFrame:
+    """Rows that differ in every column but those that are one of a few words."""
+    at = pl.int_range(rows)
+    words = {"verdict", "trend", "status", "strength_state", "kind", "state", "metric", "method", "landed_table"}
+    made = {}
+    for name, value in columns.items():
+        if isinstance(value, datetime):
+            made[name] = pl.lit(value) + pl.duration(hours=at)
+        elif isinstance(value, date):
+            made[name] = pl.lit(value) + pl.duration(days=at % 30_000)
+        elif isinstance(value, str):
+            made[name] = pl.lit(value) if name in words else pl.lit(value + " ") + (at % 50_021).cast(pl.String)
+        elif isinstance(value, float):
+            made[name] = pl.lit(value) + (at % 97) * 1e-4
+        else:
+            made[name] = pl.lit(value) + at % 13
+    return pl.select(**made)
+
+
+def chart_of(name: str, frame: pl.DataFrame) -> alt.LayerChart:
+    drawn = CASES[name][0](frame)
+    assert drawn is not None
+    return drawn
+
+
+def values_in(spec: object) -> Iterator[list[dict[str, Any]]]:
+    if isinstance(spec, dict):
+        for key, value in spec.items():
+            if key == "datasets":
+                yield from value.values()
+            yield from values_in(value)
+    elif isinstance(spec, list):
+        for item in spec:
+            yield from values_in(item)
+
+
+def rows_of(spec: object) -> list[dict[str, Any]]:
+    """The values that stand in rows."""
+    return [row for values in values_in(spec) for row in values if "row" in row]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_nothing_to_draw_is_said(name):
+    chart = chart_of(name, frame_of(CASES[name][1]).clear())
+    title, subtitle, description = chart_words(chart)
+    assert title.startswith("No ")
+    assert subtitle
+    assert description.startswith(title)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_row_has_title_description_and_axes(name):
+    chart = chart_of(name, frame_of(CASES[name][1]))
+    title, subtitle, description = chart_words(chart)
+    assert title
+    assert subtitle
+    assert description.startswith(title)
+    spec = json.dumps(chart.to_dict())
+    assert '"url"' not in spec
+    assert '"href"' not in spec
+    titled = [str(channel.get("title") or "") for layer in chart.to_dict()["layer"] for channel in channels(layer)]
+    assert any(titled) or name in {"calibration_error", "decay_forecast"}  # one row is not enough for a picture
+
+
+def channels(layer: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(layer.get("encoding", {}).values())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nulls_in_every_column_are_no_error(name):
+    columns = CASES[name][1]
+    whole = frame_of(columns, 3)
+    for column in columns:
+        half = whole.with_columns(pl.when(pl.int_range(pl.len()) == 0).then(pl.col(column)).alias(column))
+        none = whole.with_columns(pl.lit(None, whole.schema[column]).alias(column))
+        for frame in (half, none):
+            drawn = CASES[name][0](frame)
+            if drawn is not None:
+                json.dumps(drawn.to_dict(), allow_nan=False)
+    everything = whole.with_columns(pl.lit(None, dtype).alias(column) for column, dtype in whole.schema.items())
+    drawn = CASES[name][0](everything)
+    assert drawn is None or drawn.to_dict()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_hostile_texts_are_short_and_without_controls(name):
+    columns = {key: HOSTILE * 20 if isinstance(value, str) else value for key, value in CASES[name][1].items()}
+    kept = {key: value for key, value in CASES[name][1].items() if key in {"metric", "kind"}}
+    spec = chart_of(name, frame_of(columns | kept)).to_dict()
+    written = json.dumps(spec, ensure_ascii=False)
+    assert not [char for char in CONTROLS if char in written]
+    longest = max((len(text) for text in texts_in(spec["layer"])), default=0)
+    assert longest <= 3 * LABEL_WIDTH + 60
+
+
+def test_hostile_names_of_columns_are_only_titles():
+    frame = pl.DataFrame({HOSTILE * 20: ["x"], HOSTILE: [1], "datum.x['y']": [2]})
+    for columns in (frame.columns, frame.columns[1:]):
+        chart = charts.result_chart(frame.select(columns))
+        assert chart is not None
+        assert max(map(len, texts_in(chart.to_dict()["layer"]))) <= 3 * LABEL_WIDTH
+        assert not [char for char in CONTROLS if char in json.dumps(chart.to_dict(), ensure_ascii=False)]
+
+
+def texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(item)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_million_rows_are_a_few_hundred_marks(name):
+    spec = chart_of(name, many_of(CASES[name][1], MANY)).to_dict()
+    assert max(len(values) for values in values_in(spec)) <= MOST_VALUES
+    assert len(json.dumps(spec)) < 200_000
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_order_of_rows_does_not_matter(name):
+    frame = many_of(CASES[name][1], 2_000)
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=7)
+    assert chart_of(name, frame).to_dict() == chart_of(name, shuffled).to_dict()
+
+
+def test_titles_say_what_to_conclude():
+    verdicts = pl.DataFrame(
+        {
+            "project": ["a", "b", "a"],
+            "verdict": ["forget", "forget", "keep"],
+            "trend": ["stale", "new", None],
+            "memories_count": [2, 1, 117],
+        }
+    )
+    assert chart_words(charts.memories_by_verdict(verdicts))[0] == (
+        "120 active memories: 0 to review, 3 to forget, 0 harmful"
+    )
+    fading = pl.DataFrame(
+        {
+            "day": [DAY, DAY + timedelta(days=1), DAY + timedelta(days=30)],
+            "fading_count": [4, 1, 2],
+            "cumulative_count": [4, 5, 7],
+            "active_count": [90] * 3,
+        }
+    )
+    title, subtitle, description = chart_words(charts.decay_forecast(fading))
+    assert title == "3 of 90 active memories fade in the next 30 days unless referenced"
+    assert "4 of them today" in subtitle
+    assert "4 have faded already; 3 more do so within 30 days" in description
+
+
+def test_titles_without_a_count_are_sentences_too():
+    none = {"memories_by_state": {"status": "archived"}, "landed_by_day": {"late_count": 0}}
+    none["memory_timeline"] = {"injected": 0, "referenced": 0}
+    titles = {name: chart_words(chart_of(name, frame_of(CASES[name][1] | change)))[0] for name, change in none.items()}
+    assert titles == {
+        "memories_by_state": "No memory is active",
+        "landed_by_day": "None of 20 rows was recorded more than 24 hours after it happened",
+        "memory_timeline": "No answers refer to it; no interactions were given it",
+    }
+
+
+def test_weeks_are_compared_with_both_simple_forecasts():
+    rows = [
+        (TIME, "heuristic/1", 0.20), (TIME, "base_rate/1", 0.25), (TIME, "laplace/1", 0.19),
+        (TIME + timedelta(days=7), "heuristic/1", 0.21), (TIME + timedelta(days=7), "base_rate/1", 0.22),
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["cutoff_at", "method", "brier"], orient="row")
+    title = chart_words(charts.calibration(frame))[0]
+    assert (
+        title
+        == "Smaller error than the base rate in 2 of 2 weeks and than (successes + 1) / (attempts + 2) in 0 of 1 week"
+    )
+
+
+def test_of_several_strategies_the_highest_lower_bound_is_marked():
+    one = {**TASK, "strategy": "test first", "attempts": 12, **ESTIMATE}
+    other = {**one, "strategy": "guess", "confidence_low": 0.2}
+    alone = {**one, "task_type": "review", "strategy": "read twice", "attempts": 1}
+    spec = charts.strategies_per_task(pl.DataFrame([other, alone, one])).to_dict()
+    marks = {row["row"].split("\n")[0]: row["mark"] for row in rows_of(spec)}
+    assert marks == {
+        "test first": "highest lower bound among tried strategies",
+        "guess": "also tried",
+        "read twice": "the only one tried: no choice",
+    }
+
+
+def test_the_same_label_in_two_projects_has_two_rows():
+    row = {"label": "linter", "group": None, "attempts": 3, **ESTIMATE}
+    spec = charts.confidence_intervals(pl.DataFrame([row, row, {**row, "group": "shop"}])).to_dict()
+    labels = {row["row"] for row in rows_of(spec)}
+    assert len(labels) == 3
+    assert {label.split("\n")[0] for label in labels} == {"linter", "linter (2)"}
+
+
+def test_what_was_left_out_is_said():
+    row = {"label": "linter", "group": "shop", "attempts": 3, **ESTIMATE}
+    frame = many_of(row, 60)
+    assert "the 25 with most attempts of 60" in chart_words(charts.confidence_intervals(frame))[1]
+    reasons = pl.DataFrame({"field": [""] * 20, "reason": [f"reason {at}" for at in range(20)], "refused": [1] * 20})
+    rows = next(values_in(charts.quarantine_reasons(reasons).to_dict()))
+    assert rows[-1] == {"row": "8 other reasons\n8 rows", "value": 8}
+    landed = pl.DataFrame({"at": [TIME + timedelta(hours=at) for at in range(5000)], "n": range(5000)})
+    chart = charts.result_chart(landed)
+    assert chart is not None
+    assert chart_words(chart)[1] == "Averages of 10 neighbouring rows each, of 5,000 rows"
+
+
+def test_results_without_numbers_are_not_drawn():
+    assert charts.result_chart(pl.DataFrame({"a": ["x"], "b": ["y"]})) is None
+    assert charts.result_chart(pl.DataFrame({"a": [[1]], "b": [True]})) is None
+    assert charts.result_chart(pl.DataFrame({"a": [1.0]})) is None
+    assert charts.result_chart(pl.DataFrame({"a": ["x"], "b": [float("nan")]})) is None
+    assert charts.result_chart(pl.DataFrame()) is None
+    assert charts.result_chart(pl.DataFrame({"a": ["x"], "b": ["1.5"]}).cast({"b": pl.Decimal(20, 2)})) is not None

@@ -1,0 +1,239 @@
+"""The pages of strategies, observations, review and runs: what they say of a log whose answers are known."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drawn_pages import IGNORED, Draw, bodies, commands, drawn, published_by, words
+from hostile_rows import HUGE, PROJECT, TEXTS, hostile_rows
+from small_home import SmallHome, interaction, memory
+from taught_rows import AS_OF, taught_rows
+
+from slowwave.dashboards.cookbook import cookbook
+from slowwave.dashboards.pages.observations import observations_page
+from slowwave.dashboards.pages.review import review_page
+from slowwave.dashboards.pages.runs import runs_page
+from slowwave.dashboards.pages.sql import sql_page
+from slowwave.dashboards.pages.strategies import strategies_page
+from slowwave.dashboards.published import Published
+
+PAGES: list[Draw] = [strategies_page, observations_page, review_page, runs_page, sql_page]
+pytestmark = pytest.mark.filterwarnings(IGNORED)
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory):
+    home = SmallHome(tmp_path_factory.mktemp("taught") / "home")
+    home.land(*taught_rows())
+    home.land(
+        memory("old port", changed_at="2026-03-01T10:00:00Z", project="facts", content="The API port is 8080"),
+        memory("new port", changed_at="2026-03-02T08:00:00Z", project="facts", content="The API port is 9090"),
+        memory("cache on", project="facts", content="The response cache is enabled"),
+        memory("cache off", project="facts", content="The response cache is disabled"),
+        memory("taken back", changed_at="2026-01-01T08:00:00Z"),
+        interaction("then", created_at="2026-01-02T08:00:00Z"),
+        memory("taken back", changed_at="2026-01-03T08:00:00Z", status="invalid"),
+        memory("refused", confidence=2),
+        interaction(
+            "late", recorded_at="2026-03-09T09:00:00Z", response="Decision: prices are kept in a table of cents."
+        ),
+    )
+    home.nightly(AS_OF)
+    published = published_by(home)
+    yield published
+    published.close()
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    home = SmallHome(tmp_path_factory.mktemp("hostile") / "home")
+    home.land(*hostile_rows(), memory("no project", project=TEXTS["script"], content=TEXTS["markdown"], confidence=9))
+    home.nightly(datetime(2026, 5, 1))  # noqa: DTZ001 - times are naive and hold UTC everywhere
+    published = published_by(home)
+    yield published
+    published.close()
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    home = SmallHome(tmp_path_factory.mktemp("empty") / "home")
+    home.nightly(AS_OF)
+    published = published_by(home)
+    yield published
+    published.close()
+
+
+def asked_id(published: Published, sql: str) -> str:
+    with published.cursor() as cursor:
+        return cursor.sql(sql).fetchall()[0][0]
+
+
+def test_the_strategy_to_use_is_said_first(taught):
+    said = words(drawn(strategies_page, taught, task_type="deploy"))
+    assert "Highest lower bound among 3 tried strategies: “free the port” (depot / coder / deploy)" in said
+    assert "90 % credible interval" in said
+    assert "best" not in said.split("slowwave sql best_strategies")[0]
+    assert said.index("free the port") < said.index("restart the server")
+
+
+def test_only_strategies_that_were_chosen_are_listed(taught):
+    app = drawn(strategies_page, taught, project="depot", agent="nobody", task_type="deploy")
+    assert [box.options for box in app.selectbox] == [["depot"], ["coder"], ["deploy"]]
+    app.selectbox[2].select("deploy").run()
+    assert app.query_params["task_type"] == "deploy"
+    assert "No strategy was tried yet" in words(drawn(strategies_page, taught, project="elsewhere"))
+
+
+def test_a_failing_strategy_stands_with_its_evidence_and_alternative(taught):
+    said = words(drawn(strategies_page, taught))
+    row = taught.answer("anti_patterns_by_state").row(0, named=True)
+    assert "2 open" in said  # one is a hard task: everyone fails
+    assert "Surely better among tried strategies: “free the port”" in said
+    assert f"restart the server port <number> is in use 1 {row['baseline_rate']:.3g} {row['e_value']:,.0f}" in said
+    assert "1 weakening" in said  # guess
+
+
+def test_one_strategy_has_its_wordings_and_a_command(taught):
+    row = next(row for row in taught.answer("strategies").to_dicts() if row["strategy"].startswith("restart"))
+    app = drawn(strategies_page, taught, strategy=row["strategy_id"])
+    assert "Restart the servers!" in words(app)
+    assert f"slowwave why {row['strategy_id']}" in commands(app)
+    assert "not known" in words(drawn(strategies_page, taught, strategy="no such"))
+
+
+def test_facts_lead_to_their_memories(taught):
+    app = drawn(observations_page, taught, search="API PORT")
+    link = re.search(r'href="observations\?observation=(\w+)"[^>]*><bdi>The API port is 9090', bodies(app))
+    assert link
+    assert "The response cache is" not in words(app).split("slowwave sql observations")[0]
+    one = bodies(drawn(observations_page, taught, observation=link[1]))
+    assert 'href="memory?memory_id=new+port"' in one
+    assert "not known" in words(drawn(observations_page, taught, observation="no such"))
+
+
+def test_facts_at_odds_and_earlier_states_are_told(taught):
+    said = words(drawn(observations_page, taught))
+    assert "1 pair of facts of which only one can hold" in said
+    assert "1 fact has changed" in said
+    assert "The API port is 8080" in said
+
+
+def test_an_item_of_the_queue_has_its_text_and_what_can_be_said(taught):
+    item_id = asked_id(taught, "SELECT item_id FROM review_queue WHERE kind = 'contradiction'")
+    app = drawn(review_page, taught, item=item_id)
+    assert "The response cache is enabled" in words(app)
+    for line in ("show {}", "promote {}", "reject {} --memory 'cache on'", "reject {} --memory 'cache off'"):
+        assert f"slowwave review {line.format(item_id)}" in commands(app)
+    assert not any(f"merge {item_id}" in line for line in commands(app))
+    assert "does not wait" in words(drawn(review_page, taught, item="no such"))
+
+
+def test_a_candidate_stands_with_the_interactions_that_state_it(taught):
+    item_id = asked_id(taught, "SELECT item_id FROM review_queue WHERE contains(text, 'table of cents')")
+    app = drawn(review_page, taught, item=item_id)
+    assert "1 interaction in 1 session behind it" in words(app)
+    assert f"slowwave review merge {item_id} --into MEMORY_ID" in commands(app)
+    shown = taught.answer("review_interactions", item_id=item_id)
+    assert shown["interaction_id"].to_list() == ["late"]
+
+
+def test_the_queue_is_shown_by_kind_and_project(taught):
+    app = drawn(review_page, taught, kind="contradiction", project="facts")
+    assert "1 item of this kind" in words(app)
+    assert "project=facts&amp;kind=contradiction&amp;item=" in bodies(app)
+    assert "changes nothing" in words(app)
+
+
+def test_what_may_be_archived_comes_with_its_commands(taught):
+    app = drawn(review_page, taught)
+    planned = taught.answer("forgetting_plan")["memory_id"].to_list()
+    assert planned == ["taken back"]
+    assert {"slowwave forget plan", "slowwave forget apply --dry-run"} <= {*commands(app)}
+    app.selectbox(key="choice_hold").select("taken back").run()
+    assert "slowwave forget hold 'taken back' --reason 'why it is kept'" in commands(app)
+    assert app.query_params["hold"] == "taken back"
+
+
+def test_runs_tell_what_landed_late_and_what_was_refused(taught):
+    said = words(drawn(runs_page, taught))
+    assert f"Run {taught.run_id} shows what was known before" in said
+    assert "1 row was refused so far" in said
+    assert "confidence must lie between 0 and 1, not 2" in said
+    assert "1 were recorded more than 24 hours after" in said
+    assert "heuristic/1" in said
+    run = taught.answer("published_run", run_id=taught.run_id).row(0, named=True)
+    assert run["code_hash"] in said
+    refused = words(drawn(runs_page, taught, field="confidence"))
+    assert "--param field=confidence" in refused
+
+
+@pytest.mark.parametrize("draw", PAGES)
+def test_a_page_of_an_empty_publish_says_what_is_missing(empty, draw):
+    said = words(drawn(draw, empty))
+    expected: dict[Draw, Any] = {
+        strategies_page: "No strategy was tried yet: that needs outcomes with a strategy.",
+        observations_page: "No fact is known yet: that needs active memories.",
+        review_page: "Nothing waits for a person's word.",
+        runs_page: "No row was ever refused.",
+        sql_page: "memory_health",
+    }
+    assert expected[draw] in said
+
+
+def hostile_addresses(published: Published) -> list[tuple[Draw, dict[str, str]]]:
+    strategy_id = asked_id(published, "SELECT strategy_id FROM heuristics ORDER BY ALL LIMIT 1")
+    items = published.answer("review_queue")["item_id"].head(3).to_list()
+    memory_id = next(row for row in hostile_rows() if "memory_id" in row)["memory_id"]
+    return [
+        *((draw, {}) for draw in PAGES),
+        (strategies_page, {"project": PROJECT, "task_type": TEXTS["script"], "strategy": strategy_id}),
+        (observations_page, {"search": TEXTS["handler"], "observation": TEXTS["script"]}),
+        *((review_page, {"item": item_id}) for item_id in items),
+        (review_page, {"project": PROJECT, "hold": memory_id}),
+        (runs_page, {"field": TEXTS["script"]}),
+        (sql_page, {"query": "FROM memory_health"}),
+        (sql_page, {"query": "FROM interactions"}),
+        (sql_page, {"query": TEXTS["script"]}),
+        (sql_page, {"query": f'SELECT 1 AS "{TEXTS["script"]}"'}),
+        (sql_page, {"query": "SELECT $a AS said", "with_a": TEXTS["closing"]}),
+    ]
+
+
+def test_hostile_content_is_text_on_every_page(hostile, monkeypatch):
+    monkeypatch.setenv("SLOWWAVE_HOME", str(hostile.path.parents[2]))
+    for draw, address in hostile_addresses(hostile):
+        app = drawn(draw, hostile, **address)
+        html = bodies(app)
+        for tag in ("<script", "<img", "<h1", "</svg", "</style", 'onerror="', "\x1b", "\u202e"):
+            assert tag not in html, (draw, address, tag)
+        assert HUGE not in html
+        # what Streamlit takes for Markdown holds nothing of the log
+        told = [*app.markdown, *app.caption, *app.header, *app.subheader, *app.title, *app.error, *app.info]
+        labels = [*app.selectbox, *app.text_input, *app.text_area, *app.button, *app.expander]
+        for text in [element.value for element in told] + [element.label for element in labels]:
+            assert "bold" not in text, (draw, address)
+            assert "owned" not in text, (draw, address)
+
+
+def test_no_command_holds_an_id_that_does_not_print(hostile):
+    terminal = f"terminal {TEXTS['terminal']}"
+    app = drawn(review_page, hostile)
+    for line in commands(app):
+        assert line.isprintable()
+    planned = hostile.answer("forgetting_plan")["memory_id"].to_list()
+    if terminal in planned:
+        app = drawn(review_page, hostile, hold=terminal)
+        assert not any("forget hold" in line for line in commands(app))
+
+
+def test_every_recipe_of_these_pages_is_in_the_cookbook():
+    pages = Path(__file__).resolve().parents[2] / "dashboards" / "pages"
+    for name in ("strategies", "observations", "review", "runs"):
+        source = (pages / f"{name}.py").read_text()
+        asked = set(re.findall(r'(?:rows|count|counts|asked)\(\s*"(\w+)"', source))
+        assert asked
+        assert asked <= cookbook().keys()

@@ -1,0 +1,51 @@
+"""A page of the dashboard without a browser: what it draws at an address, and what a person reads in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+
+from small_home import SmallHome
+from streamlit.testing.v1 import AppTest
+
+from slowwave.dashboards.published import Published
+
+Draw = Callable[[Published], None]
+# Streamlit's own folder for the script below
+IGNORED = "ignore:Implicitly cleaning up:ResourceWarning"
+
+
+def _script(draw, published):
+    """What is run in place of the app, as text: without names of this module."""
+    draw(published)
+
+
+def drawn(draw: Draw, published: Published, **address: str) -> AppTest:
+    """A page at an address."""
+    app = AppTest.from_function(_script, args=(draw, published), default_timeout=90)
+    for name, value in address.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def bodies(app: AppTest) -> str:
+    """The HTML that a page draws itself."""
+    return "\n".join(element.proto.body for element in app.get("html"))
+
+
+def words(app: AppTest) -> str:
+    """What a person reads in it."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", bodies(app))).split())
+
+
+def commands(app: AppTest) -> list[str]:
+    """The commands to copy."""
+    return [code.value for code in app.code]
+
+
+def published_by(home: SmallHome) -> Published:
+    """What a home has published, open for reading."""
+    return Published(home.settings.current.resolve(strict=True))

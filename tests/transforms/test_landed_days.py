@@ -1,0 +1,59 @@
+"""What landed of each day: counted by project, with what was late."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave.transforms.landed_days import landed_days
+
+START = datetime(2026, 3, 1, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+_TIME = pl.Datetime("us")
+_SCHEMA = {"landed_table": pl.String, "project": pl.String, "occurred_at": _TIME, "recorded_at": _TIME}
+_DAY = timedelta(hours=24)
+_tables = st.sampled_from(["interactions", "outcomes", "memories"])
+_times = st.integers(0, 40).map(lambda hours: START + timedelta(hours=hours))
+_delays = st.sampled_from([-3.0, 0.0, 23.5, 24.0, 24.5, 48.25, 1000.125]).map(lambda hours: timedelta(hours=hours))
+_rows = st.lists(st.tuples(_tables, st.sampled_from([None, "", "shop", "../etc"]), _times, _delays), max_size=30)
+
+
+def _told(rows):
+    frame = pl.DataFrame(
+        [(table, project, at, at + delay) for table, project, at, delay in rows], schema=_SCHEMA, orient="row"
+    )
+    return landed_days(frame.lazy()).collect().rows()
+
+
+def test_a_day_is_told_by_its_rows():
+    hour = timedelta(hours=1)
+    rows = [
+        ("outcomes", "shop", START, _DAY),
+        ("outcomes", "shop", START + hour, _DAY + timedelta(microseconds=1)),
+        ("outcomes", "shop", START - hour, 36 * hour),
+        ("outcomes", "shop", START + 4 * hour, timedelta()),
+        ("interactions", None, START, timedelta()),
+        ("interactions", "", START + hour, -hour),
+    ]
+    assert _told(rows) == [
+        ("interactions", "", START.date(), 2, 0, None, START + hour, START),
+        ("outcomes", "shop", START.date(), 3, 2, 36.0, START + hour, START + 35 * hour),
+        ("outcomes", "shop", (START + _DAY).date(), 1, 0, None, START + 4 * hour, START + 4 * hour),
+    ]
+
+
+@given(rows=_rows)
+def test_every_row_is_counted_once_and_late_by_its_own_delay(rows):
+    groups = defaultdict(list)
+    for table, project, at, delay in rows:
+        groups[table, project or "", at.date()].append((at, delay))
+    expected = []
+    for key in sorted(groups):
+        of_day = groups[key]
+        late = [delay / timedelta(hours=1) for _, delay in of_day if delay > _DAY]
+        newest = max(at for at, _ in of_day), max(at + delay for at, delay in of_day)
+        expected.append((*key, len(of_day), len(late), max(late, default=None), *newest))
+    assert _told(rows) == expected

@@ -1,0 +1,35 @@
+"""What landed of each day, by kind of row and project, and how late it was recorded."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import polars as pl
+
+from slowwave.transforms.schema import conform
+from slowwave.transforms.serving_tables import LandedDays
+
+LATE_AFTER = timedelta(hours=24)
+_MICROSECONDS_AN_HOUR = 3_600_000_000
+
+
+def landed_days(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """One row per landed table, project and UTC day with a row, sorted by them; run_id and as_of apart.
+
+    `rows`: landed_table, project (NULL: not said), occurred_at, recorded_at, of the winning versions.
+
+    A row is late when it was recorded more than 24 hours after it happened. Producers say when they recorded it; who
+    does not say is not known to be late.
+    """
+    delay = pl.col("recorded_at") - pl.col("occurred_at")
+    is_late = delay > LATE_AFTER
+    counted = rows.group_by(
+        "landed_table", pl.col("project").fill_null(""), pl.col("occurred_at").dt.date().alias("day")
+    ).agg(
+        pl.len().alias("rows_count"),
+        is_late.sum().alias("late_count"),
+        (delay.filter(is_late).max().dt.total_microseconds() / _MICROSECONDS_AN_HOUR).alias("late_hours_max"),
+        pl.col("occurred_at").max().alias("newest_at"),
+        pl.col("recorded_at").max().alias("newest_recorded_at"),
+    )
+    return conform(LandedDays, counted).drop("run_id", "as_of").sort(LandedDays.key)
