@@ -140,4 +140,3 @@ def app() -> None:
     with st.sidebar:
         _freshness(settings, serving, published)
     page.run()
-

@@ -219,15 +219,11 @@ def test_hostile_content_is_text_on_every_page(hostile, monkeypatch):
             assert "owned" not in text, (draw, address)
 
 
-def test_no_command_holds_an_id_that_does_not_print(hostile):
-    terminal = f"terminal {TEXTS['terminal']}"
-    app = drawn(review_page, hostile)
-    for line in commands(app):
-        assert line.isprintable()
-    planned = hostile.answer("forgetting_plan")["memory_id"].to_list()
-    if terminal in planned:
-        app = drawn(review_page, hostile, hold=terminal)
-        assert not any("forget hold" in line for line in commands(app))
+def test_commands_on_hostile_items_print_on_one_line(hostile):
+    items = hostile.answer("review_queue")["item_id"].to_list()
+    lines = [line for item_id in items for line in commands(drawn(review_page, hostile, item=item_id))]
+    assert lines
+    assert all(line.isprintable() and line.startswith("slowwave ") for line in lines)
 
 
 def test_every_recipe_of_these_pages_is_in_the_cookbook():
