@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 SCRIPT = "<script>document.title='owned'</script>"
-HANDLER = "\"><img src=x onerror=\"document.title='owned'\">"
+HANDLER = '"><img src=x onerror="document.title=\'owned\'">'
 MARKDOWN = "**bold** [link](javascript:alert(1)) ![i](x) :red[x] $x^2$ `code` # head"
 TERMINAL = "\x1b[31mred\x1b[0m \x1b]0;owned\x07"
-FORMULA = "=HYPERLINK(\"x\",\"owned\")"
+FORMULA = '=HYPERLINK("x","owned")'
 BIDI = "abc\u202etxt.exe"
 SHELL = "$(touch owned); `touch owned` 'quoted'"
 CLOSING = "</svg></style></textarea></script><h1>owned</h1>"
