@@ -1,27 +1,95 @@
-"""Answers of the cookbook as frames: the one way in which report and dashboard come to a number."""
+"""Answers of the cookbook in the small measure that a report needs: the first rows, and how many there are."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import duckdb
 import polars as pl
+import polars.selectors as cs
+from markupsafe import Markup
 
+from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook import cookbook
+from slowwave.dashboards.html_table import table_html
+from slowwave.dashboards.words import interval, part
+from slowwave.flows.terminal import shortened
+
+ALL = "9223372036854775807"  # of a recipe's own `limit`
+_LONGEST_TEXT = 160
+_TEXTS = ("content", "text", "example", "pattern", "strategy", "better_alternative", "last_source")
 
 
-def answer(connection: duckdb.DuckDBPyConnection, name: str, **params: str) -> pl.DataFrame:
-    """What the recipe `name` answers on a serving file; its defaults stand where `params` says nothing.
+# DuckDB's sums of integers arrive as decimals without places, its counts in whatever width
+_WHOLE = cs.integer() | cs.by_dtype(pl.Decimal(38, 0))
 
-    Columns as in the recipe's header; sums of integers are Int64, an answer without rows keeps its columns.
 
-    Raises KeyError for an unknown recipe, duckdb.Error when the query fails.
+@dataclass(frozen=True)
+class ShownTable:
+    """A table, and the command that answers the same question whole."""
+
+    html: Markup
+    command: str
+
+
+class Answers:
+    """The cookbook, asked of one serving file.
+
+    Every method raises duckdb.Error where the file lacks a table or column that a recipe needs.
     """
-    recipe = cookbook()[name]
-    values = {param: default for param, default in recipe.params.items() if default is not None} | params
-    frame = connection.sql(recipe.sql, params=values).pl()
-    whole = [column for column, dtype in frame.schema.items() if _is_whole(dtype)]
-    return frame.with_columns(pl.col(whole).cast(pl.Int64)) if whole else frame
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._recipes = cookbook()
+
+    def rows(self, name: str, first: int, **params: str) -> pl.DataFrame:
+        """The first rows of an answer, in its order; integers are Int64, columns as in the recipe's header."""
+        # a recipe's own order is kept by the LIMIT around it
+        return self._asked(f"SELECT * FROM ({self._recipes[name].sql}) LIMIT {first:d}", name, params)  # noqa: S608 - a recipe
+
+    def count(self, name: str, **params: str) -> int:
+        """How many rows an answer has."""
+        return self._asked(f"SELECT count(*) AS rows FROM ({self._recipes[name].sql})", name, params).item()  # noqa: S608 - a recipe
+
+    def counts(self, name: str, *columns: str, **params: str) -> pl.DataFrame:
+        """How many rows of an answer have which values: `columns` and `rows`, most rows first."""
+        listed = ", ".join(columns)
+        counted = f"SELECT {listed}, count(*) AS rows FROM ({self._recipes[name].sql}) GROUP BY {listed}"  # noqa: S608 - a recipe
+        return self._asked(f"{counted} ORDER BY rows DESC, {listed}", name, params)
+
+    def table(
+        self,
+        frame: pl.DataFrame,
+        name: str,
+        caption: str,
+        columns: Sequence[str] = (),
+        labels: Mapping[str, str] | None = None,
+        **params: str,
+    ) -> ShownTable:
+        """Rows of an answer as a table, long texts cut, with the command that gives all of them."""
+        texts = [column for column in _TEXTS if column in frame.columns]
+        cut = frame.with_columns(
+            pl.col(column).map_elements(lambda text: shortened(text, _LONGEST_TEXT), return_dtype=pl.String)
+            for column in texts
+        )
+        html = table_html(cut, self._recipes[name], caption=caption, columns=columns, labels=labels)
+        return ShownTable(html, self.command(name, **params))
+
+    def command(self, name: str, **params: str) -> str:
+        """The command that answers a question whole."""
+        return command_line("sql", name, param=[f"{param}={value}" for param, value in sorted(params.items())])
+
+    def _asked(self, query: str, name: str, params: Mapping[str, str]) -> pl.DataFrame:
+        defaults = {param: default for param, default in self._recipes[name].params.items() if default is not None}
+        frame = self._connection.sql(query, params={**defaults, **params}).pl()
+        return frame.with_columns(_WHOLE.cast(pl.Int64))
 
 
-def _is_whole(dtype: pl.DataType) -> bool:
-    """DuckDB's sums of integers arrive as decimals without places, its counts in whatever width."""
-    return dtype.is_integer() or (isinstance(dtype, pl.Decimal) and dtype.scale == 0)
+def with_interval(frame: pl.DataFrame, column: str) -> pl.DataFrame:
+    """`frame` with an estimate and its interval as one text, `.60 (.41–.78)`, in place of the estimate."""
+    texts = [
+        None if value is None else part(value) + (f" ({interval(low, high)})" if None not in (low, high) else "")
+        for value, low, high in frame.select(column, f"{column}_low", f"{column}_high").iter_rows()
+    ]
+    return frame.with_columns(pl.Series(column, texts, dtype=pl.String))

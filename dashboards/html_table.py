@@ -19,7 +19,7 @@ Link = Callable[[Row], str]
 
 _MAX_CELL = 300
 _MISSING = "–"
-_SMALL = 0.001
+_SMALL, _LARGE, _HUGE = 0.001, 1e3, 1e9
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,15 @@ def table_html(
     ]
     wanted = links or {}
     rows = [
-        [(column, ShownCell(cell_text(row[column.name]), _link(wanted.get(column.name), row))) for column in shown]
+        [(column, ShownCell(cell_text(row[column.name]), _link(wanted, column.name, row))) for column in shown]
         for row in frame.iter_rows(named=True)
     ]
     return rendered("table.html.jinja", caption=caption, columns=shown, rows=rows)
 
 
-def _link(link: Link | None, row: Row) -> str:
-    return link(row) if link is not None else ""
+def _link(links: Mapping[str, Link], name: str, row: Row) -> str:
+    """Where a cell leads; one whose value is missing leads nowhere."""
+    return links[name](row) if name in links and row[name] is not None else ""
 
 
 def cell_text(value: object) -> str:
@@ -106,6 +107,6 @@ def cell_text(value: object) -> str:
 def _number_text(value: float) -> str:
     if value != value:  # noqa: PLR0124 - NaN
         return _MISSING
-    if 0 < abs(value) < _SMALL:
+    if 0 < abs(value) < _SMALL or abs(value) >= _HUGE:
         return f"{value:.1e}"
-    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.3g}"  # noqa: PLR2004 - from there on no places
+    return f"{value:,.0f}" if abs(value) >= _LARGE else f"{value:.3g}"

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from slowwave.dashboards.report_answers import Answers
+from slowwave.dashboards.answers import Answers
 from slowwave.flows.query_connection import locked_connection
 
 _KEPT_ANSWERS = 256

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from slowwave.dashboards import charts, story
+from slowwave.dashboards.answers import ALL, Answers
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.links import FIRST_PAGE, memory_link, project_view, view
-from slowwave.dashboards.report_answers import ALL, Answers
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.widgets import address, asked, choice, command, drawn, pattern, said, table
 from slowwave.dashboards.words import counted, interval, part, quoted

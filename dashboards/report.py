@@ -18,8 +18,8 @@ from markupsafe import Markup
 from slowwave.dashboards import report_act as act
 from slowwave.dashboards import report_state as state
 from slowwave.dashboards import story
+from slowwave.dashboards.answers import Answers
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.report_answers import Answers
 from slowwave.dashboards.report_parts import Section
 from slowwave.dashboards.templates import rendered
 from slowwave.flows.terminal import shortened, terminal_safe

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.dashboards import story
+from slowwave.dashboards.answers import ALL, Answers
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.report_answers import ALL, Answers
 from slowwave.dashboards.report_parts import Item, Items, Section
 from slowwave.dashboards.words import sum_of
 

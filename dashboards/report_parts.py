@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from slowwave.dashboards.answers import ShownTable
 from slowwave.dashboards.chart_theme import chart_svg, chart_words, untitled
-from slowwave.dashboards.report_answers import ShownTable
 
 if TYPE_CHECKING:
     import altair as alt

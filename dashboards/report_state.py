@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.dashboards import charts, state_story, story
+from slowwave.dashboards.answers import ALL, Answers, with_interval
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.report_answers import ALL, Answers, with_interval
 from slowwave.dashboards.report_parts import Section
 
 _FIRST = 8

@@ -199,11 +199,16 @@ def _memory_projects(run_id: str, _published: Published) -> list[str]:  # noqa: 
     return _published.answer("memory_use_by_project")["project"].to_list()
 
 
+def page_asked() -> int:
+    """The page of a long table that the address asks for, from 1 on; it may lie behind the last."""
+    given = address("page")
+    return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < len("9" * 9) else 1
+
+
 def page_number(count: int, rows: int = PAGE_ROWS) -> int:
     """The page of a long table that is shown, from 1 on; it stands in the address as `page`."""
     pages = max(1, -(-count // rows))
-    given = address("page")
-    number = min(max(1, int(given)), pages) if given.isascii() and given.isdigit() and len(given) < len("9" * 9) else 1
+    number = min(page_asked(), pages)
     if pages > 1:
         st.session_state["page"] = number
         st.pagination(pages, key="page", on_change=_to_address, args=("page", "page"))

@@ -15,6 +15,7 @@ from slowwave.dashboards.widgets import (
     choice,
     csv_of,
     memory_projects,
+    page_asked,
     page_number,
     pattern,
     project_choice,
@@ -68,15 +69,22 @@ def memories_page(published: Published) -> None:
     )
     chosen = {"search": search, **_filters(published)}
     sort = choice("Sort by", "sort", list(_SORTS), unchosen="what needs a person first", shown=_SORTS.__getitem__)
-    count = published.answer("memory_explorer_count", **chosen)["memories_count"].item()
+    first = (page_asked() - 1) * PAGE_ROWS
+    asking = {**chosen, "sort": sort or "verdict", "limit": str(PAGE_ROWS), "offset": str(first)}
+    rows = published.answer("memory_explorer", **asking)
+    if rows.height:
+        count = rows["memories_count"][0]  # found on the way: a search reads every text
+    else:
+        count = published.answer("memory_explorer_count", **chosen)["memories_count"].item()
     if not count:
         said("No memory fits. Take back a filter, or search for fewer words.")
         asked("memory_explorer_count", **chosen)
         return
     page = page_number(count)
-    first = (page - 1) * PAGE_ROWS
-    asking = {**chosen, "sort": sort or "verdict", "limit": str(PAGE_ROWS), "offset": str(first)}
-    rows = published.answer("memory_explorer", **asking)
+    if rows.is_empty():  # the address asks for a page behind the last
+        first = (page - 1) * PAGE_ROWS
+        asking["offset"] = str(first)
+        rows = published.answer("memory_explorer", **asking)
     shown = f"{first + 1:,} to {first + rows.height:,} of {counted(count, 'memory', 'memories')}"
     table(
         rows,

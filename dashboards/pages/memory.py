@@ -7,10 +7,10 @@ from typing import Any
 import streamlit as st
 
 from slowwave.dashboards import charts
+from slowwave.dashboards.answers import ALL
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.links import memory_link, project_view, view
 from slowwave.dashboards.published import Published
-from slowwave.dashboards.report_answers import ALL
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.widgets import (
     PAGE_ROWS,
@@ -154,7 +154,7 @@ def _kept(memory: Memory) -> str:
 def _reinforced(value: float | None) -> str:
     if value is None:
         return "not known: its owner gave no initial confidence"
-    return f"{part(value)}: the initial one and .02 for each echoing interaction, 1.00 at most"
+    return f"{part(value)}: the initial one, raised by each echoing interaction"
 
 
 def _review_value(value: float | None) -> str:

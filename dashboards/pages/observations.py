@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.answers import ALL, Answers
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.links import memory_link, project_view
 from slowwave.dashboards.published import Published
-from slowwave.dashboards.report_answers import ALL, Answers
 from slowwave.dashboards.widgets import (
     address,
     asked,
@@ -44,8 +44,7 @@ def observations_page(published: Published) -> None:
         text = typed("Search in the text", "search", placeholder="part of a fact")
     with columns[2]:
         freshness = choice("Freshness", "freshness", _FRESHNESS, unchosen="Fresh or not")
-    with published.cursor() as cursor:
-        answers = Answers(cursor)
+    with published.answers() as answers:
         _one(answers)
         _facts(answers, project, text, freshness)
         _at_odds(answers, project)

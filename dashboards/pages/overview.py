@@ -6,10 +6,10 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards import charts, state_story, story
+from slowwave.dashboards.answers import ALL, Answers
 from slowwave.dashboards.links import FIRST_PAGE, memory_link, project_view
 from slowwave.dashboards.published import Published
 from slowwave.dashboards.questions import questions
-from slowwave.dashboards.report_answers import ALL, Answers
 from slowwave.dashboards.widgets import (
     Figure,
     asked,
@@ -103,10 +103,8 @@ def _state(answers: Answers, project: str | None) -> None:
     asked("memories_by_verdict", **of)
     drawn(charts.memories_by_state(answers.rows("memories_by_state", _MANY, **of)))
     asked("memories_by_state", **of)
-    if project is not None:
-        said("Use by day is told of all projects together:")
-    drawn(charts.reinforcement_over_time(answers.rows("references_by_day", _MANY)))
-    asked("references_by_day")
+    drawn(charts.reinforcement_over_time(answers.rows("references_by_day", _MANY, **of)))
+    asked("references_by_day", **of)
     drawn(charts.decay_forecast(answers.rows("decay_forecast", _MANY, **of)))
     asked("decay_forecast", **of)
     drawn(charts.success_by_week(answers.rows("success_by_week", _MANY, **of)))

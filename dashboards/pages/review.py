@@ -9,10 +9,10 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards import story
+from slowwave.dashboards.answers import Answers
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.links import memory_link, project_view
 from slowwave.dashboards.published import Published
-from slowwave.dashboards.report_answers import Answers
 from slowwave.dashboards.widgets import (
     address,
     asked,
@@ -57,8 +57,7 @@ def review_page(published: Published) -> None:
         project = project_choice(memory_projects(published))
     with columns[1]:
         kind = choice("Kind", "kind", _KINDS, unchosen="All kinds")
-    with published.cursor() as cursor:
-        answers = Answers(cursor)
+    with published.answers() as answers:
         _one(answers)
         _queue(answers, project, kind)
         _plan(answers, project)

@@ -8,8 +8,8 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards import charts, state_story
+from slowwave.dashboards.answers import Answers
 from slowwave.dashboards.published import Published
-from slowwave.dashboards.report_answers import Answers
 from slowwave.dashboards.widgets import (
     asked,
     choice,
@@ -33,8 +33,7 @@ _THE_ROW = "the row"
 def runs_page(published: Published) -> None:
     """Draw the page."""
     st.title("Runs and data quality", anchor=False)
-    with published.cursor() as cursor:
-        answers = Answers(cursor)
+    with published.answers() as answers:
         _published(answers, published.run_id)
         _refused(answers)
         _landed(answers)

@@ -6,10 +6,10 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards import charts, state_story, story
+from slowwave.dashboards.answers import ALL, Answers
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.links import FIRST_PAGE, project_view, view
 from slowwave.dashboards.published import Published
-from slowwave.dashboards.report_answers import ALL, Answers
 from slowwave.dashboards.widgets import (
     Figure,
     address,
@@ -39,8 +39,7 @@ _TOLD_PATTERNS = 3
 def strategies_page(published: Published) -> None:
     """Draw the page."""
     st.title("Strategies and anti-patterns", anchor=False)
-    with published.cursor() as cursor:
-        answers = Answers(cursor)
+    with published.answers() as answers:
         known = answers.rows("strategies", _MOST_STRATEGIES)
         columns = st.columns(3)
         with columns[0]:

@@ -13,10 +13,15 @@ asked AS (
     FROM memory_health
     WHERE status = 'active' AND coalesce(project, '') LIKE $project ESCAPE '\'
 ),
+bad AS (
+    SELECT memory_id
+    FROM asked
+    WHERE strength_state IN ('weak', 'forgettable') OR trend IN ('weakening', 'stale') OR verdict IN ('forget', 'review')
+),
 recent AS (
     SELECT memory_id, day, strength_state, trend, verdict
     FROM memory_health_history
-    WHERE day >= (SELECT first_day FROM publish)
+    WHERE day >= (SELECT first_day FROM publish) AND memory_id IN (SELECT memory_id FROM bad)
 ),
 earlier AS (
     SELECT

@@ -5,13 +5,13 @@
 --   (0-1) – how much of its evidence is left; need_30d (probability) – at least one reference in 30 days; eligible_count
 --   (interactions) – could have used it; injected_count (interactions) – were given it; reference_count (interactions) –
 --   answers in which a use was detected, a lower bound; last_referenced_at (UTC) – the last of them; content (first 200
---   characters) – its text
+--   characters) – its text; memories_count (memories) – that fit, on all pages together
 -- params: search=; project=%; status=%; verdict=%; trend=%; memory_type=%; sort=verdict; limit=50; offset=0
 -- `search` is found anywhere in the text or the id, upper or lower case, and no pattern. `sort` is verdict (what needs a
 -- person first, most loss avoided per minute of looking), references, needed, weakest, surest (highest lower end of
 -- confidence), doubtful (lowest upper end), newest, last_used, or memory_id; any other is memory_id. A status, project or
 -- type that is not known is ''.
-WITH fitting AS (
+WITH fitting AS MATERIALIZED (
     SELECT
         memory_id,
         CASE $sort
@@ -55,7 +55,8 @@ SELECT
     h.injected_count,
     h.reference_count,
     h.last_referenced_at,
-    left(h.content, 200) AS content
+    left(h.content, 200) AS content,
+    (SELECT count(*) FROM fitting) AS memories_count
 FROM page
 JOIN memory_health AS h USING (memory_id)
 ORDER BY page.first_key NULLS LAST, page.second_key NULLS LAST, memory_id

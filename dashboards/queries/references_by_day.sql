@@ -4,6 +4,7 @@
 --   parroting_interactions (interactions) – of them, those whose prompt held the same words of some memory;
 --   using_interactions (interactions) – whose answer relies on at least one in whatever words;
 --   referenced_memories (memories) – distinct memories repeated or relied on
+-- params: project=%
 SELECT
     occurred_at::DATE AS day,
     count(DISTINCT interaction_id) FILTER (is_injected) AS injected_interactions,
@@ -12,5 +13,6 @@ SELECT
     count(DISTINCT interaction_id) FILTER (is_used) AS using_interactions,
     count(DISTINCT memory_id) FILTER (is_echoed OR is_used) AS referenced_memories
 FROM memory_references
+WHERE coalesce(project, '') LIKE $project ESCAPE '\'
 GROUP BY day
 ORDER BY day

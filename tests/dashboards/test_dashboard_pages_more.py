@@ -93,7 +93,7 @@ def test_a_failing_strategy_stands_with_its_evidence_and_alternative(taught):
     row = taught.answer("anti_patterns_by_state").row(0, named=True)
     assert "2 open" in said  # one is a hard task: everyone fails
     assert "Surely better among tried strategies: “free the port”" in said
-    assert f"restart the server port <number> is in use 1 {row['baseline_rate']:.3g} {row['e_value']:,.0f}" in said
+    assert f"restart the server port <number> is in use 1 {row['baseline_rate']:.3g} {row['e_value']:.1e}" in said
     assert "1 weakening" in said  # guess
 
 
