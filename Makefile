@@ -20,7 +20,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DELETE_ON_ERROR:
-.PHONY: setup setup-dev demo test lint format bench lock clean help
+.PHONY: setup setup-dev demo test lint format bench pictures lock clean help
 
 setup: $(STAMPS)/runtime ## Set up: a virtual environment in .venv with the locked packages (the default)
 
@@ -43,6 +43,9 @@ format: $(STAMPS)/dev ## Format, and repair what can be repaired
 
 bench: $(STAMPS)/dev ## Measure speed
 	@$(BIN)/python -m pytest tests/bench -m bench -s $(ARGS)
+
+pictures: $(STAMPS)/dev ## Make the pictures in README anew, from the sample logs (needs Chromium)
+	@$(BIN)/python tests/support/make_pictures.py
 
 # An existing lock is kept as far as it still fits; `make lock ARGS=--upgrade` takes the newest versions instead.
 LOCK := $(BIN)/python -m uv --quiet pip compile pyproject.toml --universal --python-version 3.11 \
