@@ -86,7 +86,7 @@ def _worse(answers: Answers, project: str | None) -> None:
             rows,
             "got_worse",
             caption="What got worse in the 7 days before the publish",
-            columns=["kind", "what", "day", "project", "text", "detail", "id"],
+            columns=["kind", "id", "what", "day", "project", "text", "detail"],
             links={"id": _worse_row},
         )
     asked("got_worse", **of)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.chart_theme import chart_words, untitled
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook import cookbook, exactly
 from slowwave.dashboards.html_table import Link, table_html
@@ -89,8 +90,13 @@ def table(
 
 
 def drawn(chart: Any) -> None:  # noqa: ANN401 - an Altair chart of whatever kind
-    """A chart over the whole width; its own description is what screen readers say."""
-    st.altair_chart(chart, width="stretch")
+    """A chart over the whole width, its title as text: in a narrow column it would be cut.
+
+    Its own description is what screen readers say.
+    """
+    title, subtitle, _ = chart_words(chart)
+    st.html(rendered("chart_words.html.jinja", title=title, subtitle=subtitle))
+    st.altair_chart(untitled(chart), width="stretch")
 
 
 @dataclass(frozen=True)
