@@ -23,6 +23,8 @@ from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.report_parts import Section
 from slowwave.dashboards.templates import rendered
 from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.transforms.schema import columns
+from slowwave.transforms.serving_tables import Runs
 
 Parts = Mapping[str, tuple[str, Callable[[Answers], Section]]]
 
@@ -122,7 +124,9 @@ def _facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _run(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, Any]:
-    rows = connection.sql("SELECT * FROM runs WHERE run_id = $run_id", params={"run_id": run_id}).pl()
+    # by name: of a file that another version made, DuckDB then says what is missing
+    names = ", ".join(column.name for column in columns(Runs))
+    rows = connection.sql(f"SELECT {names} FROM runs WHERE run_id = $run_id", params={"run_id": run_id}).pl()  # noqa: S608 - declared names
     if rows.is_empty():
         message = f"the file does not hold run {run_id}"
         raise ValueError(message)

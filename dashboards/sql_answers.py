@@ -1,4 +1,4 @@
-"""Answers to any query of the SQL page: each from a child process with limits, which ends when nobody waits for it."""
+"""Answers to any query of the SQL page: each from a child process with limits, which ends with what asked for it."""
 
 from __future__ import annotations
 

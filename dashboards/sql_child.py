@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from slowwave.flows.query_connection import DuckDBConfig
 
 SECONDS = 30
-SHOWN_ROWS = 1_000
+SHOWN_ROWS, SHOWN_COLUMNS = 1_000, 200
+_SHOWN_CELLS = 40_000
 COUNTED_ROWS = 100_000
 LIMITS: DuckDBConfig = {"memory_limit": "1GB", "max_temp_directory_size": "2GB", "threads": 2}
 # What DuckDB does not count, such as the rows read from the lake, is limited too.
@@ -67,10 +68,14 @@ def write_first_rows(
     """
     connection.execute(statement, params)
     columns = connection.description or []
+    if len(columns) > SHOWN_COLUMNS:
+        message = f"the result has {len(columns):,} columns, and this page shows at most {SHOWN_COLUMNS}: name some"
+        raise UserError(message)
+    most = min(SHOWN_ROWS, _SHOWN_CELLS // max(1, len(columns)))
     cells: list[list[str | None]] = []
     count = 0
     while count <= COUNTED_ROWS and (rows := connection.fetchmany(_BATCH_ROWS)):
-        cells += [[_cell(value) for value in row] for row in rows[: SHOWN_ROWS - len(cells)]]
+        cells += [[_cell(value) for value in row] for row in rows[: most - len(cells)]]
         count += len(rows)
     answer = {
         "names": [name for name, *_ in columns],

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from slowwave.flows.errors import UserError
-from slowwave.flows.terminal import spreadsheet_safe, terminal_safe
+from slowwave.flows.terminal import shortened, spreadsheet_safe, terminal_safe
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,6 +27,7 @@ Format = Literal["table", "csv", "json", "parquet"]
 Row = Sequence[Any]
 
 BATCH_ROWS = 10_000
+_TOO_WIDE = ("UHUGEINT", "BIGNUM")  # Arrow has no such integers, and takes others for them
 _JSON = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 # UTF-8 of what JSON lets through and a terminal may obey: DEL, C1 controls, line separators, bidirectional marks, BOM
 _UNSAFE = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf")
@@ -148,6 +149,10 @@ def write_parquet_result(relation: duckdb.DuckDBPyRelation) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    for name, dtype in zip(relation.columns, map(str, relation.types), strict=True):
+        if any(wide in dtype for wide in _TOO_WIDE):
+            message = f"Parquet cannot hold column {shortened(terminal_safe(name), 100)} ({dtype}): cast it to VARCHAR"
+            raise UserError(message)
     reader = relation.to_arrow_reader(BATCH_ROWS)
     names = distinct_names(reader.schema.names)
     schema = pa.schema([field.with_name(name) for field, name in zip(reader.schema, names, strict=True)])

@@ -6,6 +6,10 @@ files they were made from; `prune` keeps the newest.
 
 from __future__ import annotations
 
+import os
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -17,9 +21,12 @@ from slowwave.flows.query_connection import error_lines, locked_connection
 from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import write_durably
+from slowwave.flows.terminal import shortened
 
 STANDARD_OUTPUT = "-"
 _LATEST = "latest.html"
+_MOST_SECONDS = 600
+_SHOWN_REASON = 300
 
 
 def reports_folder(settings: Settings) -> Path:
@@ -43,9 +50,20 @@ def run_report(settings: Settings, run: str, to: str | None) -> None:
     elif to is None:
         typer.echo(str(write_report(settings, serving)))
     else:
-        report = _report_of(serving)
-        write_durably(Path(to), lambda aside: aside.write_bytes(report))
+        _write_to(Path(to), serving)
         typer.echo(to)
+
+
+def _write_to(path: Path, serving: Path) -> None:
+    """Write the report into a file, or through a link to one; into a pipe or device as it comes."""
+    if path.is_dir():
+        message = f"{path} is a folder: name a file in it"
+        raise UserError(message)
+    report = _report_of(serving)
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        path.write_bytes(report)
+    else:
+        write_durably(path.resolve(), lambda aside: aside.write_bytes(report))
 
 
 def write_report(settings: Settings, serving: Path) -> Path:
@@ -66,17 +84,35 @@ def write_report(settings: Settings, serving: Path) -> Path:
 def reported(settings: Settings) -> str:
     """Write the report of current if it is not there, and say where it is, or why it is not; '' before any publish.
 
-    Whatever goes wrong is said and no more: the publish stands.
+    A process of its own draws it: whatever ends that, or keeps it from ending, is said and no more. The publish stands.
     """
     serving = current_run(settings)
     if serving is None:
         return ""
     path = report_file(settings, serving.stem)
+    if path.exists():
+        return str(path)
     try:
-        return str(path if path.exists() else write_report(settings, serving))
-    except Exception as error:  # noqa: BLE001 - a fault of the report is none of the night
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        return f"not written: {reason}; `slowwave report` tries again"
+        done = subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-P", "-m", "slowwave.flows.cli", "report", "--run", serving.stem],
+            env={**os.environ, "SLOWWAVE_HOME": str(settings.home)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_MOST_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return _not_written(str(error))
+    if done.returncode == 0:
+        return str(path)
+    said = done.stderr.strip().splitlines()
+    return _not_written(said[-1].removeprefix("slowwave: ") if said else f"exit code {done.returncode}")
+
+
+def _not_written(reason: str) -> str:
+    return f"not written: {shortened(reason, _SHOWN_REASON)}; `slowwave report` tries again"
 
 
 def _report_of(serving: Path) -> bytes:

@@ -49,8 +49,9 @@ def write_durably(path: Path, write: Callable[[Path], object]) -> None:
         aside.rename(path)
     except BaseException as error:
         aside.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:  # of a write the system does not say where
-            error.filename = str(path)
+        if isinstance(error, OSError) and error.filename in (None, str(aside), aside):
+            error.filename = str(path)  # what was asked for, not the file beside it
+            error.filename2 = None
         raise
     fsync_path(path.parent)
 

@@ -30,7 +30,7 @@ def terminal_safe(text: str) -> str:
 
 def spreadsheet_safe(text: str) -> str:
     """`text` as a CSV cell that no spreadsheet takes for a formula: a `'` goes before what looks like one."""
-    return "'" + text if text.startswith(_FORMULA_STARTS) else text
+    return "'" + text if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 
 def shortened(text: str, width: int) -> str:

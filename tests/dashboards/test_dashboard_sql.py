@@ -80,6 +80,22 @@ def test_the_first_rows_are_shown_and_some_more_counted(ask, rows, shown, count,
     assert (len(answer.cells), answer.count, answer.is_more) == (shown, count, is_more)
 
 
+def test_a_wide_result_is_refused_and_a_wider_one_shows_fewer_rows(ask):
+    wide = "PIVOT range({columns}) ON range USING first(range)"
+    with pytest.raises(UserError, match="201 columns"):
+        ask(wide.format(columns=201))
+    answer = ask(f"SELECT w.* FROM range(1000), ({wide.format(columns=200)}) AS w")
+    assert (len(answer.names), len(answer.cells), answer.count) == (200, 200, 1000)
+
+
+@pytest.mark.parametrize("dtype", ["UHUGEINT", "BIGNUM"])
+def test_what_parquet_would_change_is_refused(published, dtype):
+    question = SqlQuestion(published.path, f"SELECT 340282366920938463463374607431768211455::{dtype} AS big")
+    with pytest.raises(UserError, match="cast it"):
+        whole_result(question, "parquet")
+    assert b"340282366920938463463374607431768211455" in whole_result(question, "csv")
+
+
 def test_columns_of_one_name_and_long_texts_are_no_trouble(ask):
     answer = ask("SELECT 1 AS a, 2 AS a, repeat('x', 1000000) AS long, chr(27) || '[31m' AS terminal")
     assert answer.frame().columns == ["a", "a_2", "long", "terminal"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -125,16 +127,44 @@ def test_nothing_is_reported_before_any_publish(home: SmallHome) -> None:
 
 
 @pytest.mark.usefixtures("twice")
-def test_a_fault_of_the_report_is_told_and_harms_nothing(home: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
-    def faulty(*_: object) -> str:
-        message = "a bug\nin a chart"
-        raise RuntimeError(message)
-
-    monkeypatch.setattr(made, "report_html", faulty)
+def test_a_fault_of_the_report_is_told_and_harms_nothing(home: SmallHome) -> None:
     before = home.settings.current.readlink()
-    assert reported(home.settings) == "not written: a bug; `slowwave report` tries again"
+    reports_folder(home.settings).write_text("in the way")
+    told = reported(home.settings)
+    assert told.startswith("not written: ")
+    assert told.endswith("; `slowwave report` tries again")
     assert home.settings.current.readlink() == before
+
+
+@pytest.mark.usefixtures("twice")
+@pytest.mark.parametrize(("ends", "told"), [("kill -ABRT $$", "exit code -6"), ("sleep 60", "timed out")])
+def test_a_report_that_aborts_or_hangs_is_told_and_harms_nothing(
+    home: SmallHome, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ends: str, told: str
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n{ends}\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setattr("slowwave.flows.report._MOST_SECONDS", 1)
+    assert told in reported(home.settings)
     assert names(home) == []
+
+
+@pytest.mark.usefixtures("twice")
+def test_only_a_file_is_replaced(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    assert command("report", "--to", "folder")[::2] == (1, "slowwave: folder is a folder: name a file in it\n")
+    (tmp_path / "there.html").write_text("before")
+    (tmp_path / "link.html").symlink_to("there.html")
+    assert command("report", "--to", "link.html")[0] == 0
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "there.html").read_text().startswith("<p>report of")
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit((tmp_path / "pipe").read_text)
+        assert command("report", "--to", "pipe")[0] == 0
+        assert read.result(10).startswith("<p>report of")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_the_screen_says_where_it_is(home: SmallHome) -> None:

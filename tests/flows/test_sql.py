@@ -153,12 +153,13 @@ def test_many_rows_come_one_by_one_and_in_order(ask):
 
 def test_csv_holds_no_formula(ask):
     said = ask(
-        "SELECT content, -1 AS number, NULL AS nothing, [1, 2] AS list FROM memories WHERE memory_id = 'm2'",
+        "SELECT content, '  =1+1' AS moved, -1 AS number, NULL AS nothing, [1, 2] AS list "
+        "FROM memories WHERE memory_id = 'm2'",
         output="csv",
     )
     header, row = csv.reader(io.StringIO(said.out, newline=""))
-    assert header == ["content", "number", "nothing", "list"]
-    assert row == ["'" + HOSTILE, "-1", "", "[1,2]"]
+    assert header == ["content", "moved", "number", "nothing", "list"]
+    assert row == ["'" + HOSTILE, "'  =1+1", "-1", "", "[1,2]"]
 
 
 def test_parquet_is_what_was_asked(home):
@@ -473,7 +474,13 @@ def test_the_cookbook_is_listed(ask_nothing):
     (history,) = (row for row in rows if row["name"] == "memory_history")
     assert history["params"] == {"memory_id": None}
     assert {"name": "day", "unit": "UTC day", "meaning": "a day on which something changed"} in history["columns"]
-    assert ask_nothing("--list", output="table").out.splitlines()[-1] == f"{len(rows)} rows"
+    assert [*ask_nothing("--list", output="csv").out.splitlines()][0] == "name,question,params"
+    table = ask_nothing("--list", output="table").out
+    assert table.splitlines()[-1] == f"{len(rows)} rows"
+    assert max(map(len, table.splitlines())) <= 100
+    on_one_line = " ".join(table.split())
+    for row in rows:
+        assert f"{row['name']} {row['question']}" in on_one_line
 
 
 # ------------------------------------------------------------------------------------------------------------ processes
