@@ -12,12 +12,14 @@ from markupsafe import Markup
 
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook import cookbook
-from slowwave.dashboards.html_table import table_html
+from slowwave.dashboards.html_table import cell_text, table_html
 from slowwave.dashboards.words import interval, part
 from slowwave.flows.terminal import shortened
 
 ALL = "9223372036854775807"  # of a recipe's own `limit`
 _LONGEST_TEXT = 160
+_SHARES = ("0-1", "probability")
+_SMALL = 0.001
 _TEXTS = ("content", "text", "example", "pattern", "strategy", "better_alternative", "last_source")
 
 
@@ -53,7 +55,7 @@ class Answers:
         return self._asked(f"SELECT count(*) AS rows FROM ({self._recipes[name].sql})", name, params).item()  # noqa: S608 - a recipe
 
     def counts(self, name: str, *columns: str, **params: str) -> pl.DataFrame:
-        """How many rows of an answer have which values: `columns` and `rows`, most rows first."""
+        """How many rows of an answer have which values: `columns` (names, or SQL of them) and `rows`, most first."""
         listed = ", ".join(columns)
         counted = f"SELECT {listed}, count(*) AS rows FROM ({self._recipes[name].sql}) GROUP BY {listed}"  # noqa: S608 - a recipe
         return self._asked(f"{counted} ORDER BY rows DESC, {listed}", name, params)
@@ -67,12 +69,14 @@ class Answers:
         labels: Mapping[str, str] | None = None,
         **params: str,
     ) -> ShownTable:
-        """Rows of an answer as a table, long texts cut, with the command that gives all of them."""
+        """Rows of an answer as a table, long texts cut and tiny shares in words, with the command that gives all."""
         texts = [column for column in _TEXTS if column in frame.columns]
         cut = frame.with_columns(
             pl.col(column).map_elements(lambda text: shortened(text, _LONGEST_TEXT), return_dtype=pl.String)
             for column in texts
         )
+        shares = [each.name for each in self._recipes[name].columns if each.unit in _SHARES]
+        cut = cut.with_columns(_worded(cut[share]) for share in shares if cut.schema.get(share) == pl.Float64)
         html = table_html(cut, self._recipes[name], caption=caption, columns=columns, labels=labels)
         return ShownTable(html, self.command(name, **params))
 
@@ -84,6 +88,20 @@ class Answers:
         defaults = {param: default for param, default in self._recipes[name].params.items() if default is not None}
         frame = self._connection.sql(query, params={**defaults, **params}).pl()
         return frame.with_columns(_WHOLE.cast(pl.Int64))
+
+
+def _worded(shares: pl.Series) -> pl.Series:
+    """Shares as they are, or all as text where one is too small to be read as a decimal fraction."""
+    is_tiny = shares.abs().is_between(0, _SMALL, closed="none")
+    if not is_tiny.any():
+        return shares
+    return pl.Series(
+        shares.name,
+        [
+            cell_text(value) if not tiny else "below .001" if value > 0 else "above −.001"
+            for value, tiny in zip(shares, is_tiny, strict=True)
+        ],
+    )
 
 
 def with_interval(frame: pl.DataFrame, column: str) -> pl.DataFrame:

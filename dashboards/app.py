@@ -7,11 +7,13 @@ every view can be linked to. Links are ordinary ones, `links.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from functools import partial
 from importlib import resources
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.links import FIRST_PAGE
@@ -27,12 +29,14 @@ from slowwave.dashboards.published import Published
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.widgets import told
 from slowwave.flows.check_lines import in_words, utc_text
+from slowwave.flows.errors import UserError
 from slowwave.flows.query_connection import error_lines, published_file
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings, settings_from_environment
-from slowwave.flows.status import Clock
+from slowwave.flows.status import Clock, earlier_instant
 
 SECONDS_BETWEEN_LOOKS = 5
+_SECONDS_TO_REMEMBER = 60
 # from which age on `slowwave status` warns, and calls it an error, when it is not told otherwise
 WARN_HOURS, ERROR_HOURS = 26.0, 50.0
 # by path in the address; the first one is what the bare address shows
@@ -55,7 +59,7 @@ def _published(path: str) -> Published:
 
 
 @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
-def _freshness(settings: Settings, shown: Path | None, published: Published | None) -> None:
+def _freshness(settings: Settings, shown: tuple[Path | None, str], published: Published | None) -> None:
     """Say how fresh the tables are, and draw the page anew once others are published."""
     if _current(settings) != shown:
         st.session_state["was_redrawn"] = True
@@ -69,26 +73,36 @@ def _freshness(settings: Settings, shown: Path | None, published: Published | No
         age = in_words(utc_now() - published.finished_at)
         lines.insert(1, f"Published {age}, {utc_text(published.finished_at)}")
     st.html(rendered("freshness.html.jinja", lines=lines))
-    _warn_of_age(published)
+    _warn_of_age(settings, published)
     if st.session_state.get("was_redrawn"):
         told("note", "these are new tables: the page was drawn anew when they were published")
 
 
-def _warn_of_age(published: Published) -> None:
+def _warn_of_age(settings: Settings, published: Published) -> None:
     clock = Clock(utc_now(), WARN_HOURS, ERROR_HOURS)
     if published.finished_at is None or published.as_of is None:
         told("warning", "the file does not say when it was published", "run `slowwave doctor`")
+    elif published.finished_at - published.as_of >= timedelta(hours=WARN_HOURS):
+        why, todo = _earlier_instant(str(settings.home), published.as_of, settings)
+        told("note", f"shows what was known before {utc_text(published.as_of)}; {why}", todo)
     elif clock.judged(published.finished_at) != "ok":
         told("warning", f"published {clock.ago(published.finished_at)}", "run `slowwave nightly`")
-    elif clock.judged(published.as_of) != "ok":
-        told("warning", "an earlier instant was asked for", "run `slowwave nightly` to publish what is known now")
 
 
-def _current(settings: Settings) -> Path | None:
+@st.cache_data(ttl=_SECONDS_TO_REMEMBER, max_entries=4, show_spinner=False)
+def _earlier_instant(home: str, as_of: datetime, _settings: Settings) -> tuple[str, str]:  # noqa: ARG001 - what it is kept by
     try:
-        return published_file(settings)
-    except OSError:  # a home that cannot be read, or a link that leads to itself: nothing is to be shown
-        return None
+        return earlier_instant(_settings, as_of, utc_now())
+    except (OSError, UserError, ValueError, pl.exceptions.PolarsError):  # `slowwave doctor` says what is wrong with it
+        return "as asked for", ""
+
+
+def _current(settings: Settings) -> tuple[Path | None, str]:
+    """The published file, and what is the matter where there should be one."""
+    try:
+        return published_file(settings), ""
+    except (UserError, OSError) as error:
+        return None, str(error)
 
 
 def _nothing_published(settings: Settings) -> None:
@@ -123,7 +137,8 @@ def app() -> None:
     templates = resources.files("slowwave.dashboards").joinpath("templates")
     st.html(f"<style>{''.join(templates.joinpath(name).read_text() for name in _STYLES)}</style>")
     settings = settings_from_environment()
-    serving, published, problem = _current(settings), None, ""
+    serving, problem = current = _current(settings)
+    published = None
     if serving is not None:
         try:
             published = _published(str(serving))
@@ -134,9 +149,9 @@ def app() -> None:
         if published is not None:
             shown = partial(_drawn, draw, published)
         else:
-            shown = partial(_unreadable, problem) if serving is not None else partial(_nothing_published, settings)
+            shown = partial(_unreadable, problem) if problem else partial(_nothing_published, settings)
         pages.append(st.Page(shown, title=title, url_path=path, default=path == FIRST_PAGE))
     page = st.navigation(pages)
     with st.sidebar:
-        _freshness(settings, serving, published)
+        _freshness(settings, current, published)
     page.run()

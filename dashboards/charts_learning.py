@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.dashboards import charts_parts as parts
 from slowwave.dashboards.chart_theme import BLUE, GREEN, GREY, ORANGE, RED
-from slowwave.dashboards.words import counted, part
+from slowwave.dashboards.words import beside_base_rate, counted, part, percent
 
 _MOST_ROWS = 25
 _MOST_TASKS, _PER_TASK = 6, 3
@@ -31,6 +31,7 @@ def confidence_intervals(
     attempts: str | None = "attempts",
     noun: tuple[str, str] = ("row", "rows"),
     unit: str = "estimated success of the next comparable attempt",
+    total: int | None = None,
 ) -> alt.LayerChart:
     """Estimates with their intervals, at most 25: those with most attempts, highest lower bound first.
 
@@ -41,6 +42,7 @@ def confidence_intervals(
         attempts: column with the attempts behind it; None: rows with the narrowest intervals are shown.
         noun: what a row is, one and many.
         unit: what `confidence` estimates.
+        total: how many rows there are, where `frame` holds only those with most attempts.
     """
     known = frame.drop_nulls(_CONFIDENCE)
     if known.is_empty():
@@ -58,9 +60,12 @@ def confidence_intervals(
     ).sort("confidence_low", "confidence", "label", "group", descending=[True, True, False, False], nulls_last=True)
     above = shown.filter(pl.col("confidence_low") > _EVEN).height
     below = shown.filter(pl.col("confidence_high") < _EVEN).height
-    title = f"Of {counted(shown.height, *noun)}, {above} with the whole interval above .5, {below} below"
+    among = max(known.height, total or 0)
+    is_part = among > shown.height
+    subject = f"the {counted(shown.height, *noun)} shown" if is_part else counted(shown.height, *noun)
+    title = f"Of {subject}, {above} with the whole interval above .5, {below} below"
     behind = "most attempts" if attempts else "the narrowest intervals"
-    chosen = f"; the {shown.height} with {behind} of {known.height:,}" if known.height > shown.height else ""
+    chosen = f"; the {shown.height} with {behind} of {among:,}" if is_part else ""
     subtitle = f"Point: {unit}. Line: 90 % credible interval{chosen}"
     texts = [_words(row, with_group=group is not None) for row in shown.iter_rows(named=True)]
     labels = parts.distinct(texts)
@@ -121,8 +126,8 @@ _MARKS = ("highest lower bound among tried strategies", "also tried", "the only 
 def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
     """Tried strategies per kind of task, that with the highest lower bound marked.
 
-    `frame`: of the recipe `strategies`, or of `best_strategies` for that one alone. Shown: the six kinds of task with
-    most attempts, three strategies each.
+    `frame`: of the recipe `strategies`, or of `best_strategies` for that one alone. Shown: the six combinations of
+    project, agent and kind of task with most attempts, three strategies each.
     """
     known = frame.drop_nulls(_CONFIDENCE)
     if known.is_empty():
@@ -155,21 +160,23 @@ def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
     for text, row in zip(labels, shown.iter_rows(named=True), strict=True):
         mark = _MARKS[1] if row["rank"] else _MARKS[0] if row["tried"] > 1 else _MARKS[2]
         rows.append({"row": text, "mark": mark, **_bounds(row)})
-    title = f"{sure:,} of {counted(tasks.height, 'kind')} of task {'has' if sure == 1 else 'have'} a strategy "
-    title += "whose whole interval is above .5"
+    title = f"{sure:,} of {counted(tasks.height, 'combination')} of project, agent and kind of task "
+    title += f"{'has' if sure == 1 else 'have'} a strategy whose whole interval is above .5"
     subtitle = "Point: estimated success of the next comparable attempt. Line: 90 % credible interval"
     if tasks.height > _MOST_TASKS:
-        subtitle += f". The {_MOST_TASKS} kinds of task with most attempts"
+        subtitle += f". The {_MOST_TASKS} of these with most attempts"
     first = parts.first_rows(known, 1, -pl.col("confidence_low"), [*order, *task]).row(0, named=True)
     described = f"Highest lower bound: {parts.label(first['strategy'])}, {_worded(first)}, "
     described += f"{_place(*(first[name] for name in task))}."
     return parts.drawn(_intervals(rows, labels), title, subtitle, described, parts.ROW_HEIGHT * len(rows))
 
 
-def anti_patterns(frame: pl.DataFrame) -> alt.LayerChart:
-    """How often strategies fail beside comparable attempts, and what succeeds instead; at most 15.
+def anti_patterns(frame: pl.DataFrame, *, total: int | None = None) -> alt.LayerChart:
+    """How often strategies fail beside comparable attempts, and what succeeds instead; at most 15, open ones first.
 
-    `frame`: of the recipe `costliest_anti_patterns` or `anti_patterns_by_state`.
+    Args:
+        frame: of the recipe `costliest_anti_patterns` (of open ones), or `anti_patterns_by_state`.
+        total: how many there are of those, where `frame` holds only the first.
     """
     if "failure_rate" in frame.columns:
         rates = [pl.col("failure_rate"), pl.col("baseline_rate")]
@@ -183,7 +190,10 @@ def anti_patterns(frame: pl.DataFrame) -> alt.LayerChart:
     if known.is_empty():
         return parts.blank("No anti-patterns yet", "No strategy keeps failing on evidence that holds every night.")
     gap = (pl.col("failed") - pl.col("expected").fill_null(pl.col("failed"))).neg()
-    shown = parts.first_rows(known, _MOST_PATTERNS, gap, ["pattern", *place, *optional, "failed"])
+    is_open = pl.col("state").is_null() | (pl.col("state") == "open")
+    # a share lies within 0 and 1: those not open come after any gap
+    rank = gap + pl.when(is_open).then(0).otherwise(2)
+    shown = parts.first_rows(known, _MOST_PATTERNS, rank, ["pattern", *place, *optional, "failed"])
     texts = [
         f"{parts.label(row['pattern'])}\n" + _instead(row) + _place(*(row[name] for name in place))
         for row in shown.iter_rows(named=True)
@@ -194,12 +204,20 @@ def anti_patterns(frame: pl.DataFrame) -> alt.LayerChart:
         for text, row in zip(labels, shown.iter_rows(named=True), strict=True)
     ]
     worst = shown.row(0, named=True)
-    subject = "1 strategy keeps" if known.height == 1 else f"{known.height:,} strategies keep"
-    title = f"{subject} failing: “{parts.label(worst['pattern'])}” in {part(worst['failed'])} of its attempts"
+    open_ones = known.filter(is_open).height
+    given = open_ones or known.height
+    count = max(given, total or 0)
+    subject = "1 strategy keeps failing" if count == 1 else f"{count:,} strategies keep failing"
+    if not open_ones:
+        subject = f"{counted(count, 'anti-pattern')} kept failing; none is open"
+    title = f"{subject}: “{parts.label(worst['pattern'])}” in {part(worst['failed'])} of its attempts"
     title += f", {part(worst['expected'])} expected" if worst["expected"] is not None else ""
     subtitle = "Diamond: failed share of its attempts. Ring: of comparable attempts"
     if known.height > shown.height:
         subtitle += f". The {shown.height} of {known.height:,} with the widest gap"
+        subtitle += ", open ones first" if 0 < open_ones < known.height else ""
+    if count > given:
+        subtitle += f". Chosen from the first {given:,} of {count:,}"
     better = worst["better_alternative"]
     instead = parts.label(better) if better else "nothing known to be better"
     layers = _dumbbells(rows, labels, ("expected", "failed"), "Failed share of attempts (0–1)")
@@ -328,13 +346,11 @@ def success_by_week(frame: pl.DataFrame) -> alt.LayerChart:
     ]
     total = summed.group_by("week").agg(pl.col("attempts", "successes").sum()).sort("week")
     last = total.row(-1, named=True)
-    title = f"{parts.percent(last['successes'] / last['attempts'])} of {counted(last['attempts'], 'attempt')} "
+    title = f"{percent(last['successes'] / last['attempts'])} of {counted(last['attempts'], 'attempt')} "
     title += f"succeeded in the {period} of {last['week']}"
     if total.height > 1:
         before = total.row(-2, named=True)
-        title += (
-            f", {parts.percent(before['successes'] / before['attempts'])} of {before['attempts']:,} in the one before"
-        )
+        title += f", {percent(before['successes'] / before['attempts'])} of {before['attempts']:,} in the one before"
     y = alt.Y("value:Q", title="Share of attempts that succeeded", scale=alt.Scale(domain=[0, 1]))
     layers = parts.line_layers(rows, names, total["week"].to_list(), f"UTC {period}", y)
     subtitle = f"Successful share of real attempts per {period}; skips and cascades are no attempts"
@@ -351,13 +367,7 @@ def need_calibration(frame: pl.DataFrame) -> alt.LayerChart:
     if known.is_empty():
         return parts.blank("No graded forecasts of need yet", "They are graded 30 days after a Monday.")
     last = known.row(-1, named=True)
-    word = "spares" if last["skill"] >= 0 else "adds"
-    title = f"need_30d {word} {parts.percent(abs(last['skill']))} of the base rate’s log loss"
-    title += (
-        f" (90 % interval {parts.percent(last['skill_low'])} to {parts.percent(last['skill_high'])})"
-        if _has_interval(last)
-        else ""
-    )
+    title = f"need_30d {beside_base_rate(last['skill'], last['skill_low'], last['skill_high'])}"
     rows = [
         {
             "at": parts.instant(row["cutoff_at"]),
@@ -376,7 +386,7 @@ def need_calibration(frame: pl.DataFrame) -> alt.LayerChart:
         ranged.mark_rule(color=ORANGE, strokeWidth=2).encode(x, alt.Y("low:Q"), alt.Y2("high:Q")),
         base.mark_point(filled=True, color=ORANGE, size=70, opacity=1, shape="square").encode(x, y),
     ]
-    subtitle = "Square: share of the base rate’s log loss that the forecast spares. Line: 90 % interval"
+    subtitle = "Square: share of the base rate's log loss that the forecast spares. Line: 90 % interval"
     described = f"{counted(known.height, 'Monday')} graded."
     if last["calibration_error"] is not None and last["calibration_error_if_perfect"] is not None:
         described += (
@@ -384,7 +394,3 @@ def need_calibration(frame: pl.DataFrame) -> alt.LayerChart:
         )
         described += f"forecaster by {100 * last['calibration_error_if_perfect']:.1f}."
     return parts.drawn(layers, title, subtitle, described, 200)
-
-
-def _has_interval(row: dict[str, Any]) -> bool:
-    return row["skill_low"] is not None and row["skill_high"] is not None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 import altair as alt
 import polars as pl
 
 from slowwave.dashboards import charts_parts as parts
 from slowwave.dashboards.chart_theme import GREY, ORANGE, RED, TEXT
-from slowwave.dashboards.words import counted, part
+from slowwave.dashboards.words import counted, dates, part
 from slowwave.transforms.verdicts import VERDICTS
 
 _URGENT_FIRST = ("harmful", "forget", "review", "unproven", "keep")
@@ -104,7 +104,7 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
         "using_interactions": "answer relies on one",
         "echoing_interactions": "answer repeats one",
     }
-    summed, period = parts.bucketed(frame, "day", list(series))
+    summed, period = parts.unbroken(frame, "day", list(series))
     if summed.is_empty():
         return parts.blank("No references yet", "No interaction was given a memory, and no answer referred to one.")
     days = summed["day"].to_list()
@@ -112,7 +112,8 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
     title = f"{totals['echoing_interactions']:,} answers repeat a memory, {totals['using_interactions']:,} rely on one"
     if (days[-1] - days[0]).days >= _TWO_WEEKS - 1 and period == "day":
         last, before = _weeks(frame, "using_interactions", days[-1])
-        title = f"Answers that rely on a memory: {last:,} in the last 7 days, {before:,} in the 7 before"
+        title = f"Answers that rely on a memory, {dates(days[-1] - timedelta(days=6), days[-1])}: {last:,}; "
+        title += f"in the 7 days before: {before:,}"
     told = f"From {days[0]} to {days[-1]}: {totals['injected_interactions']:,} interactions were given a memory; "
     told += f"{totals['using_interactions']:,} answers rely on one and {totals['echoing_interactions']:,} repeat one"
     rows = [

@@ -97,11 +97,6 @@ def estimate(value: float, low: float | None, high: float | None) -> str:
     return part(value) if low is None or high is None else f"{part(value)} ({interval(low, high)})"
 
 
-def percent(value: float) -> str:
-    """A share such as '60 %'."""
-    return f"{100 * value:.0f} %"
-
-
 def instant(value: date | datetime) -> str:
     """A UTC day or time as every browser reads it, whatever its time zone."""
     return f"{value.isoformat()}Z" if isinstance(value, datetime) else f"{value.isoformat()}T00:00:00Z"
@@ -115,7 +110,8 @@ def number(value: float | None) -> float | None:
 def bucketed(frame: pl.DataFrame, day: str, sums: Sequence[str], by: Sequence[str] = ()) -> tuple[pl.DataFrame, str]:
     """Integer columns summed per day, or per week, month, … where that leaves too many to draw.
 
-    Returns `by`, `day` (the first of the period) and the sums, sorted, and the name of the period.
+    Returns `by`, `day` (the first of the period) and the sums, sorted, and the name of the period. A period without
+    rows has none; `unbroken` gives it sums of 0.
     """
     days = frame.filter(pl.col(day).is_not_null()).with_columns(pl.col(day).cast(pl.Date))
     every = next(
@@ -127,6 +123,16 @@ def bucketed(frame: pl.DataFrame, day: str, sums: Sequence[str], by: Sequence[st
         .agg(pl.col(name).fill_null(0).cast(pl.Int64).sum() for name in sums)
     )
     return summed.sort(day, *by), _PERIODS[every]
+
+
+def unbroken(frame: pl.DataFrame, day: str, sums: Sequence[str]) -> tuple[pl.DataFrame, str]:
+    """As `bucketed`, with sums of 0 for the periods between the first and the last that have no rows."""
+    days = frame.filter(pl.col(day).is_not_null()).select(pl.col(day).cast(pl.Date), *sums)
+    if days.is_empty():
+        return bucketed(days, day, sums)
+    # a row of nothing for every day between: the period is then chosen for the whole range
+    between = days.select(pl.date_range(pl.col(day).min(), pl.col(day).max()).alias(day))
+    return bucketed(pl.concat([days, between], how="diagonal"), day, sums)
 
 
 def time_axis(times: Sequence[date | datetime], title: str) -> alt.X:

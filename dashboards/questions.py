@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import polars as pl
 import streamlit as st
 
 from slowwave.dashboards import charts, story
-from slowwave.dashboards.answers import ALL, Answers
+from slowwave.dashboards.answers import ALL, Answers, with_interval
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.links import FIRST_PAGE, memory_link, project_view, view
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.widgets import address, asked, choice, command, drawn, pattern, said, table
-from slowwave.dashboards.words import counted, interval, part, quoted
+from slowwave.dashboards.widgets import address, asked, choice, command, drawn, first_of, limit_of, pattern, said, table
+from slowwave.dashboards.words import counted, interval, named, part, quoted
 
 _SHOWN_ROWS = 15
 _PARAM = "question"
 _DAYS = 7
 _MANY = 10_000
+_BEST_COLUMNS = (
+    *("strategy", "confidence", "is_reliable", "strategies_tried", "attempts"),
+    *("project", "agent", "task_type"),
+)
 
 
 @dataclass(frozen=True)
@@ -66,15 +71,24 @@ def _hurting(answers: Answers, project: str | None) -> None:
     worst = answers.rows(name, _SHOWN_ROWS, **of)
     said(*story.harms(answers.counts(name, "is_harmful", **of), answers.counts(name, "lift_basis", **of)))
     if worst.height:
-        columns = ["memory_id", "project", "lift", "lift_low", "lift_high", "lift_basis", "is_harmful", "content"]
+        by_sign = dict(answers.counts(name, "lift_high < 0", **of).iter_rows())
+        said(_surely_below(by_sign.get(True, 0)))
+        caption = "Lowest lift first: observed minus expected success of the interactions that had it"
         table(
-            worst,
+            with_interval(worst, "lift"),
             name,
-            caption="Lowest lift first: observed minus expected success of the interactions that had it",
-            columns=columns,
+            caption=first_of(caption, worst.height, sum(by_sign.values())),
+            columns=["memory_id", "lift", "is_harmful", "lift_basis", "project", "content"],
+            labels={"lift": "lift (90 % interval)"},
             links={"memory_id": _memory_row},
         )
     asked(name, **of)
+
+
+def _surely_below(count: int) -> str:
+    if not count:
+        return "Of no memory the whole 90 % interval of the lift lies below 0: what stands lowest may be chance."
+    return f"Of {counted(count, 'memory', 'memories')} the whole 90 % interval of the lift lies below 0."
 
 
 def _worse(answers: Answers, project: str | None) -> None:
@@ -85,8 +99,12 @@ def _worse(answers: Answers, project: str | None) -> None:
         table(
             rows,
             "got_worse",
-            caption="What got worse in the 7 days before the publish",
-            columns=["kind", "id", "what", "day", "project", "text", "detail"],
+            caption=first_of(
+                "What got worse in the 7 days before the publish: memories in their use, strategies in their attempts",
+                rows.height,
+                answers.count("got_worse", **of),
+            ),
+            columns=["id", "what", "kind", "day", "detail", "project", "text"],
             links={"id": _worse_row},
         )
     asked("got_worse", **of)
@@ -105,13 +123,34 @@ def _forget(answers: Answers, project: str | None) -> None:
         table(
             rows,
             "verdicts",
-            caption="Memories marked forget",
-            columns=["memory_id", "project", "status", "main_reason", "content"],
+            caption=first_of("Memories marked forget", rows.height, total),
+            columns=["memory_id", "main_reason", "status", "project", "content"],
             links={"memory_id": _memory_row},
         )
         first = f"memory_id={rows['memory_id'][0]}"
         command("sql", "why_verdict", param=[first], purpose="All reasons of the first")
-    asked("verdicts", **of)
+    asked("verdicts", **of, **limit_of("verdicts", total))
+    _planned(answers, project)
+
+
+def _planned(answers: Answers, project: str | None) -> None:
+    """What the forgetting plan has, whatever the verdicts: its rules ask for more than use."""
+    of = {"project": pattern(project)}
+    planned = archivable(answers, of)
+    said(
+        f"The forgetting plan, by rules of its own, would archive {counted(planned, 'memory', 'memories')}:"
+        if planned
+        else "The forgetting plan, by rules of its own, would archive no memory."
+    )
+    if planned:
+        link = project_view("review", project)
+        st.html(rendered("links.html.jinja", links=[("The plan, with reasons", link)], label="What may be archived"))
+    asked("forgetting_plan", **of)
+
+
+def archivable(answers: Answers, of: dict[str, str]) -> int:
+    """How many memories the forgetting plan would archive."""
+    return dict(answers.counts("forgetting_plan", "is_shadow", **of).iter_rows()).get(False, 0)
 
 
 def _strategy(answers: Answers, project: str | None) -> None:
@@ -119,30 +158,60 @@ def _strategy(answers: Answers, project: str | None) -> None:
     kinds = answers.counts("best_strategies", "task_type", **of)["task_type"].to_list()
     task_type = choice("Kind of task", "task_type", sorted(filter(None, kinds)), unchosen="Any kind of task")
     of |= {"task_type": pattern(task_type or None)}
-    rows = answers.rows("best_strategies", _SHOWN_ROWS, **of)
-    if rows.is_empty():
-        said("No strategy was tried yet: that needs outcomes with a strategy.")
-    else:
-        first = rows.row(0, named=True)
-        said(
-            f"Highest lower bound among tried strategies: {quoted(first['strategy'])}; estimated success "
-            f"{part(first['confidence'])} on the next comparable attempt, 90 % credible interval "
-            f"{interval(first['confidence_low'], first['confidence_high'])}, {counted(first['attempts'], 'attempt')}."
-        )
-        table(
-            rows,
-            "best_strategies",
-            caption="Per project, agent and kind of task, the tried strategy with the highest lower bound",
-            links={
-                "task_type": lambda row: project_view(
-                    "strategies", row["project"], agent=row["agent"], task_type=row["task_type"]
-                )
-            },
-        )
+    rows, total = answers.rows("best_strategies", _SHOWN_ROWS, **of), answers.count("best_strategies", **of)
+    said(strategy_to_use(rows, total, task_type))
+    best_strategies_table(rows, total)
     asked("best_strategies", **of)
 
 
-def _calibration(answers: Answers, _project: str | None) -> None:
+def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
+    """Which strategy to use and whose answer that is. `best`: first of `total` rows of the recipe `best_strategies`.
+
+    Without a `task_type` no strategy is named where there are several answers: one is as good as any.
+    """
+    if best.is_empty():
+        return "No strategy was tried yet: that needs outcomes with a strategy."
+    if total > 1 and not task_type:
+        return (
+            f"There are {total:,} answers, one for each project, agent and kind of task: choose a kind of task, and a "
+            "project where there are several."
+        )
+    first = best.row(0, named=True)
+    where = " / ".join(named(first[name]) for name in ("project", "agent", "task_type") if first[name])
+    alone = " It is the only one tried there, which is no choice." if first["strategies_tried"] == 1 else ""
+    sure = "Reliable." if first["is_reliable"] else "Not reliable yet: too few attempts, or a lower end not above .50."
+    others = f" The highest of {total:,} answers: choose a project, and an agent, for the others." if total > 1 else ""
+    tried = counted(first["strategies_tried"], "tried strategy", "tried strategies")
+    return (
+        f"Highest lower bound among {tried}: {quoted(first['strategy'])} ({where or 'no project'}). Estimated success "
+        f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
+        f"{interval(first['confidence_low'], first['confidence_high'])}; {counted(first['attempts'], 'attempt')}. "
+        f"{sure}{alone}{others}"
+    )
+
+
+def best_strategies_table(rows: pl.DataFrame, total: int) -> None:
+    """The first rows of `total` of the recipe `best_strategies`, with links to all that was tried."""
+    if rows.is_empty():
+        return
+    caption = "Per project, agent and kind of task, the tried strategy with the highest lower bound"
+    table(
+        with_interval(rows, "confidence"),
+        "best_strategies",
+        caption=first_of(caption, rows.height, total),
+        columns=_BEST_COLUMNS,
+        labels={"confidence": "estimate (90 % interval)"},
+        links={
+            "task_type": lambda row: project_view(
+                "strategies", row["project"], agent=row["agent"], task_type=row["task_type"]
+            )
+        },
+    )
+
+
+def _calibration(answers: Answers, project: str | None) -> None:
+    if project is not None:
+        said("Of all projects together, as forecasts are not graded for one alone.")
     said(*story.grade(answers.rows("calibration", _MANY)))
     drawn(charts.calibration_error(answers.rows("calibration", _MANY)))
     asked("calibration")

@@ -13,6 +13,8 @@ from slowwave.dashboards.words import sum_of
 WORSE_DAYS = 7
 _FIRST = 8
 _FEW = 5
+# Enough to find what is shown, and no more than a moment's work.
+_MANY = 20_000
 
 
 def changed(answers: Answers) -> Section:
@@ -33,10 +35,12 @@ def changed(answers: Answers) -> Section:
 
 def worse(answers: Answers) -> Section:
     """What got worse in the last days."""
-    counts = answers.counts("got_worse", "kind", "what", days=str(WORSE_DAYS))
+    days = str(WORSE_DAYS)
+    counts = answers.counts("got_worse", "kind", "what", "project", days=days)
     section = Section("worse", "What got worse this week", story.worse(counts, WORSE_DAYS))
-    if counts.height:
-        rows = answers.rows("got_worse", _FIRST, days=str(WORSE_DAYS))
+    rows = answers.rows("got_worse", _MANY, days=days)
+    others, ask = rows.filter(~story.is_faded()).head(_FIRST), answers.command("got_worse", days=days)
+    if others.height:
         items = [
             Item(
                 story.place(row["kind"], row["project"], row["what"], f"{row['day']}"),
@@ -44,11 +48,40 @@ def worse(answers: Answers) -> Section:
                 story.excerpt(row["detail"]),
                 command_line("why", row["id"]),
             )
-            for row in rows.iter_rows(named=True)
+            for row in others.iter_rows(named=True)
         ]
-        caption = _first_of(rows, counts, "thing that got worse", "things that got worse")
-        section.lists.append(Items(caption, items, answers.command("got_worse", days=str(WORSE_DAYS))))
+        all_others = counts.filter(~story.is_faded())
+        caption = _first_of(others, all_others, "thing that got worse", "things that got worse")
+        section.lists.append(Items(caption, items, ask))
+    groups = counts.filter(story.is_faded())
+    if groups.height:
+        section.lists.append(Items(_faded_caption(groups), _faded(groups, rows), ask))
     return section
+
+
+def _faded(groups: pl.DataFrame, rows: pl.DataFrame) -> list[Item]:
+    """Of each project how many memories faded how far, and the first of them."""
+    firsts = rows.filter(story.is_faded()).unique(["project", "what"], keep="first", maintain_order=True)
+    shown = groups.head(_FEW).join(
+        firsts.select("project", "what", "text", "detail", "id"),
+        on=["project", "what"],
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    return [
+        Item(
+            story.faded(row["rows"], row["project"], row["what"]),
+            story.excerpt(row["text"]),
+            f"{'The first of them: ' if row['rows'] > 1 else ''}{story.excerpt(row['detail'])}",
+            command_line("why", row["id"]),
+        )
+        for row in shown.iter_rows(named=True)
+    ]
+
+
+def _faded_caption(groups: pl.DataFrame) -> str:
+    some = f", the first {_FEW} of {groups.height:,}" if groups.height > _FEW else ""
+    return f"What faded, by project{some}"
 
 
 def _first_of(rows: pl.DataFrame, counts: pl.DataFrame, one: str, many: str) -> str:
@@ -92,7 +125,8 @@ def forget(answers: Answers) -> Section:
     """What may be archived."""
     rules = answers.counts("forgetting_plan", "rule", "is_shadow")
     quotas = answers.rows("forgetting_quotas", 1000)
-    section = Section("forget", "Forget", story.forgettable(rules, quotas))
+    verdicts = answers.rows("memories_by_verdict", int(ALL)).filter(pl.col("verdict") == "forget")
+    section = Section("forget", "Forget", story.forgettable(rules, quotas, sum_of(verdicts, "memories_count")))
     if rules.height:
         rows = answers.rows("forgetting_plan", _FEW)
         items = [
@@ -124,7 +158,8 @@ def harmful(answers: Answers) -> Section:
     bases = answers.counts("helping_and_hurting_memories", "lift_basis")
     rows = answers.rows("helping_and_hurting_memories", _FEW)
     worst = rows.filter(pl.col("is_harmful").fill_null(value=False))
-    section = Section("harmful", "Harmful memories", story.harms(flags, bases))
+    below = answers.counts("helping_and_hurting_memories", "lift_high < 0").filter(pl.first())
+    section = Section("harmful", "Harmful memories", story.harms(flags, bases, sum_of(below)))
     if worst.height:
         items = [
             Item(
@@ -135,7 +170,9 @@ def harmful(answers: Answers) -> Section:
             )
             for row in worst.iter_rows(named=True)
         ]
-        caption = "Memories that lower success, worst first"
+        total = sum_of(flags.filter(pl.col("is_harmful").fill_null(value=False)))
+        behind = "by a randomised or cutoff lift, lowest first"
+        caption = f"Memories that lower success {behind}: {worst.height:,} of {total:,}"
         section.lists.append(Items(caption, items, answers.command("helping_and_hurting_memories")))
         section.next(command_line("review", "list", kind="harmful"))
     return section

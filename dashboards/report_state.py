@@ -8,6 +8,7 @@ from slowwave.dashboards import charts, state_story, story
 from slowwave.dashboards.answers import ALL, Answers, with_interval
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.report_parts import Section
+from slowwave.dashboards.words import sum_of
 
 _FIRST = 8
 _FEW = 5
@@ -53,7 +54,12 @@ def confidences(answers: Answers) -> Section:
     if total:
         said = rows.with_columns((pl.col("confirmed_count") + pl.col("contradicted_count")).alias("attempts"))
         chart = charts.confidence_intervals(
-            said.head(12), label="content", group="project", noun=("memory", "memories"), unit="confidence of a memory"
+            said.head(12),
+            label="content",
+            group="project",
+            noun=("memory", "memories"),
+            unit="confidence of a memory",
+            total=total,
         )
         section.drawn(chart)
         columns = [
@@ -140,9 +146,10 @@ def patterns(answers: Answers) -> Section:
     states = answers.counts("anti_patterns_by_state", "state")
     section = Section("antipatterns", "Anti-patterns and what works instead", state_story.patterns(states))
     if states.height:
-        costly = answers.rows("costliest_anti_patterns", 15)
-        rows = answers.rows("anti_patterns_by_state", 15)
-        section.drawn(charts.anti_patterns(costly if costly.height else rows))
+        rows = answers.rows("anti_patterns_by_state", _MANY)
+        is_open = states.filter(pl.col("state") == "open")
+        shown = answers.rows("costliest_anti_patterns", _MANY) if is_open.height else rows
+        section.drawn(charts.anti_patterns(shown, total=sum_of(is_open if is_open.height else states)))
         columns = ["state", "kind", "project", "task_type", "pattern", "failure_rate", "baseline_rate", "last_seen_at"]
         section.tables.append(answers.table(rows.head(_FEW), "anti_patterns_by_state", "Open ones first", columns))
     errors = answers.rows("common_errors", _FEW)

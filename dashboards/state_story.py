@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.dashboards.words import counted, interval, listed, moment, named, part, quoted, sentence, sum_of
+from slowwave.dashboards.words import (
+    beside_base_rate,
+    counted,
+    interval,
+    listed,
+    moment,
+    named,
+    part,
+    quoted,
+    sentence,
+    small_part,
+    sum_of,
+)
 
 Sentences = list[str]
 
 _URGENT_FIRST = ("harmful", "forget", "review", "unproven", "keep")
 _COIN = 0.5
 _LATE_HOURS = 24
+_WEIGHED = (
+    "An estimate may differ from the raw counts beside it: recent attempts weigh more, and what is expected before any "
+    "attempt comes from comparable ones."
+)
 
 
 def memories(rows: pl.DataFrame, states: pl.DataFrame) -> Sentences:
@@ -63,6 +79,10 @@ def confidences(rows: pl.DataFrame, total: int) -> Sentences:
             f"{first['contradicted_count']:,} that failed{_expected(first['contradicted_expected'])}: "
             f"{quoted(first['content'])}"
         ),
+        (
+            "A confidence is no share of successes: it begins at the initial one, and moves by how the uses ended "
+            "beyond what was expected."
+        ),
     ]
 
 
@@ -91,8 +111,8 @@ def strategies(best: pl.DataFrame, total: int, reliable: pl.DataFrame, trends: p
     sure = sum_of(reliable.filter("is_reliable"))
     told = [
         (
-            f"For {sure:,} of {counted(total, 'kind of task', 'kinds of task')} the tried strategy with the highest "
-            "lower bound is reliable: enough attempts, and a lower bound above .50."
+            f"In {sure:,} of {counted(total, 'combination')} of project, agent and kind of task, the tried strategy "
+            "with the highest lower bound is reliable: enough attempts, and a lower bound above .50."
         ),
         (
             f"Highest lower bound of all: {quoted(first['strategy'])} ({where or 'no project'}): estimated success "
@@ -101,7 +121,9 @@ def strategies(best: pl.DataFrame, total: int, reliable: pl.DataFrame, trends: p
         ),
     ]
     moves = [f"{count:,} {trend}" for trend, count in trends.select("trend", "rows").iter_rows()]
-    return told + ([sentence(f"{listed(moves)}, by the last 28 days beside all before")] if moves else [])
+    if moves:
+        told.append(sentence(f"{listed(moves)}, by the last 28 days beside all before"))
+    return [*told, _WEIGHED]
 
 
 def success(weeks: pl.DataFrame) -> Sentences:
@@ -120,7 +142,7 @@ def patterns(states: pl.DataFrame) -> Sentences:
     """What became of failing strategies. `states`: rows of `anti_patterns_by_state` by state."""
     if states.is_empty():
         return ["No strategy was ever found to keep failing."]
-    words = {"open": "open", "dormant": "dormant (not tried lately)", "closed": "closed (has succeeded since)"}
+    words = {"dormant": "dormant (not tried lately)", "closed": "closed (its recent attempts no longer keep failing)"}
     found = [f"{count:,} {words.get(state, state)}" for state, count in states.select("state", "rows").iter_rows()]
     return [sentence(f"{counted(sum_of(states), 'anti-pattern')}: {listed(found)}")]
 
@@ -143,18 +165,17 @@ def need(cutoffs: pl.DataFrame) -> Sentences:
     if graded.is_empty():
         return ["need_30d cannot be graded yet: that needs 30 days after a Monday on which memories were known."]
     row = graded.row(0, named=True)
-    limits = "" if row["skill_low"] is None else f" (90 % interval {interval(row['skill_low'], row['skill_high'])})"
     told = (
-        f"Of the {counted(row['memories_count'], 'forecast')} of {row['cutoff_at']:%Y-%m-%d}, need_30d spares "
-        f"{part(row['skill'])} of the base rate's log loss{limits}; below 0 it is worse."
+        f"On the {counted(row['memories_count'], 'forecast')} of {row['cutoff_at']:%Y-%m-%d}, need_30d "
+        f"{beside_base_rate(row['skill'], row['skill_low'], row['skill_high'])}."
     )
     if row["calibration_error"] is None or row["calibration_error_if_perfect"] is None:
         return [told]
     return [
         told,
         (
-            f"Calibration error {part(row['calibration_error'])}; a perfect forecaster would score "
-            f"{part(row['calibration_error_if_perfect'])} on as many memories."
+            f"Calibration error {small_part(row['calibration_error'])}; a perfect forecaster would score "
+            f"{small_part(row['calibration_error_if_perfect'])} on as many memories."
         ),
     ]
 
@@ -176,7 +197,10 @@ def landed(days: pl.DataFrame) -> Sentences:
         return ["No row has landed yet."]
     rows, late = sum_of(days, "rows_count"), sum_of(days, "late_count")
     told = f"{counted(rows, 'row is', 'rows are')} in the tables as their last versions"
-    return [f"{told}; {late:,} were recorded more than {_LATE_HOURS} hours after they happened."]
+    return [
+        f"{told}; {late:,} were recorded more than {_LATE_HOURS} hours after they happened.",
+        "There may be more of them than were delivered: an inline `success` makes an outcome of its own.",
+    ]
 
 
 def freshness(rows: pl.DataFrame) -> Sentences:

@@ -21,6 +21,7 @@ from slowwave.dashboards.words import (
     moment,
     named,
     part,
+    points,
     quoted,
     sentence,
     span,
@@ -30,12 +31,14 @@ from slowwave.flows.terminal import shortened, terminal_safe
 
 Sentences = list[str]
 
+_CAUSAL = "a randomised or cutoff lift"
 _FRESH = timedelta(hours=36)
+_BASE_RATE = "base_rate/1"
 _MOST_WARNINGS = 8
 _MOST_CHANGES = 4
 _EXCERPT_CHARACTERS = 240
 _KINDS = {
-    "harmful": ("memory that lowers success", "memories that lower success"),
+    "harmful": ("harmful memory", "harmful memories"),
     "contradiction": ("contradiction", ""),
     "outdated": ("outdated memory", "outdated memories"),
     "candidate": ("candidate", ""),
@@ -83,7 +86,7 @@ def to_dos(
 ) -> list[ToDo]:
     """What a person should act on this morning; [] when there is nothing."""
     found = [
-        ToDo(harmful, _plural(harmful, "memory lowers success", "memories lower success"), "harmful"),
+        ToDo(harmful, f"{_plural(harmful, 'memory lowers', 'memories lower')} success by {_CAUSAL}", "harmful"),
         ToDo(failing, _plural(failing, "strategy keeps failing", "strategies keep failing"), "failing"),
         ToDo(alarms, _plural(alarms, "alarm of a project", "alarms of projects"), "alarms"),
         ToDo(waiting, _plural(waiting, "item waits for review", "items wait for review"), "review"),
@@ -101,7 +104,10 @@ def _plural(count: int, one: str, many: str) -> str:
 def headline(found: Sequence[ToDo], memories: int) -> str:
     """The report in a sentence."""
     if not found and not memories:
-        return "No memory is known yet: land memories and interactions, then the next night has something to tell."
+        return (
+            "No memory is known yet: land memories and interactions with `slowwave land PATH`, or see sample logs with "
+            "`slowwave demo`; then the next report has something to tell."
+        )
     if not found:
         return "Nothing to act on this morning."
     return sentence(listed([f"{each.count:,} {each.words}" for each in found]))
@@ -169,14 +175,32 @@ def changes(rows: pl.DataFrame, *, is_first: bool) -> Sentences:
     return said + ([sentence("; ".join(counts))] if counts else [])
 
 
+def is_faded() -> pl.Expr:
+    """Which rows of `got_worse` only tell that nothing referred to a memory."""
+    return pl.col("what").is_in(["weak", "forgettable"]) & (pl.col("kind") == "memory")
+
+
 def worse(counts: pl.DataFrame, days: int) -> Sentences:
-    """What got worse. `counts`: how many rows of `got_worse` have which kind and what."""
+    """What got worse, and then what only faded. `counts`: rows of `got_worse` by kind and what, or project too."""
     begin = f"In the {days} days before the publish"
-    total = sum_of(counts)
-    if not total:
+    if not sum_of(counts):
         return [f"{begin} nothing got worse."]
-    found = [f"{counted(row['rows'], *_WORSE[row['kind']])}: {row['what']}" for row in counts.to_dicts()]
-    return [sentence(f"{begin} {counted(total, 'thing')} got worse: {'; '.join(found)}")]
+    by_what = counts.group_by("kind", "what", maintain_order=True).agg(pl.col("rows").sum())
+    by_what = by_what.sort("rows", descending=True, maintain_order=True)
+    others, faded = by_what.filter(~is_faded()), by_what.filter(is_faded())
+    found = [f"{counted(row['rows'], *_WORSE[row['kind']])}: {row['what']}" for row in others.to_dicts()]
+    said = [f"{begin} nothing got worse but that memories faded."]
+    if found:
+        said = [sentence(f"{begin} {counted(sum_of(others), 'thing')} got worse: {'; '.join(found)}")]
+    if faded.height:
+        ends = [f"{count:,} became {what}" for what, count in faded.select("what", "rows").iter_rows()]
+        said.append(f"{counted(sum_of(faded), 'memory', 'memories')} faded without a new reference: {listed(ends)}.")
+    return said
+
+
+def faded(count: int, project: str | None, what: str) -> str:
+    """How many memories of a project faded how far."""
+    return f"{counted(count, 'memory', 'memories')} of {named(project)} became {what}"
 
 
 def reviews(kinds: pl.DataFrame, projects: int) -> Sentences:
@@ -194,23 +218,39 @@ def reviews(kinds: pl.DataFrame, projects: int) -> Sentences:
     ]
 
 
-def forgettable(rules: pl.DataFrame, quotas: pl.DataFrame) -> Sentences:
-    """What may be archived. `rules`: `forgetting_plan` by rule and is_shadow; `quotas`: of `forgetting_quotas`."""
+def forgettable(rules: pl.DataFrame, quotas: pl.DataFrame, verdicts: int | None = None) -> Sentences:
+    """What may be archived.
+
+    `rules`: `forgetting_plan` by rule and is_shadow; `quotas`: of `forgetting_quotas`; `verdicts`: how many active
+    memories have the verdict forget, where that is to be told apart from the plan.
+    """
     unmet = quotas.filter(~pl.col("is_met"))
     said = [f"{counted(unmet.height, 'quota is', 'quotas are')} not met by this plan."] if unmet.height else []
     planned = rules.filter(~pl.col("is_shadow"))
     shadow = sum_of(rules.filter("is_shadow"))
     if planned.is_empty() and not shadow:
-        return ["No memory may be archived by the rules of now.", *said]
+        none = "No memory may be archived by the rules of now."
+        return [f"{_marked(verdicts)}; {none[:1].lower()}{none[1:]}" if verdicts else none, *said]
     found = [f"{count:,} {_RULES.get(rule, rule)}" for rule, count in planned.select("rule", "rows").iter_rows()]
     total = sum_of(planned)
-    told = f"{counted(total, 'memory', 'memories')} may be archived" + (f": {listed(found)}" if found else "")
+    told = f"{counted(total, 'memory', 'memories')} may be archived"
+    if verdicts is not None:
+        told = f"{_marked(verdicts)}; the plan of what may be archived holds {total:,}"
+    told += f": {listed(found)}" if found else ""
     kept = f"; {shadow:,} more would stay active, to measure what is regretted" if shadow else ""
     return [sentence(told + kept), "Archiving can be undone, and interactions are never deleted.", *said]
 
 
-def harms(flags: pl.DataFrame, bases: pl.DataFrame) -> Sentences:
-    """What lowers success. `flags`, `bases`: rows of `helping_and_hurting_memories` by is_harmful and by lift_basis."""
+def _marked(verdicts: int) -> str:
+    return f"{counted(verdicts, 'memory has', 'memories have')} the verdict forget"
+
+
+def harms(flags: pl.DataFrame, bases: pl.DataFrame, below: int | None = None) -> Sentences:
+    """What lowers success.
+
+    `flags`, `bases`: rows of `helping_and_hurting_memories` by is_harmful and by lift_basis; `below`: how many of all
+    have an interval wholly below 0, where that is to be told.
+    """
     judged = sum_of(bases.filter(pl.col("lift_basis").is_in(["randomised", "cutoff"])))
     total = sum_of(bases)
     harmful = sum_of(flags.filter(pl.col("is_harmful").fill_null(value=False)))
@@ -225,14 +265,18 @@ def harms(flags: pl.DataFrame, bases: pl.DataFrame) -> Sentences:
             f"Of {counted(total, 'memory', 'memories')} only an association with outcomes is known, because retrieval "
             "was not randomised: log `injection_probability` and withhold some to learn more."
         )
+    some = f"{below:,}" if below else "none"
+    lie = "lies" if below in {0, 1} else "lie"
+    limits = "" if below is None else f"{some} of {counted(total, 'interval')} {lie} wholly below 0"
     if not harmful:
-        return ["No memory is known to lower success.", basis]
-    return [f"{counted(harmful, 'memory lowers', 'memories lower')} success beyond chance.", basis]
+        return [f"No memory is known to lower success{limits and ': '}{limits}.", basis]
+    causal = f"{counted(harmful, 'memory lowers', 'memories lower')} success beyond chance, by {_CAUSAL}"
+    return [f"{causal}{limits and '; '}{limits}.", basis]
 
 
 def harm(row: Mapping[str, Any]) -> str:
     """What is known of a memory that lowers success. `row`: of `helping_and_hurting_memories`."""
-    lost = "" if row["lost_successes"] is None else f"; {row['lost_successes']:.1f} successes lost to it"
+    lost = "" if row["lost_successes"] is None else f": {row['lost_successes']:.1f} successes lost to it"
     limits = interval(row["lift_low"], row["lift_high"])
     return f"Lift {part(row['lift'])}, 90 % interval {limits}; {row['lift_basis']}{lost}."
 
@@ -271,21 +315,24 @@ def sessions(count: int) -> str:
 
 def alarmed(levels: pl.DataFrame, statuses: pl.DataFrame) -> Sentences:
     """What is wrong with which project. `levels`: `alarms` by level; `statuses`: `project_health` by status."""
-    health = [f"{count:,} {status}" for status, count in statuses.select("status", "rows").iter_rows()]
+    per = dict(statuses.select("status", "rows").iter_rows())
     projects = sum_of(statuses)
     if not projects:
         return ["No project is known yet."]
-    told = f"Of {counted(projects, 'project')}, {listed(health)}; unknown are those that were hardly used."
+    unknown = per.get("unknown", 0)
+    quiet = f"No alarm for {per.get('healthy', 0) + unknown:,} of {counted(projects, 'project')} with memories"
+    little = f"; of these {unknown:,} {_plural(unknown, 'was', 'were')} hardly used, so that little is known of "
+    told = quiet + (little + f"{_plural(unknown, 'it', 'them')}." if unknown else ".")
     total = sum_of(levels)
     if not total:
-        return ["No project has an alarm.", told]
+        return [told]
     found = [f"{count:,} {level}" for level, count in levels.select("level", "rows").iter_rows()]
     return [sentence(f"{counted(total, 'alarm')}: {listed(found)}"), told]
 
 
 def grade(rows: pl.DataFrame) -> Sentences:
     """Whether forecasts of success can be believed. `rows`: of the recipe `calibration`."""
-    ours = rows.filter(~pl.col("method").is_in(["base_rate/1", "laplace/1"]))
+    ours = rows.filter(~pl.col("method").is_in([_BASE_RATE, "laplace/1"]))
     graded = {row["metric"]: row for row in ours.iter_rows(named=True) if row["value"] is not None}
     beside = graded.get("brier_minus_laplace")
     if beside is None:
@@ -301,9 +348,12 @@ def grade(rows: pl.DataFrame) -> Sentences:
     told = [f"On {over} the forecasts of success {said}: {difference}."]
     error, perfect = graded.get("calibration_error"), graded.get("calibration_error_if_perfect")
     if error and perfect:
-        ideal = f"a perfect forecaster would score {part(perfect['value'])} on as many attempts"
-        told.append(f"Calibration error {part(error['value'])}; {ideal}.")
+        simple = rows.filter((pl.col("method") == _BASE_RATE) & (pl.col("metric") == "calibration_error"))["value"]
+        base = "".join(f"; the base rate's {points(value)}" for value in simple.drop_nulls().head(1))
+        ideal = f"; a perfect forecaster's would be {points(perfect['value'])} on as many attempts"
+        off = f"Forecasts of success were {points(error['value'])} points of 100 off on average (calibration error)"
+        told.insert(0, f"{off}{base}{ideal}.")
     slope = graded.get("calibration_slope")
     if slope and slope["value_high"] is not None and slope["value_high"] < 1:
         told.append(f"They are too sure of themselves (slope {part(slope['value'])}; 1 would be right).")
-    return told
+    return [*told, "This grades the confidence of strategies; that of memories is not graded yet."]

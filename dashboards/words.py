@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import polars as pl
 
 from slowwave.flows.terminal import shortened, terminal_safe
 
 _SHOWN_CHARACTERS = 80
+_SMALLEST_PART = 0.005
+# Not of the calendar: its names follow the locale of the process.
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 _DAY = timedelta(days=1)
 _HOUR = timedelta(hours=1)
 
@@ -25,6 +31,37 @@ def part(value: float) -> str:
     text = f"{abs(value):.2f}"
     sign = "−" if value < 0 and float(text) else ""
     return sign + text.removeprefix("0")
+
+
+def small_part(value: float) -> str:
+    """A share as `part` says it; one that would be said as nothing is `below .01`."""
+    return "below .01" if 0 < value < _SMALLEST_PART else part(value)
+
+
+def percent(value: float) -> str:
+    """A share such as `60 %`, `−3 %`."""
+    text = f"{abs(100 * value):.0f} %"
+    return f"−{text}" if value < 0 and text != "0 %" else text
+
+
+def points(value: float) -> str:
+    """A distance of two shares in points of a hundred: `9.6`; one that would be said as nothing is `below .1`."""
+    text = f"{100 * value:.1f}"
+    return "below .1" if value > 0 and text == "0.0" else text
+
+
+def beside_base_rate(skill: float, low: float | None, high: float | None) -> str:
+    """What is spared of the base rate's log loss, or how much worse it is; the interval in the same sense.
+
+    `spares 3 % of the base rate's log loss (90 % interval −1 % to 16 %)`, `is 3 % worse than the base rate, by log
+    loss (90 % interval 1 % to 16 %)`.
+    """
+    is_worse = percent(skill).startswith("−")
+    ends = None if low is None or high is None else (-high, -low) if is_worse else (low, high)
+    limits = "" if ends is None else f" (90 % interval {percent(ends[0])} to {percent(ends[1])})"
+    if is_worse:
+        return f"is {percent(-skill)} worse than the base rate, by log loss{limits}"
+    return f"spares {percent(skill)} of the base rate's log loss{limits}"
 
 
 def change(value: float, digits: int = 3) -> str:
@@ -62,6 +99,19 @@ def named(project: str | None) -> str:
 def moment(time: datetime) -> str:
     """`2026-04-01 00:00Z`, in UTC."""
     return f"{time:%Y-%m-%d %H:%M}Z"
+
+
+def dates(first: date, last: date) -> str:
+    """`24–30 March 2026`, `28 March – 3 April 2026`, `29 December 2025 – 4 January 2026`."""
+    if first == last:
+        return _day(last)
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{_day(last)}"
+    return f"{_day(first) if first.year != last.year else f'{first.day} {_MONTHS[first.month - 1]}'} – {_day(last)}"
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def span(length: timedelta) -> str:

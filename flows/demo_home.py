@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, time, timedelta
 from pathlib import Path
 
+from slowwave.data.sample import FIRST_DAY
 from slowwave.flows.errors import UserError
 from slowwave.flows.land import inbox_deliveries
 from slowwave.flows.screen import Screen
@@ -33,6 +35,17 @@ def claim_for_demo(settings: Settings, *, seed: int, days: int) -> None:
         had = ", ".join(f"{name} {value}" for name, value in noted.items())
         message = f"{settings.home} holds another demo ({had}): set SLOWWAVE_HOME to a new folder"
         raise UserError(message)
+
+
+def midnight_after(days: int) -> datetime:
+    """The midnight at which so many days of sample logs end."""
+    return datetime.combine(FIRST_DAY, time()) + timedelta(days=days)
+
+
+def sample_end(settings: Settings) -> datetime | None:
+    """The midnight at which the sample logs of this home end; None where it holds others."""
+    days = (_noted(settings) or {}).get("days")
+    return midnight_after(days) if isinstance(days, int) else None
 
 
 def demo_note(settings: Settings, screen: Screen) -> None:

@@ -27,11 +27,17 @@ SET lock_configuration = true;
 
 
 def published_file(settings: Settings) -> Path | None:
-    """The current serving file, its link resolved once, or None when nothing was published yet."""
+    """The current serving file, its link resolved once, or None when nothing was published yet.
+
+    Raises UserError when the link leads nowhere.
+    """
     try:
         return settings.current.resolve(strict=True)
-    except FileNotFoundError:
-        return None
+    except (FileNotFoundError, RuntimeError) as error:  # a RuntimeError: it leads to itself
+        if not settings.current.is_symlink():
+            return None
+        message = f"{settings.current} leads nowhere: run `slowwave nightly` to publish anew"
+        raise UserError(message) from error
 
 
 @contextmanager

@@ -246,16 +246,16 @@ def _finding_lines(result: NightlyResult) -> Lines:
     return lines + shown
 
 
-def next_commands(result: NightlyResult) -> list[str]:
-    """Commands worth running next."""
+def next_commands(result: NightlyResult, landed_by: str = "") -> list[str]:
+    """Commands worth running next; `landed_by` is the run that landed what `result` tells of, where it is another."""
     commands = [
-        f'{this_command()} sql "FROM memory_health ORDER BY reference_count DESC LIMIT 10"',
+        f"{this_command()} dashboard",
         f"{this_command()} sql best_strategies",
     ]
     if result.serving is not None and waits_for_review(result.serving):
         commands.insert(0, f"{this_command()} review list")
     if result.landed.total("quarantined"):
-        commands.append(quarantine_command(result.run_id))
+        commands.append(quarantine_command(landed_by or result.run_id))
     return [*commands, f"{this_command()} status"]
 
 

@@ -243,15 +243,39 @@ def _list_cookbook(output: Format) -> None:
     if output == "parquet":
         message = "--list prints as table, csv or json"
         raise typer.BadParameter(message)
+    recipes = cookbook()
     if output == "json":
-        _write_cookbook_json(cookbook())
-        return
-    rows = [(recipe.name, recipe.question, _params_text(recipe)) for recipe in cookbook().values()]
-    write_rows(["name", "question", "params"], [rows], output)
+        _write_cookbook_json(recipes)
+    elif output == "csv":
+        rows = [(recipe.name, recipe.question, _params_text(recipe)) for recipe in recipes.values()]
+        write_rows(["name", "question", "params"], [rows], output)
+    else:
+        _print_cookbook(recipes)
 
 
 def _params_text(recipe: Recipe) -> str:
     return " ".join(name if value is None else f"{name}={value}" for name, value in recipe.params.items())
+
+
+def _print_cookbook(recipes: Mapping[str, Recipe]) -> None:
+    """Each name with its question, whole, and its params below: side by side they would leave no room for questions."""
+    from rich.table import Table  # rich is slow to load
+    from rich.text import Text
+
+    from slowwave.flows.check_lines import screen
+
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for recipe in recipes.values():
+        params = _params_text(recipe)
+        grid.add_row(
+            Text(recipe.name, style="bold"),
+            Text.assemble(recipe.question, *([("\n" + params, "dim")] if params else [])),
+        )
+    console = screen()
+    console.print(grid)
+    console.print(Text(f"{len(recipes)} rows"))
 
 
 def _write_cookbook_json(recipes: Mapping[str, Recipe]) -> None:

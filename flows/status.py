@@ -29,6 +29,7 @@ from slowwave.flows.check_lines import (
     utc_text,
     worst,
 )
+from slowwave.flows.demo_home import sample_end
 from slowwave.flows.lake import Lake, LakeFile, microseconds
 from slowwave.flows.land import inbox_deliveries
 from slowwave.flows.lock import holder
@@ -263,8 +264,10 @@ def _publish(settings: Settings, ledger: Callable[[], pl.DataFrame] | None, cloc
         f"before {utc_text(as_of)}; {_counted(row['days_count'], 'day')} of evidence"
     )
     todo = _PUBLISH if state != "ok" else ""
-    if state == "ok" and clock.judged(as_of) != "ok":
-        state, todo = "warn", f"an earlier instant was asked for: {_PUBLISH} to publish what is known now"
+    if as_of < row["started_at"] and clock.judged(as_of) != "ok":
+        why, todo = earlier_instant(settings, as_of, clock.now)
+        says += f"; {why}"
+        state = "warn" if state == "ok" and todo else state
     facts |= {
         "as_of": as_of,
         "finished_at": finished,
@@ -272,6 +275,21 @@ def _publish(settings: Settings, ledger: Callable[[], pl.DataFrame] | None, cloc
         "days": row["days_count"],
     }
     return CheckLine("publish", state, says, todo, facts)
+
+
+def earlier_instant(settings: Settings, as_of: datetime, now: datetime) -> tuple[str, str]:
+    """Why a publish as of an earlier instant than its run shows no more, and what to do, '' where nothing is missed.
+
+    Raises OSError or UserError where the lake cannot be read, polars' errors where a file of it is damaged.
+    """
+    if as_of == sample_end(settings):
+        return "the sample logs end here", ""
+    days = Lake(Path(settings.lake)).files(Interactions.name)
+    is_later = any(file.newest_us >= microseconds(as_of) for files in days.values() for file in files)
+    newest = _newest_event(days, Interactions, now) if is_later else None
+    if newest is not None and newest >= as_of:
+        return "as asked for", f"{_PUBLISH} to publish what is known now"
+    return "as asked for; no interaction is newer", ""
 
 
 def _report(settings: Settings) -> CheckLine:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.answers import with_interval
 from slowwave.dashboards.cookbook import exactly
 from slowwave.dashboards.links import memory_link
 from slowwave.dashboards.published import Published
 from slowwave.dashboards.widgets import (
     ANY,
     PAGE_ROWS,
+    address,
     asked,
     choice,
     csv_of,
@@ -42,15 +44,13 @@ _SORTS = {
 }
 _COLUMNS = (
     "memory_id",
+    "verdict",
     "content",
+    "confidence",
+    "trend",
+    "status",
     "project",
     "memory_type",
-    "status",
-    "verdict",
-    "trend",
-    "confidence",
-    "confidence_low",
-    "confidence_high",
     "strength",
     "need_30d",
     "eligible_count",
@@ -59,16 +59,14 @@ _COLUMNS = (
     "last_referenced_at",
 )
 _MOST_TYPES = 200
+# what the address may say of the choices that are folded away while none is made
+_FOLDED = ("status", "trend", "type", "sort")
 
 
 def memories_page(published: Published) -> None:
     """Draw the explorer."""
     st.title("Memories", anchor=False)
-    search = typed(
-        "Search in texts and ids", "search", placeholder="words as they stand in the text, upper or lower case"
-    )
-    chosen = {"search": search, **_filters(published)}
-    sort = choice("Sort by", "sort", list(_SORTS), unchosen="what needs a person first", shown=_SORTS.__getitem__)
+    chosen, sort = _filters(published)
     first = (page_asked() - 1) * PAGE_ROWS
     asking = {**chosen, "sort": sort or "verdict", "limit": str(PAGE_ROWS), "offset": str(first)}
     rows = published.answer("memory_explorer", **asking)
@@ -87,10 +85,11 @@ def memories_page(published: Published) -> None:
         rows = published.answer("memory_explorer", **asking)
     shown = f"{first + 1:,} to {first + rows.height:,} of {counted(count, 'memory', 'memories')}"
     table(
-        rows,
+        with_interval(rows, "confidence"),
         "memory_explorer",
         caption=shown,
         columns=_COLUMNS,
+        labels={"confidence": "confidence (90 % interval)"},
         links={"memory_id": lambda row: memory_link(row["memory_id"])},
     )
     st.download_button(
@@ -99,24 +98,36 @@ def memories_page(published: Published) -> None:
     asked("memory_explorer", **asking)
 
 
-def _filters(published: Published) -> dict[str, str]:
-    """What is chosen beside the search, as the recipes take it."""
+def _filters(published: Published) -> tuple[dict[str, str], str]:
+    """What is chosen, as the recipes take it, and the order."""
     left, middle, right = st.columns(3)
     with left:
-        project = project_choice(memory_projects(published))
-        trend = choice("Trend of its use", "trend", _TRENDS, unchosen="any trend")
+        search = typed("Search in texts and ids", "search", placeholder="words as they stand in the text")
     with middle:
-        status = choice("State", "status", _STATUSES, unchosen="any state")
-        memory_type = choice("Type", "type", _types(published), unchosen="any type", shown=_label)
+        project = project_choice(memory_projects(published))
     with right:
         verdict = choice("Verdict", "verdict", _VERDICTS, unchosen="any verdict")
-    return {
+    with st.expander("State, trend, type and order", expanded=any(map(address, _FOLDED))):
+        columns = st.columns(4)
+        with columns[0]:
+            status = choice("State", "status", _STATUSES, unchosen="any state")
+        with columns[1]:
+            trend = choice("Trend of its use", "trend", _TRENDS, unchosen="any trend")
+        with columns[2]:
+            memory_type = choice("Type", "type", _types(published), unchosen="any type", shown=_label)
+        with columns[3]:
+            sort = choice(
+                "Sort by", "sort", list(_SORTS), unchosen="what needs a person first", shown=_SORTS.__getitem__
+            )
+    chosen = {
+        "search": search,
         "project": pattern(project),
         "status": _status(status),
         "verdict": verdict or ANY,
         "trend": trend or ANY,
         "memory_type": exactly(memory_type) if memory_type else ANY,
     }
+    return chosen, sort
 
 
 def _status(chosen: str) -> str:

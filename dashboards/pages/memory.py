@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import streamlit as st
@@ -48,6 +49,7 @@ _COUNTS = {
     "contradicted": ("contradicted", "contradicted_count"),
 }
 _NOT_KNOWN = "not known"
+_FARTHEST = timedelta(days=366)
 
 
 def memory_page(published: Published) -> None:
@@ -119,13 +121,12 @@ def _verdict(memory: Memory) -> None:
 
 def _state(published: Published, memory: Memory) -> None:
     memory_id = memory["memory_id"]
-    use = use_words(memory, memory["as_of"])
-    section("Its state", sentence(use) if use else "")
+    section("Its state", use(memory))
     facts = [
         ("Created", moment(memory["created_at"]) if memory["created_at"] else _NOT_KNOWN),
         ("Referenced", _span(memory)),
         ("Importance", _NOT_KNOWN if memory["importance"] is None else part(memory["importance"])),
-        ("Kept by its owner", _kept(memory)),
+        ("Pinned or held", _kept(memory)),
         ("Reinforced confidence", _reinforced(memory["reinforced_confidence"])),
         ("Worth a look", _review_value(memory["review_value"])),
     ]
@@ -138,6 +139,15 @@ def _state(published: Published, memory: Memory) -> None:
     with right:
         drawn(charts.memory_strength(published.answer("memory_strength", memory_id=memory_id)))
         asked("memory_strength", memory_id=memory_id)
+
+
+def use(memory: Memory) -> str:
+    """What its use says of it; a day of fading that is more than a year away is no forecast to tell."""
+    fades_at, as_of = memory["fades_at"], memory["as_of"]
+    is_far = fades_at is not None and fades_at - as_of > _FARTHEST
+    words = use_words({**memory, "fades_at": None} if is_far else memory, as_of)
+    far = "Without a new reference it does not fade within a year." if is_far else ""
+    return " ".join(filter(None, (sentence(words) if words else "", far)))
 
 
 def _span(memory: Memory) -> str:

@@ -14,6 +14,8 @@ from slowwave.dashboards.widgets import (
     asked,
     choice,
     command,
+    first_of,
+    limit_of,
     memory_projects,
     page_number,
     pattern,
@@ -24,9 +26,8 @@ from slowwave.dashboards.widgets import (
     told,
     typed,
 )
-from slowwave.dashboards.words import counted, listed
+from slowwave.dashboards.words import counted, listed, sum_of
 
-_MOST = 100_000
 _ROWS = 20
 _SHOWN = 100
 _FRESHNESS = ("fresh", "ageing", "stale")
@@ -74,38 +75,38 @@ def _one(answers: Answers) -> None:
 
 
 def _facts(answers: Answers, project: str | None, text: str, freshness: str) -> None:
-    of = {"project": pattern(project)}
-    known = answers.rows("observations", _MOST, **of, limit=ALL)
-    rows = known
-    if text:
-        rows = rows.filter(pl.col("text").str.to_lowercase().str.contains(text.lower(), literal=True))
-    if freshness:
-        rows = rows.filter(pl.col("freshness") == freshness)
-    section("The facts behind the memories", _facts_words(known, rows))
-    if known.height == _MOST:
-        told("note", f"only the first {_MOST:,} are searched", "`slowwave sql` reads all")
-    if rows.height:
-        number = page_number(rows.height, _ROWS)
+    of = {"project": pattern(project), "search": text, "freshness": pattern(freshness or None)}
+    sources = answers.counts("observations", "proof_count", **of, limit=ALL)
+    is_narrowed = bool(text or freshness)
+    section("The facts behind the memories", _facts_words(sources, is_narrowed=is_narrowed))
+    total = sum_of(sources)
+    first = (page_number(total, _ROWS) - 1) * _ROWS
+    asking = {**of, "limit": f"{_ROWS}", "offset": f"{first}"}
+    if total:
+        rows = answers.rows("observations", _ROWS, **asking)
+        place = f"{first + 1:,} to {first + rows.height:,} of {total:,}"
         table(
-            rows.slice((number - 1) * _ROWS, _ROWS),
+            rows,
             "observations",
-            caption="Facts, those with most distinct sources first",
+            caption=f"Facts, those with most distinct sources first; {place}",
             columns=[
-                *("text", "project", "scope", "proof_count", "memories_count", "confidence", "freshness", "trend"),
+                *("text", "confidence", "proof_count", "memories_count", "freshness", "trend", "project", "scope"),
                 "observation_id",
             ],
             links={"text": lambda row: project_view("observations", project, observation=row["observation_id"])},
         )
-    asked("observations", **of)
+    asked("observations", **asking)
 
 
-def _facts_words(known: pl.DataFrame, rows: pl.DataFrame) -> str:
-    if known.is_empty():
+def _facts_words(sources: pl.DataFrame, *, is_narrowed: bool) -> str:
+    """How many facts there are. `sources`: how many of them have how many sources."""
+    total = sum_of(sources)
+    if is_narrowed:
+        return f"{counted(total, 'fact fits', 'facts fit')}."
+    if not total:
         return "No fact is known yet: that needs active memories."
-    if rows.height < known.height:
-        return f"{counted(rows.height, 'fact fits', 'facts fit')}, of {known.height:,}."
-    twice = known.filter(pl.col("proof_count") > 1).height
-    return f"{counted(known.height, 'fact')}; {twice:,} of them with two distinct sources or more."
+    twice = sum_of(sources.filter(pl.col("proof_count") > 1))
+    return f"{counted(total, 'fact')}; {twice:,} of them with two distinct sources or more."
 
 
 def _at_odds(answers: Answers, project: str | None) -> None:
@@ -114,10 +115,11 @@ def _at_odds(answers: Answers, project: str | None) -> None:
     says = f"{counted(total, 'pair')} of facts of which only one can hold: which one, a person decides."
     section("Which facts are at odds", says if total else "No two facts are known to be at odds.")
     if total:
+        rows = answers.rows("contradicting_observations", _SHOWN, **of)
         table(
-            answers.rows("contradicting_observations", _SHOWN, **of),
+            rows,
             "contradicting_observations",
-            caption="Facts at odds, those with most sources first",
+            caption=first_of("Facts at odds, those with most sources first", rows.height, total),
             columns=["text", "proof_count", "contradicting_text", "contradicting_proof_count", "project"],
             links={
                 "text": lambda row: project_view("observations", project, observation=row["observation_id"]),
@@ -127,28 +129,30 @@ def _at_odds(answers: Answers, project: str | None) -> None:
             },
         )
         command("review", "list", kind="contradiction", purpose="To decide")
-    asked("contradicting_observations", **of)
+    asked("contradicting_observations", **of, **limit_of("contradicting_observations", total))
 
 
 def _states(answers: Answers, project: str | None) -> None:
     of = {"project": pattern(project)}
-    total = answers.counts("state_changes", "observation_id", **of, limit=ALL).height
+    states = answers.counts("state_changes", "observation_id", **of, limit=ALL)
+    total = states.height
     section(
         "What was so before",
         f"{counted(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed.",
     )
     if total:
+        rows = answers.rows("state_changes", _SHOWN, **of)
         table(
-            answers.rows("state_changes", _SHOWN, **of),
+            rows,
             "state_changes",
-            caption="States of facts that changed, the oldest first",
-            columns=["observation_id", "step", "text", "from_at", "until_at", "memory_id", "project"],
+            caption=first_of("States of facts that changed, the oldest first", rows.height, sum_of(states)),
+            columns=["observation_id", "text", "step", "from_at", "until_at", "memory_id", "project"],
             links={
                 "memory_id": _memory_row,
                 "observation_id": lambda row: project_view("observations", project, observation=row["observation_id"]),
             },
         )
-    asked("state_changes", **of)
+    asked("state_changes", **of, **limit_of("state_changes", sum_of(states)))
 
 
 def _curation(answers: Answers, project: str | None) -> None:
@@ -163,12 +167,15 @@ def _curation(answers: Answers, project: str | None) -> None:
     )
     action = choice("Action", "action", _ACTIONS, unchosen="All actions")
     of["action"] = pattern(action or None)
+    total = counts.get(action, 0) if action else sum(counts.values())
     rows = answers.rows("curation", _SHOWN, **of)
     if rows.height:
         table(
             rows,
             "curation",
-            caption="What curation would do, what is not just an addition first, the newest first",
+            caption=first_of(
+                "What curation would do, what is not just an addition first, the newest first", rows.height, total
+            ),
             columns=[
                 *("action", "kind", "content", "target_content", "reason", "similarity", "memory_id"),
                 *("target_memory_id", "project", "changed_at", "method"),
@@ -178,4 +185,4 @@ def _curation(answers: Answers, project: str | None) -> None:
                 "target_memory_id": lambda row: memory_link(row["target_memory_id"]) if row["target_memory_id"] else "",
             },
         )
-    asked("curation", **of)
+    asked("curation", **of, **limit_of("curation", total))

@@ -9,20 +9,22 @@ from slowwave.dashboards import charts, state_story, story
 from slowwave.dashboards.answers import ALL, Answers
 from slowwave.dashboards.links import FIRST_PAGE, memory_link, project_view
 from slowwave.dashboards.published import Published
-from slowwave.dashboards.questions import questions
+from slowwave.dashboards.questions import archivable, questions
 from slowwave.dashboards.widgets import (
     Figure,
     asked,
     drawn,
     figures,
+    first_of,
     memory_projects,
     pattern,
     project_choice,
     said,
     section,
     table,
+    told,
 )
-from slowwave.dashboards.words import sum_of
+from slowwave.dashboards.words import counted, listed, sum_of
 
 _MANY = 100_000
 _VERDICTS = (
@@ -40,14 +42,27 @@ def overview_page(published: Published) -> None:
     st.title("Overview", anchor=False)
     project = project_choice(memory_projects(published))
     with published.answers() as answers:
-        _numbers(answers, project)
+        _nothing_known(answers)
         section("Questions to begin with")
         questions(answers, project)
+        section("How many memories there are")
+        _numbers(answers, project)
         _changes(answers, project)
         _alarms(answers, project)
         _state(answers, project)
-        _calibration(answers)
+        _calibration(answers, is_of_one=project is not None)
         _projects(answers)
+
+
+def _nothing_known(answers: Answers) -> None:
+    """What to do where a publish holds nothing."""
+    if not answers.count("memories_by_state") and not answers.count("landed_by_day"):
+        told(
+            "note",
+            "nothing has landed yet, so there is nothing to tell",
+            "run `slowwave land PATH` for your own logs and then `slowwave nightly`; or, with SLOWWAVE_HOME set to a "
+            "new folder, `slowwave demo`",
+        )
 
 
 def _numbers(answers: Answers, project: str | None) -> None:
@@ -64,9 +79,13 @@ def _numbers(answers: Answers, project: str | None) -> None:
         for verdict, label, note in _VERDICTS
     ]
     waiting = answers.count("review_queue", **of)
+    planned = f"{archivable(answers, of):,}"
+    shown.append(Figure(planned, "may be archived", "of any state", project_view("review", project)))
     shown.append(Figure(f"{waiting:,}", "wait for a person", "review queue", project_view("review", project)))
     figures(shown, label="How many active memories have which verdict, and what waits for a person")
     asked("memories_by_verdict", **of)
+    asked("forgetting_plan", **of)
+    asked("review_queue", **of)
 
 
 def _changes(answers: Answers, project: str | None) -> None:
@@ -74,13 +93,13 @@ def _changes(answers: Answers, project: str | None) -> None:
     rows = answers.rows("what_changed", _MANY, **of)
     runs = answers.counts("recent_runs", "kind", "status", limit=ALL)
     publishes = sum_of(runs.filter((pl.col("kind") == "nightly") & (pl.col("status") == "published")))
-    section("What changed", " ".join(story.changes(rows, is_first=publishes <= 1)))
+    section("What is new, and what changed in use", " ".join(story.changes(rows, is_first=publishes <= 1)))
     if rows.height:
         table(
             rows,
             "what_changed",
-            caption="What changed since the publish before",
-            columns=["topic", "what", "count", "example_id", "example"],
+            caption="Since the publish before: what is new, and which memories' state or use changed",
+            columns=["what", "count", "topic", "example_id", "example"],
             links={"example_id": lambda row: memory_link(row["example_id"]) if row["topic"] == "memories" else ""},
         )
     asked("what_changed", **of)
@@ -89,10 +108,15 @@ def _changes(answers: Answers, project: str | None) -> None:
 def _alarms(answers: Answers, project: str | None) -> None:
     of = {"project": pattern(project)}
     rows = answers.rows("alarms", _SHOWN_PROJECTS, **of)
-    levels, statuses = answers.counts("alarms", "level", **of), answers.counts("project_health", "status")
-    section("Alarms", " ".join(story.alarmed(levels, statuses)))
+    levels, statuses = answers.counts("alarms", "level", **of), answers.counts("project_health", "status", **of)
+    if project is None or statuses.is_empty():
+        section("Alarms", " ".join(story.alarmed(levels, statuses)))
+    else:
+        alarms = counted(sum_of(levels), "alarm")
+        section("Alarms of this project", f"It is {listed(statuses['status'].to_list())}, with {alarms}.")
     if rows.height:
-        table(rows, "alarms", caption="Alarms, critical ones first")
+        caption = first_of("Alarms, critical ones first", rows.height, sum_of(levels))
+        table(rows, "alarms", caption=caption, columns=["alarm", "level", "project", "active_count", "judged_count"])
     asked("alarms", **of)
 
 
@@ -111,10 +135,11 @@ def _state(answers: Answers, project: str | None) -> None:
     asked("success_by_week", **of)
 
 
-def _calibration(answers: Answers) -> None:
-    """Forecasts are graded for all projects together."""
+def _calibration(answers: Answers, *, is_of_one: bool) -> None:
+    """Forecasts are graded for all projects together, which is said where one is chosen."""
     graded, weeks = answers.rows("calibration", _MANY), answers.rows("calibration_by_week", _MANY)
-    section("Can the forecasts be believed?", " ".join(story.grade(graded)))
+    whose = "Of all projects together, as forecasts are not graded for one alone." if is_of_one else ""
+    section("Can the forecasts be believed?", " ".join([whose, *story.grade(graded)]))
     drawn(charts.calibration(weeks))
     asked("calibration_by_week")
     need = answers.rows("need_calibration", _MANY)
@@ -126,7 +151,7 @@ def _calibration(answers: Answers) -> None:
 def _projects(answers: Answers) -> None:
     rows, total = answers.rows("project_health", _SHOWN_PROJECTS), answers.count("project_health")
     section(
-        "Projects",
+        "All projects",
         f"The first {rows.height:,} of {total:,}, those with most alarms first." if total > rows.height else "",
     )
     if rows.height:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
 import streamlit as st
 
 from slowwave.dashboards import story
 from slowwave.dashboards.answers import Answers
+from slowwave.dashboards.cookbook import exactly
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.links import memory_link, project_view
 from slowwave.dashboards.published import Published
@@ -18,6 +18,7 @@ from slowwave.dashboards.widgets import (
     asked,
     choice,
     command,
+    first_of,
     memory_projects,
     page_number,
     pattern,
@@ -73,7 +74,7 @@ def _one(answers: Answers) -> None:
     item_id = address("item")
     if not item_id:
         return
-    found = answers.rows("review_queue", _MOST).filter(pl.col("item_id") == item_id)
+    found = answers.rows("review_queue", 1, item_id=exactly(item_id))
     if found.is_empty():
         told(
             "warning",
@@ -120,25 +121,28 @@ def _queue(answers: Answers, project: str | None, kind: str) -> None:
     of = {"project": pattern(project)}
     projects = answers.rows("review_by_project", _MOST)
     section("What waits for a person's word", " ".join(story.reviews(answers.counts("review_queue", "kind", **of), 0)))
-    known = answers.rows("review_queue", _MOST, **of)
-    rows = known.filter(pl.col("kind") == kind) if kind else known
+    of |= {"kind": pattern(kind or None)}
+    rows = answers.rows("review_queue", _MOST, **of)
     if kind:
         said(f"{counted(rows.height, 'item')} of this kind.")
     if rows.height:
-        number = page_number(rows.height, _ROWS)
+        first = (page_number(rows.height, _ROWS) - 1) * _ROWS
+        shown = rows.slice(first, _ROWS)
+        place = f"{first + 1:,} to {first + shown.height:,} of {rows.height:,}, the command gives all"
         table(
-            rows.slice((number - 1) * _ROWS, _ROWS),
+            shown,
             "review_queue",
-            caption="What most sessions speak for comes first",
-            columns=["rank", "kind", "text", "project", "sessions", "interactions", "succeeded", "failed", "reason"],
+            caption=f"What most sessions speak for comes first; {place}",
+            columns=["rank", "text", "kind", "reason", "sessions", "interactions", "succeeded", "failed", "project"],
             links={"text": lambda row: project_view("review", project, kind=kind, item=row["item_id"])},
         )
     asked("review_queue", **of)
     if projects.height:
+        shown = projects.head(_ROWS)
         table(
-            projects.head(_ROWS),
+            shown,
             "review_by_project",
-            caption="How much waits in each project",
+            caption=first_of("How much waits in each project", shown.height, projects.height),
             links={"project": lambda row: project_view("review", row["project"])},
         )
         asked("review_by_project")
@@ -153,12 +157,11 @@ def _plan(answers: Answers, project: str | None) -> None:
     only = {"project": project} if project else {}  # an empty word is taken for none
     rows = answers.rows("forgetting_plan", _SHOWN, **of)
     if rows.height:
-        more = f"; the first {rows.height:,} of {total:,}" if total > rows.height else ""
         table(
             rows,
             "forgetting_plan",
-            caption=f"Memories that may be archived, what should go first comes first{more}",
-            columns=["memory_id", "content", "rule", "reason", "project", "need_30d", "strength", "is_shadow"],
+            caption=first_of("Memories that may be archived, what should go first comes first", rows.height, total),
+            columns=["memory_id", "rule", "content", "reason", "need_30d", "strength", "is_shadow", "project"],
             links={"memory_id": _memory_row},
         )
         command("forget", "plan", purpose="To see the plan in a terminal", **only)
@@ -168,7 +171,9 @@ def _plan(answers: Answers, project: str | None) -> None:
             command("forget", "hold", held, reason="why it is kept", purpose="To keep it from ever being archived")
     asked("forgetting_plan", **of)
     if quotas.height:
-        table(quotas.head(_SHOWN), "forgetting_quotas", caption="How full each quota is, and whether the plan meets it")
+        shown = quotas.head(_SHOWN)
+        caption = first_of("How full each quota is, and whether the plan meets it", shown.height, quotas.height)
+        table(shown, "forgetting_quotas", caption=caption)
         asked("forgetting_quotas")
 
 

@@ -15,6 +15,7 @@ from slowwave.dashboards.widgets import (
     choice,
     command,
     drawn,
+    first_of,
     page_number,
     pattern,
     said,
@@ -76,7 +77,9 @@ def _refused(answers: Answers) -> None:
     section("Which rows were refused, and why", " ".join(state_story.refused(reasons)))
     if reasons.height:
         drawn(charts.quarantine_reasons(reasons))
-        table(reasons.head(_SHOWN), "quarantine_reasons", caption="Reasons, those with most rows first")
+        shown = reasons.head(_SHOWN)
+        caption = first_of("Reasons, those with most rows first", shown.height, reasons.height)
+        table(shown, "quarantine_reasons", caption=caption)
         asked("quarantine_reasons")
         _refused_rows(answers, reasons)
         said("A refused row is kept: mend it where it came from and land it again.")
@@ -103,7 +106,9 @@ def _landed(answers: Answers) -> None:
     drawn(charts.landed_by_day(days))
     asked("landed_by_day")
     if fresh.height:
-        table(fresh.head(_SHOWN), "freshness", caption="The newest row of each kind and project")
+        shown = fresh.head(_SHOWN)
+        caption = first_of("The newest row of each kind and project", shown.height, fresh.height)
+        table(shown, "freshness", caption=caption)
         asked("freshness")
     late = answers.rows("late_rows", _SHOWN)
     if late.height:

@@ -9,6 +9,8 @@ from functools import partial
 from typing import Literal
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from slowwave.dashboards import charts
 from slowwave.dashboards.commands import command_line
@@ -202,6 +204,8 @@ def _answered(question: SqlQuestion) -> tuple[SqlAnswer | None, str, float]:
 
     def tick(seconds: float) -> None:
         clock.text(f"{seconds:.0f} s")  # what a person did meanwhile, such as pressing Stop, ends the page here
+        if not _is_read():
+            st.stop()
 
     try:
         return first_rows(question, tick), "", time.monotonic() - begun
@@ -209,6 +213,12 @@ def _answered(question: SqlQuestion) -> tuple[SqlAnswer | None, str, float]:
         return None, str(error), time.monotonic() - begun
     finally:
         waiting.empty()
+
+
+def _is_read() -> bool:
+    """Whether somebody still has the page open: Streamlit draws on for a reader who may come back."""
+    context = get_script_run_ctx()
+    return context is None or not runtime.exists() or runtime.get_instance().is_active_session(context.session_id)
 
 
 def _stopped(question: SqlQuestion) -> None:

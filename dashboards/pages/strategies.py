@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 import streamlit as st
 
 from slowwave.dashboards import charts, state_story, story
-from slowwave.dashboards.answers import ALL, Answers
+from slowwave.dashboards.answers import ALL, Answers, with_interval
+from slowwave.dashboards.cookbook import exactly
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.links import FIRST_PAGE, project_view, view
 from slowwave.dashboards.published import Published
+from slowwave.dashboards.questions import best_strategies_table, strategy_to_use
 from slowwave.dashboards.widgets import (
     Figure,
     address,
@@ -18,6 +22,8 @@ from slowwave.dashboards.widgets import (
     command,
     drawn,
     figures,
+    first_of,
+    limit_of,
     page_number,
     pattern,
     project_choice,
@@ -26,8 +32,10 @@ from slowwave.dashboards.widgets import (
     table,
     told,
 )
-from slowwave.dashboards.words import counted, interval, named, part, quoted
+from slowwave.dashboards.words import counted, quoted, sum_of
 from slowwave.flows.terminal import shortened, terminal_safe
+
+Of = Mapping[str, str]  # what is chosen, as the recipes take it
 
 _MOST_STRATEGIES = 100_000
 _ROWS = 20
@@ -50,12 +58,12 @@ def strategies_page(published: Published) -> None:
         with columns[2]:
             kinds = _by_frequency(of_project, "task_type")
             task_type = choice("Kind of task", "task_type", kinds, unchosen="All kinds of task", shown=_label)
-        chosen = _chosen(of_project, agent, task_type)
-        _one(answers, known)
-        _best(answers, project, agent, task_type, chosen)
-        _moved(answers, project)
-        _failing(answers, project)
-        _errors(answers, project)
+        of = {"project": pattern(project), "agent": pattern(agent or None), "task_type": pattern(task_type or None)}
+        _one(answers)
+        _best(answers, of, task_type)
+        _moved(answers, of)
+        _failing(answers, of)
+        _errors(answers, of)
 
 
 def _by_frequency(rows: pl.DataFrame, column: str) -> list[str]:
@@ -68,84 +76,66 @@ def _label(text: str) -> str:
     return shortened(terminal_safe(text), _LABEL_CHARACTERS)
 
 
-def _chosen(rows: pl.DataFrame, agent: str, task_type: str) -> pl.DataFrame:
-    if agent:
-        rows = rows.filter(pl.col("agent") == agent)
-    return rows.filter(pl.col("task_type") == task_type) if task_type else rows
-
-
 def _strategy_row(row: Row) -> str:
     return project_view("strategies", row["project"], task_type=row["task_type"], strategy=row["strategy_id"])
 
 
-def _one(answers: Answers, known: pl.DataFrame) -> None:
+def _one(answers: Answers) -> None:
     """What is known of one strategy, where the address names one."""
     strategy_id = address("strategy")
     if not strategy_id:
         return
-    rows = known.filter(pl.col("strategy_id") == strategy_id)
+    of = {"strategy_id": exactly(strategy_id)}
+    rows = answers.rows("strategies", _MOST_STRATEGIES, **of)
     if rows.is_empty():
         told("warning", "the address names a strategy that is not known", "choose one from the table below")
         return
     section("One strategy", f"{quoted(rows['strategy'][0])}, wherever it was tried:")
-    columns = ["project", "agent", "task_type", "attempts", "successes", "sessions"]
-    estimates = ["confidence", "confidence_low", "confidence_high", "trend"]
-    table(rows.head(_ROWS), "strategies", caption="Where it was tried", columns=[*columns, *estimates])
-    wordings = answers.rows("strategy_wordings", _MOST_STRATEGIES).filter(pl.col("strategy_id") == strategy_id)
+    _strategies(rows.head(_ROWS), first_of("Where it was tried", min(rows.height, _ROWS), rows.height))
+    asked("strategies", **of)
+    wordings = answers.rows("strategy_wordings", _MOST_STRATEGIES, **of)
     if wordings.height:
-        said("Its wordings:")
-        shown = ["project", "strategy", "reason"]
-        table(wordings.head(_ROWS), "strategy_wordings", caption="What was taken for this strategy", columns=shown)
+        shown = wordings.head(_ROWS)
+        caption = first_of("Its wordings, and why each was taken for it", shown.height, wordings.height)
+        table(shown, "strategy_wordings", caption=caption, columns=["strategy", "reason", "project"])
+        asked("strategy_wordings", **of)
     command("why", strategy_id, purpose="Every outcome behind these numbers")
 
 
-def _best(answers: Answers, project: str | None, agent: str, task_type: str, chosen: pl.DataFrame) -> None:
-    of = {"project": pattern(project), "task_type": pattern(task_type or None)}
-    best = _chosen(answers.rows("best_strategies", _MOST_STRATEGIES, **of), agent, "")
-    section("Which strategy to use", _best_words(best, task_type))
-    if chosen.is_empty():
-        asked("best_strategies", **of)
-        return
-    if task_type:
-        drawn(_intervals(chosen))
-    else:
-        drawn(charts.strategies_per_task(chosen))
+def _strategies(rows: pl.DataFrame, caption: str) -> None:
     table(
-        best.head(_ROWS),
-        "best_strategies",
-        caption="Per project, agent and kind of task, the tried strategy with the highest lower bound",
-        links={"task_type": lambda row: project_view("strategies", row["project"], task_type=row["task_type"])},
-    )
-    asked("best_strategies", **of)
-    said("All that was tried, with the figures of each strategy per project, agent and kind of task:")
-    number = page_number(chosen.height, _ROWS)
-    table(
-        chosen.slice((number - 1) * _ROWS, _ROWS),
+        with_interval(rows, "confidence"),
         "strategies",
-        caption="Strategies, highest lower bound first within each kind of task",
+        caption=caption,
+        columns=[
+            *("strategy", "confidence", "attempts", "successes", "sessions", "trend"),
+            *("project", "agent", "task_type", "wordings"),
+        ],
+        labels={"confidence": "estimate (90 % interval)"},
         links={"strategy": _strategy_row},
     )
-    asked("strategies", project=pattern(project))
+
+
+def _best(answers: Answers, of: Of, task_type: str) -> None:
+    best, total = answers.rows("best_strategies", _ROWS, **of), answers.count("best_strategies", **of)
+    section("Which strategy to use", strategy_to_use(best, total, task_type))
+    if best.is_empty():
+        asked("best_strategies", **of)
+        return
+    chosen = answers.rows("strategies", _MOST_STRATEGIES, **of)
+    drawn(_intervals(chosen) if task_type else charts.strategies_per_task(chosen))
+    asked("strategies", **of)
+    best_strategies_table(best, total)
+    asked("best_strategies", **of)
+    said("All that was tried, with the figures of each strategy per project, agent and kind of task:")
+    first = (page_number(chosen.height, _ROWS) - 1) * _ROWS
+    shown = chosen.slice(first, _ROWS)
+    place = f"{first + 1:,} to {first + shown.height:,} of {chosen.height:,}, the command gives all"
+    _strategies(shown, f"Strategies, highest lower bound first within each kind of task; {place}")
+    asked("strategies", **of)
     figures(
         [Figure("calibration", "can these estimates be believed?", "", view(FIRST_PAGE, question="calibration"))],
         label="How good the forecasts were",
-    )
-
-
-def _best_words(best: pl.DataFrame, task_type: str) -> str:
-    if best.is_empty():
-        return "No strategy was tried yet: that needs outcomes with a strategy."
-    first = best.row(0, named=True)
-    where = " / ".join(named(first[name]) for name in ("project", "agent", "task_type") if first[name])
-    alone = " It is the only one tried there, which is no choice." if first["strategies_tried"] == 1 else ""
-    sure = "" if first["is_reliable"] else " Not reliable yet: too few attempts, or the lower end is not above .50."
-    hint = "" if task_type else " Choose a kind of task to see what was tried for it."
-    tried = counted(first["strategies_tried"], "tried strategy", "tried strategies")
-    return (
-        f"Highest lower bound among {tried}: {quoted(first['strategy'])} ({where or 'no project'}). Estimated success "
-        f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
-        f"{interval(first['confidence_low'], first['confidence_high'])}; {counted(first['attempts'], 'attempt')}."
-        f"{alone}{sure}{hint}"
     )
 
 
@@ -156,16 +146,28 @@ def _intervals(chosen: pl.DataFrame):  # noqa: ANN202 - an Altair chart
     )
 
 
-def _moved(answers: Answers, project: str | None) -> None:
-    of = {"project": pattern(project)}
+def _moved(answers: Answers, of: Of) -> None:
     rows = answers.rows("worsening_strategies", _MOST_PATTERNS, **of)
     section("Which got worse or better", _moved_words(answers, of))
     if rows.height:
-        table(rows, "worsening_strategies", caption="Strategies whose success surely changed, worse ones first")
+        table(
+            with_interval(rows, "confidence"),
+            "worsening_strategies",
+            caption=first_of(
+                "Strategies whose success surely changed, worse ones first",
+                rows.height,
+                answers.count("worsening_strategies", **of),
+            ),
+            columns=[
+                *("strategy", "trend", "confidence", "success_rate", "sessions", "last_validated_at"),
+                *("project", "agent", "task_type"),
+            ],
+            labels={"confidence": "estimate (90 % interval)", "success_rate": "success rate, all along"},
+        )
     asked("worsening_strategies", **of)
 
 
-def _moved_words(answers: Answers, of: dict[str, str]) -> str:
+def _moved_words(answers: Answers, of: Of) -> str:
     counts = dict(answers.counts("worsening_strategies", "trend", **of).iter_rows())
     if not counts:
         return "No strategy's success surely changed in the last 28 days, beside all before."
@@ -174,8 +176,7 @@ def _moved_words(answers: Answers, of: dict[str, str]) -> str:
     )
 
 
-def _failing(answers: Answers, project: str | None) -> None:
-    of = {"project": pattern(project)}
+def _failing(answers: Answers, of: Of) -> None:
     states = answers.counts("anti_patterns_by_state", "state", **of)
     costliest = answers.rows("costliest_anti_patterns", _MOST_PATTERNS, **of)
     section("Which strategies keep failing", " ".join(state_story.patterns(states)))
@@ -185,21 +186,26 @@ def _failing(answers: Answers, project: str | None) -> None:
         table(
             costliest,
             "costliest_anti_patterns",
-            caption="Open anti-patterns: what they cost, and what was tried and is surely better",
+            caption=first_of(
+                "Open anti-patterns: what they cost, and what was tried and is surely better",
+                costliest.height,
+                answers.count("costliest_anti_patterns", **of),
+            ),
             columns=[
-                *("pattern", "better_alternative", "project", "agent", "task_type", "kind", "failures", "attempts"),
-                *("expected_failures", "cost", "cost_unit", "why_bad"),
+                *("pattern", "better_alternative", "failures", "attempts", "expected_failures", "cost", "cost_unit"),
+                *("kind", "project", "agent", "task_type", "why_bad"),
             ],
         )
     asked("costliest_anti_patterns", **of)
     rows = answers.rows("anti_patterns_by_state", _MOST_PATTERNS, **of)
     if rows.height:
-        table(rows, "anti_patterns_by_state", caption="Anti-patterns by state, with the evidence for them")
+        caption = first_of("Anti-patterns by state, with the evidence for them", rows.height, sum_of(states))
+        columns = ["pattern", "state", *(name for name in rows.columns if name not in ("pattern", "state"))]
+        table(rows, "anti_patterns_by_state", caption=caption, columns=columns)
         asked("anti_patterns_by_state", **of)
 
 
-def _errors(answers: Answers, project: str | None) -> None:
-    of = {"project": pattern(project)}
+def _errors(answers: Answers, of: Of) -> None:
     kinds = answers.count("common_errors", **of, limit=ALL)
     section(
         "Which errors come up most",
@@ -209,6 +215,8 @@ def _errors(answers: Answers, project: str | None) -> None:
     )
     if kinds:
         rows = answers.rows("common_errors", _ROWS, **of)
-        table(rows, "common_errors", caption="The errors with most failed attempts")
+        caption = first_of("The errors with most failed attempts", rows.height, kinds)
+        columns = ["error_template", "failures", "sessions", "strategies", "last_at", "project", "example", "error_id"]
+        table(rows, "common_errors", caption=caption, columns=columns)
         command("why", rows["error_id"][0], purpose="What is behind the first")
-    asked("common_errors", **of)
+    asked("common_errors", **of, **limit_of("common_errors", kinds))

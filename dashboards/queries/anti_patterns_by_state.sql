@@ -1,9 +1,10 @@
--- question: Which strategies keep failing, which have succeeded since, and which were not tried lately?
--- columns: state – open, dormant (not tried lately) or closed (has succeeded since); kind – avoid or hard_task; project –
---   the project; agent – the agent; task_type – kind of task; pattern – the strategy; error_template – the error behind
---   at least half of its failures; failure_rate (0-1) – of all its attempts; baseline_rate (0-1) – of comparable
---   attempts; e_value – evidence that may be looked at every night; last_seen_at (UTC) – last failure
--- params: project=%
+-- question: Which strategies keep failing, which no longer do, and which were not tried lately?
+-- columns: state – open, dormant (not tried lately) or closed (its recent attempts no longer keep failing); kind – avoid
+--   or hard_task; project – the project; agent – the agent; task_type – kind of task; pattern – the strategy;
+--   error_template – the error behind at least half of its failures; failure_rate (0-1) – of all its attempts;
+--   baseline_rate (0-1) – of comparable attempts; e_value – evidence that may be looked at every night; last_seen_at (UTC) –
+--   last failure
+-- params: agent=%; project=%; task_type=%
 SELECT
     state,
     kind,
@@ -17,5 +18,8 @@ SELECT
     e_value,
     last_seen_at
 FROM anti_patterns
-WHERE project LIKE $project ESCAPE '\'
+WHERE
+    project LIKE $project ESCAPE '\'
+    AND agent LIKE $agent ESCAPE '\'
+    AND task_type LIKE $task_type ESCAPE '\'
 ORDER BY state DESC, e_value DESC, project, agent, task_type, strategy_id

@@ -4,7 +4,7 @@
 --   success of the next comparable attempt; confidence_high (0-1) – upper end; attempts – real attempts with it;
 --   strategies_tried (strategies) – how many it was chosen from: the only one tried is no choice; is_reliable – enough
 --   attempts, and the lower end above .5
--- params: task_type=%; project=%
+-- params: agent=%; project=%; task_type=%
 SELECT
     project,
     agent,
@@ -17,7 +17,10 @@ SELECT
     count(*) OVER tasks AS strategies_tried,
     is_reliable
 FROM heuristics
-WHERE task_type LIKE $task_type ESCAPE '\' AND project LIKE $project ESCAPE '\'
+WHERE
+    project LIKE $project ESCAPE '\'
+    AND agent LIKE $agent ESCAPE '\'
+    AND task_type LIKE $task_type ESCAPE '\'
 WINDOW tasks AS (PARTITION BY project, agent, task_type)
 QUALIFY row_number() OVER (PARTITION BY project, agent, task_type ORDER BY confidence_low DESC, strategy_id) = 1
 ORDER BY confidence_low DESC, project, task_type, agent

@@ -2,7 +2,7 @@
 -- columns: project – the project; error_template – the error; failures (attempts) – attempts that failed with it;
 --   sessions (sessions) – distinct sessions among them; strategies – how many strategies failed with it; example – one
 --   real message; last_at (UTC) – the last of them; error_id – for `slowwave why`
--- params: project=%; limit=20
+-- params: agent=%; project=%; task_type=%; limit=20
 SELECT
     project,
     any_value(e.error_template) AS error_template,
@@ -14,7 +14,12 @@ SELECT
     error_id
 FROM counted_outcomes AS o
 JOIN error_templates AS e USING (project, error_id)
-WHERE o.is_attempt AND NOT o.success AND project LIKE $project ESCAPE '\'
+WHERE
+    o.is_attempt
+    AND NOT o.success
+    AND project LIKE $project ESCAPE '\'
+    AND agent LIKE $agent ESCAPE '\'
+    AND task_type LIKE $task_type ESCAPE '\'
 GROUP BY project, error_id
 ORDER BY failures DESC, project, error_id
 LIMIT $limit::BIGINT

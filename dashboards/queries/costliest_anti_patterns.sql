@@ -4,7 +4,7 @@
 --   expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
 --   cost_unit; cost_unit – value, cost, ms or tokens; better_alternative – tried, and surely better, else NULL;
 --   why_bad – the evidence
--- params: state=open; project=%
+-- params: agent=%; project=%; state=open; task_type=%
 SELECT
     project,
     agent,
@@ -19,5 +19,9 @@ SELECT
     better_alternative,
     why_bad
 FROM anti_patterns
-WHERE state = $state AND project LIKE $project ESCAPE '\'
+WHERE
+    state = $state
+    AND project LIKE $project ESCAPE '\'
+    AND agent LIKE $agent ESCAPE '\'
+    AND task_type LIKE $task_type ESCAPE '\'
 ORDER BY cost_unit, cost DESC NULLS LAST, failures DESC, project, agent, task_type, strategy_id

@@ -1,15 +1,16 @@
--- question: What got worse this week?
+-- question: What got worse this week: which memories in their use, which strategies in their attempts?
 -- columns: kind – memory, strategy or anti-pattern; project – its project, '' is none; what – what it became; day (UTC day)
 --   – on which that was seen; detail – what it was before and when, or the figures; text – what the memory or strategy
 --   says; id – for `slowwave why`
 -- params: days=7; project=%
--- Of memories that are active and still as bad. A memory's trend, band and verdict on use are told of the days on which
--- its counts or state changed, so that the day may come after the change itself; what faded with no news is dated
--- exactly. Strategies are weakening by their last 28 days, however many days are asked for.
+-- Of memories that are active and still as bad, and of their use alone: text, confidence and lift are not compared.
+-- A memory's trend, band and verdict on use are told of the days on which its counts or state changed, so that the day may
+-- come after the change itself; what faded with no news is dated exactly. Strategies are weakening by their last 28
+-- days, however many days are asked for.
 WITH
 publish AS (SELECT max(as_of) AS as_of, (max(as_of) - to_days($days::INTEGER))::DATE AS first_day FROM memory_health),
 asked AS (
-    SELECT memory_id, project, content, strength_state, trend, verdict, fades_at, as_of
+    SELECT memory_id, project, content, strength_state, trend, verdict, fades_at, last_referenced_at, as_of
     FROM memory_health
     WHERE status = 'active' AND coalesce(project, '') LIKE $project ESCAPE '\'
 ),
@@ -79,7 +80,7 @@ worse AS (
     WHERE b.day >= (SELECT first_day FROM publish)
     GROUP BY a.memory_id, a.project, a.content, b.what
     UNION ALL
-    SELECT 'memory', project, 'forgettable', fades_at::DATE, 'no reference since kept it up', content, memory_id, 0
+    SELECT 'memory', project, 'forgettable', fades_at::DATE, coalesce('not referenced since ' || last_referenced_at::DATE, 'never referenced'), content, memory_id, 0
     FROM asked
     WHERE fades_at <= as_of AND fades_at::DATE >= (SELECT first_day FROM publish)
     UNION ALL

@@ -6,6 +6,7 @@
 --   another; stale_share (0-1) – used once, stale now; never_eligible_share (0-1) – no interaction could have used it;
 --   never_injected_share (0-1) – never picked in many chances; injected_never_used_share (0-1) – no detected use in
 --   many injections; forget_share (0-1) – verdict forget
+-- params: project=%
 -- A share is NULL where nothing could be counted in it.
 SELECT
     project,
@@ -23,4 +24,5 @@ SELECT
     injected_never_used_share,
     forget_share
 FROM project_health
+WHERE project LIKE $project ESCAPE '\'
 ORDER BY list_position(['critical', 'warning', 'unknown', 'healthy'], status), active_count DESC, project

@@ -4,7 +4,7 @@
 --   comparable attempt; confidence_low (0-1) – lower end of its 90 % credible interval; confidence_high (0-1) – upper
 --   end; sessions – sessions it was tried in; trend – the last two weeks beside all before; wordings – how many wordings
 --   were taken for it; strategy_id – for `slowwave why`
--- params: at_least=1; project=%
+-- params: agent=%; at_least=1; project=%; strategy_id=%; task_type=%
 SELECT
     project,
     agent,
@@ -20,5 +20,10 @@ SELECT
     len(variants) AS wordings,
     strategy_id
 FROM heuristics
-WHERE attempts >= $at_least::BIGINT AND project LIKE $project ESCAPE '\'
+WHERE
+    attempts >= $at_least::BIGINT
+    AND project LIKE $project ESCAPE '\'
+    AND agent LIKE $agent ESCAPE '\'
+    AND task_type LIKE $task_type ESCAPE '\'
+    AND strategy_id LIKE $strategy_id ESCAPE '\'
 ORDER BY project, agent, task_type, confidence_low DESC, strategy_id

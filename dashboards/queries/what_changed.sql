@@ -1,11 +1,13 @@
--- question: What changed since the publish before this one?
+-- question: What is new since the publish before this one, and for which memories did state or use change?
 -- columns: since_at (UTC) – as_of of the last nightly publish as of an earlier time, without one so many hours before this one;
 --   topic – use, memories, strategies, anti-patterns, observations, review, decisions or curation; what – what became of
 --   them; count (items) – so many: interactions, memories, strategies and so on; example_id – the latest of them; example
 --   (first 200 characters) – what it says
--- params: project=%; hours=24
+-- params: project=%; hours=24; dormant_days=30
 -- By when things happened: what was delivered late is not in it. What the history of memories tells (status, trend,
--- verdict on use) is told by whole days, that of `since_at` included. What did not change has no row, but use has one.
+-- verdict on use) is told by whole days, that of `since_at` included. What did not change has no row, but use has one. Text,
+-- confidence and lift are not compared. `dormant_days` is that of the params: as long without an attempt, an
+-- anti-pattern is dormant.
 WITH
 this AS (SELECT max(as_of) AS as_of FROM memory_health),
 since AS (
@@ -74,6 +76,20 @@ news AS (
         pattern
     FROM anti_patterns
     WHERE last_seen_at >= (SELECT since_at FROM since) AND project LIKE $project ESCAPE '\'
+    UNION ALL
+    SELECT
+        8,
+        'anti-patterns',
+        'became dormant, not tried lately',
+        h.last_validated_at + to_days($dormant_days::INTEGER),
+        strategy_id,
+        a.pattern
+    FROM anti_patterns AS a
+    JOIN heuristics AS h USING (project, agent, task_type, strategy_id)
+    WHERE
+        a.state = 'dormant'
+        AND h.last_validated_at >= (SELECT since_at FROM since) - to_days($dormant_days::INTEGER)
+        AND project LIKE $project ESCAPE '\'
     UNION ALL
     SELECT 9, 'strategies', 'first attempt', first_seen_at, strategy_id, strategy
     FROM heuristics

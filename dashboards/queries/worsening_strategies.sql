@@ -3,7 +3,7 @@
 --   strategy – its shown wording; success_rate (0-1) – over its whole history; confidence (0-1) – estimated success of
 --   the next comparable attempt, recent attempts counting more; confidence_low (0-1) – lower end of its 90 % credible
 --   interval; confidence_high (0-1) – upper end; sessions – sessions it was tried in; last_validated_at (UTC) – last try
--- params: project=%
+-- params: agent=%; project=%; task_type=%
 SELECT
     trend,
     project,
@@ -17,5 +17,9 @@ SELECT
     sessions,
     last_validated_at
 FROM heuristics
-WHERE trend IN ('weakening', 'strengthening') AND project LIKE $project ESCAPE '\'
+WHERE
+    trend IN ('weakening', 'strengthening')
+    AND project LIKE $project ESCAPE '\'
+    AND agent LIKE $agent ESCAPE '\'
+    AND task_type LIKE $task_type ESCAPE '\'
 ORDER BY trend DESC, abs(confidence - success_rate) DESC, project, agent, task_type, strategy_id

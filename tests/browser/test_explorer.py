@@ -49,6 +49,7 @@ def test_a_search_finds_what_the_table_holds_and_stands_in_the_address(dashboard
 
 def test_a_filter_is_exact_and_stands_in_the_address(dashboard, page: Page):
     opened(page, f"{dashboard.address}/memories")
+    page.get_by_text("State, trend, type and order").click()
     page.get_by_label("State", exact=True).click()
     page.get_by_role("option", name="candidate").click()
     candidates = _counted(dashboard, "status = 'candidate'")

@@ -271,6 +271,50 @@ def test_titles_without_a_count_are_sentences_too():
     }
 
 
+def test_anti_patterns_are_counted_by_what_they_are_and_whole():
+    base = {**CASES["anti_patterns_by_state"][1], "better_alternative": None}
+    rows = [{**base, "pattern": f"p{at:02}", "state": "closed" if at % 4 else "dormant"} for at in range(40)]
+    title, subtitle, _ = chart_words(charts.anti_patterns(pl.DataFrame(rows)))
+    assert title == "40 anti-patterns kept failing; none is open: “p00” in .90 of its attempts, .20 expected"
+    assert "The 15 of 40 with the widest gap" in subtitle
+    mild = {**base, "pattern": "mild", "state": "open", "failure_rate": 0.5}
+    title, subtitle, _ = chart_words(charts.anti_patterns(pl.DataFrame([*rows, mild])))
+    assert title == "1 strategy keeps failing: “mild” in .50 of its attempts, .20 expected"
+    assert "The 15 of 41 with the widest gap, open ones first" in subtitle
+    costly = pl.DataFrame([{**CASES["costliest_anti_patterns"][1], "pattern": f"p{at}"} for at in range(10)])
+    title, subtitle, _ = chart_words(charts.anti_patterns(costly, total=63))
+    assert title.startswith("63 strategies keep failing")
+    assert subtitle.endswith("Chosen from the first 10 of 63")
+
+
+def uses_on(*days: int, each: int = 1) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "day": [DAY + timedelta(days=day) for day in days],
+            "injected_interactions": [each] * len(days),
+            "echoing_interactions": [0] * len(days),
+            "using_interactions": [each] * len(days),
+        }
+    )
+
+
+def test_use_is_told_of_named_days_and_nothing_is_drawn_through_days_without():
+    chart = charts.reinforcement_over_time(uses_on(0, 12, 18, 19, each=3))
+    assert chart_words(chart)[0] == "Answers that rely on a memory, 14–20 March 2026: 6; in the 7 days before: 3"
+    for days, per in ((uses_on(0, 19), 20), (uses_on(0, 350), 51)):
+        values = next(values_in(charts.reinforcement_over_time(days).to_dict()))
+        relied = [row["value"] for row in values if row["series"] == "answer relies on one"]
+        assert len(relied) == per
+        assert [relied[0], *set(relied[1:-1]), relied[-1]] == [1, 0, 1]
+
+
+def test_the_skill_of_need_and_its_interval_have_one_sense():
+    row = {**CASES["need_calibration"][1], "skill": -0.028, "skill_low": -0.164, "skill_high": -0.012}
+    assert chart_words(charts.need_calibration(pl.DataFrame([row])))[0] == (
+        "need_30d is 3 % worse than the base rate, by log loss (90 % interval 1 % to 16 %)"
+    )
+
+
 def test_weeks_are_compared_with_both_simple_forecasts():
     rows = [
         (TIME, "heuristic/1", 0.20), (TIME, "base_rate/1", 0.25), (TIME, "laplace/1", 0.19),
@@ -308,7 +352,17 @@ def test_the_same_label_in_two_projects_has_two_rows():
 def test_what_was_left_out_is_said():
     row = {"label": "linter", "group": "shop", "attempts": 3, **ESTIMATE}
     frame = many_of(row, 60)
-    assert "the 25 with most attempts of 60" in chart_words(charts.confidence_intervals(frame))[1]
+    title, subtitle, _ = chart_words(charts.confidence_intervals(frame))
+    assert title.startswith("Of the 25 rows shown, ")
+    assert "the 25 with most attempts of 60" in subtitle
+    title, subtitle, _ = chart_words(charts.confidence_intervals(frame.head(5), total=60))
+    assert title.startswith("Of the 5 rows shown, ")
+    assert "the 5 with most attempts of 60" in subtitle
+    assert chart_words(charts.confidence_intervals(frame.head(5), total=5))[0].startswith("Of 5 rows, ")
+    tasks = pl.DataFrame([{**CASES["strategies_per_task"][1], "agent": f"a{at}"} for at in range(9)])
+    title, subtitle, _ = chart_words(charts.strategies_per_task(tasks))
+    assert title.startswith("9 of 9 combinations of project, agent and kind of task have a strategy")
+    assert "The 6 of these with most attempts" in subtitle
     reasons = pl.DataFrame({"field": [""] * 20, "reason": [f"reason {at}" for at in range(20)], "refused": [1] * 20})
     rows = next(values_in(charts.quarantine_reasons(reasons).to_dict()))
     assert rows[-1] == {"row": "8 other reasons\n8 rows", "value": 8}

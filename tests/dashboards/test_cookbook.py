@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -318,11 +319,48 @@ def test_the_explorer_finds_filters_sorts_and_pages(answers):
 def test_what_a_memory_became_is_found_in_its_history(answers):
     rows = answers(RECIPES["got_worse"], project="attic", days="100")
     assert [(row["id"], row["what"], row["day"], row["detail"]) for row in rows] == [
-        ("rare", "forgettable", "2026-02-22", "no reference since kept it up"),
+        ("rare", "forgettable", "2026-02-22", "not referenced since 2025-10-06"),
         ("episode", "weak", "2026-02-19", "normal on 2026-02-15"),
         ("lost", "verdict review", "2026-03-07", "keep on 2026-03-05"),
     ]
     assert answers(RECIPES["got_worse"], project="attic", days="30") == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["best_strategies", "strategies", "worsening_strategies", "anti_patterns_by_state", "costliest_anti_patterns"],
+)
+def test_a_recipe_of_strategies_is_narrowed_to_an_agent_and_a_kind_of_task(answers, name):
+    every = answers(RECIPES[name])
+    one = {"agent": every[0]["agent"], "task_type": every[0]["task_type"]}
+    found = answers(RECIPES[name], **{param: exactly(value) for param, value in one.items()})
+    assert found == [row for row in every if row == row | one]
+    assert answers(RECIPES[name], agent="no such") == answers(RECIPES[name], task_type="no such") == []
+    assert answers(RECIPES["common_errors"], **one) != []
+    assert answers(RECIPES["common_errors"], agent="no such") == []
+
+
+def test_observations_and_the_queue_are_searched_by_their_recipes(answers):
+    found = answers(RECIPES["observations"], search="API PORT", freshness="%")
+    assert [row["text"] for row in found] == ["The API port is 9090"]
+    assert answers(RECIPES["observations"], search="%") == []
+    every = answers(RECIPES["observations"])
+    assert answers(RECIPES["observations"], limit="2", offset="1") == every[1:3]
+    queue = answers(RECIPES["review_queue"])
+    assert answers(RECIPES["review_queue"], kind="contradiction") == [
+        row for row in queue if row["kind"] == "contradiction"
+    ]
+    assert answers(RECIPES["review_queue"], item_id=exactly(queue[1]["item_id"])) == [queue[1]]
+
+
+def test_an_anti_pattern_gone_dormant_is_told(tmp_path):
+    made = SmallHome(tmp_path / "home")
+    made.land(*taught_rows())
+    for days in (29, 32):
+        made.nightly(AS_OF + timedelta(days=days))
+    said = made.run("sql", "what_changed", "--format", "json").stdout
+    found = {row["what"]: row["count"] for row in json.loads(said) if row["topic"] == "anti-patterns"}
+    assert found == {"became dormant, not tried lately": 2}
 
 
 def test_what_changed_names_every_topic_with_its_latest_example(answers):

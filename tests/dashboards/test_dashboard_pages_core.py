@@ -16,7 +16,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from html import unescape
 from pathlib import Path
 
@@ -24,15 +24,17 @@ import duckdb
 import polars as pl
 import pytest
 from small_home import SmallHome, interaction, memory, outcome
+from streamlit import cache_data
 from streamlit.testing.v1 import AppTest
 
 from slowwave.dashboards import app
 from slowwave.dashboards.links import memory_link, project_view, view
 from slowwave.dashboards.pages.memories import memories_page
-from slowwave.dashboards.pages.memory import memory_page
+from slowwave.dashboards.pages.memory import memory_page, use
 from slowwave.dashboards.pages.overview import overview_page
 from slowwave.dashboards.published import Published
-from slowwave.dashboards.widgets import csv_of
+from slowwave.dashboards.questions import strategy_to_use
+from slowwave.dashboards.widgets import csv_of, first_of
 
 SCRIPT = Path(__file__).parents[2] / "flows" / "dashboard_script.py"
 HOSTILE = "**b** <img src=x onerror=alert(1)> :red[x] $x$ [l](http://x) </script> \x1b[31m \u202e =1+1"
@@ -227,6 +229,87 @@ def test_overview_counts_memories(published: Published) -> None:
     verdicts = published.answer("memories_by_verdict", project="shop")["memories_count"].sum()
     assert f"{verdicts} active memories" in text(session)
     assert verdicts == 4
+
+
+def test_questions_stand_before_everything_but_the_project(published: Published) -> None:
+    session = drawn(overview_page, published, {"question": "worse"})
+    body = html(session)
+    assert session.header[0].value == "Questions to begin with"
+    assert body.index("sw-questions") < body.index("slowwave sql got_worse") < body.index("sw-figures")
+
+
+def test_a_project_is_told_from_all(published: Published) -> None:
+    shop = drawn(overview_page, published, {"project": "shop"})
+    (status,) = published.answer("project_health", project="shop")["status"]
+    assert f"It is {status}, with no alarms." in text(shop)
+    whose = "Of all projects together, as forecasts are not graded for one alone."
+    assert whose in text(shop)
+    assert whose not in text(drawn(overview_page, published, {}))
+
+
+def strategies(*names: str) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {"project": name, "agent": "", "task_type": "git", "strategy": f"look in {name}", "confidence": 0.7}
+            | {"confidence_low": 0.6, "confidence_high": 0.8, "attempts": 9, "strategies_tried": 1}
+            | {"is_reliable": True}
+            for name in names
+        ]
+    )
+
+
+def test_the_strategy_to_use_says_whose_it_is() -> None:
+    one = strategy_to_use(strategies("shop"), 1, "")
+    assert "among 1 tried strategy: “look in shop” (shop / git)" in one
+    assert "Reliable. It is the only one tried there, which is no choice." in one
+    several = strategy_to_use(strategies("shop", "barn"), 2, "")
+    assert "look in" not in several
+    assert "choose a kind of task, and a project" in several
+    assert "The highest of 2 answers" in strategy_to_use(strategies("shop", "barn"), 2, "git")
+
+
+def test_a_caption_says_how_many_of_how_many_are_shown() -> None:
+    assert first_of("All", 2, 2) == "All"
+    assert first_of("Some", 2, 3) == "Some; the first 2 of 3, the command gives all"
+
+
+def test_folded_filters_open_when_one_is_chosen(published: Published) -> None:
+    assert not drawn(memories_page, published, {"search": "m1"}).expander[0].proto.expanded
+    assert drawn(memories_page, published, {"status": "archived"}).expander[0].proto.expanded
+
+
+def test_fading_in_the_far_future_is_no_day(published: Published) -> None:
+    memory = {**published.answer("memory", memory_id="m1").row(0, named=True)}
+    near, far = ({**memory, "fades_at": AS_OF + timedelta(days=days)} for days in (366, 367))
+    assert "fades without a new reference on 2027-03-21" in use(near)
+    assert use(far).endswith("Without a new reference it does not fade within a year.")
+    assert "2027" not in use(far)
+
+
+def test_an_empty_publish_says_what_to_do(tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.nightly(AS_OF)
+    empty = Published(home.settings.current.resolve())
+    said = text(drawn(overview_page, empty, {}))
+    empty.close()
+    assert "slowwave land PATH" in said
+    assert "slowwave demo" in said
+
+
+def test_an_earlier_instant_is_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"), interaction("i1"))
+    home.nightly(AS_OF)
+    said = text(whole_app(monkeypatch, home.folder))
+    assert "Note: shows what was known before 2026-03-20 00:00:00Z; as asked for; no interaction is newer" in said
+    assert "slowwave nightly" not in said
+    (home.folder / "demo.json").write_text('{"seed": 7, "days": 19}')
+    cache_data.clear()
+    assert "the sample logs end here" in text(whole_app(monkeypatch, home.folder))
+    home.land(interaction("i2", created_at="2026-03-25T09:00:00Z"))
+    (home.folder / "demo.json").unlink()
+    cache_data.clear()
+    assert "run slowwave nightly to publish what is known now" in text(whole_app(monkeypatch, home.folder))
 
 
 def test_addresses() -> None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from drawn_pages import IGNORED, Draw, bodies, commands, drawn, published_by, words
 from hostile_rows import HUGE, PROJECT, TEXTS, hostile_rows
@@ -15,6 +16,7 @@ from taught_rows import AS_OF, taught_rows
 
 from slowwave.dashboards.cookbook import cookbook
 from slowwave.dashboards.pages.observations import observations_page
+from slowwave.dashboards.pages.overview import overview_page
 from slowwave.dashboards.pages.review import review_page
 from slowwave.dashboards.pages.runs import runs_page
 from slowwave.dashboards.pages.sql import sql_page
@@ -93,8 +95,47 @@ def test_a_failing_strategy_stands_with_its_evidence_and_alternative(taught):
     row = taught.answer("anti_patterns_by_state").row(0, named=True)
     assert "2 open" in said  # one is a hard task: everyone fails
     assert "Surely better among tried strategies: “free the port”" in said
-    assert f"restart the server port <number> is in use 1 {row['baseline_rate']:.3g} {row['e_value']:.1e}" in said
+    assert f"port <number> is in use 1 {row['baseline_rate']:.3g} {row['e_value']:.1e}" in said
     assert "1 weakening" in said  # guess
+
+
+def test_the_command_below_a_table_has_what_is_chosen(taught):
+    app = drawn(strategies_page, taught, agent="coder", task_type="deploy")
+    for name in ("best_strategies", "strategies", "worsening_strategies", "costliest_anti_patterns", "common_errors"):
+        assert f"slowwave sql {name} --param agent=coder --param task_type=deploy" in words(app), name
+    facts = words(drawn(observations_page, taught, search="API port", freshness="fresh"))
+    assert "--param 'search=API port' --param freshness=fresh" in facts
+    assert "slowwave sql review_queue --param kind=contradiction" in words(
+        drawn(review_page, taught, kind="contradiction")
+    )
+
+
+def test_estimates_stand_beside_their_strategy(taught):
+    html = bodies(drawn(strategies_page, taught, task_type="deploy"))
+    heads = [
+        [name.strip() for name in re.findall(r"<th [^>]*>([^<]*)", part)[:4]] for part in html.split("<table>")[1:]
+    ]
+    assert ["strategy", "estimate (90 % interval)", "is reliable", "strategies tried"] in heads
+    row = taught.answer("best_strategies").row(0, named=True)
+    low, high = f"{row['confidence_low']:.2f}"[1:], f"{row['confidence_high']:.2f}"[1:]
+    assert f"{row['confidence']:.2f}"[1:] + f" ({low}–{high})" in words(drawn(strategies_page, taught))
+
+
+def test_what_may_be_archived_stands_beside_the_verdicts(taught):
+    said = words(drawn(overview_page, taught, question="forget"))
+    assert "1 may be archived" in said
+    assert "The forgetting plan, by rules of its own, would archive 1 memory:" in said
+
+
+def test_memories_that_hurt_are_told_from_those_that_may_by_chance(taught):
+    rows = taught.answer("helping_and_hurting_memories")
+    below = rows.filter(pl.col("lift_high") < 0).height
+    said = words(drawn(overview_page, taught, question="hurting"))
+    assert below
+    assert f"Of {below} memor" in said
+    assert "the whole 90 % interval of the lift lies below 0." in said
+    none = words(drawn(overview_page, taught, question="hurting", project="nowhere"))
+    assert "of the lift lies" not in none
 
 
 def test_one_strategy_has_its_wordings_and_a_command(taught):

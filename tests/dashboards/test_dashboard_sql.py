@@ -84,7 +84,7 @@ def test_a_wide_result_is_refused_and_a_wider_one_shows_fewer_rows(ask):
     wide = "PIVOT range({columns}) ON range USING first(range)"
     with pytest.raises(UserError, match="201 columns"):
         ask(wide.format(columns=201))
-    answer = ask(f"SELECT w.* FROM range(1000), ({wide.format(columns=200)}) AS w")
+    answer = ask(f"SELECT w.* FROM range(1000), ({wide.format(columns=200)}) AS w")  # noqa: S608 - a number
     assert (len(answer.names), len(answer.cells), answer.count) == (200, 200, 1000)
 
 

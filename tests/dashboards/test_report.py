@@ -219,6 +219,9 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
         "Lift −.70, 90 % interval −.88 to −.51; randomised",
         "slowwave why 'restart the server'",
         "Surely better among tried strategies: “free the port”.",
+        "1 of 1 interval lies wholly below 0",
+        "by a randomised or cutoff lift, lowest first: 1 of 1",
+        "No memories have the verdict forget; the plan of what may be archived holds 5: 3 over a project's quota",
         "slowwave forget plan",
         "slowwave forget apply --dry-run",
         "slowwave review list",
@@ -235,7 +238,7 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
 
 def test_an_empty_home_is_told_what_is_missing(empty_html: str) -> None:
     page = Page(empty_html)
-    assert "No memory is known yet: land memories and interactions" in page.text
+    assert "No memory is known yet: land memories and interactions with `slowwave land PATH`" in page.text
     assert not page.of("svg")
     for said in (
         "Nothing waits for a person's word.",

@@ -474,7 +474,7 @@ def test_the_cookbook_is_listed(ask_nothing):
     (history,) = (row for row in rows if row["name"] == "memory_history")
     assert history["params"] == {"memory_id": None}
     assert {"name": "day", "unit": "UTC day", "meaning": "a day on which something changed"} in history["columns"]
-    assert [*ask_nothing("--list", output="csv").out.splitlines()][0] == "name,question,params"
+    assert ask_nothing("--list", output="csv").out.startswith("name,question,params\n")
     table = ask_nothing("--list", output="table").out
     assert table.splitlines()[-1] == f"{len(rows)} rows"
     assert max(map(len, table.splitlines())) <= 100
@@ -536,3 +536,17 @@ def test_the_names_that_load_the_lake_are_found_whatever_their_case():
         assert sql._ABOUT_LANDED.search(query)
     for query in ("FROM memory_health", "SELECT injected_interactions FROM x", "FROM memories_of_mine"):
         assert not sql._ABOUT_LANDED.search(query)
+
+
+@pytest.mark.parametrize("target", ["current.duckdb", "runs/gone.duckdb"])
+def test_a_link_that_leads_nowhere_is_told_and_mended_by_a_night(tmp_path, monkeypatch, capfd, target):
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"))
+    home.nightly()
+    home.settings.current.unlink()
+    home.settings.current.symlink_to(target)
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
+    assert cli._exit_code(["sql", "FROM runs"]) == 1
+    assert "leads nowhere: run `slowwave nightly`" in capfd.readouterr().err
+    home.nightly()
+    assert cli._exit_code(["sql", "FROM runs"]) == 0

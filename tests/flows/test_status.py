@@ -184,6 +184,20 @@ def test_an_earlier_as_of_is_pointed_out(published: SmallHome, capsys: pytest.Ca
     published.nightly(datetime(2026, 3, 2))  # noqa: DTZ001 - naive times hold UTC
     code, lines = status(capsys)
     assert (code, lines["publish"]["state"], lines["publish"]["as_of"]) == (0, "warn", "2026-03-02T00:00:00Z")
+    assert lines["publish"]["todo"] == "run `slowwave nightly` to publish what is known now"
+
+
+def test_an_earlier_as_of_after_the_last_interaction_is_no_fault(
+    published: SmallHome, capsys: pytest.CaptureFixture[str]
+) -> None:
+    published.nightly(datetime(2026, 3, 9))  # noqa: DTZ001 - naive times hold UTC
+    publish = status(capsys)[1]["publish"]
+    assert (publish["state"], publish["todo"]) == ("ok", "")
+    assert publish["says"].endswith("as asked for; no interaction is newer")
+    (published.folder / "demo.json").write_text('{"seed": 7, "days": 8}')
+    assert status(capsys)[1]["publish"]["says"].endswith("the sample logs end here")
+    later = lines_at(published, utc_now() + timedelta(hours=30))["publish"]
+    assert (later.state, later.todo) == ("warn", "")
 
 
 def test_warnings_of_the_audits_are_told_without_obeying_them(
