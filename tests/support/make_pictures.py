@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Literal
 
 from dashboard_process import started, stopped
 from PIL import Image
@@ -17,11 +18,10 @@ from slowwave.flows.nightly import parse_as_of
 FOLDER = Path(__file__).parents[2] / "dashboards" / "pictures"
 _WIDTH, _COLOURS = 1100, 64
 # name, address under the dashboard or '' for the report, height in pixels, dark or light
-_PICTURES = (
+_PICTURES: tuple[tuple[str, str, int, Literal["light", "dark"]], ...] = (
     ("report", "", 1000, "light"),
     ("overview", "overview", 1000, "light"),
     ("memory", "memory?memory_id=mem-0231", 1500, "dark"),
-    ("strategies", "strategies?project=harbour-shop&task_type=bugfix", 1000, "light"),
 )
 
 
