@@ -121,11 +121,18 @@ def _writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can say
 
 def chart_words(chart: alt.LayerChart) -> tuple[str, str, str]:
     """Title, subtitle and description of a chart, each on one line: for a page that sets them as its own text."""
-    spec = chart.to_dict()
-    title = spec.get("title", {})
-    texts = (title.get("text", ""), title.get("subtitle", ""), spec.get("description", ""))
-    shown = [text if isinstance(text, str) else " ".join(text) for text in texts]
-    return shown[0], shown[1], shown[2]
+    import altair as alt
+
+    # read where they stand: working out the whole specification takes a hundred times as long
+    title = chart.title
+    words = (title.text, title.subtitle) if isinstance(title, alt.TitleParams) else (title, "")
+    return _in_a_line(words[0]), _in_a_line(words[1]), _in_a_line(chart.description)
+
+
+def _in_a_line(text: object) -> str:
+    if isinstance(text, str):
+        return text
+    return " ".join(map(str, text)) if isinstance(text, (list, tuple)) else ""
 
 
 def untitled(chart: alt.LayerChart) -> alt.LayerChart:
