@@ -238,7 +238,7 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
 
 def test_an_empty_home_is_told_what_is_missing(empty_html: str) -> None:
     page = Page(empty_html)
-    assert "No memory is known yet: land memories and interactions with `slowwave land PATH`" in page.text
+    assert "No memory is known yet: land memories and interactions with slowwave land PATH" in page.text
     assert not page.of("svg")
     for said in (
         "Nothing waits for a person's word.",
