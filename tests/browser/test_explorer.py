@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from browser_pages import drawn, opened, rows_of
+from browser_pages import chosen, drawn, opened, rows_of
 from hostile_rows import PROJECT, TEXTS
 from playwright.sync_api import Browser, Page, expect
 
@@ -50,8 +50,7 @@ def test_a_search_finds_what_the_table_holds_and_stands_in_the_address(dashboard
 def test_a_filter_is_exact_and_stands_in_the_address(dashboard, page: Page):
     opened(page, f"{dashboard.address}/memories")
     page.get_by_text("State, trend, type and order").click()
-    page.get_by_label("State", exact=True).click()
-    page.get_by_role("option", name="candidate").click()
+    chosen(page, "State", "candidate")
     candidates = _counted(dashboard, "status = 'candidate'")
     expect(page.locator("caption").first).to_contain_text(f"of {candidates:,} memories")
     assert "status=candidate" in page.url

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, TimeoutError, expect
 
 PAGES = ("", "memories", "memory", "strategies", "observations", "review", "runs", "sql")
 _TIMEOUT = 30_000
@@ -24,6 +26,20 @@ def drawn(page: Page) -> None:
     expect(page.locator("h1").first).to_be_visible(timeout=_TIMEOUT)
     page.wait_for_timeout(300)  # what was drawn replaces what stood there
     expect(app).to_be_attached(timeout=_TIMEOUT)
+
+
+def chosen(page: Page, label: str, option: str) -> None:
+    """Choose of a list, which closes by itself while what it stands in still unfolds: a person opens it again."""
+    until = time.monotonic() + _TIMEOUT / 1000
+    while time.monotonic() < until:
+        page.get_by_label(label, exact=True).click()
+        try:
+            page.get_by_role("option", name=option, exact=True).click(timeout=3_000)
+        except TimeoutError:
+            page.keyboard.press("Escape")
+        else:
+            return
+    pytest.fail(f"the list {label!r} did not offer {option!r}")
 
 
 def rows_of(page: Page, caption: str) -> list[list[str]]:

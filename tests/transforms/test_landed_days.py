@@ -57,3 +57,11 @@ def test_every_row_is_counted_once_and_late_by_its_own_delay(rows):
         newest = max(at for at, _ in of_day), max(at + delay for at, delay in of_day)
         expected.append((*key, len(of_day), len(late), max(late, default=None), *newest))
     assert _told(rows) == expected
+
+
+def test_a_day_alone_is_as_late_to_the_bit_as_among_many():
+    rows = [
+        ("outcomes", "shop", START + n * _DAY, _DAY + timedelta(hours=1, seconds=7919 * n, microseconds=n))
+        for n in range(200)
+    ]
+    assert _told(rows) == [day for row in rows for day in _told([row])]
