@@ -14,6 +14,7 @@ from slowwave.transforms.anti_pattern_params import AntiPatternParams
 
 KEY = ("project", "agent", "task_type", "strategy_id")
 MILLION = 1_000_000
+MILLIONTH = 1 / MILLION  # multiplied: Polars divides one row otherwise than many, in the last bit
 
 
 def cells(attempts: pl.DataFrame) -> pl.DataFrame:
@@ -72,8 +73,8 @@ def sessions(attempts: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
 def recent_sessions(sessions: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
     """The sessions with recent, the sum of the shares so far, 0-1 each, weighted by age, and recent_weight."""
     fading = 0.5 ** (1 / params.recent_sessions)
-    mean_share = pl.col("share").ewm_mean(half_life=params.recent_sessions, adjust=True).over("cell") / MILLION
-    weight = (1 - fading ** pl.col("number")) / (1 - fading)
+    mean_share = pl.col("share").ewm_mean(half_life=params.recent_sessions, adjust=True).over("cell") * MILLIONTH
+    weight = (1 - fading ** pl.col("number")) * (1 / (1 - fading))
     return sessions.with_columns((mean_share * weight).alias("recent"), weight.alias("recent_weight"))
 
 

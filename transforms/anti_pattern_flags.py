@@ -9,7 +9,7 @@ import math
 
 import polars as pl
 
-from slowwave.transforms.anti_pattern_arms import MILLION, Arms, arms_at
+from slowwave.transforms.anti_pattern_arms import MILLIONTH, Arms, arms_at
 from slowwave.transforms.anti_pattern_params import AntiPatternParams
 from slowwave.transforms.e_values import is_e_discovery, log_e_above, log_e_worse, log_mean
 from slowwave.transforms.ordered_sums import ordered_sum
@@ -68,7 +68,7 @@ def log_e_values(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> 
             "day",
             (-((pl.col("restart") + 1) * (pl.col("restart") + 2)).log()).alias("log_weight"),
             *[
-                (pl.col(name) - pl.col(f"{name}_before")) / (MILLION if name in {"x", "x_others"} else 1)
+                (pl.col(name) - pl.col(f"{name}_before")) * (MILLIONTH if name in {"x", "x_others"} else 1)
                 for name in counts
             ],
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.anti_pattern_arms import MILLION
+from slowwave.transforms.anti_pattern_arms import MILLIONTH
 from slowwave.transforms.anti_pattern_params import AntiPatternParams
 
 
@@ -38,7 +38,7 @@ def q_values(now: pl.DataFrame, tested: pl.DataFrame, params: AntiPatternParams)
         params: the failing rate.
     """
     x, n, x_others, n_others = (
-        pl.col(name) / unit for name, unit in (("x", MILLION), ("n", 1), ("x_others", MILLION), ("n_others", 1))
+        pl.col(name) * unit for name, unit in (("x", MILLIONTH), ("n", 1), ("x_others", MILLIONTH), ("n_others", 1))
     )
     latest = tested.group_by("project").agg(pl.col("tested").max())
     found = now.join(latest, on="project").with_columns(

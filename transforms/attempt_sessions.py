@@ -95,9 +95,7 @@ def session_correlations(sessions: pl.DataFrame, cells: pl.DataFrame, params: Fo
         .select("project", _fixed(excess).alias("excess"), _fixed(variance).alias("variance"))
     )
     prior = params.session_correlation_pairs / 4  # the variance of so many pairs at a rate of one half
-    correlation = (pl.col("excess") / _FIXED + params.session_correlation * prior) / (
-        pl.col("variance") / _FIXED + prior
-    )
+    correlation = (pl.col("excess") * _UNIT + params.session_correlation * prior) / (pl.col("variance") * _UNIT + prior)
     return (
         cells.select("project")
         .unique()
@@ -109,6 +107,7 @@ def session_correlations(sessions: pl.DataFrame, cells: pl.DataFrame, params: Fo
 
 
 _FIXED = 1_000_000
+_UNIT = 1 / _FIXED  # multiplied: Polars divides one row otherwise than many, in the last bit
 
 
 def _fixed(value: pl.Expr) -> pl.Expr:

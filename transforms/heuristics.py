@@ -152,7 +152,7 @@ def _trend(sessions: pl.DataFrame, told: pl.DataFrame, day: int, params: Heurist
         )
     )
     rate = {when: (pl.col(f"s_{when}") + 1) / (pl.col(f"n_{when}") + 2) for when in ("recent", "before")}
-    variance = [rate[when] * (1 - rate[when]) / (pl.col(f"worth_{when}") / 1_000_000 + 3) for when in rate]
+    variance = [rate[when] * (1 - rate[when]) / (pl.col(f"worth_{when}") * 1e-6 + 3) for when in rate]
     z = (rate["recent"] - rate["before"]) / (variance[0] + variance[1]).sqrt()
     few = params.trend_min_sessions
     compared = sides.with_columns(z.alias("z"))
