@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, TimeoutError, expect
+from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as TooLate
 
 PAGES = ("", "memories", "memory", "strategies", "observations", "review", "runs", "sql")
 _TIMEOUT = 30_000
@@ -35,7 +36,7 @@ def chosen(page: Page, label: str, option: str) -> None:
         page.get_by_label(label, exact=True).click()
         try:
             page.get_by_role("option", name=option, exact=True).click(timeout=3_000)
-        except TimeoutError:
+        except TooLate:
             page.keyboard.press("Escape")
         else:
             return
