@@ -1,0 +1,180 @@
+"""The dashboard whole: what it says when nothing can be shown, a new publish, its server and its end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+from drawn_pages import IGNORED, bodies, words
+from small_home import SmallHome, interaction, memory
+from streamlit import cache_data
+from streamlit.testing.v1 import AppTest
+
+from slowwave.dashboards import app
+from slowwave.dashboards.published import Published
+
+pytestmark = pytest.mark.filterwarnings(IGNORED)
+
+SCRIPT = Path(__file__).parents[2] / "flows" / "dashboard_script.py"
+HOSTILE = "**b** <img src=x onerror=alert(1)> :red[x] </script> \x1b[31m"
+AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - UTC, as the flows take it
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
+    home = SmallHome(tmp_path_factory.mktemp("dashboard") / "home")
+    home.land(memory("m1"), interaction("i1", memories_used=["m1"], success=True))
+    home.nightly(AS_OF)
+    return home
+
+
+def whole_app(monkeypatch: pytest.MonkeyPatch, folder: Path) -> AppTest:
+    monkeypatch.setenv("SLOWWAVE_HOME", str(folder))
+    session = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+    assert not session.exception
+    return session
+
+
+def test_an_earlier_instant_is_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"), interaction("i1"))
+    home.nightly(AS_OF)
+    said = words(whole_app(monkeypatch, home.folder))
+    assert "Note: shows what was known before 2026-03-20 00:00:00Z; as asked for; no interaction is newer" in said
+    assert "slowwave nightly" not in said
+    (home.folder / "demo.json").write_text('{"seed": 7, "days": 19}')
+    cache_data.clear()
+    assert "the sample logs end here" in words(whole_app(monkeypatch, home.folder))
+    home.land(interaction("i2", created_at="2026-03-25T09:00:00Z"))
+    (home.folder / "demo.json").unlink()
+    cache_data.clear()
+    assert "run slowwave nightly to publish what is known now" in words(whole_app(monkeypatch, home.folder))
+
+
+def test_nothing_published_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    session = whole_app(monkeypatch, tmp_path / "nowhere")
+    assert session.title[0].value == "Nothing is published yet"
+    assert "slowwave demo" in words(session)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_damaged_file_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "serving" / "runs").mkdir(parents=True)
+    (tmp_path / "serving" / "runs" / "r.duckdb").write_bytes(b"no database" * 1_000)
+    (tmp_path / "serving" / "current.duckdb").symlink_to(Path("runs") / "r.duckdb")
+    session = whole_app(monkeypatch, tmp_path)
+    assert session.title[0].value == "The published tables cannot be read"
+    assert "slowwave doctor" in words(session)
+
+
+def test_new_publish_is_followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"))
+    first = home.nightly(AS_OF).run_id
+    session = whole_app(monkeypatch, home.folder)
+    assert f"Run {first}" in words(session)
+    assert "1 active memory" in words(session)
+    home.land(memory("m2", changed_at="2026-03-19T08:00:00Z"))
+    second = home.nightly(AS_OF, full=True).run_id
+    session.run()
+    assert f"Run {second}" in words(session)
+    assert "2 active memories" in words(session)
+
+
+def test_failing_query_is_told(monkeypatch: pytest.MonkeyPatch, home: SmallHome, tmp_path: Path) -> None:
+    def failing(_published: Published) -> None:
+        message = f"Catalog Error: {HOSTILE}"
+        raise duckdb.CatalogException(message)
+
+    runs = tmp_path / "serving" / "runs"
+    runs.mkdir(parents=True)
+    shutil.copy(home.settings.current.resolve(), runs)
+    (tmp_path / "serving" / "current.duckdb").symlink_to(Path("runs") / home.settings.current.resolve().name)
+    monkeypatch.setitem(app.PAGES, "overview", ("Overview", failing))
+    session = whole_app(monkeypatch, tmp_path)
+    assert "could not be drawn: Catalog Error: **b** <img" in words(session)
+    assert "<img" not in bodies(session)
+
+
+@contextmanager
+def served(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "slowwave.flows.cli", "dashboard", "--port", str(port)]
+    nowhere = folder.parent / "user"
+    nowhere.mkdir(exist_ok=True)
+    environment = {**os.environ, "SLOWWAVE_HOME": str(folder), "HOME": str(nowhere)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=nowhere
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == f"http://127.0.0.1:{port}\n"
+            yield process
+        finally:
+            process.kill()
+            assert not list(nowhere.iterdir())
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def status(port: int, path: str, **headers: str) -> int:
+    asked = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers=headers)
+    try:
+        with urllib.request.urlopen(asked, timeout=20) as answered:  # noqa: S310
+            return answered.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "x3JJHMbDL1EzLkh9GBhXDw==",
+}
+
+
+@pytest.mark.slow
+def test_server_answers_its_own_pages_alone_and_ends_quietly(home: SmallHome) -> None:
+    port = free_port()
+    with served(home.folder, port) as process:
+        for path in ("/", "/memories?search=x", "/memory?memory_id=m1"):
+            assert status(port, path) == 200
+        assert status(port, "/", Host="rebound.example") == 403
+        assert status(port, "/", Host=f"rebound.example:{port}") == 403
+        assert status(port, "/_stcore/health", Origin="http://other.example") == 403
+        assert status(port, "/_stcore/stream", **UPGRADE, Origin="http://other.example") == 403
+        assert (
+            status(port, "/_stcore/stream", **UPGRADE, Host="rebound.example", Origin="http://rebound.example") == 403
+        )
+        second = home.run("dashboard", "--port", str(port))
+        assert (second.returncode, second.stdout) == (1, "")
+        assert "choose --port" in second.stderr
+        process.send_signal(signal.SIGTERM)
+        out, error = process.communicate(timeout=20)
+        assert (process.returncode, out, error) == (128 + signal.SIGTERM, "", "")
+
+
+@pytest.mark.slow
+def test_server_is_stopped_by_ctrl_c(tmp_path: Path) -> None:
+    port = free_port()
+    with served(tmp_path / "home", port) as process:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        assert process.returncode == 130
+    assert not (tmp_path / "home").exists()
