@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from datetime import datetime
+from math import floor
 from typing import Any
 
 from rich.cells import cell_len, set_cell_size
@@ -115,17 +116,29 @@ def use_words(state: Record, as_of: datetime) -> str:
     said = []
     if state["strength"] is not None:
         half_life = f"half-life {state['half_life_days']:.0f} days"
-        said.append(f"strength {state['strength']:.2f} ({state['strength_state']}; {half_life})")
+        said.append(f"strength {_cut_off(state['strength'])} ({state['strength_state']}; {half_life})")
     if state["fades_at"] is not None:
         verb = "faded" if state["fades_at"] <= as_of else "fades without a new reference"
         said.append(f"{verb} on {state['fades_at']:%Y-%m-%d}")
     if state["need_30d"] is not None:
-        said.append(
-            f"need within 30 days {state['need_30d']:.2f}, {state['need_if_active']:.2f} if the project is active"
-        )
+        need, if_active = _chance(state["need_30d"]), _chance(state["need_if_active"])
+        said.append(f"need within 30 days {need}, {if_active} if the project is active")
     if state["trend"] is not None:
         said.append(f"trend {state['trend']}")
     return "; ".join(said)
+
+
+def _cut_off(strength: float) -> str:
+    """A strength to two decimals, not rounded, as in the reasons of a verdict."""
+    hundredths = floor(strength * 100)
+    return f"{hundredths / 100:.2f}" if hundredths else "below 0.01"
+
+
+def _chance(forecast: float) -> str:
+    """A forecast to two decimals, never as certainty."""
+    if forecast < 0.005:  # noqa: PLR2004 - would be said as 0.00
+        return "below 0.01"
+    return "above 0.99" if forecast >= 0.995 else f"{forecast:.2f}"  # noqa: PLR2004 - would be said as 1.00
 
 
 _BASIS = {

@@ -38,6 +38,12 @@ def _days_ago(days: pl.Expr) -> pl.Expr:
     return pl.when(days <= 0).then(pl.lit("today")).otherwise(pl.format("{} ago", counted(days, "day")))
 
 
+def _strength() -> pl.Expr:
+    """The strength, cut off and not rounded: what faded below .1 must not read as .10, and never as nothing."""
+    hundredths = (pl.col("strength") * 100).floor()
+    return pl.when(hundredths < 1).then(pl.lit("below .01")).otherwise(decimals(hundredths / 100))
+
+
 def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     """The sentence of its use case: never NULL."""
     age = today - pl.col("created_at").dt.epoch("d")
@@ -45,8 +51,7 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     eligible = counted(pl.col("eligible_count"), "interaction")
     injected = counted(pl.col("injected_count"), "injection")
     used = pl.format("Referenced in {}, last {}", counted(pl.col("reference_count"), "interaction"), since)
-    # cut off, not rounded: what faded below .1 must not read as .10
-    strength = decimals((pl.col("strength") * 100).floor() / 100)
+    strength = _strength()
     undetected = pl.format("No detected use in {}; at this threshold less than half of all uses is found.", injected)
     sentences = {
         "never_landed": pl.format("Never landed: only its id is known, from {}.", injected),
@@ -159,7 +164,7 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
         ),
         _of_use(today, params),
         pl.when(pl.col("use_case") == "never_used_faded").then(
-            pl.format("Faded to strength {}.", decimals(pl.col("strength")))
+            pl.format("Faded to strength {}.", _strength())
         ),
         pl.when(is_active & (fades_in > 0) & (fades_in <= params.fading_soon_days)).then(
             pl.format("Fades on {} unless it is referenced.", pl.col("fades_at").dt.strftime("%Y-%m-%d"))

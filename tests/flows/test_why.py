@@ -20,6 +20,7 @@ from slowwave.flows.land import path_deliveries
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import land_paths, start_run
 from slowwave.flows.why import Publish
+from slowwave.flows.why_text import use_words
 from slowwave.transforms.landed_tables import Memories
 
 HOSTILE = "=cmd() \x1b[31mred\x1b[0m [red]markup[/red] \"double\" 'single'; DROP TABLE runs; -- \x00\x9b2J\u202e<b>"
@@ -123,10 +124,24 @@ JUDGED = {
     ],
     "faded": [
         "verdict forget: - No detected use in 12 injections; at this threshold less than half of all uses is found.",
-        "- Faded to strength .01.",
-        "strength 0.01 (forgettable; half-life 15 days); faded on 2025-08-28; trend new",
+        "- Faded to strength below .01.",
+        "strength below 0.01 (forgettable; half-life 15 days); faded on 2025-08-28; trend new",
     ],
 }
+
+
+@pytest.mark.parametrize(
+    ("strength", "need", "words"),
+    [
+        (0.0999, 0.0049, "strength 0.09 (x; half-life 5 days); need within 30 days below 0.01, 0.50 if"),
+        (1.0, 0.9951, "strength 1.00 (x; half-life 5 days); need within 30 days above 0.99, 0.50 if"),
+        (0.5, 0.0051, "strength 0.50 (x; half-life 5 days); need within 30 days 0.01, 0.50 if"),
+    ],
+)
+def test_no_strength_is_rounded_up_and_no_forecast_to_certainty(strength, need, words):
+    state = {"strength": strength, "strength_state": "x", "half_life_days": 5.0, "fades_at": None, "trend": None}
+    told = use_words(state | {"need_30d": need, "need_if_active": 0.5}, datetime(2026, 3, 20))  # noqa: DTZ001 - UTC
+    assert told == f"{words} the project is active"
 
 
 @pytest.mark.parametrize("memory_id", JUDGED)
@@ -143,7 +158,7 @@ def test_the_text_says_what_to_do_and_why(judged, capfd, monkeypatch, memory_id)
 def test_json_has_verdict_reasons_strength_need_and_trend(judged, capfd, monkeypatch):
     state = asking(judged.folder, capfd, monkeypatch)("faded").found["memory"]
     assert state["verdict"] == "forget"
-    assert state["reasons"][1] == "Faded to strength .01."
+    assert state["reasons"][1] == "Faded to strength below .01."
     # 292 days after its birth, with half-lives of 3.75, 15 and 60 days
     assert state["strength"] == pytest.approx((2 * 2 ** (-292 / 15) + 2 ** (-292 / 60)) / 4, abs=1e-8)
     assert (state["strength_state"], state["trend"], state["half_life_days"]) == ("forgettable", "new", 15.0)

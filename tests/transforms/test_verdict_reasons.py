@@ -74,6 +74,14 @@ def reasons_of(row, *others, **said):
             ["Faded to strength .04. Referenced in 100 interactions, last 200 days ago."],
         ),
         (
+            health_row(strength=0.0999, strength_state="forgettable", trend="stale", last_referenced_at=ago(200)),
+            ["Faded to strength .09. Referenced in 100 interactions, last 200 days ago."],
+        ),
+        (
+            health_row(strength=0.0099, strength_state="forgettable", trend="stale", last_referenced_at=ago(200)),
+            ["Faded to strength below .01. Referenced in 100 interactions, last 200 days ago."],
+        ),
+        (
             health_row(**FADED, reference_count=2, eligible_count=4, injected_count=2, last_referenced_at=ago(200)),
             ["Faded to strength .04, but eligible in only 4 interactions: too few to judge."],
         ),
