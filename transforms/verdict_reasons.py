@@ -163,9 +163,7 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
             pl.lit("Its text is too short to be looked for in answers: no use is no evidence.")
         ),
         _of_use(today, params),
-        pl.when(pl.col("use_case") == "never_used_faded").then(
-            pl.format("Faded to strength {}.", _strength())
-        ),
+        pl.when(pl.col("use_case") == "never_used_faded").then(pl.format("Faded to strength {}.", _strength())),
         pl.when(is_active & (fades_in > 0) & (fades_in <= params.fading_soon_days)).then(
             pl.format("Fades on {} unless it is referenced.", pl.col("fades_at").dt.strftime("%Y-%m-%d"))
         ),
