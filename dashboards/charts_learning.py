@@ -164,7 +164,7 @@ def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
     title += f"{'has' if sure == 1 else 'have'} a strategy whose whole interval is above .5"
     subtitle = "Point: estimated success of the next comparable attempt. Line: 90 % credible interval"
     if tasks.height > _MOST_TASKS:
-        subtitle += f". The {_MOST_TASKS} of these with most attempts"
+        subtitle += f". The {_MOST_TASKS} combinations with most attempts"
     first = parts.first_rows(known, 1, -pl.col("confidence_low"), [*order, *task]).row(0, named=True)
     described = f"Highest lower bound: {parts.label(first['strategy'])}, {_worded(first)}, "
     described += f"{_place(*(first[name] for name in task))}."

@@ -13,15 +13,15 @@ from slowwave.dashboards.answers import ALL, Answers, with_interval
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.links import FIRST_PAGE, memory_link, project_view, view
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.widgets import address, asked, choice, command, drawn, first_of, limit_of, pattern, said, table
-from slowwave.dashboards.words import counted, interval, named, part, quoted
+from slowwave.dashboards.widgets import address, asked, choice, command, drawn, limit_of, pattern, said, table
+from slowwave.dashboards.words import counted, first_of, interval, named, not_tried_lately, part, quoted
 
 _SHOWN_ROWS = 15
 _PARAM = "question"
 _DAYS = 7
 _MANY = 10_000
 _BEST_COLUMNS = (
-    *("strategy", "confidence", "is_reliable", "strategies_tried", "attempts"),
+    *("strategy", "confidence", "is_reliable", "strategies_tried", "attempts", "trend"),
     *("project", "agent", "task_type"),
 )
 
@@ -115,7 +115,7 @@ def _forget(answers: Answers, project: str | None) -> None:
     total = answers.count("verdicts", **of, limit=ALL)
     rows = answers.rows("verdicts", _SHOWN_ROWS, **of)
     if not total:
-        said("No memory is marked forget: that needs one that has faded and is unlikely to be needed.")
+        said("No memory is marked forget: that needs one that has faded and is not known to be needed.")
         said("Why any other memory has its verdict stands first on its page: choose it under Memories.")
     else:
         marked = counted(total, "memory is", "memories are")
@@ -186,7 +186,7 @@ def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
         f"Highest lower bound among {tried}: {quoted(first['strategy'])} ({where or 'no project'}). Estimated success "
         f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
         f"{interval(first['confidence_low'], first['confidence_high'])}; {counted(first['attempts'], 'attempt')}. "
-        f"{sure}{alone}{others}"
+        f"{sure}{alone}{not_tried_lately(first['trend'])}{others}"
     )
 
 

@@ -8,7 +8,7 @@ from slowwave.dashboards import story
 from slowwave.dashboards.answers import ALL, Answers
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.report_parts import Item, Items, Section
-from slowwave.dashboards.words import sum_of
+from slowwave.dashboards.words import first_of, sum_of
 
 WORSE_DAYS = 7
 _FIRST = 8
@@ -113,7 +113,8 @@ def review(answers: Answers) -> Section:
     projects = answers.rows("review_by_project", _FEW)
     if projects.height > 1:
         columns = ["project", "items", *(name for name in _KINDS if projects[name].sum()), "first_seen_at"]
-        section.tables.append(answers.table(projects, "review_by_project", "What waits, by project", columns))
+        caption = first_of("What waits, by project", projects.height, answers.count("review_by_project"))
+        section.tables.append(answers.table(projects, "review_by_project", caption, columns))
     section.next(command_line("review", "list"))
     return section
 
@@ -222,7 +223,9 @@ def alarms(answers: Answers) -> Section:
             "mean_strength",
             "junk_share",
         ]
-        section.tables.append(answers.table(projects, "project_health", "Projects, those with alarms first", columns))
+        total = answers.count("project_health")
+        caption = first_of("Projects, those with alarms first", projects.height, total)
+        section.tables.append(answers.table(projects, "project_health", caption, columns))
     return section
 
 

@@ -42,7 +42,7 @@ def uses(answers: Answers) -> Section:
         section.drawn(charts.reinforcement_over_time(days))
         rows = answers.rows("most_referenced", _FEW)
         columns = ["memory_id", "project", "eligible_count", "injected_count", "reference_count", "content"]
-        section.tables.append(answers.table(rows, "most_referenced", "Most detected uses", columns))
+        section.tables.append(answers.table(rows, "most_referenced", "Most references: echoed or used", columns))
     return section
 
 
@@ -71,7 +71,7 @@ def confidences(answers: Answers) -> Section:
             "content",
         ]
         labels = {"confidence": "confidence, 90 % interval", "contradicted_expected": "of these expected to fail"}
-        labels |= {"confirmed_count": "used, succeeded", "contradicted_count": "used, failed"}
+        labels |= {"confirmed_count": "referenced, succeeded", "contradicted_count": "referenced, failed"}
         shown = with_interval(rows.head(_FEW), "confidence")
         section.tables.append(answers.table(shown, "most_confident", "Most evidence first", columns, labels))
     return section

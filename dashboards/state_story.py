@@ -11,6 +11,7 @@ from slowwave.dashboards.words import (
     listed,
     moment,
     named,
+    not_tried_lately,
     part,
     quoted,
     sentence,
@@ -23,6 +24,7 @@ Sentences = list[str]
 _URGENT_FIRST = ("harmful", "forget", "review", "unproven", "keep")
 _COIN = 0.5
 _LATE_HOURS = 24
+_MOST_PROJECTS = 6
 _WEIGHED = (
     "An estimate may differ from the raw counts beside it: recent attempts weigh more, and what is expected before any "
     "attempt comes from comparable ones."
@@ -62,7 +64,7 @@ def uses(days: pl.DataFrame) -> Sentences:
 def confidences(rows: pl.DataFrame, total: int) -> Sentences:
     """How sure the confidence of memories is. `rows`: of `most_confident`; `total`: how many there are in all."""
     if not total:
-        return ["No active memory has a confidence yet: that needs attempts that used one, and how they ended."]
+        return ["No active memory has a confidence yet: that needs attempts that referenced one, and how they ended."]
     above, below = (rows.filter(condition).height for condition in (_is_above(), _is_below()))
     shown = "it" if total == 1 else f"the {rows.height:,} with most evidence"
     first = rows.row(0, named=True)
@@ -75,7 +77,7 @@ def confidences(rows: pl.DataFrame, total: int) -> Sentences:
         (
             f"Most evidence: {part(first['confidence'])} "
             f"({interval(first['confidence_low'], first['confidence_high'])}), "
-            f"used in {counted(first['confirmed_count'], 'attempt')} that succeeded and "
+            f"referenced in {counted(first['confirmed_count'], 'attempt')} that succeeded and "
             f"{first['contradicted_count']:,} that failed{_expected(first['contradicted_expected'])}: "
             f"{quoted(first['content'])}"
         ),
@@ -118,6 +120,7 @@ def strategies(best: pl.DataFrame, total: int, reliable: pl.DataFrame, trends: p
             f"Highest lower bound of all: {quoted(first['strategy'])} ({where or 'no project'}): estimated success "
             f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
             f"{interval(first['confidence_low'], first['confidence_high'])}; {counted(first['attempts'], 'attempt')}."
+            f"{not_tried_lately(first['trend'])}"
         ),
     ]
     moves = [f"{count:,} {trend}" for trend, count in trends.select("trend", "rows").iter_rows()]
@@ -131,11 +134,16 @@ def success(weeks: pl.DataFrame) -> Sentences:
     if weeks.is_empty():
         return ["No outcome is known yet."]
     last = weeks["week"][0]
+    tried = weeks.filter((pl.col("week") == last) & (pl.col("attempts") > 0))
+    if tried.is_empty():
+        return [f"No attempt in the week of {last} so far."]
     found = [
         f"{named(row['project'])} {part(row['success_rate'])} of {counted(row['attempts'], 'attempt')}"
-        for row in weeks.filter((pl.col("week") == last) & (pl.col("attempts") > 0)).head(3).to_dicts()
+        for row in tried.sort(-pl.col("attempts"), "project").head(_MOST_PROJECTS).iter_rows(named=True)
     ]
-    return [sentence(f"In the week of {last}: {'; '.join(found)}")] if found else [f"No attempt in the week of {last}."]
+    more = tried.height - len(found)
+    found += [f"{counted(more, 'project')} more"] if more else []
+    return [sentence(f"In the week of {last} so far: {'; '.join(found)}")]
 
 
 def patterns(states: pl.DataFrame) -> Sentences:
@@ -186,9 +194,11 @@ def refused(reasons: pl.DataFrame) -> Sentences:
     if not total:
         return ["No row was ever refused."]
     first = reasons.row(0, named=True)
-    often = f"{counted(first['refused'], 'row')}: {quoted(first['reason'])}"
+    is_tied = reasons.height > 1 and reasons["refused"][1] == first["refused"]
+    often = "among them" if is_tied else "most often"
+    of_first = f"{counted(first['refused'], 'row')}: {quoted(first['reason'])}"
     many = counted(reasons.height, "reason")
-    return [f"{counted(total, 'row was', 'rows were')} refused so far, for {many}; most often, {often}"]
+    return [f"{counted(total, 'row was', 'rows were')} refused so far, for {many}; {often}, {of_first}"]
 
 
 def landed(days: pl.DataFrame) -> Sentences:
@@ -217,4 +227,5 @@ def nights(rows: pl.DataFrame) -> Sentences:
     last = rows.row(0, named=True)
     took = "" if last["seconds"] is None else f" after {last['seconds']:,.1f} seconds"
     some = f"{failed:,}" if failed else "none"
-    return [f"The newest run: {last['kind']}, {last['status']}{took}. Of the {rows.height:,} shown, {some} failed."]
+    ended = f"{last['kind']}, {last['status']}{took}"
+    return [f"The run that started last: {ended}. Of the {rows.height:,} shown, {some} failed."]

@@ -65,7 +65,7 @@ _RULES = {
     "superseded": "superseded by another",
     "invalid": "said to be invalid",
     "low_confidence": "low confidence",
-    "faded": "faded and unlikely to be needed",
+    "faded": "faded and not known to be needed",
     "untouched": "not touched for long",
     "agent_quota": "over an agent's quota",
     "project_quota": "over a project's quota",

@@ -89,11 +89,6 @@ def table(
     st.html(table_html(frame, cookbook()[name], caption=caption, columns=columns, links=links, labels=labels))
 
 
-def first_of(caption: str, shown: int, total: int) -> str:
-    """A caption that says how many of all rows are shown: the command under a table gives them all."""
-    return f"{caption}; the first {shown:,} of {total:,}, the command gives all" if shown < total else caption
-
-
 def limit_of(name: str, total: int) -> dict[str, str]:
     """The params with which a recipe that stops after some rows gives all of them."""
     limit = cookbook()[name].params.get("limit")

@@ -26,6 +26,18 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {named}" if count else f"no {named}"
 
 
+def first_of(caption: str, shown: int, total: int) -> str:
+    """A caption that says how many of all rows are shown: the command under a table gives them all."""
+    return f"{caption}; the first {shown:,} of {total:,}, the command gives all" if shown < total else caption
+
+
+def not_tried_lately(trend: str | None) -> str:
+    """What to say after a strategy whose evidence has faded; '' of any other."""
+    if trend != "stale":
+        return ""
+    return " It was not tried in the last 28 days: what is known has faded, and hardly tells old strategies apart."
+
+
 def part(value: float) -> str:
     """A share or probability to two digits, without the nought: `.60`, `1.00`, `−.07`."""
     text = f"{abs(value):.2f}"

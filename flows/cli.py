@@ -237,7 +237,7 @@ def sql(
 
 @app.command(epilog=_examples("why"))
 def why(
-    id: Annotated[str, typer.Argument(help="The id of a memory, interaction, strategy, error or outcome.")],  # noqa: A002 - the argument's name in the help
+    id: Annotated[str, typer.Argument(help="Of a memory, observation, interaction, strategy, error or outcome.")],  # noqa: A002 - the argument's name in the help
     output: Annotated[TextFormat, typer.Option("--format", help="json lists every interaction of every count.")] = (
         TextFormat.text
     ),

@@ -79,7 +79,8 @@ def ask(question: str) -> None:
 
 def tell(outcome: Changed, lines: Lines, commands: list[str], things: tuple[str, str] = ("memory", "memories")) -> None:
     """Print what became of the things. Raises typer.Exit with code 1 when the clock kept one from changing."""
-    from slowwave.flows.screen import counted, print_lines
+    from slowwave.flows.screen import print_lines
+    from slowwave.flows.terminal import counted
 
     if outcome.already:
         lines.append(("already so", counted(outcome.already, *things)))

@@ -100,8 +100,7 @@ def _rehearse(settings: Settings, limit: int | None, output: str) -> None:
 
 
 def _print_prompts(asked: Iterator[Question], facts: dict[str, Any], params: LlmParams) -> None:
-    from slowwave.flows.screen import counted
-    from slowwave.flows.terminal import terminal_safe
+    from slowwave.flows.terminal import counted, terminal_safe
 
     systems: set[str] = set()
     for question in asked:

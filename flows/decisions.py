@@ -122,7 +122,7 @@ def decide_hold(run: Run, command: str, target: str, kind: TargetKind | None, re
         on_run_id=current.stem if current else None,
     )
     land_decisions(run.lake, [row])
-    return f"{named} is {'held' if command == HOLD else 'released'}"
+    return f"{named} is {'held' if command == HOLD else 'released'}: seen from the next nightly on"
 
 
 def _kind_of(run: Run, target: str) -> TargetKind:

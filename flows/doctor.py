@@ -34,6 +34,7 @@ from slowwave.flows.run_ids import utc_now
 from slowwave.flows.serving import current_run
 from slowwave.flows.settings import LAKE_FORMAT, Settings
 from slowwave.flows.store import TEMPORARY
+from slowwave.flows.terminal import counted
 from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
 from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.serving_tables import SERVING, RunFiles, Runs
@@ -292,7 +293,8 @@ def _clock(lake: Lake, now: datetime) -> CheckLine:
     listed = [file for table in LANDED for of_day in lake.files(table.name).values() for file in of_day]
     ahead = sum(file.newest_us > microseconds(now) for file in listed)
     if ahead:
-        says = f"{ahead:,} landed files hold rows of the future: a producer's clock runs ahead, or this one is behind"
+        files = counted(ahead, "landed file holds", "landed files hold")
+        says = f"{files} rows of the future: a producer's clock runs ahead, or this one is behind"
         return CheckLine("clock", "warn", says, "set the clock that is wrong; such rows are not seen before their time")
     return CheckLine(
         "clock", "ok", f"the last run was noted {in_words(now - newest)}" if newest else "no run to compare it with"

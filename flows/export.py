@@ -8,26 +8,25 @@ from __future__ import annotations
 
 import csv
 import difflib
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.publish_diff import find_run
-from slowwave.flows.query_connection import DuckDBConfig, locked_connection
+from slowwave.flows.query_connection import DuckDBConfig, error_lines, locked_connection
 from slowwave.flows.query_output import cell_text
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import write_durably
-from slowwave.flows.terminal import spreadsheet_safe, terminal_safe
+from slowwave.flows.terminal import counted, spreadsheet_safe, terminal_safe
 from slowwave.transforms.schema import Table
 from slowwave.transforms.serving_tables import SERVING
-
-if TYPE_CHECKING:
-    import duckdb
 
 # What DuckDB may hold while it sorts; more is spilled to the disk.
 _LIMITS: DuckDBConfig = {"memory_limit": "512MB"}
@@ -48,22 +47,43 @@ def run_export(
 ) -> None:
     """Write `tables` (none named: all) of a run into the folder `to`, which is made, and print what was written.
 
-    Raises UserError when nothing is published, the run or a table is not known, or a file is there already and `force`
-    is not given: then nothing is written. OSError when the folder cannot be written.
+    Raises UserError when nothing is published, the run or a table is not known, `to` is a file, or a file is there
+    already and `force` is not given: then nothing is written; and when the run's file is damaged or of another version.
+    OSError when the folder cannot be written.
     """
     path = find_run(settings, run)
+    folder = Path(to)
+    if (folder.exists() or folder.is_symlink()) and not folder.is_dir():
+        message = f"{to} is no folder: name one, or one that is to be made"
+        raise UserError(message)
+    try:
+        _export(path, tables, output, folder, force=force)
+    except duckdb.Error as error:
+        message = f"the tables of run {path.stem} cannot be read: {error_lines(error)}; `slowwave doctor` says more"
+        raise UserError(message) from error
+
+
+def _export(path: Path, tables: Sequence[str], output: Literal["parquet", "csv"], folder: Path, *, force: bool) -> None:
     with locked_connection(path, limits=_LIMITS) as connection:
         held = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-        targets = {table: Path(to) / f"{table.name}.{output}" for table in _chosen(tables, held, path.stem)}
+        targets = {table: folder / f"{table.name}.{output}" for table in _chosen(tables, held, path.stem)}
         there = [target for target in targets.values() if target.is_symlink() or target.exists()]
         if there and not force:
             message = f"{there[0]} is there already{_and_more(there)}: --force writes over it"
             raise UserError(message)
         for table, target in targets.items():
             rows = _write(connection, table, target, output)
-            sys.stdout.write(f"{terminal_safe(str(target))}  {rows:,} rows  {target.stat().st_size:,} bytes\n")
-    sys.stderr.write(f"slowwave: exported {len(targets)} table{'s' if len(targets) != 1 else ''} of run {path.stem}\n")
-    sys.stdout.flush()
+            _tell(f"{terminal_safe(str(target))}  {counted(rows, 'row')}  {target.stat().st_size:,} bytes\n")
+    sys.stderr.write(f"slowwave: exported {counted(len(targets), 'table')} of run {path.stem}\n")
+
+
+def _tell(line: str) -> None:
+    """Print a line. What was asked for are the files: that nobody reads any more, as with `| head`, ends nothing."""
+    try:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _chosen(named: Sequence[str], held: set[str], run_id: str) -> list[type[Table]]:

@@ -18,6 +18,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "release": ("slowwave forget release MEMORY_ID --reason 'the audit is over'",),
 }
 _SHOWN = 10
+_SEEN = ("seen", "from the next nightly on")
 _COLUMNS = ("memory_id", "project", "agent", "rule", "reason", "need_30d", "strength", "is_shadow")
 
 forget = typer.Typer(
@@ -84,7 +85,8 @@ def apply(
 ) -> None:
     """Archive what is planned: each memory's whole state is kept first, and nothing that was used since goes."""
     from slowwave.flows.forget import apply_plan, published_plan
-    from slowwave.flows.screen import counted, this_command
+    from slowwave.flows.screen import this_command
+    from slowwave.flows.terminal import counted
 
     published = published_plan(settings_from_environment())
     rows = published.chosen(project, rule.value if rule else None, limit)
@@ -99,7 +101,7 @@ def apply(
     if dry_run:
         lines += [("", f"{row['memory_id']}: {row['rule']}") for row in rows.head(_SHOWN).iter_rows(named=True)]
     elif outcome.changed or outcome.shadowed:
-        lines.append(("seen", "from the next nightly on"))
+        lines.append(_SEEN)
     if outcome.shadowed:
         lines.append(("in shadow", f"{counted(len(outcome.shadowed), 'memory', 'memories')} left active"))
     back = [f"{this_command()} forget restore --run {run.run_id}"] if outcome.changed and not dry_run else []
@@ -116,14 +118,15 @@ def restore(
 ) -> None:
     """Bring archived memories back exactly as they were."""
     from slowwave.flows import forget as forgetting
-    from slowwave.flows.screen import counted
+    from slowwave.flows.terminal import counted
 
     if sum((bool(memories), command_id is not None, everything)) != 1:
         message = "name memories, or give --run ID, or --all: one of the three"
         raise typer.BadParameter(message)
     with writing("forget restore") as (run, _):
         outcome = forgetting.restore(run, memories or [], command_id=command_id, everything=everything)
-    tell(outcome, [("restored", counted(len(outcome.changed), "memory", "memories"))], [])
+    seen = [_SEEN] if outcome.changed else []
+    tell(outcome, [("restored", counted(len(outcome.changed), "memory", "memories")), *seen], [])
 
 
 @forget.command("hold", epilog=examples(EXAMPLES["hold"]))

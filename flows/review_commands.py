@@ -124,8 +124,8 @@ def show(
 
     from slowwave.flows.query_output import cell_text, json_bytes
     from slowwave.flows.review_shown import shown_item
-    from slowwave.flows.screen import counted, print_lines
-    from slowwave.flows.terminal import shortened
+    from slowwave.flows.screen import print_lines
+    from slowwave.flows.terminal import counted, shortened
     from slowwave.flows.why_text import time_text
 
     found = shown_item(settings_from_environment(), item)
@@ -232,7 +232,7 @@ def _decide(
     wish: Wish, items: list[str], *, by: str, reason: str | None, yes: bool, dry_run: bool, output: TextFormat
 ) -> None:
     from slowwave.flows import review as reviewing
-    from slowwave.flows.screen import counted
+    from slowwave.flows.terminal import counted
 
     for name, said in (("--by", by), ("--reason", reason)):
         if said is not None and not said.strip():
@@ -259,8 +259,7 @@ def _decide(
 
 
 def _told(change: dict[str, Any]) -> str:
-    from slowwave.flows.screen import counted
-    from slowwave.flows.terminal import shortened
+    from slowwave.flows.terminal import counted, shortened
 
     said = [f"{name} {value}" for name, value in change.items() if name in {"status", "superseded_by"} and value]
     if change.get("source_ids"):

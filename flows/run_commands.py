@@ -27,7 +27,6 @@ from slowwave.flows.run import start_run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.screen import (
     Screen,
-    counted,
     day_lines,
     next_commands,
     print_landing,
@@ -38,6 +37,7 @@ from slowwave.flows.screen import (
     this_command,
 )
 from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import counted
 from slowwave.transforms.evidence_tables import DayInputs
 from slowwave.transforms.landing import Kind
 

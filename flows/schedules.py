@@ -14,8 +14,9 @@ import typer
 
 from slowwave.flows.lock import ensure_home
 from slowwave.flows.prefect_server import configure, prefect_api
-from slowwave.flows.screen import Screen, counted
+from slowwave.flows.screen import Screen
 from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import counted
 
 
 def serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes: int) -> None:

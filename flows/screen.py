@@ -29,7 +29,7 @@ from slowwave.flows.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly import NightlyResult
 from slowwave.flows.plan import DayPlan
 from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.terminal import counted, shortened, terminal_safe
 from slowwave.transforms.serving_tables import Runs
 
 Lines = list[tuple[str, str]]
@@ -122,11 +122,6 @@ def print_lines(title: str, lines: Lines, commands: Sequence[str] = ()) -> None:
         console.print(
             Text.assemble((f"{label:<{_LABEL_WIDTH}}", "bold"), (terminal_safe(command), "cyan")), soft_wrap=True
         )
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """`1 file`, `2 files`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 # ----------------------------------------------------------------------------------------------------------- landing

@@ -36,3 +36,8 @@ def spreadsheet_safe(text: str) -> str:
 def shortened(text: str, width: int) -> str:
     """`text` cut to `width` characters, with an ellipsis where it was cut."""
     return text if len(text) <= width else text[: max(0, width - 1)] + "…"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 file`, `2 files`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -104,6 +104,8 @@ WHERE interaction_id = $id
 ORDER BY memory_id
 """
 
+_PLANNED = "SELECT rule, reason, is_shadow FROM forgetting_plan WHERE memory_id = $id"
+
 _OUTCOMES_OF = """
 SELECT outcome_id, created_at, success, is_attempt, is_deciding, strategy_id, error_id, reason
 FROM counted_outcomes
@@ -212,6 +214,7 @@ class Publish:
             "references": referenced,
             "confirmed": [_about(row, "outcome_id") for row in ended if row["success"]],
             "contradicted": [_about(row, "outcome_id") for row in ended if not row["success"]],
+            "planned": next(iter(self.records(_PLANNED, id=memory_id)), None),
             "changes": self._changes(memory_id),
             "problem": problem,
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from slowwave.flows.terminal import shortened
+from slowwave.flows.terminal import counted, shortened
 from slowwave.flows.why_text import aligned, more, printed, time_text, wrapped
 
 Record = dict[str, Any]
@@ -119,7 +119,8 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
     for use in found["uses"]:
         agent, task_type = _short(use["agent"]) or "(no agent)", _short(use["task_type"]) or "(none)"
         lines += ["", f"{_short(use['project']) or '(no project)'}, {agent}, task type {task_type}:"]
-        lines.append(f"  {use['attempts']} attempts in {use['sessions']} sessions, {use['successes']} successful")
+        attempts, sessions = counted(use["attempts"], "attempt"), counted(use["sessions"], "session")
+        lines.append(f"  {attempts} in {sessions}, {use['successes']:,} successful")
         lines.append(
             f"  estimated success on the next comparable attempt {use['confidence']:.2f}; 90 % credible interval "
             f"{use['confidence_low']:.2f} to {use['confidence_high']:.2f}; trend {use['trend']}"

@@ -46,6 +46,8 @@ def memory_text(found: Record, limit: int) -> str:
         *(line for reason in state["reasons"] for line in wrapped(f"- {reason}")),
     ]
     lines += wrapped(use_words(state, found["as_of"]))
+    if found["planned"]:
+        lines += wrapped(planned_words(found["planned"]))
     for name, count in found["counts"].items():
         lines += ["", f"{name} {count}: {MEANINGS[name]}{_parroted(found[name])}{_expected(name, state)}"]
         lines += _interactions(found[name], limit, found["problem"])
@@ -126,6 +128,12 @@ def use_words(state: Record, as_of: datetime) -> str:
     if state["trend"] is not None:
         said.append(f"trend {state['trend']}")
     return "; ".join(said)
+
+
+def planned_words(planned: Record) -> str:
+    """What the forgetting plan would do with a memory, and by which rule."""
+    done = "leave it active, in shadow, to see whether it is missed" if planned["is_shadow"] else "archive it"
+    return f"The forgetting plan would {done} (rule {planned['rule']}): {planned['reason']}."
 
 
 def _cut_off(strength: float) -> str:

@@ -176,7 +176,9 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
         ),
         pl.when(failed > 0).then(
             pl.format(
-                "Used in {}; {} expected.", counted(failed, "failed attempt"), tenths(pl.col("contradicted_expected"))
+                "Referenced in {}; {} expected.",
+                counted(failed, "failed attempt"),
+                tenths(pl.col("contradicted_expected")),
             )
         ),
         pl.when(pl.col("is_doubted") | pl.col("is_low")).then(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import polars as pl
 import streamlit as st
 
 from slowwave.dashboards import charts
 from slowwave.dashboards.answers import ALL
+from slowwave.dashboards.cookbook import exactly
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.links import memory_link, project_view, view
 from slowwave.dashboards.published import Published
@@ -31,7 +33,7 @@ from slowwave.dashboards.widgets import (
 )
 from slowwave.dashboards.words import counted, interval, moment, named, part, sentence
 from slowwave.flows.terminal import shortened, terminal_safe
-from slowwave.flows.why_text import MEANINGS, identity_words, lift_words, use_words
+from slowwave.flows.why_text import MEANINGS, identity_words, lift_words, planned_words, use_words
 
 Memory = dict[str, Any]
 
@@ -68,13 +70,14 @@ def memory_page(published: Published) -> None:
         return
     memory = found.row(0, named=True)
     _text(memory)
-    _verdict(memory)
+    planned = published.answer("forgetting_plan", memory_id=exactly(memory_id))
+    _verdict(memory, planned)
     _state(published, memory)
     _counts(published, memory)
     _outcomes(memory)
     _days(published, memory_id)
     _observations(published, memory_id)
-    _to_do(published, memory)
+    _to_do(published, memory, is_planned=planned.height > 0)
 
 
 def _unknown(published: Published, memory_id: str) -> None:
@@ -112,11 +115,14 @@ def _shown(content: str) -> str:
     return "\n".join(map(terminal_safe, lines))
 
 
-def _verdict(memory: Memory) -> None:
+def _verdict(memory: Memory, planned: pl.DataFrame) -> None:
     section(f"Verdict: {memory['verdict']}")
     reasons = [terminal_safe(reason) for reason in memory["reasons"]]
     st.html(rendered("reasons.html.jinja", reasons=reasons, label="Why it has this verdict"))
     asked("why_verdict", memory_id=memory["memory_id"])
+    if planned.height:
+        said(planned_words(planned.row(0, named=True)))
+        asked("forgetting_plan", memory_id=exactly(memory["memory_id"]))
 
 
 def _state(published: Published, memory: Memory) -> None:
@@ -223,16 +229,18 @@ def _interactions(published: Published, memory: Memory, chosen: str) -> None:
 
 
 def _outcomes(memory: Memory) -> None:
-    """How the attempts that used it ended, in the words that say no more than was measured."""
+    """How the attempts that referenced it ended, in the words that say no more than was measured."""
     succeeded, failed, expected = (
         memory[name] for name in ("confirmed_count", "contradicted_count", "contradicted_expected")
     )
-    section("How attempts that used it ended")
+    section("How attempts that referenced it ended")
     if not succeeded + failed:
-        said("No attempt with a known outcome used it, so neither confidence nor lift is known.")
+        said("No attempt with a known outcome referenced it, so neither confidence nor lift is known.")
     else:
         beside = "" if expected is None else f"; {expected:.1f} expected"
-        said(f"Used in {counted(succeeded, 'successful attempt')}, and in {counted(failed, 'failed one')}{beside}.")
+        said(
+            f"Referenced in {counted(succeeded, 'successful attempt')}, and in {counted(failed, 'failed one')}{beside}."
+        )
     if memory["confidence"] is not None:
         limits = interval(memory["confidence_low"], memory["confidence_high"])
         said(f"Confidence {part(memory['confidence'])} from outcomes; 90 % credible interval {limits}.")
@@ -276,7 +284,7 @@ def _observations(published: Published, memory_id: str) -> None:
         asked("memory_curation", memory_id=memory_id)
 
 
-def _to_do(published: Published, memory: Memory) -> None:
+def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:
     memory_id = memory["memory_id"]
     section("What you can do", "This page changes nothing; these commands do, or say more.")
     command("why", memory_id, purpose="All of this in the terminal, with the landed changes of the memory")
@@ -291,7 +299,7 @@ def _to_do(published: Published, memory: Memory) -> None:
         asked("memory_review", memory_id=memory_id)
     for row in waiting.iter_rows(named=True):
         command("review", "show", row["item_id"], purpose=f"Settle what waits for a person ({row['kind']})")
-    if memory["status"] == "active" and not memory["is_held"]:
+    if (memory["status"] == "active" or is_planned) and not memory["is_held"]:
         command("forget", "hold", memory_id, reason="why it stays", purpose="Keep it from being forgotten")
     if memory["is_held"]:
         command("forget", "release", memory_id, purpose="Let it be forgotten again")

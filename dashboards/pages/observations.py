@@ -14,7 +14,6 @@ from slowwave.dashboards.widgets import (
     asked,
     choice,
     command,
-    first_of,
     limit_of,
     memory_projects,
     page_number,
@@ -26,7 +25,7 @@ from slowwave.dashboards.widgets import (
     told,
     typed,
 )
-from slowwave.dashboards.words import counted, listed, sum_of
+from slowwave.dashboards.words import counted, first_of, listed, sum_of
 
 _ROWS = 20
 _SHOWN = 100

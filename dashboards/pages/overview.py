@@ -15,7 +15,6 @@ from slowwave.dashboards.widgets import (
     asked,
     drawn,
     figures,
-    first_of,
     memory_projects,
     pattern,
     project_choice,
@@ -24,14 +23,14 @@ from slowwave.dashboards.widgets import (
     table,
     told,
 )
-from slowwave.dashboards.words import counted, listed, sum_of
+from slowwave.dashboards.words import counted, first_of, listed, sum_of
 
 _MANY = 100_000
 _VERDICTS = (
     ("keep", "keep", "used, or too young to tell otherwise"),
     ("unproven", "unproven", "too few chances to judge"),
     ("review", "review", "worth a person's look"),
-    ("forget", "forget", "faded, unlikely to be needed"),
+    ("forget", "forget", "faded, not known to be needed"),
     ("harmful", "harmful", "lower success beyond chance"),
 )
 _SHOWN_PROJECTS = 50

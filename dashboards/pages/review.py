@@ -18,7 +18,6 @@ from slowwave.dashboards.widgets import (
     asked,
     choice,
     command,
-    first_of,
     memory_projects,
     page_number,
     pattern,
@@ -29,7 +28,7 @@ from slowwave.dashboards.widgets import (
     told,
     whole_text,
 )
-from slowwave.dashboards.words import counted, sentence
+from slowwave.dashboards.words import counted, first_of, sentence
 
 _MOST = 100_000
 _ROWS = 20

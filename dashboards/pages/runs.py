@@ -8,14 +8,13 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards import charts, state_story
-from slowwave.dashboards.answers import Answers
+from slowwave.dashboards.answers import ALL, Answers
 from slowwave.dashboards.published import Published
 from slowwave.dashboards.widgets import (
     asked,
     choice,
     command,
     drawn,
-    first_of,
     page_number,
     pattern,
     said,
@@ -23,7 +22,7 @@ from slowwave.dashboards.widgets import (
     table,
     told,
 )
-from slowwave.dashboards.words import counted, moment
+from slowwave.dashboards.words import counted, first_of, moment
 
 _MOST = 100_000
 _ROWS = 20
@@ -112,11 +111,14 @@ def _landed(answers: Answers) -> None:
         asked("freshness")
     late = answers.rows("late_rows", _SHOWN)
     if late.height:
-        table(late, "late_rows", caption="Rows recorded long after they happened, the newest days first")
+        caption = "Rows recorded long after they happened, the newest days first"
+        table(late, "late_rows", caption=first_of(caption, late.height, answers.count("late_rows")))
     asked("late_rows")
     files = answers.rows("landed_files", _SHOWN)
     if files.height:
-        table(files, "landed_files", caption="What became of the files landed last")
+        total = answers.count("landed_files", limit=ALL)
+        caption = first_of("What became of the files landed last", files.height, total)
+        table(files, "landed_files", caption=caption)
     asked("landed_files")
 
 

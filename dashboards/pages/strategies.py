@@ -22,7 +22,6 @@ from slowwave.dashboards.widgets import (
     command,
     drawn,
     figures,
-    first_of,
     limit_of,
     page_number,
     pattern,
@@ -32,7 +31,7 @@ from slowwave.dashboards.widgets import (
     table,
     told,
 )
-from slowwave.dashboards.words import counted, quoted, sum_of
+from slowwave.dashboards.words import counted, first_of, quoted, sum_of
 from slowwave.flows.terminal import shortened, terminal_safe
 
 Of = Mapping[str, str]  # what is chosen, as the recipes take it
@@ -209,7 +208,7 @@ def _errors(answers: Answers, of: Of) -> None:
     kinds = answers.count("common_errors", **of, limit=ALL)
     section(
         "Which errors come up most",
-        f"{counted(kinds, 'kind of error', 'kinds of error')}, numbers, paths and names aside."
+        f"{counted(kinds, 'kind of error', 'kinds of error')}, counted per project; numbers, paths and names aside."
         if kinds
         else "No attempt failed with an error message yet.",
     )

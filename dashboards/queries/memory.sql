@@ -9,8 +9,8 @@
 --   could have used it; injected_count (interactions) – were given it; echoed_count (interactions) – answers that
 --   repeat its first words; used_count (interactions) – answers that rely on it in whatever words, a lower bound;
 --   reference_count (interactions) – echoed or used; first_referenced_at (UTC) – the first of them; last_referenced_at
---   (UTC) – the last of them; confirmed_count (interactions) – used in attempts that succeeded; contradicted_count
---   (interactions) – used in attempts that failed: not evidence that it is false; contradicted_expected (interactions)
+--   (UTC) – the last of them; confirmed_count (interactions) – referenced in attempts that succeeded; contradicted_count
+--   (interactions) – referenced in attempts that failed: not evidence that it is false; contradicted_expected (interactions)
 --   – of these uses, failures expected without it; reinforced_confidence (0-1) – initial confidence plus a step per
 --   echo; confidence (0-1) – how its uses ended beyond what was expected, .5 is no difference; confidence_low (0-1) –
 --   lower end of its 90 % credible interval; confidence_high (0-1) – upper end; lift (difference of shares) – observed

@@ -1,7 +1,7 @@
 -- question: Which memories do answers repeat most?
 -- columns: memory_id – the memory; project – its project, '' is none; status – its state;
 --   eligible_count (interactions) – could have used it; injected_count (interactions) – were given it;
---   reference_count (interactions) – answers in which a use was detected, a lower bound;
+--   reference_count (interactions) – answers that echo or use it, a lower bound;
 --   content – its text
 -- params: project=%; limit=20
 SELECT

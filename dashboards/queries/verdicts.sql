@@ -1,6 +1,6 @@
 -- question: What should be done about each memory, and why?
 -- columns: memory_id – the memory; project – its project, '' is none; status – its state; verdict – keep, review,
---   forget, harmful or unproven; main_reason – what its use says; reasons_count (reasons) – all of them: `why_verdict`;
+--   forget, harmful or unproven; main_reason – what its use says, with how far it faded; reasons_count (reasons) – all of them: `why_verdict`;
 --   content – its text
 -- params: verdict=%; project=%; limit=100
 -- What needs a person or a decision comes first; verdict=forget shows one kind only.
@@ -9,7 +9,9 @@ SELECT
     project,
     status,
     verdict,
-    reasons[1] AS main_reason,
+    coalesce(
+        array_to_string([reasons[1], list_filter(reasons[2:], lambda reason: reason LIKE 'Faded%')[1]], ' '), ''
+    ) AS main_reason,
     len(reasons) AS reasons_count,
     content
 FROM memory_health

@@ -130,7 +130,7 @@ counted AS (
     SELECT
         0,
         'use',
-        'interactions in which a use was detected',
+        'interactions that echoed or used a memory',
         count(DISTINCT interaction_id) AS count,
         arg_max({'id': interaction_id, 'text': NULL}, (occurred_at, interaction_id))
     FROM memory_references

@@ -362,7 +362,7 @@ def test_what_was_left_out_is_said():
     tasks = pl.DataFrame([{**CASES["strategies_per_task"][1], "agent": f"a{at}"} for at in range(9)])
     title, subtitle, _ = chart_words(charts.strategies_per_task(tasks))
     assert title.startswith("9 of 9 combinations of project, agent and kind of task have a strategy")
-    assert "The 6 of these with most attempts" in subtitle
+    assert "The 6 combinations with most attempts" in subtitle
     reasons = pl.DataFrame({"field": [""] * 20, "reason": [f"reason {at}" for at in range(20)], "refused": [1] * 20})
     rows = next(values_in(charts.quarantine_reasons(reasons).to_dict()))
     assert rows[-1] == {"row": "8 other reasons\n8 rows", "value": 8}

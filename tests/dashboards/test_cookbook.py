@@ -39,7 +39,13 @@ FIRST_ROWS = {
     "common_errors": {"error_template": "port <number> is in use", "failures": 40, "sessions": 40, "strategies": 1},
     "not_counted": {"project": "depot", "reason": "no strategy", "outcomes": 40, "failures": 15},
     "success_by_week": {"week": "2026-04-06", "attempts": 20, "success_rate": 0.4, "outcomes": 21, "raw_rate": 8 / 21},
-    "best_strategies": {"strategy": "free the port", "attempts": 40, "strategies_tried": 3, "is_reliable": True},
+    "best_strategies": {
+        "strategy": "free the port",
+        "attempts": 40,
+        "strategies_tried": 3,
+        "is_reliable": True,
+        "trend": "stable",
+    },
     "strategies": {"strategy": "try again", "attempts": 3, "successes": 1, "sessions": 3, "wordings": 1},
     "strategy_wordings": {
         "strategy": "Restart the servers!",
@@ -366,7 +372,7 @@ def test_an_anti_pattern_gone_dormant_is_told(tmp_path):
 def test_what_changed_names_every_topic_with_its_latest_example(answers):
     rows = answers(RECIPES["what_changed"], hours="1000")
     found = {(row["topic"], row["what"]): (row["count"], row["example_id"]) for row in rows}
-    assert found["use", "interactions in which a use was detected"] == (10, "attic 176")
+    assert found["use", "interactions that echoed or used a memory"] == (10, "attic 176")
     assert found["use", "interactions given a memory"] == (26, "advised 38")
     assert found["memories", "new, active"] == (9, "port again")
     assert found["memories", "verdict on use became keep"] == (1, "shadow")

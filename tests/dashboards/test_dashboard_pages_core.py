@@ -23,7 +23,8 @@ from slowwave.dashboards.pages.memory import memory_page, use
 from slowwave.dashboards.pages.overview import overview_page
 from slowwave.dashboards.published import Published
 from slowwave.dashboards.questions import strategy_to_use
-from slowwave.dashboards.widgets import csv_of, first_of
+from slowwave.dashboards.widgets import csv_of
+from slowwave.dashboards.words import first_of
 
 pytestmark = pytest.mark.filterwarnings(IGNORED)
 
@@ -215,12 +216,12 @@ def test_a_project_is_told_from_all(published: Published) -> None:
     assert whose not in words(drawn(overview_page, published))
 
 
-def strategies(*names: str) -> pl.DataFrame:
+def strategies(*names: str, trend: str = "stable") -> pl.DataFrame:
     return pl.DataFrame(
         [
             {"project": name, "agent": "", "task_type": "git", "strategy": f"look in {name}", "confidence": 0.7}
             | {"confidence_low": 0.6, "confidence_high": 0.8, "attempts": 9, "strategies_tried": 1}
-            | {"is_reliable": True}
+            | {"is_reliable": True, "trend": trend}
             for name in names
         ]
     )
@@ -230,6 +231,9 @@ def test_the_strategy_to_use_says_whose_it_is() -> None:
     one = strategy_to_use(strategies("shop"), 1, "")
     assert "among 1 tried strategy: “look in shop” (shop / git)" in one
     assert "Reliable. It is the only one tried there, which is no choice." in one
+    assert "not tried in the last 28 days" not in one
+    stale = strategy_to_use(strategies("shop", trend="stale"), 1, "")
+    assert "not tried in the last 28 days: what is known has faded" in stale
     several = strategy_to_use(strategies("shop", "barn"), 2, "")
     assert "look in" not in several
     assert "choose a kind of task, and a project" in several

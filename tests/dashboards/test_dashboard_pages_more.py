@@ -15,6 +15,7 @@ from small_home import SmallHome, interaction, memory
 from taught_rows import AS_OF, taught_rows
 
 from slowwave.dashboards.cookbook import cookbook
+from slowwave.dashboards.pages.memory import memory_page
 from slowwave.dashboards.pages.observations import observations_page
 from slowwave.dashboards.pages.overview import overview_page
 from slowwave.dashboards.pages.review import review_page
@@ -197,6 +198,16 @@ def test_what_may_be_archived_comes_with_its_commands(taught):
     app.selectbox(key="choice_hold").select("taken back").run()
     assert "slowwave forget hold 'taken back' --reason 'why it is kept'" in commands(app)
     assert app.query_params["hold"] == "taken back"
+
+
+def test_a_memory_that_is_planned_to_go_says_so_and_how_to_keep_it(taught):
+    app = drawn(memory_page, taught, memory_id="taken back")
+    (reason,) = taught.answer("forgetting_plan")["reason"]
+    assert f"The forgetting plan would archive it (rule invalid): {reason}." in words(app)
+    assert "slowwave sql forgetting_plan --param 'memory_id=taken back'" in bodies(app).replace("&#39;", "'")
+    assert any(command.startswith("slowwave forget hold 'taken back'") for command in commands(app))
+    other = drawn(memory_page, taught, memory_id="cache on")
+    assert "forgetting plan" not in words(other)
 
 
 def test_runs_tell_what_landed_late_and_what_was_refused(taught):

@@ -299,7 +299,7 @@ def test_a_table_that_is_missing_leaves_the_rest(
     )  # known by now, and slow
     page = Page(report_html(connection, run_id))
     assert "does not hold what this section needs" in page.text
-    assert "The newest run: nightly, published" in page.text
+    assert "The run that started last: nightly, published" in page.text
 
 
 def test_a_file_without_the_run_is_refused(without: tuple[duckdb.DuckDBPyConnection, str]) -> None:

@@ -42,7 +42,7 @@ def test_confidence_counts_only_intervals_that_say_something() -> None:
     said = state_story.confidences(rows, 146)
     assert "wholly above .50 for 1 and wholly below for 1" in said[0]
     assert said[0].startswith("146 active memories have a confidence. Of the 3 with most evidence")
-    assert "used in 12 attempts that succeeded and 6 that failed (9.5 expected)" in said[1]
+    assert "referenced in 12 attempts that succeeded and 6 that failed (9.5 expected)" in said[1]
     assert "\x1b" not in said[1]
     assert len(said[1]) < 300
     assert said[2].startswith("A confidence is no share of successes")
@@ -54,6 +54,7 @@ def test_a_strategy_is_never_called_best() -> None:
         {
             "project": [""], "agent": ["coder"], "task_type": ["testing"], "strategy": ["Narrowest test first"],
             "confidence": [0.83], "confidence_low": [0.68], "confidence_high": [0.94], "attempts": [17],
+            "trend": ["stable"],
         }
     )  # fmt: skip
     reliable = counts(is_reliable=[True, False], rows=[29, 98])
@@ -67,6 +68,11 @@ def test_a_strategy_is_never_called_best() -> None:
     )
     assert said[2] == "2 weakening, by the last 28 days beside all before."
     assert "recent attempts weigh more" in said[3]
+    assert "not tried in the last 28 days" not in said[1]
+    stale = state_story.strategies(
+        best.with_columns(trend=pl.lit("stale")), 127, reliable, counts(trend=["weakening"], rows=[2])
+    )
+    assert "It was not tried in the last 28 days: what is known has faded" in stale[1]
     assert not any("best" in sentence for sentence in said)
     assert "No strategy was tried yet" in state_story.strategies(best.clear(), 0, reliable, reliable)[0]
 
@@ -87,6 +93,8 @@ def test_data_quality_is_counted() -> None:
     assert state_story.refused(reasons) == [
         "3 rows were refused so far, for 2 reasons; most often, 2 rows: “prompt is blank”"
     ]
+    tied = reasons.with_columns(refused=pl.lit(2))
+    assert "4 rows were refused so far, for 2 reasons; among them, 2 rows:" in state_story.refused(tied)[0]
     assert state_story.refused(reasons.clear()) == ["No row was ever refused."]
     days = pl.DataFrame({"rows_count": [1000, 234], "late_count": [0, 5]})
     assert state_story.landed(days)[0].startswith(
@@ -127,12 +135,18 @@ def test_success_is_of_attempts_of_the_newest_week() -> None:
             "success_rate": [0.43, None, 0.1],
         }
     )
-    assert state_story.success(weeks) == ["In the week of 2026-03-30: no project .43 of 7 attempts."]
+    assert state_story.success(weeks) == ["In the week of 2026-03-30 so far: no project .43 of 7 attempts."]
     assert state_story.success(weeks.clear()) == ["No outcome is known yet."]
+    many = pl.DataFrame(
+        {"week": [date(2026, 3, 30)] * 8, "project": list("abcdefgh"), "attempts": [1, 2, 3, 4, 5, 6, 7, 8]}
+    ).with_columns(success_rate=0.5)
+    (told,) = state_story.success(many)
+    assert told.startswith("In the week of 2026-03-30 so far: h .50 of 8 attempts; g .50 of 7 attempts;")
+    assert told.endswith("c .50 of 3 attempts; 2 projects more.")
 
 
 def test_runs_that_failed_are_counted() -> None:
     rows = pl.DataFrame({"kind": ["nightly", "land"], "status": ["published", "failed"], "seconds": [12.2, None]})
     assert state_story.nights(rows) == [
-        "The newest run: nightly, published after 12.2 seconds. Of the 2 shown, 1 failed."
+        "The run that started last: nightly, published after 12.2 seconds. Of the 2 shown, 1 failed."
     ]

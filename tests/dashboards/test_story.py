@@ -147,7 +147,7 @@ def test_shadows_and_quotas_of_the_plan_are_told_apart() -> None:
     quotas = pl.DataFrame({"is_met": [True, False]})
     said = story.forgettable(rules, quotas)
     assert said[0] == (
-        "4 memories may be archived: 3 faded and unlikely to be needed and 1 new rule; "
+        "4 memories may be archived: 3 faded and not known to be needed and 1 new rule; "
         "2 more would stay active, to measure what is regretted."
     )
     assert said[-1] == "1 quota is not met by this plan."

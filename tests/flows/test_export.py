@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import shutil
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
@@ -17,6 +21,7 @@ from small_home import SmallHome, interaction, memory
 from slowwave.flows import cli
 from slowwave.flows import export as export_module
 from slowwave.flows.serving import current_run
+from slowwave.flows.settings import Settings
 from slowwave.transforms.schema import polars_schema
 from slowwave.transforms.serving_tables import SERVING, MemoryHealth
 
@@ -163,6 +168,48 @@ def test_what_is_not_there_is_said(export, monkeypatch, tmp_path):
     monkeypatch.setenv("SLOWWAVE_HOME", str(tmp_path / "empty"))
     code, _, said = export()
     assert (code, "nothing is published yet" in said) == (1, True)
+
+
+def test_a_file_or_a_link_to_nothing_is_no_folder(export):
+    Path("file").write_text("mine")
+    Path("link").symlink_to("nowhere")
+    for name in ("file", "link"):
+        code, _, said = export("--to", name)
+        assert (code, f"{name} is no folder" in said) == (1, True)
+    assert Path("file").read_text() == "mine"
+    assert not Path("nowhere").exists()
+
+
+def test_a_file_of_another_version_or_a_damaged_one_is_told(home, export, monkeypatch, tmp_path):
+    spoilt = tmp_path / "spoilt"
+    shutil.copytree(home.folder, spoilt, symlinks=True)
+    file = current_run(Settings(spoilt))
+    assert file is not None
+    with duckdb.connect(file) as connection:
+        connection.execute("ALTER TABLE memory_health RENAME COLUMN memory_id TO mid")
+    monkeypatch.setenv("SLOWWAVE_HOME", str(spoilt))
+    for damage in (None, b"no database" * 1_000):
+        if damage:
+            file.write_bytes(damage)
+        code, _, said = export("--force")
+        assert code == 1
+        assert said.startswith(f"slowwave: the tables of run {file.stem} cannot be read: ")
+
+
+def test_a_reader_who_goes_ends_no_export(home, tmp_path):
+    slowwave = f"{sys.executable} -m slowwave.flows.cli"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {slowwave} export --to all | head -1"],
+        env={**os.environ, "SLOWWAVE_HOME": str(home.folder)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 1
+    assert f"exported {len(SERVING)} tables" in done.stderr
+    assert len(list((tmp_path / "all").iterdir())) == len(SERVING)
 
 
 def test_another_run_may_be_exported(export):

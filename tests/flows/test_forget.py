@@ -95,6 +95,17 @@ def said(home: SmallHome, monkeypatch: pytest.MonkeyPatch, capsys: Any, *argumen
     return code, out, err
 
 
+def test_why_says_what_is_planned(home):
+    told = home.run("why", "m1").stdout
+    plan = json.loads(home.run("forget", "plan", "--format", "json").stdout)
+    (row,) = (row for row in plan if row["memory_id"] == "m1")
+    assert " ".join(told.split()).count(f"would archive it (rule superseded): {row['reason']}.") == 1
+    planned = json.loads(home.run("why", "m1", "--format", "json").stdout)["planned"]
+    assert planned == {"rule": "superseded", "reason": row["reason"], "is_shadow": row["is_shadow"]}
+    assert json.loads(home.run("why", "m9", "--format", "json").stdout)["planned"] is None
+    assert "forgetting plan" not in home.run("why", "m9").stdout
+
+
 def test_the_plan_names_each_memory_rule_and_reason(home: SmallHome) -> None:
     rows = published_plan(home.settings).rows
     assert set(rows["memory_id"]) == set(SUPERSEDED)
@@ -196,12 +207,12 @@ def test_a_memory_used_since_the_publish_stays(home: SmallHome, created_at: str)
 
 def test_what_is_held_stays_until_released(home: SmallHome, monkeypatch, capsys) -> None:
     code, out, _ = said(home, monkeypatch, capsys, "hold", "shop", "--reason", "an audit")
-    assert (code, out) == (0, "project 'shop' is held\n")
+    assert (code, out) == (0, "project 'shop' is held: seen from the next nightly on\n")
     assert sorted(memory_id for memory_id, _ in applied(home).skipped) == sorted(SUPERSEDED)
     home.nightly()
     assert published_plan(home.settings).rows.is_empty()
     code, out, _ = said(home, monkeypatch, capsys, "release", "shop", "--reason", "it is over")
-    assert (code, out) == (0, "project 'shop' is released\n")
+    assert (code, out) == (0, "project 'shop' is released: seen from the next nightly on\n")
     home.nightly()
     assert published_plan(home.settings).rows.height == 3
 

@@ -49,7 +49,7 @@ PINNED: dict[str, str] = {
     "need-1/need_fits": "17e4401a475040c2db20b419fd1a3e30ce3eab323676eef84388bfa08131e367",
     "need-1/scorecard": "49423d729c1a97c33378518b8b6241203f1238880ad637a03e8621420ed913ce",
     "memory_trend-1/memory_health": "8fdfe97dbd125cfc892a081703afef5cd9188785d6f8caa87e106da7ac539224",
-    "verdict-1/memory_health": "7743fc71929fb5c0caa9e508ca2c742b661fd1a6fcd58c749f7d8e836d7f41c4",
+    "verdict-1/memory_health": "b101631c161418631bfebd62b868e041eb28d283c44cacb18f7f4ff8f74f0df7",
     "review_value-1/memory_health": "3b054d06c1a4e69e0ff8f77cc7e71078aa890428889831907142c25410b5cf41",
     "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
     "forgetting-1/forgetting_plan": "c4a874758a8d69c7b90b0750f77be442cf1c136397201e0db9b1111247c99fcc",

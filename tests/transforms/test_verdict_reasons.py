@@ -145,11 +145,11 @@ def test_text_too_short_to_be_found_is_said_to_be():
         ),
         (
             {"contradicted_count": 12, "contradicted_expected": 11.42, "confidence_high": 0.6},
-            "Used in 12 failed attempts; 11.4 expected.",
+            "Referenced in 12 failed attempts; 11.4 expected.",
         ),
         (
             {"contradicted_count": 1, "contradicted_expected": 0.31, "confidence_high": 0.6},
-            "Used in 1 failed attempt; .3 expected.",
+            "Referenced in 1 failed attempt; .3 expected.",
         ),
         (
             {"confidence_low": 0.05, "confidence_high": 0.25},
@@ -243,7 +243,7 @@ FIGURES = {
     r"strength (\d?\.\d\d)": "strength",
     r"need (\d?\.\d\d) in 30 days": "need_30d",
     r"; (\d?\.\d\d) if it is as active": "need_if_active",
-    r"Used in (\d+) failed": "contradicted_count",
+    r"Referenced in (\d+) failed": "contradicted_count",
     r"; (\d*\.\d) expected": "contradicted_expected",
     r"success \(\+?(-?\d?\.\d\d),": "lift",
     r"over its injections: (\d*\.\d)": "lost_successes",
