@@ -113,14 +113,14 @@ def _write(
     relation = connection.sql(f'SELECT * FROM "{table.name}" ORDER BY {key}')  # noqa: S608 - declared names
     reader = relation.to_arrow_reader(_BATCH_ROWS)
     write = _write_parquet if output == "parquet" else _write_csv
-    counted = [0]
-    write_durably(target, lambda aside: write(aside, reader.schema, _counting(reader, counted)))
-    return counted[0]
+    written = [0]
+    write_durably(target, lambda aside: write(aside, reader.schema, _counting(reader, written)))
+    return written[0]
 
 
-def _counting(batches: Iterator[pa.RecordBatch], counted: list[int]) -> Iterator[pa.RecordBatch]:
+def _counting(batches: Iterator[pa.RecordBatch], written: list[int]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        counted[0] += batch.num_rows
+        written[0] += batch.num_rows
         yield batch
 
 
