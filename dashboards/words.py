@@ -32,10 +32,10 @@ def first_of(caption: str, shown: int, total: int) -> str:
 
 
 def not_tried_lately(trend: str | None) -> str:
-    """What to say after a strategy whose evidence has faded; '' of any other."""
+    """What to say after a strategy that is stale; '' of any other."""
     if trend != "stale":
         return ""
-    return " It was not tried in the last 28 days: what is known has faded, and hardly tells old strategies apart."
+    return " It was not tried lately, and the older attempts are, the less they tell strategies apart."
 
 
 def part(value: float) -> str:

@@ -3,8 +3,8 @@
 --   wording; confidence_low (0-1) – lower end of the 90 % credible interval: what is sure; confidence (0-1) – estimated
 --   success of the next comparable attempt; confidence_high (0-1) – upper end; attempts – real attempts with it;
 --   strategies_tried (strategies) – how many it was chosen from: the only one tried is no choice; is_reliable – enough
---   attempts, and the lower end above .5; trend – stale: not tried in the last 28 days, so that what was known has
---   faded and old strategies are hardly told apart
+--   attempts, and the lower end above .5; trend – stale: not tried lately, and the older attempts are, the less
+--   they tell strategies apart
 -- params: agent=%; project=%; task_type=%
 SELECT
     project,

@@ -197,9 +197,8 @@ def test_a_file_of_another_version_or_a_damaged_one_is_told(home, export, monkey
 
 
 def test_a_reader_who_goes_ends_no_export(home, tmp_path):
-    slowwave = f"{sys.executable} -m slowwave.flows.cli"
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {slowwave} export --to all | head -1"],
+        ["bash", "-c", 'set -o pipefail; "$0" -m slowwave.flows.cli export --to all | head -1', sys.executable],
         env={**os.environ, "SLOWWAVE_HOME": str(home.folder)},
         cwd=tmp_path,
         capture_output=True,
