@@ -23,10 +23,12 @@ PURE_MODULES = frozenset(
         "__future__", "abc", "base64", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "enum",
         "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "operator", "random", "re",
         "statistics", "string", "struct", "textwrap", "types", "typing", "typing_extensions", "unicodedata",
-        "annotated_types", "numpy", "orjson", "polars", "pydantic", "pydantic_core", "scipy",
+        "annotated_types", "numba", "numpy", "orjson", "polars", "pydantic", "pydantic_core", "scipy",
         "slowwave.transforms",
     }
 )  # fmt: skip
+# The one transform that may say something and load another at run time: whether loops are compiled changes no result.
+LOADER, LOADING = "transforms/compiled.py", frozenset({"imports importlib", "imports logging"})
 # The polars submodule that is all input and output.
 IMPURE_SUBMODULES = frozenset({"polars.io"})
 # Built-in names a transform may not even mention; hash() of text differs from process to process.
@@ -167,7 +169,9 @@ def loaded_by(statement: str, package: str, cwd: Path) -> list[str]:
 
 @pytest.mark.parametrize("path", modules_under("transforms"))
 def test_transforms_are_pure(path: str) -> None:
-    assert impurities((ROOT / path).read_text(encoding="utf-8")) == []
+    found = impurities((ROOT / path).read_text(encoding="utf-8"))
+    excused = LOADING if path == LOADER else frozenset[str]()
+    assert [one for one in found if one.split(": ", 1)[1] not in excused] == []
 
 
 def test_the_rules_have_something_to_look_at() -> None:

@@ -1,0 +1,52 @@
+"""Loops that numba compiles: loaded only where there is enough for them to do, and only where they can be had.
+
+A kernel is a module named `…_kernel`; beside it stands a reference that gives the same results to the last bit.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+_log = logging.getLogger("slowwave")
+
+
+@cache
+def kernel(name: str) -> ModuleType | None:
+    """The module `slowwave.transforms.<name>`, compiled; None where it cannot be, which is said once.
+
+    `NUMBA_DISABLE_JIT=1` asks for the references.
+    """
+    try:
+        from numba import config
+
+        return None if vars(config)["DISABLE_JIT"] else importlib.import_module(f"slowwave.transforms.{name}")
+    except Exception as error:  # noqa: BLE001 - numba, LLVM and the linker raise what they like, and the reference works
+        _log.warning("%s cannot be compiled here, the night takes longer with the same results: %s", name, error)
+        return None
+
+
+def compiled(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function for one signature, when its module is imported; kept where numba's cache can be written.
+
+    That cache is the `__pycache__` beside the module, else the user's cache folder, or `$NUMBA_CACHE_DIR`.
+    """
+    from numba import njit
+
+    def of(function: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            return njit(signature, cache=True, nogil=True)(function)
+        except Exception as error:  # noqa: BLE001 - a full disk, a damaged entry, no folder: each raises its own
+            _say_not_kept(str(error))
+            return njit(signature, nogil=True)(function)
+
+    return of
+
+
+@cache
+def _say_not_kept(reason: str) -> None:
+    _log.warning("compiled loops cannot be kept, each run compiles them anew: %s", reason.splitlines()[0])
