@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.compiled import kernel
 from slowwave.transforms.params import EvidenceParams
 
+# From this much text on it pays to load what is compiled: half a second.
+KERNEL_FROM_BYTES = 8 * 2**20
 # Scopes share an automaton up to here: beyond 100 patterns the library takes a slower kind of automaton.
 _PATTERNS_PER_AUTOMATON = 100
 
@@ -30,33 +33,48 @@ def echo_pattern(content: pl.Expr, params: EvidenceParams) -> pl.Expr:
 
 
 def echo_matches(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:
-    """Every (text_id, pattern) where the pattern stands in the text.
+    """Every text and pattern of its scope that stands in it.
 
     Args:
-        texts: text_id, scope, text (normalised; NULL is skipped).
-        patterns: scope, pattern (normalised); scope NULL is looked for in every scope.
+        texts: text_id, scope, text (as written; NULL is skipped).
+        patterns: pattern_id, scope, pattern (normalised); scope NULL is looked for in every scope.
 
     Returns:
-        text_id, pattern: distinct. Texts share an automaton with other scopes, so a match may lie outside the text's
-        scope; whoever asks filters by scope and time.
+        text_id, pattern_id: distinct.
     """
-    shared = patterns.filter(pl.col("scope").is_null())["pattern"].unique().to_list()
+    asked = patterns.filter(pl.col("scope").is_null() | pl.col("scope").is_in(texts["scope"].unique().implode()))
+    none = pl.DataFrame(schema={"text_id": texts.schema["text_id"], "pattern_id": patterns.schema["pattern_id"]})
+    if asked.is_empty():
+        return none
+    bytes_count = pl.concat([texts["text"], asked["pattern"]]).str.len_bytes().sum()
+    compiled = kernel("echo_kernel") if bytes_count >= KERNEL_FROM_BYTES else None
+    return pl.concat([none, compiled.echo_matches(texts, asked) if compiled else echo_matches_plainly(texts, asked)])
+
+
+def echo_matches_plainly(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:
+    """The reference of `echo_matches`, for a few texts: by Aho-Corasick automatons that scopes share."""
+    texts = texts.drop_nulls("text").with_columns(normalised(pl.col("text")))
+    shared = patterns.filter(pl.col("scope").is_null())
     plans = []
     for scopes in _scopes_per_automaton(texts, patterns):
         chosen = pl.Series(scopes, dtype=pl.String).implode()
-        own = patterns.filter(pl.col("scope").is_in(chosen))["pattern"].unique().to_list()
-        wanted = sorted({*own, *shared})
+        own = patterns.filter(pl.col("scope").is_in(chosen))
+        wanted = sorted({*own["pattern"], *shared["pattern"]})
         if wanted:
             found = pl.col("text").str.extract_many(wanted, overlapping=True)
-            plans.append(
+            matches = (
                 texts.lazy()
-                .filter(pl.col("scope").is_in(chosen), pl.col("text").is_not_null())
-                .select("text_id", found.alias("pattern"))
+                .filter(pl.col("scope").is_in(chosen))
+                .select("text_id", "scope", found.alias("pattern"))
                 .filter(pl.col("pattern").list.len() > 0)
                 .explode("pattern", empty_as_null=False)
                 .unique()
             )
-    empty = pl.DataFrame(schema={"text_id": texts.schema["text_id"], "pattern": pl.String})
+            plans += [
+                matches.join(own.lazy(), on=["scope", "pattern"]).select("text_id", "pattern_id"),
+                matches.join(shared.lazy().drop("scope"), on="pattern").select("text_id", "pattern_id"),
+            ]
+    empty = pl.DataFrame(schema={"text_id": texts.schema["text_id"], "pattern_id": patterns.schema["pattern_id"]})
     return pl.concat([empty, *pl.collect_all(plans)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.echo import echo_matches, normalised
+from slowwave.transforms.echo import echo_matches
 from slowwave.transforms.evidence_tables import MemoryReferences
 from slowwave.transforms.params import EvidenceParams
 from slowwave.transforms.schema import conform
@@ -64,50 +64,40 @@ def memory_references(
 def _echoed(interactions: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
     """interaction_id, memory_id, echoed_in, in_prompt of the pairs found by `echo/1`."""
     reinforcing = interactions.filter("reinforce").with_row_index("row")
-    searched = pool.filter(pl.col("pattern").is_not_null())
-    texts = pl.concat(
-        [
-            reinforcing.select(
-                (pl.col("row") * 4 + bit).alias("text_id"),
-                pl.col("project").alias("scope"),
-                normalised(pl.col(name)).alias("text"),
-            )
-            for name, bit in _ANSWERS.items()
-        ]
-    )
-    patterns = searched.select(pl.when(~pl.col("is_global")).then("project").alias("scope"), "pattern")
+    scope = pl.when(~pl.col("is_global")).then("project")
+    searched = pool.filter(pl.col("pattern").is_not_null()).with_columns(scope.alias("scope"))
+    patterns = searched.select("scope", "pattern").unique().with_row_index("pattern_id")
+    texts = pl.concat([_texts(reinforcing, name, bit) for name, bit in _ANSWERS.items()])
     matches = (
         echo_matches(texts, patterns)
-        .lazy()
-        .group_by((pl.col("text_id") // 4).alias("row"), "pattern")
+        .group_by((pl.col("text_id") // 4).alias("row"), "pattern_id")
         .agg((pl.col("text_id") % 4).sum().alias("where"))
-        .join(reinforcing.lazy().select("row", "interaction_id", "occurred_at", "project"), on="row")
     )
-    columns = ("memory_id", "pattern", "project", "valid_from", "valid_until")
-    own = matches.join(searched.lazy().filter(~pl.col("is_global")).select(columns), on=["project", "pattern"])
-    everywhere = matches.join(
-        searched.lazy().filter("is_global").select(pl.exclude("project", "is_global")), on="pattern"
-    )
+    found = patterns.join(matches, on="pattern_id", how="semi")
+    memories = searched.join(found, on=["scope", "pattern"], nulls_equal=True)
     eligible = (
-        pl.concat([own, everywhere], how="diagonal")
+        matches.join(memories.select("pattern_id", "memory_id", "valid_from", "valid_until"), on="pattern_id")
+        .join(reinforcing.select("row", "interaction_id", "occurred_at"), on="row")
         .filter(
             pl.col("valid_from") <= pl.col("occurred_at"),
             pl.col("valid_until").is_null() | (pl.col("occurred_at") < pl.col("valid_until")),
         )
         .unique(["row", "memory_id"])
-        .collect()
     )
-    prompts = (
-        reinforcing.lazy()
-        .join(eligible.lazy().select("row"), on="row", how="semi")
-        .select("row", normalised(pl.col("prompt")).alias("prompt"))
-        .collect()
+    parroting = reinforcing.join(eligible.select("row"), on="row", how="semi")
+    parroted = echo_matches(_texts(parroting, "prompt", 0), found).select(
+        (pl.col("text_id") // 4).alias("row"), "pattern_id", pl.lit(value=True).alias("in_prompt")
     )
-    return (
-        eligible.join(prompts, on="row")
-        .with_columns(
-            pl.col("where").replace_strict(_WHERE, return_dtype=pl.String).alias("echoed_in"),
-            pl.col("prompt").str.contains(pl.col("pattern"), literal=True).alias("in_prompt"),
-        )
-        .select("interaction_id", "memory_id", "echoed_in", "in_prompt")
+    return eligible.join(parroted, on=["row", "pattern_id"], how="left").select(
+        "interaction_id",
+        "memory_id",
+        pl.col("where").replace_strict(_WHERE, return_dtype=pl.String).alias("echoed_in"),
+        pl.col("in_prompt").fill_null(value=False),
+    )
+
+
+def _texts(interactions: pl.DataFrame, name: str, bit: int) -> pl.DataFrame:
+    """One text of each interaction, as `echo_matches` takes them."""
+    return interactions.select(
+        (pl.col("row") * 4 + bit).alias("text_id"), pl.col("project").alias("scope"), pl.col(name).alias("text")
     )

@@ -1,13 +1,13 @@
 # ruff: noqa: RUF001 - letters that look like others are what is tested
-"""Normalising, prefixes and the matcher, each against its plain definition, over all of Unicode."""
+"""Normalising and prefixes against their plain definitions, over all of Unicode."""
 
 import memory_model as model
 import polars as pl
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.echo import echo_matches, echo_pattern, normalised
+from slowwave.transforms.echo import echo_pattern, normalised
 from slowwave.transforms.params import EvidenceParams
 
 PARAMS = EvidenceParams()
@@ -61,42 +61,3 @@ def test_eighty_code_points_of_whatever_size(first):
 def test_null_stays_null():
     assert column(normalised(pl.col("t")), [None, " A "]) == [None, "a"]
     assert column(echo_pattern(pl.col("t"), PARAMS), [None]) == [None]
-
-
-small = st.text(st.sampled_from("ab "), min_size=1, max_size=5)
-scopes = st.sampled_from(["", "p", "q", "never asked"])
-text_rows = st.lists(
-    st.tuples(st.sampled_from(["", "p", "q"]), st.none() | st.text(st.sampled_from("ab "))), max_size=6
-)
-pattern_rows = st.lists(st.tuples(st.none() | scopes, small), max_size=12)
-
-
-def frames(texts, patterns):
-    rows = [(n, scope, text) for n, (scope, text) in enumerate(texts)]
-    schema = {"text_id": pl.UInt32, "scope": pl.String, "text": pl.String}
-    return (
-        pl.DataFrame(rows, schema=schema, orient="row"),
-        pl.DataFrame(patterns, schema={"scope": pl.String, "pattern": pl.String}, orient="row"),
-    )
-
-
-@given(text_rows, pattern_rows)
-@example([("p", "abba b")], [("p", "abb"), ("p", "bba"), ("p", "b"), (None, "ba b"), ("q", "abba")])
-def test_matches_hold_all_of_the_scope_once_and_nothing_that_is_not_there(texts, patterns):
-    found = echo_matches(*frames(texts, patterns))
-    assert found.is_unique().all()
-    pairs = set(found.rows())
-    for text_id, wanted in pairs:
-        assert wanted in (texts[text_id][1] or "")
-        assert wanted in {pattern for _, pattern in patterns}
-    for text_id, (scope, text) in enumerate(texts):
-        for pattern_scope, wanted in patterns:
-            if pattern_scope in {None, scope} and text is not None and wanted in text:
-                assert (text_id, wanted) in pairs
-
-
-def test_more_patterns_than_one_automaton_holds():
-    patterns = [(f"project {n % 7}", f"pattern number {n:05}") for n in range(1500)]
-    texts = [(f"project {n % 7}", f"so: pattern number {n:05} it is") for n in range(0, 1500, 97)]
-    expected = {(i, f"pattern number {n:05}") for i, n in enumerate(range(0, 1500, 97))}
-    assert set(echo_matches(*frames(texts, patterns)).rows()) == expected
