@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import duckdb
-import polars as pl
-from rich.console import Console
-from rich.table import Table as Grid
-from rich.text import Text
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.terminal import terminal_safe
+
+if TYPE_CHECKING:  # rich is slow to load, and a monitor asks for JSON
+    from rich.console import Console
 
 State = Literal["ok", "warn", "error"]
 
@@ -23,7 +23,7 @@ _COLOURS: dict[State, str] = {"ok": "green", "warn": "yellow", "error": "bold re
 _WIDTH = 100
 _TRIES = 3
 # What a home that is broken, half-made or changing right now makes its readers raise.
-_UNREADABLE = (UserError, OSError, ValueError, IndexError, pl.exceptions.PolarsError, duckdb.Error)
+_UNREADABLE = (UserError, OSError, ValueError, IndexError, duckdb.Error)
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,20 @@ def tried(name: str, look: Callable[[], CheckLine]) -> CheckLine:
     for _ in range(_TRIES - 1):
         try:
             return look()
-        except FileNotFoundError:
+        except (FileNotFoundError, duckdb.IOException):
             continue
-        except _UNREADABLE as error:
+        except _unreadable_errors() as error:
             return _unreadable(name, error)
     try:
         return look()
-    except _UNREADABLE as error:
+    except _unreadable_errors() as error:
         return _unreadable(name, error)
+
+
+def _unreadable_errors() -> tuple[type[Exception], ...]:
+    """With those of Polars, where it is loaded: who has not loaded it raises none."""
+    polars = sys.modules.get("polars")
+    return (*_UNREADABLE, polars.exceptions.PolarsError) if polars else _UNREADABLE
 
 
 def _unreadable(name: str, error: Exception) -> CheckLine:
@@ -100,6 +106,8 @@ def utc_iso(time: datetime) -> str:
 
 def screen() -> Console:
     """Standard output, at most 100 columns wide, taking no text for markup."""
+    from rich.console import Console
+
     wide = Console(markup=False, highlight=False, emoji=False)
     width = min(_WIDTH, wide.width) if wide.is_terminal else _WIDTH
     return Console(markup=False, highlight=False, emoji=False, width=width)
@@ -107,6 +115,9 @@ def screen() -> Console:
 
 def print_check_lines(title: str, lines: Sequence[CheckLine]) -> None:
     """Print the title and one row per finding, with what to do under each that needs it."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
     grid = Grid.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)

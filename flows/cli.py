@@ -1,4 +1,4 @@
-"""The `slowwave` command. Each command imports what it needs when it runs, so that reading answers at once."""
+"""The `slowwave` command. Each command is made, and imports what it needs, when it is asked for."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from slowwave.flows.command_lines import examples
+from slowwave.flows.command_groups import Commands, command, group
 from slowwave.flows.errors import UserError
-from slowwave.flows.forget_commands import forget
-from slowwave.flows.review_commands import review
 from slowwave.flows.settings import Settings, settings_from_environment
 
 app = typer.Typer(
     name="slowwave",
+    cls=Commands,
     help="The night shift for AI agents' memory: replays interaction logs and says what each memory is worth.",
     no_args_is_help=True,
     add_completion=False,
@@ -26,10 +25,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Home: $SLOWWAVE_HOME, or data/ in the working directory. Results go to stdout, all else to stderr.",
 )
-
-app.add_typer(forget, name="forget")
-app.add_typer(review, name="review")
-
+group(
+    "forget",
+    "slowwave.flows.forget_commands",
+    "Archive memories that are no longer needed, and bring them back; interactions are never deleted.",
+)
+group(
+    "review",
+    "slowwave.flows.review_commands",
+    "Settle what waits for a person's word: candidates, contradictions, merges, and memories that are outdated, "
+    "harmful, doubtful, fading or unused.",
+)
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "demo": ("slowwave demo",),
@@ -93,10 +99,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "doctor": ("slowwave doctor",),
     "serve": ("slowwave serve --timezone Europe/Berlin",),
 }
-
-
-def _examples(command: str) -> str:
-    return examples(EXAMPLES[command])
 
 
 class Kind(StrEnum):
@@ -163,7 +165,7 @@ def _main(
     pass
 
 
-@app.command(epilog=_examples("demo"))
+@command(EXAMPLES["demo"])
 def demo(
     seed: Annotated[int, typer.Option(help="Another seed makes another month.")] = 7,
     days: Annotated[int, typer.Option(min=1, max=366, help="Days of sample logs.")] = 30,
@@ -174,7 +176,7 @@ def demo(
     run_demo(_settings(), seed=seed, days=days)
 
 
-@app.command(epilog=_examples("land"))
+@command(EXAMPLES["land"])
 def land(
     paths: Annotated[
         list[str] | None, typer.Argument(help="Files, folders, globs, or - for standard input. None: the inbox.")
@@ -191,7 +193,7 @@ def land(
     run_land(_settings(), paths or [], kind=kind.value if kind else None, dry_run=dry_run, output=output.value)
 
 
-@app.command(epilog=_examples("nightly"))
+@command(EXAMPLES["nightly"])
 def nightly(
     as_of: AsOf = None,
     full: Annotated[bool, typer.Option("--full", help="Rebuild every day and compare with what is there.")] = False,
@@ -206,7 +208,7 @@ def nightly(
         run_nightly(_settings(), as_of=as_of, full=full)
 
 
-@app.command(epilog=_examples("backfill"))
+@command(EXAMPLES["backfill"])
 def backfill(
     first: Annotated[str, typer.Option("--from", help="First UTC day, such as 2026-03-01.", metavar="DAY")],
     last: Annotated[str, typer.Option("--to", help="Last UTC day, included.", metavar="DAY")],
@@ -217,7 +219,7 @@ def backfill(
     run_backfill(_settings(), first, last)
 
 
-@app.command(epilog=_examples("sql"))
+@command(EXAMPLES["sql"])
 def sql(
     query: Annotated[
         str | None, typer.Argument(help="SQL, a cookbook name (see --list), or - for standard input.")
@@ -235,7 +237,7 @@ def sql(
     run_sql(_settings(), query, output=output.value, as_of=as_of, show_list=show_list, params=param or [])
 
 
-@app.command(epilog=_examples("why"))
+@command(EXAMPLES["why"])
 def why(
     id: Annotated[str, typer.Argument(help="Of a memory, observation, interaction, strategy, error or outcome.")],  # noqa: A002 - the argument's name in the help
     output: Annotated[TextFormat, typer.Option("--format", help="json lists every interaction of every count.")] = (
@@ -249,7 +251,7 @@ def why(
     run_why(_settings(), id, output=output.value, limit=limit)
 
 
-@app.command(epilog=_examples("schema"))
+@command(EXAMPLES["schema"])
 def schema(
     table: Annotated[str | None, typer.Argument(help="A table. None: list them.")] = None,
     output: Annotated[
@@ -262,7 +264,7 @@ def schema(
     run_schema(table, output=output.value)
 
 
-@app.command(epilog=_examples("curate"))
+@command(EXAMPLES["curate"])
 def curate(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the prompts and about what they cost; send nothing.")
@@ -276,7 +278,7 @@ def curate(
     run_curate(_settings(), dry_run=dry_run, limit=limit, output=output.value)
 
 
-@app.command(epilog=_examples("report"))
+@command(EXAMPLES["report"])
 def report(
     run: Annotated[str, typer.Option(help="A run id or the start of one, `current` or `previous`.")] = "current",
     to: Annotated[
@@ -289,7 +291,7 @@ def report(
     run_report(_settings(), run, to)
 
 
-@app.command(epilog=_examples("dashboard"))
+@command(EXAMPLES["dashboard"])
 def dashboard(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
@@ -300,7 +302,7 @@ def dashboard(
     run_dashboard(_settings(), port=port, open_browser=open_browser)
 
 
-@app.command(epilog=_examples("export"))
+@command(EXAMPLES["export"])
 def export(
     tables: Annotated[list[str] | None, typer.Argument(help="Published tables. None: all.")] = None,
     output: Annotated[ExportFormat, typer.Option("--format", help="What is written.")] = ExportFormat.parquet,
@@ -314,7 +316,7 @@ def export(
     run_export(_settings(), tables or [], output=output.value, to=to, run=run, force=force)
 
 
-@app.command(epilog=_examples("diff"))
+@command(EXAMPLES["diff"])
 def diff(
     run: Annotated[str, typer.Argument(help="A run id or the start of one, `current` or `previous`.")] = "previous",
     other: Annotated[str, typer.Argument(help="The run to compare it with.")] = "current",
@@ -326,7 +328,7 @@ def diff(
     run_diff(_settings(), run, other, output=output.value)
 
 
-@app.command(epilog=_examples("prune"))
+@command(EXAMPLES["prune"])
 def prune(
     keep: Annotated[int, typer.Option(min=0, help="Serving files kept besides current.")] = 7,
 ) -> None:
@@ -336,7 +338,7 @@ def prune(
     run_prune(_settings(), keep)
 
 
-@app.command(epilog=_examples("status"))
+@command(EXAMPLES["status"])
 def status(
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = TextFormat.text,
     warn_hours: Annotated[float, typer.Option(min=0, help="Older than this is a warning.")] = 26.0,
@@ -348,7 +350,7 @@ def status(
     run_status(_settings(), output=output.value, warn_hours=warn_hours, error_hours=error_hours)
 
 
-@app.command(epilog=_examples("doctor"))
+@command(EXAMPLES["doctor"])
 def doctor() -> None:
     """Check the home, the lake, the lock, the disk and the versions, and say what to do about what is wrong."""
     from slowwave.flows.doctor import run_doctor
@@ -356,7 +358,7 @@ def doctor() -> None:
     run_doctor(_settings())
 
 
-@app.command(epilog=_examples("serve"))
+@command(EXAMPLES["serve"])
 def serve(
     timezone: Annotated[str, typer.Option(help="Time zone of the nightly schedule, such as Europe/Berlin.")] = "UTC",
     nightly_cron: Annotated[str, typer.Option(help="When the nightly flow runs.")] = "0 2 * * *",
@@ -381,13 +383,13 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _exit_code(arguments: list[str] | None) -> int:
-    command: Any = typer.main.get_command(app)
+    commands: Any = typer.main.get_command(app)
     given = sys.argv[1:] if arguments is None else arguments
     # a path may be of any bytes; an id, a reason or a query is text
     if given[:1] != ["land"] and any("\ud800" <= character <= "\udfff" for word in given for character in word):
         return _complain("the arguments are not UTF-8", 2)
     try:
-        done = command.main(args=arguments, prog_name="slowwave", standalone_mode=False)
+        done = commands.main(args=arguments, prog_name="slowwave", standalone_mode=False)
     except typer.Abort:
         return _complain("stopped", 130)
     except typer.TyperException as error:

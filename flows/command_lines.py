@@ -1,8 +1,8 @@
-"""What commands that change things share: examples in their help, the lock, the question, and what became of it all."""
+"""What commands that change things share: the lock, the question, and what became of it all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -34,17 +34,6 @@ class Changed(Protocol):
     already: int
     skipped: list[tuple[str, str]]
     refused: list[tuple[str, str]]
-
-
-def examples(lines: Sequence[str]) -> str:
-    """The examples at the end of a command's help."""
-    # \b keeps click from joining the lines
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-
-
-def first_examples(commands: Mapping[str, Sequence[str]]) -> str:
-    """The first example of each command of a group."""
-    return examples([lines[0] for lines in commands.values()])
 
 
 @contextmanager

@@ -15,9 +15,9 @@ from slowwave.flows.check_lines import utc_text
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
 from slowwave.flows.plan import LogAsOf, effective_decisions
+from slowwave.flows.published import current_run
 from slowwave.flows.run import Run
 from slowwave.flows.run_ids import utc_now
-from slowwave.flows.serving import current_run
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.decisions import (
     HOLD,

@@ -11,9 +11,9 @@ from slowwave.data.sample import write_sample
 from slowwave.flows.demo_home import claim_for_demo, midnight_after
 from slowwave.flows.lock import ensure_home
 from slowwave.flows.nightly import NightlyResult, nightly, start_run
+from slowwave.flows.published import current_run
 from slowwave.flows.run_commands import flow_session
 from slowwave.flows.screen import Lines, next_commands, print_lines, result_lines, result_title, this_command
-from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.terminal import shortened
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from datetime import datetime, time, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from slowwave.data.sample import FIRST_DAY
 from slowwave.flows.errors import UserError
-from slowwave.flows.land import inbox_deliveries
-from slowwave.flows.screen import Screen
+from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.settings import Settings
-from slowwave.flows.store import write_durably
+
+if TYPE_CHECKING:
+    from slowwave.flows.screen import Screen
 
 _NOTE = "demo.json"
 
@@ -21,6 +22,8 @@ def claim_for_demo(settings: Settings, *, seed: int, days: int) -> None:
 
     Raises UserError when it holds anything else: rows are never removed, so they could not be taken apart again.
     """
+    from slowwave.flows.store import write_durably
+
     wanted = {"seed": seed, "days": days}
     noted = _noted(settings)
     if noted is None:
@@ -39,6 +42,8 @@ def claim_for_demo(settings: Settings, *, seed: int, days: int) -> None:
 
 def midnight_after(days: int) -> datetime:
     """The midnight at which so many days of sample logs end."""
+    from slowwave.data.sample import FIRST_DAY
+
     return datetime.combine(FIRST_DAY, time()) + timedelta(days=days)
 
 

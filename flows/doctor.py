@@ -27,11 +27,11 @@ from packaging.specifiers import SpecifierSet
 
 from slowwave.flows.check_lines import CheckLine, in_words, print_check_lines, tried, utc_text, worst
 from slowwave.flows.file_system import PROBE_PREFIX, can_be_written, missing_abilities, nearest_folder
+from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.lake import Lake, microseconds
-from slowwave.flows.land import inbox_deliveries
 from slowwave.flows.lock import holder
+from slowwave.flows.published import current_run
 from slowwave.flows.run_ids import utc_now
-from slowwave.flows.serving import current_run
 from slowwave.flows.settings import LAKE_FORMAT, Settings
 from slowwave.flows.store import TEMPORARY
 from slowwave.flows.terminal import counted

@@ -19,9 +19,9 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
 from slowwave.flows.nightly import build
 from slowwave.flows.plan import LogAsOf, Plan
+from slowwave.flows.published import current_run
 from slowwave.flows.run import Run
 from slowwave.flows.run_ids import utc_now
-from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.transforms.decisions import APPLY, FORGET_METHOD, RESTORE, archivings, decision_id, held
 from slowwave.transforms.evidence_tables import DayInputs, MemoryDays

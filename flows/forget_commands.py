@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from slowwave.flows.command_lines import RowFormat, ask, examples, first_examples, tell, writing
+from slowwave.flows.command_groups import examples, first_examples
+from slowwave.flows.command_lines import RowFormat, ask, tell, writing
 from slowwave.flows.settings import settings_from_environment
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -22,7 +23,6 @@ _SEEN = ("seen", "from the next nightly on")
 _COLUMNS = ("memory_id", "project", "agent", "rule", "reason", "need_30d", "strength", "is_shadow")
 
 forget = typer.Typer(
-    help="Archive memories that are no longer needed, and bring them back; interactions are never deleted.",
     no_args_is_help=True,
     rich_markup_mode=None,
     epilog=first_examples(EXAMPLES),

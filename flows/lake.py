@@ -6,43 +6,20 @@ instant they mention (event time or `recorded_at`, epoch µs), so that a plan ne
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from pathlib import Path
 
 import polars as pl
 
-from slowwave.flows.errors import UserError
+from slowwave.flows.lake_files import LakeFile, check_format, files_by_day, microseconds
 from slowwave.flows.settings import LAKE_FORMAT
 from slowwave.flows.store import TEMPORARY, make_durable_folder, write_durably, write_parquet
 from slowwave.transforms.hashing import digest, rows_digest
 from slowwave.transforms.schema import Landed, Table, conform, polars_schema
 
-_DAY = re.compile(r"day=(\d{4}-\d{2}-\d{2})$")
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
-_MICROSECOND = timedelta(microseconds=1)
 COMPACT_FROM_FILES = 16
 _COMPACT_BELOW_BYTES = 64 * 2**20
-
-
-@dataclass(frozen=True)
-class LakeFile:
-    """One Parquet file of one day."""
-
-    day: date
-    path: Path
-
-    @property
-    def newest_us(self) -> int:
-        """The newest instant its rows mention."""
-        return int(self.path.stem.split("-", 1)[1])
-
-
-def microseconds(instant: datetime) -> int:
-    """Epoch microseconds of a naive UTC datetime."""
-    return (instant - _EPOCH) // _MICROSECOND
 
 
 class Lake:
@@ -58,16 +35,7 @@ class Lake:
 
     def check_format(self) -> None:
         """Raises UserError when the lake was written by a newer version."""
-        marker = self.root / "FORMAT"
-        if not marker.exists():
-            return
-        written = marker.read_text(errors="backslashreplace").strip()
-        if not written.isdecimal() or int(written) > LAKE_FORMAT:
-            message = (
-                f"the lake {self.root} has format {written[:20]!r}, this slowwave reads up to {LAKE_FORMAT}: "
-                "upgrade slowwave (nothing was changed)"
-            )
-            raise UserError(message)
+        check_format(self.root)
 
     def prepare(self) -> None:
         """Make the lake where there is none, check its format, and clear what a killed writer left half-written."""
@@ -82,18 +50,7 @@ class Lake:
 
     def files(self, table: str) -> dict[date, list[LakeFile]]:
         """Every file of a table by day, days and names sorted."""
-        folder = self.root / table
-        found: dict[date, list[LakeFile]] = {}
-        if not folder.is_dir():
-            return found
-        for child in sorted(folder.iterdir()):
-            match = _DAY.search(child.name)
-            if match:
-                day = date.fromisoformat(match[1])
-                paths = sorted(path for path in child.iterdir() if path.suffix == ".parquet")
-                if paths:
-                    found[day] = [LakeFile(day, path) for path in paths]
-        return found
+        return files_by_day(self.root, table)
 
     def folder(self, table: str, day: date) -> Path:
         """Folder of one day of a table."""

@@ -21,6 +21,7 @@ import polars as pl
 
 from slowwave.flows.delivery import PACKED_SUFFIXES, SUFFIXES, BadRow, chunks, file_hash, open_delivery
 from slowwave.flows.errors import UserError
+from slowwave.flows.inbox import Delivery
 from slowwave.flows.lake import Lake
 from slowwave.flows.run_ids import utc_now
 from slowwave.transforms.landed_tables import LANDED, Memories
@@ -31,15 +32,6 @@ from slowwave.transforms.serving_tables import Quarantine, RunFiles
 FLUSH_BYTES = 256 * 2**20
 FLUSH_FILES = 500
 _FILE_NUMBER = "file_number"
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """A file to land: its path (None: standard input), and whether it is the inbox's, to be removed when landed."""
-
-    source: str
-    path: Path | None
-    from_inbox: bool = False
 
 
 @dataclass
@@ -68,17 +60,6 @@ class LandingReport:
     def total(self, name: str) -> int:
         """Sum of one count over the files."""
         return sum(getattr(file, name) for file in self.files)
-
-
-def inbox_deliveries(inbox: Path) -> list[Delivery]:
-    """What producers have dropped: whole regular files, oldest name first. Not `.tmp`, hidden files, links or pipes."""
-    if not inbox.is_dir():
-        return []
-    return [
-        Delivery(entry.name, Path(entry.path), from_inbox=True)
-        for entry in sorted(os.scandir(inbox), key=lambda entry: entry.name)
-        if entry.is_file(follow_symlinks=False) and not entry.name.startswith(".") and not entry.name.endswith(".tmp")
-    ]
 
 
 def path_deliveries(paths: Sequence[str]) -> list[Delivery]:

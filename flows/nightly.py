@@ -15,15 +15,17 @@ import polars as pl
 
 from slowwave.flows.code_hash import code_hash
 from slowwave.flows.errors import UserError
-from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed, inbox_deliveries
+from slowwave.flows.inbox import inbox_deliveries
+from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed
 from slowwave.flows.llm_stage import asked_line, asked_of_model
 from slowwave.flows.plan import DayPlan, LogAsOf, Plan
 from slowwave.flows.prune import prune
 from slowwave.flows.publish import publish
+from slowwave.flows.published import current_run, run_path
 from slowwave.flows.replay import batches_of_days, build_days
 from slowwave.flows.run import Progress, Run, no_progress, start_run
 from slowwave.flows.run_ids import utc_now
-from slowwave.flows.serving import Finding, current_run, is_readable, run_path, swap_in
+from slowwave.flows.serving import Finding, is_readable, swap_in
 from slowwave.transforms.evidence_tables import DayInputs
 from slowwave.transforms.serving_tables import Runs
 

@@ -22,7 +22,8 @@ from uuid import UUID
 
 from slowwave.flows import nightly as plain
 from slowwave.flows.errors import UserError
-from slowwave.flows.land import LandingReport, inbox_deliveries
+from slowwave.flows.inbox import inbox_deliveries
+from slowwave.flows.land import LandingReport
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import NightlyResult, parse_as_of
 from slowwave.flows.prefect_server import configure

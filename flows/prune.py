@@ -8,9 +8,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from slowwave.flows.lake import Lake
-from slowwave.flows.report import report_file, reports_folder
+from slowwave.flows.published import current_run, report_file, reports_folder
 from slowwave.flows.run_ids import is_run_id
-from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import TEMPORARY
 from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs

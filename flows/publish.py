@@ -20,8 +20,9 @@ from slowwave.flows.curation import curated_from
 from slowwave.flows.health import health_from, history_pieces, timelines_from
 from slowwave.flows.learning import learned_from
 from slowwave.flows.plan import DayPlan, Plan
+from slowwave.flows.published import current_run
 from slowwave.flows.run import Run, one_row
-from slowwave.flows.serving import Finding, ServingFile, current_run, table_hash
+from slowwave.flows.serving import Finding, ServingFile, table_hash
 from slowwave.transforms.evidence_tables import DayInputs, MemoryReferences
 from slowwave.transforms.landed_days import landed_days
 from slowwave.transforms.landed_tables import LANDED, Interactions, Memories

@@ -18,7 +18,7 @@ import polars as pl
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
-from slowwave.flows.serving import current_run, run_path
+from slowwave.flows.published import current_run, run_path
 from slowwave.flows.settings import Settings
 from slowwave.transforms.serving_tables import SERVING, MemoryHealth, Runs
 

@@ -17,8 +17,8 @@ import typer
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.publish_diff import find_run
+from slowwave.flows.published import current_run, report_file
 from slowwave.flows.query_connection import error_lines, locked_connection
-from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import write_durably
 from slowwave.flows.terminal import shortened
@@ -27,16 +27,6 @@ STANDARD_OUTPUT = "-"
 _LATEST = "latest.html"
 _MOST_SECONDS = 600
 _SHOWN_REASON = 300
-
-
-def reports_folder(settings: Settings) -> Path:
-    """Where reports are."""
-    return settings.home / "reports"
-
-
-def report_file(settings: Settings, run_id: str) -> Path:
-    """Where the report of a run is, or would be."""
-    return reports_folder(settings) / f"{run_id}.html"
 
 
 def run_report(settings: Settings, run: str, to: str | None) -> None:

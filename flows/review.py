@@ -18,10 +18,10 @@ from slowwave.flows.check_lines import utc_text
 from slowwave.flows.decisions import decision, land_decisions, landed_decisions
 from slowwave.flows.errors import UserError
 from slowwave.flows.plan import LogAsOf
+from slowwave.flows.published import current_run
 from slowwave.flows.review_shown import SHORTEST_ID
 from slowwave.flows.run import Run
 from slowwave.flows.run_ids import utc_now
-from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.transforms.review_changes import (
     CannotDecideError,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.flows.command_lines import RowFormat, ask, examples, first_examples, tell, writing
+from slowwave.flows.command_groups import examples, first_examples
+from slowwave.flows.command_lines import RowFormat, ask, tell, writing
 from slowwave.flows.settings import settings_from_environment
 
 if TYPE_CHECKING:
@@ -34,10 +35,6 @@ _SHOWN_PROMPT = 60
 _THINGS = ("item", "items")
 
 review = typer.Typer(
-    help=(
-        "Settle what waits for a person's word: candidates, contradictions, merges, and memories that are outdated, "
-        "harmful, doubtful, fading or unused."
-    ),
     no_args_is_help=True,
     rich_markup_mode=None,
     epilog=first_examples(EXAMPLES),

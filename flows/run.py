@@ -13,8 +13,8 @@ import polars as pl
 from slowwave.flows.code_hash import code_hash
 from slowwave.flows.lake import Lake, make_lake
 from slowwave.flows.land import LandingReport
+from slowwave.flows.published import current_run
 from slowwave.flows.run_ids import new_run_id, utc_now
-from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.version import VERSION
 from slowwave.transforms.params import Params

@@ -16,8 +16,9 @@ import typer
 from slowwave.flows.check_lines import utc_text
 from slowwave.flows.demo_home import demo_note
 from slowwave.flows.errors import UserError
+from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.lake import Lake
-from slowwave.flows.land import Delivery, Landing, LandingReport, inbox_deliveries, path_deliveries
+from slowwave.flows.land import Delivery, Landing, LandingReport, path_deliveries
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import NightlyResult, land_paths, parse_as_of
 from slowwave.flows.plan import LogAsOf, Plan

@@ -16,6 +16,7 @@ import duckdb
 import polars as pl
 
 from slowwave.flows.errors import AuditFailedError
+from slowwave.flows.published import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import TEMPORARY, fsync_path, make_durable_folder
 from slowwave.transforms.schema import Table, conform, duckdb_ddl
@@ -182,20 +183,6 @@ class ServingFile:
         fsync_path(self._aside)
         self._aside.rename(self.path)
         fsync_path(self.path.parent)
-
-
-def run_path(settings: Settings, run_id: str) -> Path:
-    """Where a run's serving file is."""
-    return settings.serving / "runs" / f"{run_id}.duckdb"
-
-
-def current_run(settings: Settings) -> Path | None:
-    """The published serving file, or None."""
-    try:
-        target = settings.serving / os.readlink(settings.current)  # noqa: PTH115 - the link's own words, unresolved
-    except FileNotFoundError:
-        return None
-    return target if target.exists() else None
 
 
 def is_readable(path: Path) -> bool:

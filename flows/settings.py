@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,6 +66,8 @@ class Settings:
         Raises UserError when the file is not TOML or states what no param is called.
         """
         # Pydantic and Polars take half a second to load, and a command that only reads needs no params.
+        import tomllib
+
         import pydantic
 
         from slowwave.transforms.params import Params

@@ -8,14 +8,14 @@ may rest, so their age is a warning at most. Event times are shown and not judge
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+import duckdb
 import typer
 
 from slowwave.flows.check_lines import (
@@ -30,25 +30,26 @@ from slowwave.flows.check_lines import (
     worst,
 )
 from slowwave.flows.demo_home import sample_end
-from slowwave.flows.lake import Lake, LakeFile, microseconds
-from slowwave.flows.land import inbox_deliveries
+from slowwave.flows.inbox import inbox_deliveries
+from slowwave.flows.lake_files import LakeFile, check_format, files_by_day, microseconds
 from slowwave.flows.lock import holder
-from slowwave.flows.report import report_file
+from slowwave.flows.published import current_run, report_file
+from slowwave.flows.query_connection import no_globs
 from slowwave.flows.run_ids import utc_now
-from slowwave.flows.serving import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.terminal import shortened
-from slowwave.transforms.landed_tables import LANDED, Interactions
-from slowwave.transforms.schema import Landed
-from slowwave.transforms.serving_tables import RunFiles, Runs
+from slowwave.transforms.landed_times import EVENT_TIME
 
 # More than one refused row in twenty is worth a look (as in the audit refused_rows); one in two is a broken producer.
 _WARN_REFUSED, _ERROR_REFUSED = 1 / 20, 1 / 2
 _LANDINGS = timedelta(hours=24)
 _SHOWN_FINDINGS = 3
+_INTERACTIONS = "interactions"
 _SHOWN_CHARACTERS = 240
 _START = "run `slowwave land PATH` for your own logs, or `slowwave demo`"
 _PUBLISH = "run `slowwave nightly`"
+
+Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -103,13 +104,13 @@ def run_status(settings: Settings, *, output: str, warn_hours: float, error_hour
 
 def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
     """Every line of the status. Nothing is written; what cannot be read is an error line, the rest is still told."""
-    lake = Lake(Path(settings.lake))
-    runs = cache(lambda: lake.ledger(Runs))
+    lake = Path(settings.lake)
+    runs = cache(lambda: _ledger(lake))
     lines = [tried("lake", lambda: _lake(lake))]
     is_readable = lines[0].state == "ok"
     if is_readable:
-        lines = [tried(table.name, lambda table=table: _source(lake, table, clock)) for table in LANDED]
-        lines.append(tried("landings", lambda: _landings(lake.ledger(RunFiles), clock)))
+        lines = [tried(table, lambda table=table: _source(lake, table, clock)) for table in EVENT_TIME]
+        lines.append(tried("landings", lambda: _landings(lake, clock)))
     lines.append(tried("inbox", lambda: _inbox(settings, clock)))
     lines.append(tried("publish", lambda: _publish(settings, runs if is_readable else None, clock)))
     lines.append(tried("report", lambda: _report(settings)))
@@ -120,22 +121,22 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
     return lines
 
 
-def _lake(lake: Lake) -> CheckLine:
-    if not lake.root.is_dir():
-        return CheckLine("lake", "error", f"nothing has been landed yet: there is no folder {lake.root}", _START)
-    lake.check_format()
+def _lake(lake: Path) -> CheckLine:
+    if not lake.is_dir():
+        return CheckLine("lake", "error", f"nothing has been landed yet: there is no folder {lake}", _START)
+    check_format(lake)
     return CheckLine("lake", "ok", "")
 
 
-def _source(lake: Lake, table: type[Landed], clock: Clock) -> CheckLine:
+def _source(lake: Path, table: str, clock: Clock) -> CheckLine:
     """Rows, days, newest times that have come, and how many rows lie in the future."""
-    days = lake.files(table.name)
+    days = files_by_day(lake, table)
     files = [file for of_day in days.values() for file in of_day]
     if not files:
-        return CheckLine(table.name, "ok", "nothing landed yet", "", {"rows": 0, "days": 0, "landed_at": None})
+        return CheckLine(table, "ok", "nothing landed yet", "", {"rows": 0, "days": 0, "landed_at": None})
     landed_at = datetime.fromtimestamp(max(file.path.stat().st_mtime for file in files), UTC).replace(tzinfo=None)
-    limit = "error" if table is Interactions else "warn"
-    rows = _scan(files).select(pl.len()).collect().item()
+    limit = "error" if table == _INTERACTIONS else "warn"
+    rows = _asked_one("count(*)", files)
     future = _future_rows(files, table, clock.now)
     event_at = _newest_event(days, table, clock.now)
     recorded_at = _newest_recorded(files, clock.now)
@@ -155,27 +156,44 @@ def _source(lake: Lake, table: type[Landed], clock: Clock) -> CheckLine:
         said.append(f"newest version written {utc_text(recorded_at)}")
     if future:
         said.append(f"{_counted(future, 'row')} in the future, not seen until then")
-    return CheckLine(table.name, at_most(limit, clock.judged(landed_at)), "; ".join(said), "", facts)
+    return CheckLine(table, at_most(limit, clock.judged(landed_at)), "; ".join(said), "", facts)
 
 
-def _scan(files: list[LakeFile]) -> pl.LazyFrame:
-    return pl.scan_parquet([file.path for file in files], glob=False, missing_columns="insert", extra_columns="ignore")
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(config={"threads": 1})
 
 
-def _future_rows(files: list[LakeFile], table: type[Landed], now: datetime) -> int:
+def _asked(sql: str, files: Iterable[LakeFile], **params: object) -> list[Record]:
+    """What DuckDB answers of Parquet files, which stand for `{files}`: loading Polars would take longer than that."""
+    # hive_partitioning: else the folder day=… of a file would stand for a column `day` in it
+    read = "read_parquet($files, hive_partitioning = false, union_by_name = true)"
+    with _database().cursor() as connection:
+        connection.execute(sql.replace("{files}", read), {"files": no_globs([file.path for file in files]), **params})
+        names = [column[0] for column in connection.description or []]
+        return [dict(zip(names, row, strict=True)) for row in connection.fetchall()]
+
+
+def _asked_one(what: str, files: Iterable[LakeFile], **params: object) -> Any:  # noqa: ANN401 - any value
+    """The one value that `SELECT what` has."""
+    (row,) = _asked(f"SELECT {what} AS found FROM {{files}}", files, **params)  # noqa: S608 - our own SQL
+    return row["found"]
+
+
+def _future_rows(files: list[LakeFile], table: str, now: datetime) -> int:
     """Rows whose time is yet to come; only files whose name says that they hold one are opened."""
     ahead = [file for file in files if file.newest_us > microseconds(now)]
     if not ahead:
         return 0
-    is_future = pl.max_horizontal(table.event_time, "recorded_at") > now
-    return _scan(ahead).filter(is_future).select("row_hash").unique().select(pl.len()).collect().item()
+    is_future = f"greatest({EVENT_TIME[table]}, recorded_at) > $now"
+    return _asked_one(f"count(DISTINCT row_hash) FILTER ({is_future})", ahead, now=now)
 
 
-def _newest_event(days: dict[date, list[LakeFile]], table: type[Landed], now: datetime) -> datetime | None:
+def _newest_event(days: dict[date, list[LakeFile]], table: str, now: datetime) -> datetime | None:
     """The newest event time that has come, from the newest day that has one."""
+    time = EVENT_TIME[table]
     for day in sorted((day for day in days if day <= now.date()), reverse=True):
-        times = _scan(days[day]).filter(pl.col(table.event_time) <= now).select(pl.col(table.event_time).max())
-        newest = times.collect().item()
+        newest = _asked_one(f"max({time}) FILTER ({time} <= $now)", days[day], now=now)
         if newest is not None:
             return newest
     return None
@@ -187,23 +205,44 @@ def _newest_recorded(files: list[LakeFile], now: datetime) -> datetime | None:
     for file in sorted(files, key=lambda file: file.newest_us, reverse=True):
         if newest is not None and file.newest_us <= microseconds(newest):
             break
-        found = _scan([file]).filter(pl.col("recorded_at") <= now).select(pl.col("recorded_at").max()).collect().item()
+        found = _asked_one("max(recorded_at) FILTER (recorded_at <= $now)", [file], now=now)
         newest = max((time for time in (newest, found) if time is not None), default=None)
     return newest
 
 
-def _landings(ledger: pl.DataFrame, clock: Clock) -> CheckLine:
+# Of a ledger each key once: a killed compaction may have left a row in two files.
+_LANDED_LATELY = """
+SELECT
+    max(newest) AS landed_at, count(*) AS files, sum(delivered)::BIGINT AS delivered, sum(accepted)::BIGINT AS accepted,
+    sum(duplicate)::BIGINT AS duplicate, sum(quarantined)::BIGINT AS quarantined
+FROM (
+    SELECT *, max(landed_at) OVER () AS newest
+    FROM (SELECT DISTINCT ON (run_id, file_number) * FROM {files})
+)
+WHERE landed_at > newest - $landings
+"""
+
+
+def _ledger(lake: Path) -> list[Record]:
+    """The rows of `runs`, by run_id."""
+    files = [file for of_day in files_by_day(lake, "runs").values() for file in of_day]
+    if not files:
+        return []
+    return _asked("SELECT DISTINCT ON (run_id) * FROM {files} ORDER BY run_id", files)
+
+
+def _landings(lake: Path, clock: Clock) -> CheckLine:
     """What became of the rows delivered in the day up to the last landing."""
-    if ledger.is_empty():
+    files = [file for of_day in files_by_day(lake, "run_files").values() for file in of_day]
+    lately = _asked(_LANDED_LATELY, files, landings=_LANDINGS)[0] if files else {"files": 0}
+    if not lately["files"]:
         return CheckLine("landings", "error", "no file has been landed yet", _START)
-    landed_at: datetime = ledger.select(pl.col("landed_at").max()).item()
-    recent = ledger.filter(pl.col("landed_at") > landed_at - _LANDINGS)
-    names = ("delivered", "accepted", "duplicate", "quarantined")
-    counts = recent.select(pl.col(names).sum()).row(0, named=True)
+    landed_at: datetime = lately["landed_at"]
+    counts = {name: lately[name] for name in ("delivered", "accepted", "duplicate", "quarantined")}
     share = counts["quarantined"] / counts["delivered"] if counts["delivered"] else 0.0
     refused: State = "error" if share > _ERROR_REFUSED else "warn" if share > _WARN_REFUSED else "ok"
     says = (
-        f"last landing {clock.ago(landed_at)}; in the 24 hours up to it {_counted(recent.height, 'file')}, "
+        f"last landing {clock.ago(landed_at)}; in the 24 hours up to it {_counted(lately['files'], 'file')}, "
         f"{_counted(counts['delivered'], 'row')}: {counts['accepted']:,} accepted, {counts['duplicate']:,} duplicate, "
         f"{counts['quarantined']:,} quarantined ({share:.1%})"
     )
@@ -213,7 +252,7 @@ def _landings(ledger: pl.DataFrame, clock: Clock) -> CheckLine:
     facts = {
         "landed_at": landed_at,
         "landed_hours": round(clock.hours(landed_at), 3),
-        "files": recent.height,
+        "files": lately["files"],
         **counts,
         "quarantined_share": round(share, 6),
     }
@@ -240,7 +279,7 @@ def _changed_at(path: Path | None) -> datetime | None:
         return None
 
 
-def _publish(settings: Settings, ledger: Callable[[], pl.DataFrame] | None, clock: Clock) -> CheckLine:
+def _publish(settings: Settings, ledger: Callable[[], list[Record]] | None, clock: Clock) -> CheckLine:
     """What current shows and since when. Without a ledger, only that it is there."""
     current = current_run(settings)
     if current is None:
@@ -252,11 +291,10 @@ def _publish(settings: Settings, ledger: Callable[[], pl.DataFrame] | None, cloc
         return CheckLine(
             "publish", "warn", f"run {current.stem}; its age stands in the lake, which cannot be read", "", facts
         )
-    rows = ledger().filter(pl.col("run_id") == current.stem)
-    if rows.is_empty():
+    row = next((row for row in ledger() if row["run_id"] == current.stem), None)
+    if row is None:
         says = f"run {current.stem}, which is not in the ledger: it was killed after it published"
         return CheckLine("publish", "warn", says, f"{_PUBLISH}, which enters it", facts)
-    row = rows.row(0, named=True)
     finished, as_of = row["finished_at"], row["as_of"]
     state = clock.judged(finished)
     says = (
@@ -280,13 +318,13 @@ def _publish(settings: Settings, ledger: Callable[[], pl.DataFrame] | None, cloc
 def earlier_instant(settings: Settings, as_of: datetime, now: datetime) -> tuple[str, str]:
     """Why a publish as of an earlier instant than its run shows no more, and what to do, '' where nothing is missed.
 
-    Raises OSError or UserError where the lake cannot be read, polars' errors where a file of it is damaged.
+    Raises OSError or UserError where the lake cannot be read, duckdb.Error where a file of it is damaged.
     """
     if as_of == sample_end(settings):
         return "the sample logs end here", ""
-    days = Lake(Path(settings.lake)).files(Interactions.name)
+    days = files_by_day(Path(settings.lake), _INTERACTIONS)
     is_later = any(file.newest_us >= microseconds(as_of) for files in days.values() for file in files)
-    newest = _newest_event(days, Interactions, now) if is_later else None
+    newest = _newest_event(days, _INTERACTIONS, now) if is_later else None
     if newest is not None and newest >= as_of:
         return "as asked for", f"{_PUBLISH} to publish what is known now"
     return "as asked for; no interaction is newer", ""
@@ -304,18 +342,19 @@ def _report(settings: Settings) -> CheckLine:
     return CheckLine("report", "warn", says, "run `slowwave report`, which writes it", {"path": None})
 
 
-def _last_night(ledger: pl.DataFrame, clock: Clock) -> CheckLine:
+def _last_night(ledger: list[Record], clock: Clock) -> CheckLine:
     """How the last nightly run ended."""
-    nights = ledger.filter(pl.col("kind") == "nightly").sort("started_at", "run_id", descending=True)
-    if nights.is_empty():
+    nights = [row for row in ledger if row["kind"] == "nightly"]
+    nights.sort(key=lambda row: (row["started_at"], row["run_id"]), reverse=True)
+    if not nights:
         return CheckLine("last night", "warn", "no nightly run yet", _PUBLISH)
-    row = nights.row(0, named=True)
+    row = nights[0]
     facts = {name: row[name] for name in ("run_id", "status", "started_at", "finished_at", "message")}
     says = f"{row['status']} {clock.ago(row['started_at'])} (run {row['run_id']})"
     if row["status"] != "failed":
         reason = f": {row['message']}" if row["status"] == "skipped" and row["message"] else ""
         return CheckLine("last night", "ok", says + reason, "", facts)
-    failed = nights["status"].to_list()
+    failed = [night["status"] for night in nights]
     in_a_row = next((count for count, status in enumerate(failed) if status != "failed"), len(failed))
     again = f", {in_a_row} times in a row" if in_a_row > 1 else ""
     says = f"{says}{again}:\n{shortened(row['message'] or 'no reason given', _SHOWN_CHARACTERS)}"
@@ -323,10 +362,10 @@ def _last_night(ledger: pl.DataFrame, clock: Clock) -> CheckLine:
     return CheckLine("last night", "error", says, todo, {**facts, "failed_in_a_row": in_a_row})
 
 
-def _audits(settings: Settings, ledger: pl.DataFrame) -> CheckLine:
+def _audits(settings: Settings, ledger: list[Record]) -> CheckLine:
     """What the audits of current warned of."""
     current = current_run(settings)
-    messages = ledger.filter(pl.col("run_id") == (current.stem if current else ""))["message"].to_list()
+    messages = [row["message"] for row in ledger if current is not None and row["run_id"] == current.stem]
     findings = [finding for message in messages if message for finding in message.splitlines()]
     if not findings:
         return CheckLine("audits", "ok", "no warnings" if current else "nothing to audit yet", "", {"warnings": []})

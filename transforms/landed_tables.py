@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel
 
+from slowwave.transforms.landed_times import EVENT_TIME
 from slowwave.transforms.schema import Json, Landed, column
 
 Status = Literal["candidate", "active", "superseded", "invalid", "archived", "graduated"]
@@ -30,7 +31,7 @@ class Interactions(Landed):
 
     name: ClassVar[str] = "interactions"
     key: ClassVar[tuple[str, ...]] = ("interaction_id",)
-    event_time: ClassVar[str] = "created_at"
+    event_time: ClassVar[str] = EVENT_TIME["interactions"]
 
     interaction_id: str = column(
         "Key. Absent: a stable hash of project, agent, client, session, time, prompt and response.", default=""
@@ -65,7 +66,7 @@ class Outcomes(Landed):
 
     name: ClassVar[str] = "outcomes"
     key: ClassVar[tuple[str, ...]] = ("outcome_id",)
-    event_time: ClassVar[str] = "created_at"
+    event_time: ClassVar[str] = EVENT_TIME["outcomes"]
 
     outcome_id: str = column(
         "Key. Absent: a stable hash of the content; for an outcome inside an interaction, of `interaction_id` alone.",
@@ -104,7 +105,7 @@ class Memories(Landed):
 
     name: ClassVar[str] = "memories"
     key: ClassVar[tuple[str, ...]] = ("memory_id", "changed_at")
-    event_time: ClassVar[str] = "changed_at"
+    event_time: ClassVar[str] = EVENT_TIME["memories"]
     state: ClassVar[tuple[str, ...]] = (
         "memory_type",
         "project",

@@ -11,10 +11,12 @@ import typing
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
-from typing import Any, ClassVar, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 
-import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:  # Polars is slow to load, and who only asks what is declared needs none
+    import polars as pl
 
 Kind = Literal["text", "integer", "number", "boolean", "time", "day", "json", "texts", "structs"]
 
@@ -55,7 +57,17 @@ class Column:
     low: float | None
     high: float | None
     choices: tuple[str, ...]
-    dtype: pl.DataType
+    annotation: Any
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """As Polars has it."""
+        return _polars_type(self.annotation)
+
+    @property
+    def duckdb_type(self) -> str:
+        """As DuckDB has it."""
+        return _duckdb_type(self.annotation)
 
 
 def column(
@@ -78,28 +90,58 @@ def column(
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={"slowwave": facts})
 
 
-_SCALARS: dict[type, tuple[Kind, pl.DataType]] = {
-    str: ("text", pl.String()),
-    bool: ("boolean", pl.Boolean()),
-    int: ("integer", pl.Int64()),
-    float: ("number", pl.Float64()),
-    datetime: ("time", pl.Datetime("us")),
-    date: ("day", pl.Date()),
+# As DuckDB and Polars name them.
+_SCALARS: dict[type, tuple[Kind, str, str]] = {
+    str: ("text", "VARCHAR", "String"),
+    bool: ("boolean", "BOOLEAN", "Boolean"),
+    int: ("integer", "BIGINT", "Int64"),
+    float: ("number", "DOUBLE", "Float64"),
+    datetime: ("time", "TIMESTAMP", "Datetime"),
+    date: ("day", "DATE", "Date"),
 }
 
 
-def _kind_and_dtype(annotation: Any) -> tuple[Kind, pl.DataType, tuple[str, ...]]:  # noqa: ANN401 - an annotation
-    origin = get_origin(annotation)
-    if origin is Literal:
-        return "text", pl.String(), tuple(get_args(annotation))
-    if origin is list:
-        (item,) = get_args(annotation)
-        if isinstance(item, type) and issubclass(item, BaseModel):
-            fields = {name: _kind_and_dtype(_without_none(f.annotation))[1] for name, f in item.model_fields.items()}
-            return "structs", pl.List(pl.Struct(fields)), ()
-        return "texts", pl.List(_SCALARS[item][1]), ()
-    kind, dtype = _SCALARS[annotation]
-    return kind, dtype, ()
+def _item(annotation: Any) -> Any:  # noqa: ANN401 - an annotation
+    """What a list holds; None for anything else."""
+    return get_args(annotation)[0] if get_origin(annotation) is list else None
+
+
+def _fields(item: Any) -> dict[str, Any]:  # noqa: ANN401 - an annotation
+    """The annotations of a struct's fields; none for anything else."""
+    if not (isinstance(item, type) and issubclass(item, BaseModel)):
+        return {}
+    return {name: _without_none(field.annotation) for name, field in item.model_fields.items()}
+
+
+def _kind(annotation: Any) -> Kind:  # noqa: ANN401 - an annotation
+    if get_origin(annotation) is Literal:
+        return "text"
+    item = _item(annotation)
+    if item is None:
+        return _SCALARS[annotation][0]
+    return "structs" if _fields(item) else "texts"
+
+
+def _duckdb_type(annotation: Any) -> str:  # noqa: ANN401 - an annotation
+    item = _item(annotation)
+    if item is not None:
+        return f"{_duckdb_type(item)}[]"
+    fields = _fields(annotation)
+    if fields:
+        return "STRUCT(" + ", ".join(f'"{name}" {_duckdb_type(each)}' for name, each in fields.items()) + ")"
+    return _SCALARS[str if get_origin(annotation) is Literal else annotation][1]
+
+
+def _polars_type(annotation: Any) -> pl.DataType:  # noqa: ANN401 - an annotation
+    import polars as pl
+
+    item = _item(annotation)
+    if item is not None:
+        return pl.List(_polars_type(item))
+    fields = _fields(annotation)
+    if fields:
+        return pl.Struct({name: _polars_type(each) for name, each in fields.items()})
+    return getattr(pl, _SCALARS[str if get_origin(annotation) is Literal else annotation][2])()
 
 
 def _without_none(annotation: Any) -> Any:  # noqa: ANN401 - an annotation
@@ -114,7 +156,8 @@ def columns(table: type[Table]) -> tuple[Column, ...]:
     found = []
     for name, field in table.model_fields.items():
         nullable = type(None) in get_args(field.annotation)
-        kind, dtype, choices = _kind_and_dtype(_without_none(field.annotation))
+        annotation = _without_none(field.annotation)
+        kind = _kind(annotation)
         if any(isinstance(mark, type) and issubclass(mark, Json) for mark in field.metadata):
             kind = "json"
         extra = field.json_schema_extra
@@ -137,8 +180,8 @@ def columns(table: type[Table]) -> tuple[Column, ...]:
                 default=None if field.is_required() else field.get_default(call_default_factory=True),
                 low=bounds.get("ge"),
                 high=bounds.get("le"),
-                choices=choices,
-                dtype=dtype,
+                choices=tuple(get_args(annotation)) if get_origin(annotation) is Literal else (),
+                annotation=annotation,
             )
         )
     return tuple(found)
@@ -153,45 +196,37 @@ def producer_columns(table: type[Table]) -> tuple[Column, ...]:
 @cache
 def polars_schema(table: type[Table]) -> pl.Schema:
     """Polars names and dtypes of `table`."""
+    import polars as pl
+
     return pl.Schema({c.name: c.dtype for c in columns(table)})
 
 
 def empty(table: type[Table]) -> pl.DataFrame:
     """A frame of `table` with no rows."""
+    import polars as pl
+
     return pl.DataFrame(schema=polars_schema(table))
 
 
 def computed_schema(table: type[Table]) -> pl.Schema:
     """The columns of a published table before the run and its `as_of` are stamped on."""
+    import polars as pl
+
     return pl.Schema({name: dtype for name, dtype in polars_schema(table).items() if name not in ("run_id", "as_of")})
 
 
 def conform(table: type[Table], frame: pl.LazyFrame) -> pl.LazyFrame:
     """`frame` with exactly the columns and dtypes of `table`; columns it lacks are NULL."""
-    names = frame.collect_schema().names()
-    return frame.select(
-        [(pl.col(c.name) if c.name in names else pl.lit(None)).cast(c.dtype).alias(c.name) for c in columns(table)]
-    )
+    import polars as pl
 
+    had = frame.collect_schema()
 
-def _duckdb_type(dtype: pl.DataType) -> str:
-    if isinstance(dtype, pl.List):
-        return _duckdb_type(typing.cast("pl.DataType", dtype.inner)) + "[]"
-    if isinstance(dtype, pl.Struct):
-        return (
-            "STRUCT("
-            + ", ".join(f'"{f.name}" {_duckdb_type(typing.cast("pl.DataType", f.dtype))}' for f in dtype.fields)
-            + ")"
-        )
-    names = {
-        pl.String: "VARCHAR",
-        pl.Boolean: "BOOLEAN",
-        pl.Int64: "BIGINT",
-        pl.Float64: "DOUBLE",
-        pl.Datetime: "TIMESTAMP",
-        pl.Date: "DATE",
-    }
-    return names[type(dtype)]
+    def taken(name: str, dtype: pl.DataType) -> pl.Expr:
+        if had.get(name) == dtype:
+            return pl.col(name)
+        return (pl.col(name) if name in had else pl.lit(None)).cast(dtype).alias(name)
+
+    return frame.select([taken(name, dtype) for name, dtype in polars_schema(table).items()])
 
 
 def _quoted(text: str) -> str:
@@ -212,7 +247,7 @@ def duckdb_ddl(table: type[Table]) -> list[str]:
     """DuckDB statements that create `table` with its comments. Keys and non-nullable columns are NOT NULL."""
     lines = []
     for c in columns(table):
-        line = f'"{c.name}" {_duckdb_type(c.dtype)}'
+        line = f'"{c.name}" {c.duckdb_type}'
         lines.append(line if c.nullable else line + " NOT NULL")
     statements = [f'CREATE TABLE "{table.name}" (' + ", ".join(lines) + ")"]
     statements.append(f'COMMENT ON TABLE "{table.name}" IS {_quoted(table_comment(table))}')
@@ -275,7 +310,7 @@ def documentation(table: type[Table]) -> str:
     lines = [f"## {table.name}", "", table_comment(table), "", f"Key: `{', '.join(table.key)}`.", ""]
     lines += ["| column | type | NULL | meaning |", "|---|---|---|---|"]
     lines += [
-        f"| `{c.name}` | {_duckdb_type(c.dtype)} | {'yes' if c.nullable else 'never'} | {comment(c)}"
+        f"| `{c.name}` | {c.duckdb_type} | {'yes' if c.nullable else 'never'} | {comment(c)}"
         + (f" One of {', '.join(f'`{choice}`' for choice in c.choices)}." if c.choices else "")
         + " |"
         for c in columns(table)

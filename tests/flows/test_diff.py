@@ -14,7 +14,7 @@ from small_home import MEMORY, SmallHome, interaction, memory
 from slowwave.flows.cli import main
 from slowwave.flows.errors import UserError
 from slowwave.flows.publish_diff import EXAMPLES, find_run, publish_diff
-from slowwave.flows.serving import current_run
+from slowwave.flows.published import current_run
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from small_home import SmallHome, interaction, memory
 
 from slowwave.flows import cli
 from slowwave.flows import export as export_module
-from slowwave.flows.serving import current_run
+from slowwave.flows.published import current_run
 from slowwave.flows.settings import Settings
 from slowwave.transforms.schema import polars_schema
 from slowwave.transforms.serving_tables import SERVING, MemoryHealth

@@ -12,7 +12,7 @@ import pytest
 from llm_home import QUESTIONS, TEXTS, LlmHome, llm_home
 from small_home import memory
 
-from slowwave.flows.serving import current_run
+from slowwave.flows.published import current_run
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from small_home import SmallHome, interaction, memory
 from slowwave.dashboards import report as made
 from slowwave.flows import cli
 from slowwave.flows.prune import _KEEP_REPORTS
-from slowwave.flows.report import report_file, reported, reports_folder
+from slowwave.flows.published import report_file, reports_folder
+from slowwave.flows.report import reported
 from slowwave.flows.screen import result_lines
 
 Command = Callable[..., tuple[int, str, str]]

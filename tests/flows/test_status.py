@@ -19,7 +19,7 @@ from small_home import SmallHome, interaction, memory, outcome
 from slowwave.flows.check_lines import CheckLine, in_words
 from slowwave.flows.cli import main
 from slowwave.flows.lock import writer_lock
-from slowwave.flows.report import report_file
+from slowwave.flows.published import report_file
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.status import Clock, status_lines
 

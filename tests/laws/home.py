@@ -15,7 +15,8 @@ from slowwave.flows.land import LandingReport, path_deliveries
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import NightlyResult, land_paths, nightly, start_run
 from slowwave.flows.prune import Pruned, prune
-from slowwave.flows.serving import current_run, table_hash
+from slowwave.flows.published import current_run
+from slowwave.flows.serving import table_hash
 from slowwave.flows.settings import Settings
 from slowwave.transforms import serving_tables
 from slowwave.transforms.serving_tables import Runs

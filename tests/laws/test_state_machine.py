@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 from slowwave.flows import lake as lake_module
 from slowwave.flows import replay as replay_module
 from slowwave.flows.lock import writer_lock
-from slowwave.flows.serving import current_run
+from slowwave.flows.published import current_run
 from slowwave.transforms.landed_tables import LANDED
 from tests.laws.deliveries import (
     DAYS,

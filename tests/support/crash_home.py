@@ -12,12 +12,13 @@ from typing import Any
 import duckdb
 import polars as pl
 
+from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.lake import COMPACT_FROM_FILES, Lake
-from slowwave.flows.land import inbox_deliveries
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import land_paths, nightly
+from slowwave.flows.published import current_run
 from slowwave.flows.run import start_run
-from slowwave.flows.serving import current_run, table_hash
+from slowwave.flows.serving import table_hash
 from slowwave.flows.settings import Settings
 from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.serving_tables import PUBLISHED, Quarantine, RunFiles, Runs

@@ -18,8 +18,8 @@ from slowwave.flows.lake import Lake
 from slowwave.flows.llm_asking import Asked
 from slowwave.flows.llm_stage import asked_of_model
 from slowwave.flows.lock import writer_lock
+from slowwave.flows.published import current_run
 from slowwave.flows.run import start_run
-from slowwave.flows.serving import current_run
 from slowwave.transforms.decision_tables import Decisions
 
 KEY = "sk-never-shown"

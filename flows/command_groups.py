@@ -1,0 +1,130 @@
+"""The app's commands, each made when it is asked for: making all of them takes longer than most take to answer."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from functools import partial
+from importlib import import_module
+from typing import Any, TypeVar
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+Function = TypeVar("Function", bound=Callable[..., None])
+
+_INTEGER = re.compile(r"[0-9]{1,9}")
+
+
+class PlainCommand(TyperCommand):
+    """A command that takes plain arguments as they are: typer loads pydantic to look at each."""
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - typer's
+        """The parameters, and the help option."""
+        return _plainly_taken(super().get_params(ctx))
+
+
+def _plainly_taken(params: list[Any]) -> list[Any]:
+    for param in params:
+        if isinstance(param, (TyperArgument, TyperOption)) and "get_runtime_param" not in vars(param):
+            vars(param)["get_runtime_param"] = partial(_Plain, param, param.get_runtime_param)
+    return params
+
+
+class _Plain:
+    """Stands for typer's coercion of one parameter, and asks it wherever the value is not plainly what is declared."""
+
+    def __init__(self, param: TyperArgument | TyperOption, typers: Callable[[], Any]) -> None:
+        self._several = param.multiple or param.nargs == -1
+        self._declared: Any = param.type_descriptor.annotation
+        self._info = param.type_descriptor.parameter_info
+        self._typers = typers
+
+    def coerce(self, value: object, param: Any, ctx: Any) -> object:  # noqa: ANN401 - typer's
+        """The value a parameter has from what was given for it (or from its default)."""
+        if value is None:
+            return () if self._several else None
+        given = list(value) if self._several and isinstance(value, (list, tuple)) else [value]
+        declared = self._declared if not self._several else getattr(self._declared, "__args__", (None,))[0]
+        if self._info.parser is None and all(isinstance(one, str) for one in given) and declared is str:
+            return given if self._several else value
+        if not self._several:
+            found = self._one(declared, value)
+            if found is not None:
+                return found
+        return self._typers().coerce(value, param=param, ctx=ctx)
+
+    def _one(self, declared: Any, value: object) -> object:  # noqa: ANN401 - an annotation
+        """An enumeration's member or a number within its bounds; None for what is not plainly one."""
+        if isinstance(declared, type) and issubclass(declared, Enum):
+            return next((member for member in declared if value is member or value == member.value), None)
+        if declared in {int, float}:
+            if isinstance(value, str) and _INTEGER.fullmatch(value):
+                value = declared(value)
+            low, high = self._info.min, self._info.max
+            if type(value) is declared and (low is None or value >= low) and (high is None or value <= high):
+                return value
+        return None
+
+
+_FUNCTIONS: dict[str, tuple[Callable[..., None], Sequence[str]]] = {}
+_GROUPS: dict[str, tuple[str, str]] = {}
+
+
+def examples(lines: Sequence[str]) -> str:
+    """The examples at the end of a command's help."""
+    # \b keeps click from joining the lines
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def first_examples(commands: Mapping[str, Sequence[str]]) -> str:
+    """The first example of each command of a group."""
+    return examples([lines[0] for lines in commands.values()])
+
+
+def command(lines: Sequence[str]) -> Callable[[Function], Function]:
+    """Make a function a command of the app, with these examples."""
+
+    def declared(function: Function) -> Function:
+        _FUNCTIONS[function.__name__] = function, lines
+        return function
+
+    return declared
+
+
+def group(name: str, module: str, described: str) -> None:
+    """Make what a module calls `name` a group of commands of the app."""
+    _GROUPS[name] = module, described
+
+
+class Commands(TyperGroup):
+    """The app as typer sees it: names with what they are for; the one that is asked for is made then."""
+
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - typer's
+        super().__init__(**attributes)
+        described = {name: inspect.getdoc(function) for name, (function, _) in _FUNCTIONS.items()}
+        for name, text in {**described, **{name: text for name, (_, text) in _GROUPS.items()}}.items():
+            self.add_command(TyperCommand(name, help=text, rich_markup_mode=None))
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - typer's
+        """The parameters, and the help option."""
+        return _plainly_taken(super().get_params(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:  # noqa: ANN401 - typer's
+        """The command that the first argument names, made, and the arguments left."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, found if name is None or found is None else _made(name), rest
+
+
+def _made(name: str) -> Any:  # noqa: ANN401 - typer's
+    if name in _GROUPS:
+        module, described = _GROUPS[name]
+        made = typer.main.get_group(getattr(import_module(module), name))
+        made.name, made.help = name, described
+        return made
+    function, lines = _FUNCTIONS[name]
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.command(name, cls=PlainCommand, epilog=examples(lines))(function)
+    return typer.main.get_command(alone)

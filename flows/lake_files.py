@@ -1,0 +1,63 @@
+"""Which files the lake holds, told from their names alone: nothing is opened, and nothing slow is loaded."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.settings import LAKE_FORMAT
+
+_DAY = re.compile(r"day=(\d{4}-\d{2}-\d{2})$")
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class LakeFile:
+    """One Parquet file of one day."""
+
+    day: date
+    path: Path
+
+    @property
+    def newest_us(self) -> int:
+        """The newest instant its rows mention."""
+        return int(self.path.stem.split("-", 1)[1])
+
+
+def microseconds(instant: datetime) -> int:
+    """Epoch microseconds of a naive UTC datetime."""
+    return (instant - _EPOCH) // _MICROSECOND
+
+
+def check_format(root: Path) -> None:
+    """Raises UserError when the lake was written by a newer version."""
+    marker = root / "FORMAT"
+    if not marker.exists():
+        return
+    written = marker.read_text(errors="backslashreplace").strip()
+    if not written.isdecimal() or int(written) > LAKE_FORMAT:
+        message = (
+            f"the lake {root} has format {written[:20]!r}, this slowwave reads up to {LAKE_FORMAT}: "
+            "upgrade slowwave (nothing was changed)"
+        )
+        raise UserError(message)
+
+
+def files_by_day(root: Path, table: str) -> dict[date, list[LakeFile]]:
+    """Every file of a table by day, days and names sorted."""
+    folder = root / table
+    found: dict[date, list[LakeFile]] = {}
+    if not folder.is_dir():
+        return found
+    for child in sorted(folder.iterdir()):
+        match = _DAY.search(child.name)
+        if match:
+            day = date.fromisoformat(match[1])
+            paths = sorted(path for path in child.iterdir() if path.suffix == ".parquet")
+            if paths:
+                found[day] = [LakeFile(day, path) for path in paths]
+    return found

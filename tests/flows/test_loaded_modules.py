@@ -1,0 +1,71 @@
+"""Which modules a command loads: what decides how soon it answers, and does not depend on how busy the machine is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from small_home import SmallHome, interaction, memory, outcome
+
+_SLOW = {"altair", "numba", "numpy", "prefect", "pyarrow", "scipy", "sqlalchemy", "streamlit", "wordllama"}
+_READING = _SLOW | {"polars", "pydantic"}
+_CODE = """
+import json, sys
+from slowwave.flows.cli import main
+try:
+    main({arguments!r})
+finally:
+    print(json.dumps(sorted({{name.split(".")[0] for name in sys.modules}})), file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A published home."""
+    small = SmallHome(tmp_path_factory.mktemp("loaded") / "home")
+    small.land(memory("m-1"), interaction("i-1", memories_used=["m-1"]), outcome("o-1", interaction_id="i-1"))
+    small.nightly()
+    return small.folder
+
+
+def loaded(arguments: list[str], home: Path) -> set[str]:
+    """The top-level modules that a command has loaded when it ends."""
+    done = subprocess.run(
+        [sys.executable, "-c", _CODE.format(arguments=arguments)],
+        env={**os.environ, "SLOWWAVE_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "never"),
+    [
+        (["--help"], _READING | {"duckdb", "orjson", "rich"}),
+        (["--version"], _READING | {"duckdb", "orjson", "rich"}),
+        (["status", "--help"], _READING | {"duckdb", "orjson", "rich"}),
+        (["status"], _READING),
+        (["status", "--format", "json"], _READING | {"rich"}),
+        (["why", "m-1"], _READING),
+        (["why", "i-1", "--format", "json"], _READING),
+        (["sql", "SELECT * FROM memory_health WHERE memory_id = 'm-1'"], _READING),
+        (["sql", "SELECT count(*) FROM heuristics", "--format", "csv"], _READING | {"rich"}),
+        (["sql", "--list"], _READING),
+        (["schema"], (_READING | {"duckdb", "rich"}) - {"pydantic"}),
+        (["schema", "memory_health", "--format", "sql"], (_READING | {"duckdb", "rich"}) - {"pydantic"}),
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_reads_loads_nothing_slow(arguments: list[str], never: set[str], home: Path) -> None:
+    assert loaded(arguments, home) & never == set()
+
+
+def test_status_of_a_home_that_is_not_there_loads_nothing_slow(tmp_path: Path) -> None:
+    assert loaded(["status"], tmp_path / "nowhere") & _READING == set()
