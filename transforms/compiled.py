@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 _log = logging.getLogger("slowwave")
+_not_kept: list[str] = []
 
 
 @cache
@@ -41,12 +42,17 @@ def compiled(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any
         try:
             return njit(signature, cache=True, nogil=True)(function)
         except Exception as error:  # noqa: BLE001 - a full disk, a damaged entry, no folder: each raises its own
-            _say_not_kept(str(error))
+            _say_not_kept(str(error) or repr(error))
             return njit(signature, nogil=True)(function)
 
     return of
 
 
-@cache
 def _say_not_kept(reason: str) -> None:
-    _log.warning("compiled loops cannot be kept, each run compiles them anew: %s", reason.splitlines()[0])
+    """Once, whatever comes later."""
+    if not _not_kept:
+        _log.warning(
+            "compiled loops cannot be kept, each run compiles anew (empty $NUMBA_CACHE_DIR, or choose another): %s",
+            reason.splitlines()[0],
+        )
+    _not_kept.append(reason)
