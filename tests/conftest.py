@@ -1,8 +1,22 @@
 """Settings every test runs under."""
 
-from hypothesis import settings
+from __future__ import annotations
 
-# The same examples in every run; `--hypothesis-profile=explore` looks further.
-settings.register_profile("same", deadline=None, derandomize=True, max_examples=30)
+import os
+import shutil
+from pathlib import Path
+
+from hypothesis import settings
+from thorough import IS_THOROUGH
+
+# The same examples in every run; `make test-all` draws others by a seed that it prints.
+settings.register_profile("same", deadline=None, derandomize=True, max_examples=15)
+settings.register_profile("all", deadline=None, max_examples=30, print_blob=True)
 settings.register_profile("explore", deadline=None, max_examples=2000)
-settings.load_profile("same")
+settings.load_profile("all" if IS_THOROUGH else "same")
+
+# Tests make thousands of homes, and a home's writes wait for the disk: they are made in memory where there is room.
+_MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of this user's in it
+_ROOM = 4 * 2**30
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.publish_diff import EXAMPLES, find_run, publish_diff
 from slowwave.flows.published import current_run
 
+NAME = "a 'home'; DROP [it]"
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallHome:
-    folder = tmp_path / "a 'home'; DROP [it]"
+    folder = tmp_path / NAME
     monkeypatch.setenv("SLOWWAVE_HOME", str(folder))
     monkeypatch.chdir(tmp_path)
     return SmallHome(folder)
@@ -30,9 +33,10 @@ def utc(day: int) -> datetime:
     return datetime(2026, 3, day)  # noqa: DTZ001 - naive times hold UTC
 
 
-@pytest.fixture
-def twice(home: SmallHome) -> list[str]:
-    """Two publishes, by run id: in between m1 is echoed and archived, m2 injected, m3 new; m4 stays as it was."""
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A folder with a home and its logs, published twice, and the runs."""
+    home = SmallHome(tmp_path_factory.mktemp("diff") / NAME)
     home.land(memory("m1"), memory("m2"), memory("m4", project="other"), interaction("i1", memories_used=["m1"]))
     first = home.nightly(utc(3)).run_id
     home.land(
@@ -41,7 +45,14 @@ def twice(home: SmallHome) -> list[str]:
         memory("m1", changed_at="2026-03-03T10:00:00Z", status="archived"),
         memory("m3", changed_at="2026-03-03T10:00:00Z", content="\x1b]0;owned\x07[red]new\u202e"),
     )
-    return [first, home.nightly(utc(10)).run_id]
+    return home.folder.parent, [first, home.nightly(utc(10)).run_id]
+
+
+@pytest.fixture
+def twice(home: SmallHome, template: tuple[Path, list[str]]) -> list[str]:
+    """Two publishes, by run id: in between m1 is echoed and archived, m2 injected, m3 new; m4 stays as it was."""
+    shutil.copytree(template[0], home.folder.parent, symlinks=True, dirs_exist_ok=True)
+    return template[1]
 
 
 def diff(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

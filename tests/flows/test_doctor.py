@@ -36,10 +36,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallHome:
     return SmallHome(tmp_path / "home")
 
 
-@pytest.fixture
-def published(home: SmallHome) -> SmallHome:
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
+    home = SmallHome(tmp_path_factory.mktemp("doctor") / "home")
     home.land(memory("m1"), interaction("i1", memories_used=["m1"]))
     home.nightly()
+    return home
+
+
+@pytest.fixture
+def published(home: SmallHome, template: SmallHome) -> SmallHome:
+    """A copy of it."""
+    shutil.copytree(template.folder, home.folder, symlinks=True)
     return home
 
 

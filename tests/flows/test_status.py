@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -33,12 +34,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallHome:
     return SmallHome(tmp_path / "home")
 
 
-@pytest.fixture
-def published(home: SmallHome) -> SmallHome:
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
+    home = SmallHome(tmp_path_factory.mktemp("status") / "home")
     home.land(memory("m1"), interaction("i1", memories_used=["m1"]), outcome("o1"))
     report = report_file(home.settings, home.nightly().run_id)
     report.parent.mkdir()
     report.touch()
+    return home
+
+
+@pytest.fixture
+def published(home: SmallHome, template: SmallHome) -> SmallHome:
+    """A copy of it."""
+    shutil.copytree(template.folder, home.folder, symlinks=True)
     return home
 
 

@@ -11,6 +11,7 @@ import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from slowwave.transforms.serving_tables import Quarantine, RunFiles
 from tests.laws.deliveries import START, formats, jsonl, packed, row_hash
@@ -140,7 +141,7 @@ def test_names_that_are_no_text_are_landed_too(home):
     assert sorted(counts(file) for file in accounted(home)) == [(1, 1, 0, 0), (1, 1, 0, 0)]
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(5, 12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(files=st.lists(st.tuples(delivered_rows(), formats), min_size=1, max_size=5))
 def test_any_mix_is_accounted_for_as_the_model_says(tmp_path_factory, files):
     home, laws = Home(tmp_path_factory.mktemp("mix")), Laws(row_hash)

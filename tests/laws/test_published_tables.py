@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from thorough import examples
 
 from slowwave.transforms.params import Params
 from slowwave.transforms.schema import columns
@@ -53,7 +54,7 @@ def test_counts_and_keys_are_declared_never_null():
         assert not {"run_id", "as_of"} - {column.name for column in columns(table)}
 
 
-@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(3, 6), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(delivered=rows(min_size=4, max_size=25))
 def test_any_log_is_published_as_declared(tmp_path_factory, delivered):
     home = Home(tmp_path_factory.mktemp("declared"))

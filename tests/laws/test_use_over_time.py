@@ -11,6 +11,7 @@ from unittest.mock import patch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from rebuilds import rebuilt_hashes
+from thorough import examples
 from use_logs import (
     ALWAYS,
     DAYS,
@@ -102,7 +103,7 @@ def test_the_history_of_every_day_is_what_was_published_then(tmp_path):
 
 
 @given(log=use_logs(), midnights=st.lists(st.integers(2, DAYS), min_size=3, max_size=3, unique=True))
-@settings(max_examples=4, phases=UNSHRUNK)
+@settings(max_examples=examples(1, 4), phases=UNSHRUNK)
 def test_history_is_what_was_published_then(log, midnights):
     with TemporaryDirectory() as folder:
         home = home_with(Path(folder) / "home", QUICK_PARAMS, log)
@@ -154,7 +155,7 @@ def test_each_night_publishes_what_a_rebuild_would_while_half_lives_change(tmp_p
 
 
 @given(log=use_logs(), delays=st.lists(st.sampled_from([0, 0, 0, 2, 5]), min_size=7, max_size=7))
-@settings(max_examples=2, phases=UNSHRUNK)
+@settings(max_examples=examples(1, 2), phases=UNSHRUNK)
 def test_late_rows_and_redeliveries_leave_no_trace(log, delays):
     late = zip(log[len(ALWAYS) :], cycle(delays), strict=False)
     arrivals = [(0, row) for row in ALWAYS] + [(night_of(row) + delay, row) for row, delay in late]

@@ -11,6 +11,7 @@ from attempt_rows import START, tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from thorough import examples
 
 from slowwave.transforms.attempt_sessions import next_midnight, session_correlations
 from slowwave.transforms.forecast_params import ForecastParams, ForecastPoint
@@ -272,7 +273,7 @@ def test_a_fit_follows_the_log():
         assert (found["log_loss"] < found["default_log_loss"]).all()
 
 
-@settings(max_examples=5)
+@settings(max_examples=examples(2, 5))
 @given(_rows)
 def test_the_loss_of_the_default_is_that_of_its_forecasts(rows):
     """Each attempt is forecast at the start of the day it is tried, and its loss known when it is."""

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from slowwave.transforms.forgetting_params import ForgettingParams
 from slowwave.transforms.forgetting_plan import forgetting_plan, forgetting_quotas
@@ -205,7 +206,7 @@ quotas_strategy = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(24, 80), deadline=None)
 @given(memories_strategy, quotas_strategy, st.randoms(use_true_random=False))
 def test_quotas_are_met_exactly_and_protections_hold(fields: list[Any], params: ForgettingParams, random: Any) -> None:
     memories = {f"m{number:02}": of(f"m{number:02}", **one) for number, one in enumerate(fields)}

@@ -9,6 +9,7 @@ import pytest
 from attempt_rows import START, heuristics_of, tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from slowwave.transforms.attempt_params import AgentScope, AttemptParams
 from slowwave.transforms.attempt_sessions import session_correlations
@@ -54,7 +55,7 @@ def test_one_attempt_is_a_row():
     assert heuristics_of(_rows([0]), _after(1))["x"]["attempts"] == 1
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(3, 10))
 @given(
     st.lists(
         st.tuples(st.integers(0, 400), st.sampled_from("xyz"), st.sampled_from("ab"), st.integers(0, 9), st.booleans()),

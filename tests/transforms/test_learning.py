@@ -11,6 +11,7 @@ from attempt_rows import START, outcomes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from thorough import examples
 
 from slowwave.transforms.forecast_params import ForecastParams
 from slowwave.transforms.learning import learned
@@ -83,7 +84,7 @@ def test_every_table_has_its_columns_and_one_row_per_key_in_order():
     assert {"avoid"} <= set(found.tables[AntiPatterns]["kind"])
 
 
-@settings(max_examples=4)
+@settings(max_examples=examples(2, 4))
 @given(st.integers(0, 99), st.randoms(use_true_random=False))
 def test_the_order_of_outcomes_does_not_matter_bit_for_bit(seed, random):
     log = _log(seed, days=16)

@@ -22,6 +22,7 @@ from observation_rows import (
     states_of,
     toy_vectors,
 )
+from thorough import examples
 
 from slowwave.transforms.observations import observed
 
@@ -290,7 +291,7 @@ def test_the_id_stays_when_others_say_it_too():
     assert len(ids) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(18, 60), deadline=None)
 @given(LOGS, st.randoms())
 def test_every_active_memory_is_behind_one_observation_and_order_does_not_matter(rows, chance):
     found = observed_in(rows)
@@ -318,7 +319,7 @@ def test_every_active_memory_is_behind_one_observation_and_order_does_not_matter
         assert table.equals(again)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(12, 40), deadline=None)
 @given(LOGS)
 def test_what_is_no_longer_active_leaves_no_trace(rows):
     gone = [change(f"x{n}", text, day=n % 3) for n, text in enumerate((*DARK, "The API port is 1"))]

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from slowwave.transforms.extract_tables import ExtractedStatements
 from slowwave.transforms.observation_tables import Contradictions, CurationDecisions, MergeProposals
@@ -343,7 +344,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(12, 40), deadline=None)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_the_order_of_the_evidence_does_not_matter(rows: list[Row], random: Any) -> None:
     known = health({"memory_id": "m", **TROUBLED["harmful"]}, {"memory_id": "c", "status": "candidate"})
