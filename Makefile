@@ -10,8 +10,12 @@ CANDIDATES := python3.13 python3.12 python3.11 python3 python3.14 python
 FITS := -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for p in $(CANDIDATES); do "$$p" $(FITS) >/dev/null 2>&1 && echo "$$p" && break; done)
 
-# What `make test` leaves out: continuous integration runs slow, crash and shared_data apart.
-MARKS := not (slow or crash or browser or bench or shared_data)
+# What `make test` leaves out: continuous integration runs slow, crash, browser and shared_data apart, test-all everything.
+MARKS := not (slow or thorough or crash or browser or bench or shared_data)
+# Two processes, each given one file after the other, in order: what takes long comes first, so both end together.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# By which `make test-all` draws its examples; `make test-all SEED=…` draws the same again.
+SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export DO_NOT_TRACK := 1
@@ -20,7 +24,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DELETE_ON_ERROR:
-.PHONY: setup setup-dev demo test lint format bench pictures lock clean help
+.PHONY: setup setup-dev demo test test-all mutants lint format bench pictures lock clean help
 
 setup: $(STAMPS)/runtime ## Set up: a virtual environment in .venv with the locked packages (the default)
 
@@ -30,7 +34,16 @@ demo: $(STAMPS)/runtime ## Replay the sample logs and show the morning's tables
 	@$(BIN)/slowwave demo
 
 test: $(STAMPS)/dev ## Run the tests, without the slow ones
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "$(MARKS)" $(ARGS)
+	@$(PYTEST) -m "$(MARKS)" $(ARGS)
+
+test-all: SEED := $(SEED)
+test-all: $(STAMPS)/dev ## Run all tests, all cases and more examples of each: takes an hour
+	@echo "Examples drawn by SEED=$(SEED)"
+	@SLOWWAVE_TESTS=all $(PYTEST) -m "not bench" --hypothesis-seed=$(SEED) $(ARGS) \
+		|| { echo "Failed with SEED=$(SEED)" >&2; exit 1; }
+
+mutants: $(STAMPS)/dev ## Try 40 mutations of the code on the tests that reach them: says which no test notices
+	@$(BIN)/python tests/mutants/try_mutants.py $(ARGS)
 
 lint: $(STAMPS)/dev ## Check format, style and types
 	@echo "ruff format --check" && $(BIN)/ruff format --check .

@@ -128,7 +128,7 @@ def test_the_readme_params_are_params() -> None:
 def test_the_producers_example_reaches_the_inbox(tmp_path: Path) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     env = {**os.environ, "SLOWWAVE_HOME": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", example], check=True, env=env, cwd=tmp_path, timeout=60)
+    subprocess.run([sys.executable, "-c", example], check=True, env=env, cwd=tmp_path, timeout=300)
     rows = [json.loads(line) for file in (tmp_path / "inbox").glob("*.jsonl") for line in file.read_text().splitlines()]
     assert {"memory_id", "prompt", "success"} <= set().union(*rows)
     assert len(rows) == 3

@@ -35,7 +35,7 @@ def test_a_new_publish_appears_in_an_open_page(tmp_path: Path, running, page: Pa
     expect(page.locator("[data-testid=stSidebar]")).to_contain_text(first.run_id)
     home.land(memory("brand new"))
     second = home.nightly(AS_OF + timedelta(days=1))
-    expect(page.locator("[data-testid=stSidebar]")).to_contain_text(second.run_id, timeout=30_000)
+    expect(page.locator("[data-testid=stSidebar]")).to_contain_text(second.run_id, timeout=120_000)
     expect(page.locator("table").first).to_contain_text("brand new")
     opened(page, f"{dashboard.address}/memory?memory_id=brand+new")
     expect(page.get_by_text("no memory")).to_have_count(0)
@@ -49,7 +49,7 @@ def test_before_the_first_publish_it_says_what_to_do_and_then_shows_it(tmp_path:
     expect(page.get_by_text("slowwave demo").first).to_be_visible()
     home.land(memory("m1"))
     home.nightly(AS_OF)
-    expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible(timeout=120_000)
 
 
 @pytest.mark.parametrize("path", PAGES)

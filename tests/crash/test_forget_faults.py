@@ -55,7 +55,7 @@ def killed_at(home: SmallHome, flush: int, *arguments: str) -> int:
         env={**os.environ, "SLOWWAVE_HOME": str(home.folder)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode in {0, -signal.SIGKILL}, done.stderr

@@ -33,7 +33,7 @@ def _slowwave(
         env={**os.environ, "SLOWWAVE_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         preexec_fn=prepare,
     )

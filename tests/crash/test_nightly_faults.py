@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from crash_cases import FAULTS, Driver, Fault
 from crash_check import Subject, faults_found, sample, spread, subject
+from thorough import examples
 
-SAMPLED = 6
+SAMPLED = examples(2, 6)
 
 
 @pytest.fixture(scope="module")

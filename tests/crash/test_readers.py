@@ -12,6 +12,7 @@ from typing import Any
 import crash_home
 import crash_publishes
 import pytest
+from thorough import examples
 
 
 def _start(*arguments: object) -> subprocess.Popen[str]:
@@ -47,9 +48,9 @@ def _watch(home: Path, publishes: int) -> None:
 
 
 def test_readers_see_one_run_each_time(tmp_path: Path):
-    _watch(tmp_path, 8)
+    _watch(tmp_path, 4)
 
 
 @pytest.mark.slow
-def test_readers_see_one_run_each_time_through_100_publishes(tmp_path: Path):
-    _watch(tmp_path, 100)
+def test_readers_see_one_run_each_time_through_many_publishes(tmp_path: Path):
+    _watch(tmp_path, examples(20, 100))

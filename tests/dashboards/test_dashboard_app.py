@@ -135,7 +135,7 @@ def free_port() -> int:
 def status(port: int, path: str, **headers: str) -> int:
     asked = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers=headers)
     try:
-        with urllib.request.urlopen(asked, timeout=20) as answered:  # noqa: S310
+        with urllib.request.urlopen(asked, timeout=300) as answered:  # noqa: S310
             return answered.status
     except urllib.error.HTTPError as error:
         return error.code
@@ -166,7 +166,7 @@ def test_server_answers_its_own_pages_alone_and_ends_quietly(home: SmallHome) ->
         assert (second.returncode, second.stdout) == (1, "")
         assert "choose --port" in second.stderr
         process.send_signal(signal.SIGTERM)
-        out, error = process.communicate(timeout=20)
+        out, error = process.communicate(timeout=300)
         assert (process.returncode, out, error) == (128 + signal.SIGTERM, "", "")
 
 
@@ -175,6 +175,6 @@ def test_server_is_stopped_by_ctrl_c(tmp_path: Path) -> None:
     port = free_port()
     with served(tmp_path / "home", port) as process:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=300)
         assert process.returncode == 130
     assert not (tmp_path / "home").exists()

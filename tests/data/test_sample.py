@@ -125,7 +125,7 @@ def digest_in_a_new_process(hash_seed: str) -> str:
     )
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "TZ": "Pacific/Auckland"}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300, check=True
     )
     return done.stdout.strip()
 

@@ -77,11 +77,11 @@ def test_no_more_at_once_than_allowed(home):
 
 def test_a_night_ends_in_time_and_keeps_what_it_has(home):
     home.land(*[memory(f"m{at}", content=f"Text {at}.", changed_at="2026-03-05") for at in range(12)])
-    home.set_params(concurrency=1, max_seconds=1.0)
-    server = home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.2))
+    home.set_params(concurrency=1, max_seconds=3.0)
+    server = home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.6))
     answers = home.asked()
     assert 1 <= answers.landed == home.landed().height < len(server.requests) + 1 <= 7
-    assert answers.ended == "it took longer than 1 s"
+    assert answers.ended == "it took longer than 3 s"
 
 
 def test_killed_midway_it_goes_on_where_it_was(home):
@@ -90,7 +90,7 @@ def test_killed_midway_it_goes_on_where_it_was(home):
     server = home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.1))
     command = [sys.executable, "-m", "slowwave.flows.cli", "curate"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while len(server.requests) < 8 and time.monotonic() < deadline:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
@@ -109,6 +109,6 @@ def test_two_at_once_land_every_answer_once(home):
     home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.05))
     command = [sys.executable, "-m", "slowwave.flows.cli", "curate", "--format", "json"]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(2)]
-    outs = [json.loads(process.communicate(timeout=120)[0]) for process in both]
+    outs = [json.loads(process.communicate(timeout=300)[0]) for process in both]
     assert sorted(out["answered"] for out in outs) == [0, QUESTIONS]
     assert home.landed()["decision_id"].is_unique().all()

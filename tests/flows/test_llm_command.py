@@ -109,7 +109,7 @@ def test_without_the_client_library_the_rules_go_on(home):
         "sys.modules['openai'] = None\n"
         "from slowwave.flows import cli; sys.argv = ['slowwave', 'curate']; cli.main()"
     )
-    done = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1
     assert ".venv/bin/pip install '.[llm]'" in " ".join(done.stderr.split())
 

@@ -11,7 +11,7 @@ import duckdb
 
 from slowwave.flows.as_of import serving_as_of
 from slowwave.flows.lake import Lake
-from slowwave.flows.land import LandingReport, path_deliveries
+from slowwave.flows.land import LandingReport, inbox_deliveries, path_deliveries
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import NightlyResult, land_paths, nightly, start_run
 from slowwave.flows.prune import Pruned, prune
@@ -67,6 +67,11 @@ class Home:
         """What `slowwave land PATH…` does."""
         with writer_lock(self.settings, "land"):
             return land_paths(start_run(self.settings, "land"), path_deliveries([str(path) for path in paths]))
+
+    def land_inbox(self) -> LandingReport:
+        """What `slowwave land` does."""
+        with writer_lock(self.settings, "land"):
+            return land_paths(start_run(self.settings, "land"), inbox_deliveries(self.settings.inbox))
 
     def nightly(
         self, as_of: datetime | None = None, *, full: bool = False, stage: Callable[..., Any] | None = None

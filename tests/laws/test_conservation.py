@@ -87,7 +87,7 @@ def test_every_row_of_a_file_is_accounted_for(home, name):
     content, expected = CASES[name]
     home.drop(name, content)
     home.drop("good.jsonl", LINES[39])
-    home.nightly(START)
+    home.land_inbox()
     file, good = accounted(home)
     assert good["accepted"] + good["duplicate"] == 1
     if expected is None:
@@ -151,7 +151,7 @@ def test_any_mix_is_accounted_for_as_the_model_says(tmp_path_factory, files):
         home.drop(f"rows.{suffix}", content)
         result = laws.deliver(content, rows)
         expected.append((result.delivered, result.accepted, result.duplicate, result.quarantined))
-    home.nightly(START)
+    home.land_inbox()
     assert [counts(file) for file in accounted(home)] == expected
 
 
@@ -161,7 +161,7 @@ def test_a_file_cut_anywhere_lands_its_complete_lines(home, share):
     for name, content in {"a.jsonl.gz": gzip.compress(whole), "b.jsonl.zst": zstandard.compress(whole)}.items():
         home.drop(name, content[: int(len(content) * share)])
     home.drop("c.jsonl", jsonl([]) + whole[: int(len(whole) * share)])
-    home.nightly(START)
+    home.land_inbox()
     files = accounted(home)
     assert all(file["quarantined"] == 1 for file in files)
     assert files[2]["delivered"] == whole[: int(len(whole) * share)].count(b"\n") + 1

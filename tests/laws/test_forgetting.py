@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from forgetting_acts import applied, held, released, restored
 from rebuilds import rebuilt_hashes
+from thorough import IS_THOROUGH, some
 from use_logs import ALWAYS, QUICK_PARAMS, at, change, event_time, landed, text_of, used
 
 from slowwave.flows.lake_views import LandedViews
@@ -130,7 +131,8 @@ def test_decisions_night_after_night_publish_what_a_rebuild_would(home):
         act(at(day, 5))
         home.drop("news.jsonl", jsonl(rows))
         home.nightly(at(day + 1))
-        assert home.hashes() == rebuilt_hashes(home, at(day + 1))
+        if IS_THOROUGH or day in (11, 13):
+            assert home.hashes() == rebuilt_hashes(home, at(day + 1))
     was = home.hashes()
     home.nightly(at(14), full=True)
     assert home.hashes() == was
@@ -174,7 +176,7 @@ EXPORTS: dict[str, tuple[Row, str]] = {
 }
 
 
-@pytest.mark.parametrize("export", EXPORTS)
+@pytest.mark.parametrize("export", some(EXPORTS, 2))
 def test_only_a_later_change_that_states_a_status_brings_a_memory_back(home, export):
     row, wanted = EXPORTS[export]
     applied(home, NOW)
@@ -212,7 +214,7 @@ def test_what_is_to_come_counts_for_nothing_until_then(home):
     assert home.hashes() == before
 
 
-@pytest.mark.parametrize("news", FUTURE)
+@pytest.mark.parametrize("news", some(FUTURE, 2))
 def test_it_counts_when_it_comes(home, published, news):
     row = FUTURE[news]
     known_at = max(event_time(row), row.get("recorded_at", event_time(row)))
@@ -258,6 +260,8 @@ def test_memories_fade_when_it_was_said(new_home):
     assert said["once"] < at(366) < said["often"] < said["long"]
     assert said["long"] > at(4 * 365)
     for memory_id, fades_at in said.items():
+        if memory_id == "often" and not IS_THOROUGH:
+            continue
         assert fades_at == fades_at.replace(hour=0, minute=0, second=0, microsecond=0)
         for night, is_faded in ((fades_at - timedelta(days=1), False), (fades_at, True)):
             rows = home.rows(

@@ -132,11 +132,11 @@ def test_an_outcome_without_a_project_follows_its_interaction(copied):
 
 # midnights, the moment TURNED is told and told anew (then it is not known yet), and one microsecond later
 INSTANTS = [
-    START + timedelta(days=1),
-    TURNED["created_at"],
+    pytest.param(START + timedelta(days=1), marks=pytest.mark.thorough),
+    pytest.param(TURNED["created_at"], marks=pytest.mark.thorough),
     TURNED["created_at"] + timedelta(days=4),
     TURNED["created_at"] + timedelta(days=4, microseconds=1),
-    START + timedelta(days=11, hours=13),
+    pytest.param(START + timedelta(days=11, hours=13), marks=pytest.mark.thorough),
 ]
 
 

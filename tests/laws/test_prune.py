@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import time
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from slowwave.flows.prune import KEEP_RUNS
+from slowwave.flows import nightly as nightly_module
+from slowwave.flows.prune import KEEP_RUNS, prune
 from slowwave.transforms.evidence_tables import EVIDENCE
 from tests.laws.deliveries import START, jsonl
 from tests.laws.home import Home
@@ -157,12 +159,13 @@ def test_half_written_leftovers_go(home):
     assert home.current.exists()
 
 
-def test_every_nightly_prunes(home):
+def test_every_nightly_prunes(home, monkeypatch):
+    monkeypatch.setattr(nightly_module, "prune", partial(prune, keep=2))
     files = []
-    for number in range(KEEP_RUNS + 3):
+    for number in range(2 + 3):
         files.append(publish(home, number))
         age(home, 48 - number, files[-1])
         if number:
             age(home, 48 - number, files[-2])
-    assert sum(path.exists() for path in files) == KEEP_RUNS + 1
+    assert sum(path.exists() for path in files) == 2 + 1
     assert files[-1].exists()

@@ -142,7 +142,8 @@ def test_every_way_of_delivery_of_a_month_publishes_the_same(new_home):
 
 
 @pytest.mark.parametrize(
-    ("days", "per_day", "threads"), [(3, 24, (1, 8)), pytest.param(20, 200, (1, 2, 8), marks=pytest.mark.slow)]
+    ("days", "per_day", "threads"),
+    [pytest.param(3, 24, (1, 8), marks=pytest.mark.thorough), pytest.param(20, 200, (1, 2, 8), marks=pytest.mark.slow)],
 )
 def test_any_number_of_threads_publishes_the_same(tmp_path, days, per_day, threads):
     files = sample_files(days=days, interactions_per_day=per_day)

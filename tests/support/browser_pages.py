@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
 PAGES = ("", "memories", "memory", "strategies", "observations", "review", "runs", "sql")
-_TIMEOUT = 30_000
+_TIMEOUT = 120_000
 
 
 def opened(page: Page, address: str) -> None:

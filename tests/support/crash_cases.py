@@ -122,7 +122,7 @@ class Driver:
         assert self.process.stdin
         assert self.process.stdout
         self.process.stdin.close()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=300)
         self.process.stdout.close()
 
     def run(self, step: str, home: Path, clock: str = "") -> Any:
@@ -154,7 +154,7 @@ class Driver:
         wait_for_tracer(pid, tracer)
         self.go()
         outcome = self.answer()
-        tracer.wait(timeout=30)
+        tracer.wait(timeout=300)
         return outcome, log.read_text(errors="replace")
 
     def trace(self, step: str, home: Path) -> list[Call]:

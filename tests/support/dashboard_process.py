@@ -19,7 +19,7 @@ from small_home import SmallHome
 from slowwave.data.sample import write_sample
 
 AS_OF = datetime(2026, 3, 12)  # noqa: DTZ001 - UTC without a zone, as everywhere
-_SECONDS_TO_START = 60
+_SECONDS_TO_START = 300
 
 
 @dataclass
@@ -72,4 +72,4 @@ def started(home: SmallHome, folder: Path) -> Dashboard:
 def stopped(dashboard: Dashboard) -> int:
     """End it as a terminal would, and return its exit code."""
     dashboard.process.terminate()
-    return dashboard.process.wait(timeout=20)
+    return dashboard.process.wait(timeout=300)

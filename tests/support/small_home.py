@@ -84,7 +84,7 @@ class SmallHome:
             cwd=self.folder.parent,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
 

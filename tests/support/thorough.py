@@ -1,4 +1,4 @@
-"""What `make test` leaves to `make test-all`: further cases and examples of tests that take long and rarely tell more."""
+"""What `make test` leaves to `make test-all`: further cases and examples of what takes long and rarely tells more."""
 
 from __future__ import annotations
 
