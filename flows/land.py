@@ -24,6 +24,7 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.inbox import Delivery
 from slowwave.flows.lake import Lake
 from slowwave.flows.run_ids import utc_now
+from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.landed_tables import LANDED, Memories
 from slowwave.transforms.landing import QUARANTINE_SCHEMA, ROW_NUMBER, Kind, readable_rows
 from slowwave.transforms.schema import Landed, polars_schema
@@ -160,6 +161,7 @@ class Landing:
         self._seen: dict[str, set[str]] = {table.name: set() for table in LANDED}
         self._batches = 0
 
+    @stage_cost("land")
     def land(self, deliveries: Iterable[Delivery]) -> LandingReport:
         """Land every delivery; a file that cannot be opened is noted in `unreadable` and the rest goes on.
 
@@ -316,6 +318,7 @@ def _remove_unchanged(path: Path, before: os.stat_result) -> None:
         path.unlink()
 
 
+@stage_cost("land")
 def compact_landed(lake: Lake, report: LandingReport, ledger_day: datetime) -> int:
     """Merge the small files of the days a landing touched; returns how many files went."""
     gone = sum(lake.compact(table, day) for table in LANDED for day in sorted(report.days[table.name]))

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.flows.lake import Lake, LakeFile, microseconds
+from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.decisions import effective
 from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
@@ -168,7 +169,8 @@ def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
     rows = log.winners(Interactions, [day], _REPLAYED).rename({"created_at": "occurred_at"}).collect()
     times = rows["occurred_at"]
     pool = log.pool_between(times.min(), times.max()) if rows.height else log.pool.clear()  # type: ignore[arg-type]
-    eligibility = memory_eligibility(rows.lazy(), pool.lazy()).collect()
+    with stage_cost("eligibility"):
+        eligibility = memory_eligibility(rows.lazy(), pool.lazy()).collect()
     name = fingerprint(rows["row_hash"], eligibility, log.params.evidence_hash())
     return ReplayInputs(rows, eligibility, rows_digest(rows["row_hash"]), name)
 
@@ -180,6 +182,7 @@ class Plan:
     `full` builds every day anew.
     """
 
+    @stage_cost("versions")
     def __init__(self, log: LogAsOf, earlier: pl.DataFrame, *, full: bool = False) -> None:
         self.log = log
         self.full = full

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, LakeFile
 from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, replay_inputs
+from slowwave.flows.stage_costs import stage_cost
 from slowwave.flows.store import write_parquet
 from slowwave.flows.word_vectors import word_vectors
 from slowwave.transforms.evidence_tables import (
@@ -83,6 +84,7 @@ def _slices(files: Sequence[LakeFile]) -> Iterator[list[Slice]]:
         yield gathered
 
 
+@stage_cost("eligibility")
 def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> int:
     """Build and write the partitions of `plans`; returns the number of days built.
 
@@ -90,7 +92,8 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
 
     Raises OSError when the lake cannot be written, UserError when a verified partition differs.
     """
-    inputs = {plan.day: replay_inputs(log, plan.day) for plan in plans}
+    with stage_cost("versions"):
+        inputs = {plan.day: replay_inputs(log, plan.day) for plan in plans}
     for plan in plans:
         if inputs[plan.day].fingerprint != plan.fingerprint:
             message = f"the files of {plan.day} changed while they were read: run this again"
@@ -129,10 +132,14 @@ def _found_in_texts(
             pl.scan_parquet(piece.file.path, glob=False).slice(piece.offset, piece.rows).select(_TEXTS)
             for piece in slices
         ]
-        texts = pl.concat(scans).collect()
-        rows = _wanted_rows(texts, wanted, seen)
-        found.append(memory_references(rows, pool, _used(log, rows, inputs), log.params.evidence))
-        stated.append(extracted_statements(rows, log.params.evidence.extract))
+        with stage_cost("echo"):
+            rows = _wanted_rows(pl.concat(scans).collect(), wanted, seen)
+        with stage_cost("used"):
+            used = _used(log, rows, inputs)
+        with stage_cost("echo"):
+            found.append(memory_references(rows, pool, used, log.params.evidence))
+        with stage_cost("statements and pairs"):
+            stated.append(extracted_statements(rows, log.params.evidence.extract))
     return pl.concat(found), pl.concat(stated)
 
 

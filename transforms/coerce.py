@@ -54,11 +54,20 @@ def _series_taken_as_is(column: Column, values: pl.Series) -> pl.Series | None:
         return None if values.list.eval(pl.element().is_null()).list.any().any() else values
     if column.kind in {"text", "boolean"} and values.dtype == column.dtype:
         return values
+    if column.kind == "structs" and values.dtype == column.dtype:
+        return _offers_taken_as_they_are(values)
     if column.kind == "number" and values.dtype in {pl.Float64, pl.Float32, pl.Int64, pl.Int32}:
         return None if values.cast(pl.Float64).is_infinite().any() else values.cast(pl.Float64).fill_nan(None)
     if column.kind == "integer" and values.dtype in {pl.Int64, pl.Int32, pl.Int16, pl.UInt32}:
         return values.cast(pl.Int64)
     return None
+
+
+def _offers_taken_as_they_are(values: pl.Series) -> pl.Series | None:
+    """None when some offer has no id, or a score that is no finite number."""
+    offers = values.explode(empty_as_null=False, keep_nulls=False)
+    unfit = offers.struct.field("id").is_null() | ~offers.struct.field("score").is_finite().fill_null(value=True)
+    return None if unfit.any() else values
 
 
 def _list_taken_as_is(column: Column, values: Sequence[Any]) -> pl.Series | None:
@@ -102,7 +111,27 @@ def _value_by_value(column: Column, values: Sequence[Any]) -> tuple[pl.Series, d
         except Unfit as unfit:
             out.append(None)
             reasons[position] = f"{column.name} {unfit}"
+    if isinstance(column.dtype, pl.List) and column.kind == "structs":
+        return _lists_of(column.dtype, out).alias(column.name), reasons
     return pl.Series(column.name, out, dtype=column.dtype), reasons
+
+
+def _lists_of(dtype: pl.List, values: Sequence[list[Any] | None]) -> pl.Series:
+    """`pl.Series(values, dtype)`, which makes a column of every list on its own."""
+    items = pl.DataFrame(
+        {
+            "at": pl.Series([i for i, value in enumerate(values) for _ in value or ()], dtype=pl.Int64),
+            "item": pl.Series([item for value in values for item in value or ()], dtype=dtype.inner),
+        }
+    )
+    is_list = pl.Series("is_list", [value is not None for value in values], dtype=pl.Boolean)
+    lists = (
+        is_list.to_frame()
+        .with_columns(pl.int_range(pl.len()).alias("at"))
+        .join(items.group_by("at", maintain_order=True).agg("item"), on="at", how="left", maintain_order="left")
+    )
+    item = pl.coalesce("item", pl.lit(pl.Series([[]], dtype=dtype)))
+    return lists.select(pl.when("is_list").then(item)).to_series()
 
 
 def _times_one_by_one(column: Column, values: Sequence[Any]) -> tuple[pl.Series, dict[int, str]]:

@@ -56,7 +56,9 @@ def with_row_hash(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
     """Adds `row_hash` and `key_hash` to rows of a landed table."""
     given = {c.name: c.dtype for c in columns(table) if c.name not in {"row_hash", "key_hash"}}
     texts = frame.select(row=canonical_row(given), key=canonical_row({name: given[name] for name in table.key}))
-    keys = [int(value[:16], 16) >> 1 for value in hashed(texts["key"]).to_list()]
+    blake2b, big = hashlib.blake2b, "big"
+    digests = (blake2b(value.encode(), digest_size=_DIGEST_BYTES).digest() for value in texts["key"].to_list())
+    keys = [int.from_bytes(value[:8], big) >> 1 for value in digests]
     return frame.with_columns(hashed(texts["row"]).alias("row_hash"), pl.Series("key_hash", keys, dtype=pl.Int64))
 
 
