@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,17 +16,16 @@ import polars as pl
 from slowwave.flows.code_hash import code_hash
 from slowwave.flows.errors import UserError
 from slowwave.flows.inbox import inbox_deliveries
+from slowwave.flows.lake import Lake
 from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed
-from slowwave.flows.llm_stage import asked_line, asked_of_model
 from slowwave.flows.plan import DayPlan, LogAsOf, Plan
-from slowwave.flows.prune import prune
-from slowwave.flows.publish import publish
 from slowwave.flows.published import current_run, run_path
-from slowwave.flows.replay import batches_of_days, build_days
 from slowwave.flows.run import Progress, Run, no_progress, start_run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.serving import Finding, is_readable, swap_in
+from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.evidence_tables import DayInputs
+from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.serving_tables import Runs
 
 __all__ = [
@@ -92,16 +91,18 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     try:
         run.stage("land", land, run, inbox_deliveries(run.settings.inbox))
         if run.params.llm.model and not explicit:
+            from slowwave.flows.llm_stage import asked_line, asked_of_model
+
             answers = run.stage("ask", asked_of_model, run)
             asked = asked_line(answers) if answers else ""
             as_of = utc_now() if answers and answers.landed else as_of
         plan = run.stage("plan", make_plan, run, as_of, full)
         skip = "" if full else _nothing_new(run, plan, explicit=explicit)
         if skip:
-            run.record(run.ledger_row("skipped", as_of=as_of, message=skip, input_hash=plan.input_hash))
-            return NightlyResult(
-                run.run_id, "skipped", skip, as_of, run.landed, plan, [], [], current_run(run.settings), asked
-            )
+            return _skipped(run, plan, skip, asked)
+        from slowwave.flows.prune import prune  # these load what computes, which a run with nothing new does not need
+        from slowwave.flows.publish import publish
+
         built = build(run, plan, verify=full)
         path, findings, row = run.stage("publish", publish, run, plan, built, run_path(run.settings, run.run_id))
         run.lake.write_ledger(DayInputs, run.started_at.date(), run.run_id, plan.day_inputs(run.run_id))
@@ -112,6 +113,42 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         raise
     run.stage("prune", prune, run.settings, run.lake)
     return NightlyResult(run.run_id, "published", "", as_of, run.landed, plan, built, findings, path, asked)
+
+
+def skipped_night(run: Run) -> NightlyResult | None:
+    """What `nightly` makes of a run that finds nothing new, for little; None where there may be something to do.
+
+    Whether rows have landed since the publish is told from the times of files first: planning reads what is new.
+    """
+    current = current_run(run.settings)
+    if current is None or run.params.llm.model or inbox_deliveries(run.settings.inbox):
+        return None
+    rows = run.lake.ledger(Runs).filter(pl.col("run_id") == current.stem)
+    if rows.is_empty() or not _published_today(run, rows.row(0, named=True)):
+        return None
+    if _newest_change(run.lake) > rows["finished_at"].item():
+        return None
+    plan = make_plan(run, run.started_at)
+    skip = _nothing_new(run, plan, explicit=False)
+    return _skipped(run, plan, skip, "") if skip else None
+
+
+def _published_today(run: Run, row: dict[str, Any]) -> bool:
+    same = (row["params_hash"], row["code_hash"]) == (run.params.params_hash(), code_hash())
+    return same and row["as_of"].date() == run.started_at.date()
+
+
+def _newest_change(lake: Lake) -> datetime:
+    """When the newest file of landed rows was written, by the machine's clock."""
+    paths = [file.path for table in (*LANDED, Decisions) for files in lake.files(table.name).values() for file in files]
+    newest = max((path.stat().st_mtime for path in paths), default=0.0)
+    return datetime.fromtimestamp(newest, UTC).replace(tzinfo=None)
+
+
+def _skipped(run: Run, plan: Plan, why: str, asked: str) -> NightlyResult:
+    as_of = plan.log.as_of
+    run.record(run.ledger_row("skipped", as_of=as_of, message=why, input_hash=plan.input_hash))
+    return NightlyResult(run.run_id, "skipped", why, as_of, run.landed, plan, [], [], current_run(run.settings), asked)
 
 
 def backfill(run: Run, first: date, last: date) -> NightlyResult:
@@ -135,6 +172,8 @@ def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:
 
 def build(run: Run, plan: Plan, *, verify: bool = False) -> list[DayPlan]:
     """Build the days that must be built, some days at a time."""
+    from slowwave.flows.replay import batches_of_days, build_days
+
     wanted = plan.to_build
     done = 0
     run.progress("replay", 0, len(wanted))

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,10 +20,10 @@ from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.lake import Lake
 from slowwave.flows.land import Delivery, Landing, LandingReport, path_deliveries
 from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import NightlyResult, land_paths, parse_as_of
+from slowwave.flows.nightly import NightlyResult, land_paths, parse_as_of, skipped_night
 from slowwave.flows.plan import LogAsOf, Plan
 from slowwave.flows.prefect_server import prefect_api
-from slowwave.flows.prune import prune
+from slowwave.flows.report import reported
 from slowwave.flows.run import start_run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.screen import (
@@ -112,11 +112,26 @@ def _as_json(report: LandingReport) -> dict[str, Any]:
 def run_nightly(settings: Settings, *, as_of: str | None, full: bool) -> None:
     """Run the nightly flow and print one screen: what landed, what was built and published, what to look at."""
     moment = as_of and _time("--as-of", as_of).isoformat()
+    if moment is None and not full and _skipped(settings):
+        return
     with flow_session(settings, "nightly") as (flows, screen):
         demo_note(settings, screen)
         result: NightlyResult = flows.nightly(home=str(settings.home), as_of=moment, full=full)
         screen.close()
         print_lines(result_title(result), result_lines(settings, result), next_commands(result))
+
+
+def _skipped(settings: Settings) -> bool:
+    """Record a run that has nothing to do, and say so, without the seconds that Prefect takes to start."""
+    with Screen() as screen, writer_lock(settings, "nightly", wait_seconds=WAIT_SECONDS, waiting=screen.note):
+        result = skipped_night(start_run(settings, "nightly", screen.progress))
+        if result is None:
+            return False
+        demo_note(settings, screen)
+        result = replace(result, report=reported(settings))
+        screen.close()
+        print_lines(result_title(result), result_lines(settings, result), next_commands(result))
+    return True
 
 
 def run_backfill(settings: Settings, first: str, last: str) -> None:
@@ -165,6 +180,8 @@ def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:
 
 def run_prune(settings: Settings, keep: int) -> None:
     """Remove what no kept run needs, and print what went."""
+    from slowwave.flows.prune import prune
+
     lake = _require_lake(settings)
     with Screen() as screen, writer_lock(settings, "prune", wait_seconds=WAIT_SECONDS, waiting=screen.note):
         pruned = prune(settings, lake, keep)

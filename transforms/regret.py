@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import polars as pl
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from slowwave.transforms.forgetting_params import ForgettingParams
 from slowwave.transforms.memory_references import is_reference
@@ -85,8 +85,8 @@ def _jeffreys(wanted: pl.Series, count: pl.Series, level: float) -> tuple[pl.Ser
     """Ends of the equal-tailed Jeffreys interval of each share; 0 and 1 where nothing or everything was wanted."""
     yes, no = wanted.to_numpy(), (count - wanted).to_numpy()
     tail = (1 - level) / 2
-    low = pl.Series(beta.ppf(tail, yes + 0.5, no + 0.5), dtype=pl.Float64)
-    high = pl.Series(beta.ppf(1 - tail, yes + 0.5, no + 0.5), dtype=pl.Float64)
+    low = pl.Series(betaincinv(yes + 0.5, no + 0.5, tail), dtype=pl.Float64)
+    high = pl.Series(betaincinv(yes + 0.5, no + 0.5, 1 - tail), dtype=pl.Float64)
     return low.zip_with(wanted > 0, pl.zeros(len(low), eager=True)), high.zip_with(
         wanted < count, pl.ones(len(high), eager=True)
     )

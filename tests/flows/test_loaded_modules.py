@@ -8,8 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from small_home import SmallHome, interaction, memory, outcome
+
+from slowwave.flows.lake import Lake
+from slowwave.flows.report import write_report
+from slowwave.transforms.serving_tables import Runs
 
 _SLOW = {"altair", "numba", "numpy", "prefect", "pyarrow", "scipy", "sqlalchemy", "streamlit", "wordllama"}
 _READING = _SLOW | {"polars", "pydantic"}
@@ -29,6 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     small = SmallHome(tmp_path_factory.mktemp("loaded") / "home")
     small.land(memory("m-1"), interaction("i-1", memories_used=["m-1"]), outcome("o-1", interaction_id="i-1"))
     small.nightly()
+    write_report(small.settings, small.settings.current.resolve())  # else a night that changes nothing draws it
     return small.folder
 
 
@@ -69,3 +75,15 @@ def test_a_command_that_reads_loads_nothing_slow(arguments: list[str], never: se
 
 def test_status_of_a_home_that_is_not_there_loads_nothing_slow(tmp_path: Path) -> None:
     assert loaded(["status"], tmp_path / "nowhere") & _READING == set()
+
+
+def test_a_night_with_nothing_new_is_recorded_without_prefect_or_what_computes(home: Path) -> None:
+    before = runs(home)
+    assert loaded(["nightly"], home) & (_SLOW | {"jinja2", "vl_convert"}) == set()
+    assert [row[0] for row in runs(home)] == [*(row[0] for row in before), "skipped"]
+
+
+def runs(home: Path) -> list[tuple[str]]:
+    """The states of the home's nightly runs in the ledger, oldest first."""
+    rows = Lake(home / "lake").ledger(Runs).filter(pl.col("kind") == "nightly")
+    return rows.sort("run_id").select("status").rows()
