@@ -56,7 +56,7 @@ class _Plain:
                 return found
         return self._typers().coerce(value, param=param, ctx=ctx)
 
-    def _one(self, declared: Any, value: object) -> object:  # noqa: ANN401 - an annotation
+    def _one(self, declared: Any, value: Any) -> object:  # noqa: ANN401 - an annotation
         """An enumeration's member or a number within its bounds; None for what is not plainly one."""
         if isinstance(declared, type) and issubclass(declared, Enum):
             return next((member for member in declared if value is member or value == member.value), None)

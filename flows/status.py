@@ -234,7 +234,7 @@ def _ledger(lake: Path) -> list[Record]:
 def _landings(lake: Path, clock: Clock) -> CheckLine:
     """What became of the rows delivered in the day up to the last landing."""
     files = [file for of_day in files_by_day(lake, "run_files").values() for file in of_day]
-    lately = _asked(_LANDED_LATELY, files, landings=_LANDINGS)[0] if files else {"files": 0}
+    lately: Record = _asked(_LANDED_LATELY, files, landings=_LANDINGS)[0] if files else {"files": 0}
     if not lately["files"]:
         return CheckLine("landings", "error", "no file has been landed yet", _START)
     landed_at: datetime = lately["landed_at"]

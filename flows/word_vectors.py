@@ -2,46 +2,62 @@
 
 from __future__ import annotations
 
-import logging
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 DIMENSIONS = 256
+_TENSOR = "embedding.weight"
 
 
 @cache
-def _model() -> Any:  # noqa: ANN401 - wordllama has no types
-    root = logging.getLogger()
-    level, handlers = root.level, root.handlers[:]
-    import wordllama  # takes a third of a second, and most commands need none of it
+def _folder() -> Path:
+    # found, not imported: that loads what downloads models, which takes twice as long as reading this one
+    (folder,) = find_spec("wordllama").submodule_search_locations  # type: ignore[union-attr] - it is installed
+    return Path(folder)
 
-    # importing it sets up logging, so that every library's messages would appear on the terminal
-    root.setLevel(level)
-    root.handlers[:] = handlers
-    folder = Path(wordllama.__file__).parent
-    model = wordllama.WordLlama.load(dim=DIMENSIONS, cache_dir=folder, disable_download=True)
+
+@cache
+def _tokenizer() -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(_folder() / "tokenizers" / "l2_supercat_tokenizer_config.json"))
     # padding would add the unknown token to short words, as often as the longest word beside them has tokens
-    model.tokenizer.no_padding()
-    return model
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 @cache
-def _token_table() -> np.ndarray[Any, np.dtype[np.int16]]:
-    """The vectors of the tokens, in steps of 1/1024 of the largest component."""
-    table = _model().embedding
-    return np.round(table * (1024 / np.abs(table).max())).astype(np.int16)
+def _embedding() -> tuple[np.ndarray[Any, Any], Any]:
+    """The vectors of the tokens, and what brings their largest component to 1024."""
+    from safetensors import safe_open
+
+    with safe_open(_folder() / "weights" / f"l2_supercat_{DIMENSIONS}.safetensors", framework="np") as weights:
+        table = weights.get_tensor(_TENSOR).astype(np.float32)
+    return table, 1024 / np.abs(table).max()
+
+
+def _token_vectors(ids: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.int16]]:
+    """The vectors of tokens, in steps of 1/1024 of the largest component."""
+    table, scale = _embedding()
+    seen, places = np.unique(ids, return_inverse=True)
+    return np.round(table[seen] * scale).astype(np.int16)[places]
 
 
 def word_vectors(words: pl.Series) -> np.ndarray[Any, np.dtype[np.int16]]:
     """The vector of each word: the sum of the vectors of its tokens. Common words have short ones."""
     out = np.zeros((len(words), DIMENSIONS), np.int32)
     if len(words):
-        encoded = _model().tokenizer.encode_batch(words.to_list(), add_special_tokens=False)
+        encoded = _tokenizer().encode_batch(words.to_list(), add_special_tokens=False)
         sizes = [len(word.ids) for word in encoded]
         ids = np.fromiter((token for word in encoded for token in word.ids), np.int64, sum(sizes))
-        np.add.at(out, np.repeat(np.arange(len(words)), sizes), _token_table()[ids].astype(np.int32))
+        np.add.at(out, np.repeat(np.arange(len(words)), sizes), _token_vectors(ids).astype(np.int32))
     return out.clip(-32767, 32767).astype(np.int16)
