@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date
 
 import polars as pl
-import pyarrow.parquet as pq
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, LakeFile
@@ -16,6 +15,7 @@ from slowwave.flows.stage_costs import stage_cost
 from slowwave.flows.store import write_parquet
 from slowwave.flows.word_vectors import word_vectors
 from slowwave.transforms.evidence_tables import (
+    EVIDENCE,
     MemoryDays,
     MemoryEligibility,
     MemoryReferences,
@@ -35,51 +35,66 @@ from slowwave.transforms.used import used_memories
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
 BATCH_BYTES = 192 * 2**20
 _SLICE_BYTES = 192 * 2**20
+# The stretches of a memory and its counts on a day take about as much.
+_BYTES_PER_MEMORY = 300
+# So many times its size a file may unpack to.
+_MOST_UNPACKED = 1000
 _TEXTS = ("row_hash", "prompt", "response", "response_summary", "memories_used", "reinforce")
 
 
 @dataclass(frozen=True)
 class Slice:
-    """Consecutive rows of one lake file."""
+    """Consecutive rows of one lake file; `rows` None: all there are."""
 
     file: LakeFile
     offset: int
-    rows: int
+    rows: int | None
+    bytes: int
 
 
 def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan]) -> list[list[DayPlan]]:
-    """Days to build, in order, grouped so that a group holds about `BATCH_BYTES` of text."""
+    """Days to build, in order, grouped so that a group holds about `BATCH_BYTES` of text and of eligible memories."""
+    sizes = dict.fromkeys((plan.day for plan in plans), log.pool.height * _BYTES_PER_MEMORY)
+    for piece in _pieces([file for plan in plans for file in log.files(Interactions)[plan.day]]):
+        sizes[piece.file.day] += piece.bytes
     groups: list[list[DayPlan]] = []
     room = 0
     for plan in plans:
-        size = sum(_uncompressed_bytes(file) for file in log.files(Interactions)[plan.day])
-        if not groups or size > room:
+        if not groups or sizes[plan.day] > room:
             groups.append([])
             room = BATCH_BYTES
         groups[-1].append(plan)
-        room -= size
+        room -= sizes[plan.day]
     return groups
 
 
-def _uncompressed_bytes(file: LakeFile) -> int:
-    metadata = pq.read_metadata(file.path)
-    return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+def _pieces(files: Sequence[LakeFile]) -> list[Slice]:
+    """Files by row groups, or whole where they are small: to look into one costs more than to read it."""
+    packed = [file.path.stat().st_size * _MOST_UNPACKED for file in files]
+    if sum(packed) <= BATCH_BYTES:
+        return [Slice(file, 0, None, size) for file, size in zip(files, packed, strict=True)]
+    import pyarrow.parquet as pq
 
-
-def _slices(files: Sequence[LakeFile]) -> Iterator[list[Slice]]:
-    """Row groups of the files, gathered up to `_SLICE_BYTES`."""
-    gathered: list[Slice] = []
-    held = 0
+    pieces = []
     for file in files:
         metadata, offset = pq.read_metadata(file.path), 0
         for i in range(metadata.num_row_groups):
             group = metadata.row_group(i)
-            if gathered and held + group.total_byte_size > _SLICE_BYTES:
-                yield gathered
-                gathered, held = [], 0
-            gathered.append(Slice(file, offset, group.num_rows))
-            held += group.total_byte_size
+            pieces.append(Slice(file, offset, group.num_rows, group.total_byte_size))
             offset += group.num_rows
+    return pieces
+
+
+def _slices(files: Sequence[LakeFile]) -> Iterator[list[Slice]]:
+    """Pieces of the files, gathered up to `_SLICE_BYTES`."""
+    gathered: list[Slice] = []
+    held = 0
+    for piece in _pieces(files):
+        if gathered and held + piece.bytes > _SLICE_BYTES:
+            yield gathered
+            gathered, held = [], 0
+        gathered.append(piece)
+        held += piece.bytes
     if gathered:
         yield gathered
 
@@ -99,21 +114,27 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
             message = f"the files of {plan.day} changed while they were read: run this again"
             raise UserError(message)
     references, statements = _found_in_texts(log, list(inputs), inputs)
+    is_of_day = pl.col("occurred_at").dt.date()
+    tables: list[type[Table]] = [table for table in EVIDENCE if table is not ReferenceDays]
+    frames: list[pl.LazyFrame] = []
+    for day, of_day in inputs.items():
+        interactions, eligibility = of_day.interactions.lazy(), of_day.eligibility.lazy()
+        referred = references.lazy().filter(is_of_day == day)
+        made: dict[type[Table], pl.LazyFrame] = {
+            ReplayedInteractions: conform(ReplayedInteractions, interactions),
+            MemoryEligibility: eligibility,
+            MemoryReferences: referred,
+            MemoryDays: memory_days(eligibility, referred, log.params.evidence),
+            ProjectDays: project_days(interactions),
+            ExtractedStatements: statements.lazy().filter(is_of_day == day),
+        }
+        frames += [made[table].sort(table.key) for table in tables]
+    collected = iter(pl.collect_all(frames))
     for plan in plans:
-        day = inputs[plan.day]
-        of_day = references.filter(pl.col("occurred_at").dt.date() == plan.day)
-        counted = memory_days(day.eligibility.lazy(), of_day.lazy(), log.params.evidence).collect().lazy()
-        frames: list[tuple[type[Table], pl.LazyFrame]] = [
-            (ReplayedInteractions, conform(ReplayedInteractions, day.interactions.lazy())),
-            (MemoryEligibility, day.eligibility.lazy()),
-            (MemoryReferences, of_day.lazy()),
-            (MemoryDays, counted),
-            (ReferenceDays, reference_days(counted)),
-            (ProjectDays, project_days(day.interactions.lazy())),
-            (ExtractedStatements, statements.filter(pl.col("occurred_at").dt.date() == plan.day).lazy()),
-        ]
-        for table, frame in frames:
-            _write_partition(log.lake, table, plan, frame.sort(table.key).collect(), verify=verify)
+        of_plan = {table: next(collected) for table in tables}
+        of_plan[ReferenceDays] = reference_days(of_plan[MemoryDays].lazy()).collect()
+        for table in EVIDENCE:
+            _write_partition(log.lake, table, plan, of_plan[table], verify=verify)
     return len(plans)
 
 

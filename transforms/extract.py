@@ -15,7 +15,7 @@ from slowwave.transforms.extract_blocks import blocks
 from slowwave.transforms.extract_params import ExtractParams
 from slowwave.transforms.extract_tables import MEMORY_TYPES, ExtractedStatements
 from slowwave.transforms.hashing import hashed
-from slowwave.transforms.schema import conform
+from slowwave.transforms.schema import conform, polars_schema
 
 _ANSWERS = {"response": 1, "response_summary": 2}
 _WHERE = {1: "response", 2: "summary", 3: "both"}
@@ -99,6 +99,8 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> p
         ]
     )
     worth_reading = texts.filter(pl.col("text").str.contains_any(_TRIGGERS, ascii_case_insensitive=True)).collect()
+    if worth_reading.is_empty():  # most nights of a small home: the rules alone take longer to read than its answers
+        return pl.DataFrame(schema=polars_schema(ExtractedStatements))
     of_blocks = _labels_first(blocks(worth_reading))
     labelled = _labelled(of_blocks, params)
     told = of_blocks.join(

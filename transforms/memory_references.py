@@ -43,7 +43,7 @@ def memory_references(
     # Polars divides one row, and many rows, with another last bit: rounded, both are the nearest number
     scored = used.lazy().select(*pair, (pl.col("used_score") / STEPS).round(4))
     found = (
-        injected.join(_echoed(interactions, pool).lazy(), on=pair, how="full", coalesce=True)
+        injected.join(_echoed(interactions, pool), on=pair, how="full", coalesce=True)
         .join(scored, on=pair, how="full", coalesce=True)
         .with_columns(
             pl.col("is_injected").fill_null(value=False),
@@ -61,42 +61,49 @@ def memory_references(
     return conform(MemoryReferences, rows).sort(MemoryReferences.key).collect()
 
 
-def _echoed(interactions: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
+def _echoed(interactions: pl.DataFrame, pool: pl.DataFrame) -> pl.LazyFrame:
     """interaction_id, memory_id, echoed_in, in_prompt of the pairs found by `echo/1`."""
     reinforcing = interactions.filter("reinforce").with_row_index("row")
     scope = pl.when(~pl.col("is_global")).then("project")
-    searched = pool.filter(pl.col("pattern").is_not_null()).with_columns(scope.alias("scope"))
-    patterns = searched.select("scope", "pattern").unique().with_row_index("pattern_id")
-    texts = pl.concat([_texts(reinforcing, name, bit) for name, bit in _ANSWERS.items()])
+    searched = pool.lazy().filter(pl.col("pattern").is_not_null()).with_columns(scope.alias("scope"))
+    patterns = searched.select("scope", "pattern").unique().with_row_index("pattern_id").collect()
+    texts = pl.concat([_texts(reinforcing.lazy(), name, bit) for name, bit in _ANSWERS.items()]).collect()
     matches = (
         echo_matches(texts, patterns)
+        .lazy()
         .group_by((pl.col("text_id") // 4).alias("row"), "pattern_id")
         .agg((pl.col("text_id") % 4).sum().alias("where"))
+        .collect()
     )
     found = patterns.join(matches, on="pattern_id", how="semi")
-    memories = searched.join(found, on=["scope", "pattern"], nulls_equal=True)
+    memories = searched.join(found.lazy(), on=["scope", "pattern"], nulls_equal=True)
     eligible = (
-        matches.join(memories.select("pattern_id", "memory_id", "valid_from", "valid_until"), on="pattern_id")
-        .join(reinforcing.select("row", "interaction_id", "occurred_at"), on="row")
+        matches.lazy()
+        .join(memories.select("pattern_id", "memory_id", "valid_from", "valid_until"), on="pattern_id")
+        .join(reinforcing.lazy().select("row", "interaction_id", "occurred_at"), on="row")
         .filter(
             pl.col("valid_from") <= pl.col("occurred_at"),
             pl.col("valid_until").is_null() | (pl.col("occurred_at") < pl.col("valid_until")),
         )
         .unique(["row", "memory_id"])
+        .collect()
     )
-    parroting = reinforcing.join(eligible.select("row"), on="row", how="semi")
-    parroted = echo_matches(_texts(parroting, "prompt", 0), found).select(
-        (pl.col("text_id") // 4).alias("row"), "pattern_id", pl.lit(value=True).alias("in_prompt")
-    )
-    return eligible.join(parroted, on=["row", "pattern_id"], how="left").select(
-        "interaction_id",
-        "memory_id",
-        pl.col("where").replace_strict(_WHERE, return_dtype=pl.String).alias("echoed_in"),
-        pl.col("in_prompt").fill_null(value=False),
+    echoing = reinforcing.lazy().join(eligible.lazy().select("row"), on="row", how="semi")
+    parroted = echo_matches(_texts(echoing, "prompt", 0).collect(), found).lazy()
+    parroted = parroted.select((pl.col("text_id") // 4).alias("row"), "pattern_id", in_prompt=True)
+    return (
+        eligible.lazy()
+        .join(parroted, on=["row", "pattern_id"], how="left")
+        .select(
+            "interaction_id",
+            "memory_id",
+            pl.col("where").replace_strict(_WHERE, return_dtype=pl.String).alias("echoed_in"),
+            pl.col("in_prompt").fill_null(value=False),
+        )
     )
 
 
-def _texts(interactions: pl.DataFrame, name: str, bit: int) -> pl.DataFrame:
+def _texts(interactions: pl.LazyFrame, name: str, bit: int) -> pl.LazyFrame:
     """One text of each interaction, as `echo_matches` takes them."""
     return interactions.select(
         (pl.col("row") * 4 + bit).alias("text_id"), pl.col("project").alias("scope"), pl.col(name).alias("text")
