@@ -7,6 +7,13 @@ import polars as pl
 from slowwave.transforms.ordered_sums import ordered_sum
 
 _SIDE = ("memory", "is_treated")
+SCHEMA = pl.Schema(
+    {
+        "memory": pl.Int64,
+        **dict.fromkeys(["estimate", "standard_error", "degrees", "sessions"], pl.Float64),
+        "is_sloped": pl.Boolean,
+    }
+)
 _LEAST_SPREAD = 1e-6  # of positions, squared: along less no line can be drawn
 
 
@@ -27,6 +34,8 @@ def contrasts(rows: pl.DataFrame) -> pl.DataFrame:
     / sum of (session weights)²; and the binomial one of the forecast, so that a few sessions that ended alike do not
     look certain. Degrees of freedom after Satterthwaite (1946) and Welch (1947).
     """
+    if rows["is_treated"].n_unique() < len(_SIDE):
+        return SCHEMA.to_frame()
     weight, value, position = pl.col("weight"), pl.col("value"), pl.col("position")
     sides = _sides(rows)
     both = sides.filter("is_treated").join(sides.filter(~pl.col("is_treated")), on="memory", suffix="_control")

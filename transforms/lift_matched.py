@@ -8,6 +8,9 @@ from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
 from slowwave.transforms.ordered_sums import ordered_sum
 
 _STRATUM = ("of_task_type", "span")
+_SCHEMA = pl.Schema(
+    {"memory": pl.Int64, **dict.fromkeys(["estimate", "standard_error", "degrees", "sessions"], pl.Float64)}
+)
 
 
 def matched(rows: pl.DataFrame, forecasts: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
@@ -26,6 +29,8 @@ def matched(rows: pl.DataFrame, forecasts: pl.DataFrame, params: MemoryOutcomePa
     type. Limit: what made retrieval pick it, beyond the forecast, stays in the estimate, and so does what memories had
     together with it do; it is association.
     """
+    if rows.is_empty():
+        return _SCHEMA.to_frame()
     everyone = _spanned(forecasts, params)
     strata = everyone.group_by(_STRATUM).agg(
         pl.len().cast(pl.Int64).alias("all_n"), ordered_sum(pl.col("usual")).alias("all_usual")

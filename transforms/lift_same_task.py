@@ -9,6 +9,12 @@ from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
 from slowwave.transforms.ordered_sums import ordered_sum
 
 _PAIR = ("memory", "of_task_type", "of_task")
+_SCHEMA = pl.Schema(
+    {
+        "memory": pl.Int64,
+        **dict.fromkeys(["estimate", "standard_error", "degrees", "sessions", "uptake"], pl.Float64),
+    }
+)
 
 
 def same_task(
@@ -32,6 +38,8 @@ def same_task(
     there is no row.
     """
     repeated = known.filter(pl.col("of_task").is_not_null() & (pl.len().over("of_task") > 1))
+    if repeated.is_empty():
+        return _SCHEMA.to_frame(), _SCHEMA.to_frame()
     pairs, took = _pairs(repeated, having, created, params)
     changes = _changes(repeated, pairs, "created_at", None)
     shares = changes.join(took, on=["memory", "of_task"]).select(

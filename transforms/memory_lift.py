@@ -13,6 +13,13 @@ from slowwave.transforms.lift_trials import expected_success, offered
 from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
 
 _BASES = ("randomised", "cutoff", "same_task", "matched")
+_STATED = pl.Schema(
+    {
+        **dict.fromkeys(["memory", "basis"], pl.Int64),
+        **dict.fromkeys(["estimate", "standard_error", "degrees"], pl.Float64),
+        "state": pl.String,
+    }
+)
 _NOTES = {
     "shown": None,
     "joint": "withheld: memories offered together were always injected together or not at all, so that none can be "
@@ -66,9 +73,10 @@ def memory_lift(
     """
     places = offered(interactions, known, having, numbers)
     places = _compared(pl.concat([places, expected_success(places, known, having, params)], how="horizontal"))
-    found = [_randomised(places, params)]
-    open_places = _unsettled(places, found)
-    found.append(_cutoff(open_places, params))
+    found = [_STATED.to_frame()]
+    if not places.is_empty():
+        found.append(_randomised(places, params))
+        found.append(_cutoff(_unsettled(places, found), params))
     created = numbers.join(memories.select("memory_id", "created_at"), on="memory_id").select("memory", "created_at")
     open_having = _unsettled(having, found)
     lifts, placebos = same_task(known, open_having, _unsettled(created, found), params)
