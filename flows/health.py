@@ -10,6 +10,7 @@ import polars as pl
 from slowwave.flows.learning import memory_outcomes_from
 from slowwave.flows.plan import Plan
 from slowwave.flows.run import Run
+from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.decisions import archivings, forgetting_audit
 from slowwave.transforms.evidence_tables import MemoryDays, MemoryReferences, ProjectDays, ReferenceDays
 from slowwave.transforms.forgetting_evidence import forgetting_evidence
@@ -49,7 +50,8 @@ def health_from(
     """
     log, params, today = plan.log, run.params, epoch_day(plan.log.as_of)
     states, days = log.states.lazy(), run.lake.scan_evidence(ReferenceDays, plan.partitions)
-    outcomes = memory_outcomes_from(run, plan, attempts).lazy()
+    with stage_cost("lift"):
+        outcomes = memory_outcomes_from(run, plan, attempts).lazy()
     touches = eligible.lazy().drop("eligible_count").drop_nulls("touched_day")
     evidence = forgetting_evidence(states, touches, log.decisions, log.as_of)
     known = memory_health(

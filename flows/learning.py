@@ -6,6 +6,7 @@ import polars as pl
 
 from slowwave.flows.plan import Plan
 from slowwave.flows.run import Run
+from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.attempts import resolved_outcomes
 from slowwave.transforms.evidence_tables import MemoryReferences, ReplayedInteractions
 from slowwave.transforms.landed_tables import Interactions, Outcomes
@@ -23,7 +24,7 @@ def learned_from(run: Run, plan: Plan) -> Learned:
     outcomes = plan.log.winners(Outcomes, plan.log.files(Outcomes), _COLUMNS)
     interactions = run.lake.scan_evidence(ReplayedInteractions, plan.partitions)
     resolved = resolved_outcomes(outcomes, interactions).collect()
-    return learned(resolved, plan.log.as_of, run.params)
+    return learned(resolved, plan.log.as_of, run.params, stage_cost)
 
 
 def memory_outcomes_from(run: Run, plan: Plan, attempts: pl.DataFrame) -> pl.DataFrame:

@@ -23,13 +23,14 @@ from slowwave.flows.plan import DayPlan, Plan
 from slowwave.flows.published import current_run
 from slowwave.flows.run import Run, one_row
 from slowwave.flows.serving import Finding, ServingFile, table_hash
+from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.evidence_tables import DayInputs, MemoryReferences
 from slowwave.transforms.landed_days import landed_days
 from slowwave.transforms.landed_tables import LANDED, Interactions, Memories
 from slowwave.transforms.learning_tables import CountedOutcomes, Scorecard
 from slowwave.transforms.memory_health import COUNTS
 from slowwave.transforms.memory_timelines import MemoryTimelines
-from slowwave.transforms.memory_use import memory_use
+from slowwave.transforms.memory_use import MemoryUse, memory_use
 from slowwave.transforms.schema import Landed
 from slowwave.transforms.serving_tables import (
     LEDGER,
@@ -86,47 +87,66 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
 
     Raises AuditFailedError when an audit failed, OSError when the disk cannot be written.
     """
-    timelines = timelines_from(run, plan)
-    use = memory_use(timelines, epoch_day(plan.log.as_of), run.params)
-    base = _base(run, plan, use.strength_fits)
-    with ServingFile(path, base.path if base else None) as serving:
-        run.progress("publish", 0, 4)
-        taught = learned_from(run, plan)
-        graded = pl.concat([taught.tables[Scorecard].select(use.scores.columns), use.scores])
-        for table, rows in {**taught.tables, **use.tables, Scorecard: graded}.items():
-            serving.create(table, _stamped(run, plan, rows.lazy()))
-        run.progress("publish", 1, 4)
-        if base is None:
-            _write_days(run, plan, serving, timelines, use.strength_fits)
-        else:
-            _write_changed_days(run, plan, serving, base, timelines, use.strength_fits)
-        run.progress("publish", 2, 4)
-        eligible = serving.connection.sql(_ELIGIBLE).pl()
-        health = health_from(run, plan, taught.attempts, use, eligible)
-        curated = curated_from(run, plan, health[MemoryHealth], taught.tables[CountedOutcomes])
-        for table, rows in {**health, **curated}.items():
-            serving.create(table, _stamped(run, plan, rows.lazy()))
-        run.progress("publish", 3, 4)
-        row = run.ledger_row(
-            "published" if run.kind == "nightly" else "built",
-            as_of=plan.log.as_of,
-            days_count=len(plan.days),
-            days_built_count=len(built),
-            input_hash=plan.input_hash,
-            table_hashes=serving.hashes(PUBLISHED),
-        )
-        for table in LEDGER:
-            rows = run.lake.ledger(table)
-            serving.create(table, (pl.concat([rows, one_row(Runs, row)]) if table is Runs else rows).lazy())
-        findings = serving.audit()
-        if findings:
-            row["message"] = "\n".join(map(str, findings))
-            said = {"message": row["message"], "run_id": run.run_id}
-            serving.connection.execute("UPDATE runs SET message = $message WHERE run_id = $run_id", said)
-            serving.create(Runs, pl.concat([run.lake.ledger(Runs), one_row(Runs, row)]).lazy())
-        serving.finish()
-        run.progress("publish", 4, 4)
+    with stage_cost("publish"):
+        with stage_cost("fits"):
+            timelines = timelines_from(run, plan)
+            use = memory_use(timelines, epoch_day(plan.log.as_of), run.params, stage_cost)
+        base = _base(run, plan, use.strength_fits)
+        with ServingFile(path, base.path if base else None) as serving:
+            row, findings = _published(run, plan, built, serving, base, timelines, use)
     return path, findings, row
+
+
+def _published(
+    run: Run,
+    plan: Plan,
+    built: Sequence[DayPlan],
+    serving: ServingFile,
+    base: Base | None,
+    timelines: MemoryTimelines,
+    use: MemoryUse,
+) -> tuple[dict[str, Any], list[Finding]]:
+    run.progress("publish", 0, 4)
+    with stage_cost("fits"):
+        taught = learned_from(run, plan)
+    graded = pl.concat([taught.tables[Scorecard].select(use.scores.columns), use.scores])
+    for table, rows in {**taught.tables, **use.tables, Scorecard: graded}.items():
+        serving.create(table, _stamped(run, plan, rows.lazy()))
+    run.progress("publish", 1, 4)
+    if base is None:
+        _write_days(run, plan, serving, timelines, use.strength_fits)
+    else:
+        _write_changed_days(run, plan, serving, base, timelines, use.strength_fits)
+    run.progress("publish", 2, 4)
+    with stage_cost("history"):
+        eligible = serving.connection.sql(_ELIGIBLE).pl()
+    health = health_from(run, plan, taught.attempts, use, eligible)
+    with stage_cost("statements and pairs"):
+        curated = curated_from(run, plan, health[MemoryHealth], taught.tables[CountedOutcomes])
+    for table, rows in {**health, **curated}.items():
+        serving.create(table, _stamped(run, plan, rows.lazy()))
+    run.progress("publish", 3, 4)
+    row = run.ledger_row(
+        "published" if run.kind == "nightly" else "built",
+        as_of=plan.log.as_of,
+        days_count=len(plan.days),
+        days_built_count=len(built),
+        input_hash=plan.input_hash,
+        table_hashes=serving.hashes(PUBLISHED),
+    )
+    for table in LEDGER:
+        rows = run.lake.ledger(table)
+        serving.create(table, (pl.concat([rows, one_row(Runs, row)]) if table is Runs else rows).lazy())
+    with stage_cost("audits"):
+        findings = serving.audit()
+    if findings:
+        row["message"] = "\n".join(map(str, findings))
+        said = {"message": row["message"], "run_id": run.run_id}
+        serving.connection.execute("UPDATE runs SET message = $message WHERE run_id = $run_id", said)
+        serving.create(Runs, pl.concat([run.lake.ledger(Runs), one_row(Runs, row)]).lazy())
+    serving.finish()
+    run.progress("publish", 4, 4)
+    return row, findings
 
 
 def _stamped(run: Run, plan: Plan, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -138,9 +158,10 @@ def _stamped(run: Run, plan: Plan, rows: pl.LazyFrame) -> pl.LazyFrame:
 def _write_days(
     run: Run, plan: Plan, serving: ServingFile, timelines: MemoryTimelines, strength_fits: pl.DataFrame
 ) -> None:
-    serving.create(MemoryHealthHistory)
-    for piece in history_pieces(run, plan, timelines, strength_fits):
-        serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
+    with stage_cost("history"):
+        serving.create(MemoryHealthHistory)
+        for piece in history_pieces(run, plan, timelines, strength_fits):
+            serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
     references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
     serving.create(PublishedReferences, _stamped(run, plan, references))
     serving.create(LandedDays)
@@ -150,15 +171,16 @@ def _write_days(
 def _write_changed_days(
     run: Run, plan: Plan, serving: ServingFile, base: Base, timelines: MemoryTimelines, strength_fits: pl.DataFrame
 ) -> None:
-    first = {"first_day": base.first_day}
-    counts = ", ".join(f"max({name}) AS {name}" for name in COUNTS)  # they only grow
-    before = serving.connection.sql(
-        f"SELECT memory_id, {counts} FROM memory_health_history WHERE day < $first_day GROUP BY memory_id",  # noqa: S608 - declared names
-        params=first,
-    ).pl()
-    serving.remove(MemoryHealthHistory, "day >= $first_day", first)
-    for piece in history_pieces(run, plan, timelines, strength_fits, before, base.first_day):
-        serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
+    with stage_cost("history"):
+        first = {"first_day": base.first_day}
+        counts = ", ".join(f"max({name}) AS {name}" for name in COUNTS)  # they only grow
+        before = serving.connection.sql(
+            f"SELECT memory_id, {counts} FROM memory_health_history WHERE day < $first_day GROUP BY memory_id",  # noqa: S608 - declared names
+            params=first,
+        ).pl()
+        serving.remove(MemoryHealthHistory, "day >= $first_day", first)
+        for piece in history_pieces(run, plan, timelines, strength_fits, before, base.first_day):
+            serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
     changed = {day: plan.partitions[day] for day in base.evidence_days if day in plan.partitions}
     references = run.lake.scan_evidence(MemoryReferences, changed)
     serving.remove(PublishedReferences, "list_contains($days, CAST(occurred_at AS DATE))", {"days": base.evidence_days})

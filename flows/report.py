@@ -20,6 +20,7 @@ from slowwave.flows.publish_diff import find_run
 from slowwave.flows.published import current_run, report_file
 from slowwave.flows.query_connection import error_lines, locked_connection
 from slowwave.flows.settings import Settings
+from slowwave.flows.stage_costs import stage_cost
 from slowwave.flows.store import write_durably
 from slowwave.flows.terminal import shortened
 
@@ -83,22 +84,27 @@ def reported(settings: Settings) -> str:
     if path.exists():
         return str(path)
     try:
-        done = subprocess.run(  # noqa: S603 - our own command
-            [sys.executable, "-P", "-m", "slowwave.flows.cli", "report", "--run", serving.stem],
-            env={**os.environ, "SLOWWAVE_HOME": str(settings.home)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_MOST_SECONDS,
-            check=False,
-        )
+        with stage_cost("report"):
+            done = _drawn(settings, serving)
     except (OSError, subprocess.TimeoutExpired) as error:
         return _not_written(str(error))
     if done.returncode == 0:
         return str(path)
     said = done.stderr.strip().splitlines()
     return _not_written(said[-1].removeprefix("slowwave: ") if said else f"exit code {done.returncode}")
+
+
+def _drawn(settings: Settings, serving: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-P", "-m", "slowwave.flows.cli", "report", "--run", serving.stem],
+        env={**os.environ, "SLOWWAVE_HOME": str(settings.home)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_MOST_SECONDS,
+        check=False,
+    )
 
 
 def _not_written(reason: str) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import polars as pl
 
@@ -43,13 +46,19 @@ class Learned:
     attempts: pl.DataFrame
 
 
-def learned(outcomes: pl.DataFrame, as_of: datetime, params: Params) -> Learned:
+def learned(
+    outcomes: pl.DataFrame,
+    as_of: datetime,
+    params: Params,
+    counted_as: Callable[[Any], AbstractContextManager[object]] = nullcontext,
+) -> Learned:
     """What the outcomes known as of `as_of` teach.
 
     Args:
         outcomes: of `resolved_outcomes`, all known before `as_of`.
         as_of: nothing later is looked at.
         params: all of them.
+        counted_as: what is done within counts as that stage.
 
     `attempts` are the rows of `counted_outcomes` that are attempts, with task, texts and costs.
     """
@@ -58,7 +67,7 @@ def learned(outcomes: pl.DataFrame, as_of: datetime, params: Params) -> Learned:
     counted = counted_outcomes(outcomes.lazy(), groups.lazy(), errors.lazy(), params.attempts).collect()
     attempts = counted.filter("is_attempt")
     tables = {StrategyVariants: groups, ErrorTemplates: error_templates_of(errors), CountedOutcomes: counted}
-    return Learned(tables | _of_strategies(attempts, groups, errors, as_of, params), attempts)
+    return Learned(tables | _of_strategies(attempts, groups, errors, as_of, params, counted_as), attempts)
 
 
 def _distinct(outcomes: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -80,7 +89,12 @@ def error_templates_of(errors: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_strategies(
-    attempts: pl.DataFrame, groups: pl.DataFrame, errors: pl.DataFrame, as_of: datetime, params: Params
+    attempts: pl.DataFrame,
+    groups: pl.DataFrame,
+    errors: pl.DataFrame,
+    as_of: datetime,
+    params: Params,
+    counted_as: Callable[[Any], AbstractContextManager[object]],
 ) -> dict[type[Table], pl.DataFrame]:
     if not attempts["is_learned"].any():
         return {table: computed_schema(table).to_frame() for table in _OF_STRATEGIES}
@@ -96,12 +110,10 @@ def _of_strategies(
     )
     templates = errors.select("project", "error_id", "error_template").unique()
     wording = attempts.filter("is_learned").drop("strategy").join(shown, on=["project", "strategy_id"], how="left")
-    failing = anti_patterns(
-        wording.join(templates, on=["project", "error_id"], how="left"),
-        known,
-        as_of,
-        params.anti_patterns,
-    )
+    with counted_as("anti-patterns"):
+        failing = anti_patterns(
+            wording.join(templates, on=["project", "error_id"], how="left"), known, as_of, params.anti_patterns
+        )
     first_day = sessions["day"].min()
     cutoffs = cutoff_days(first_day if isinstance(first_day, int) else 0, as_of, params.scorecard)
     forecasts = graded_forecasts(sessions, cells, losses, cutoffs, params.forecast)

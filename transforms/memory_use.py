@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -40,19 +43,26 @@ class MemoryUse:
         return {FittedStrengths: self.strength_fits, NeedFits: self.need_fits}
 
 
-def memory_use(timelines: MemoryTimelines, today: int, params: Params) -> MemoryUse:
+def memory_use(
+    timelines: MemoryTimelines,
+    today: int,
+    params: Params,
+    counted_as: Callable[[Any], AbstractContextManager[object]] = nullcontext,
+) -> MemoryUse:
     """One row per memory of the timelines, sorted by memory_id.
 
     Args:
         timelines: see there; nothing later than `today` in them.
         today: the UTC day of `as_of`, in days since 1970.
         params: methods, grids, thresholds.
+        counted_as: what is done within counts as that stage.
     """
     memories, days, scope_days = timelines.memories, timelines.days, timelines.scope_days
     asked = memories.select("memory", pl.lit(today, pl.Int32).alias("day"))
     fits = strength_fits(memories, days, scope_days, today, params.strength)
     known = evidence(memories, days, fits, params.strength)
-    need = need_forecasts(memories, days, scope_days, today, params.need)
+    with counted_as("need"):
+        need = need_forecasts(memories, days, scope_days, today, params.need)
     told = (
         memories.select("memory", "memory_id")
         .join(strengths_of(known, asked, params.strength).drop("day"), on="memory")
@@ -61,5 +71,6 @@ def memory_use(timelines: MemoryTimelines, today: int, params: Params) -> Memory
         .join(need.forecasts, on="memory")
         .join(memory_trends(memories, days, scope_days, asked, params.trend).drop("day"), on="memory")
     )
-    scores = memory_scores(timelines, today, params)
+    with counted_as("need"):
+        scores = memory_scores(timelines, today, params)
     return MemoryUse(told.drop("memory").sort("memory_id"), fits, need.fits, scores)
