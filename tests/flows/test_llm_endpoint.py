@@ -85,6 +85,7 @@ def test_a_key_that_no_request_can_hold_is_told_and_not_shown(home, capsys, monk
     assert server.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.prefect
 def test_a_night_with_such_a_key_is_green_and_keeps_it_to_itself(home, monkeypatch):
     home.serve()
