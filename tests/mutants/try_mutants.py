@@ -20,6 +20,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 HERE = Path(__file__).parent
 MARKS = "not (slow or thorough or crash or browser or bench or shared_data)"
 MOST_SECONDS = 120
@@ -121,30 +123,46 @@ def tried(copy: Copy, mutant: Mutant, tests: list[str], is_sound: dict[str, bool
     at = place(copy.root, mutant)
     if at is None:
         return "GONE: the line is no longer there"
-    if not tests:
-        return "survived: no test reaches it"
     path = copy.root / mutant["file"]
     before = path.read_text()
     lines = before.splitlines(keepends=True)
-    listed = folder / "tests.txt"
-    while True:
-        listed.write_text("\n".join(test for test in tests if is_sound.get(test, True)))
-        path.write_text("".join([*lines[:at], lines[at].replace(mutant["line"], mutant["becomes"]), *lines[at + 1 :]]))
+    mutated = "".join([*lines[:at], lines[at].replace(mutant["line"], mutant["becomes"]), *lines[at + 1 :]])
+    while tests := [test for test in tests if is_sound.get(test, True)]:
+        (folder / "tests.txt").write_text("\n".join(tests))
+        path.write_text(mutated)
         try:
-            code, said = copy.pytest("-x", "-m", "", f"@{listed}", seconds=MOST_SECONDS)
+            code, said = copy.pytest("-x", "-m", "", f"@{folder / 'tests.txt'}", seconds=MOST_SECONDS)
         finally:
             path.write_text(before)
-        failed = [line.split(" ")[1] for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         if code is None:
             return "survived: no test failed within two minutes"
-        if code == 0:
+        if code == pytest.ExitCode.OK:
             return f"survived {len(tests)} tests"
-        if not failed or "::" not in failed[0]:
-            return "caught: it cannot be imported" if failed else f"UNCLEAR: {said.strip()[-200:]}"
-        if failed[0] not in is_sound:
-            is_sound[failed[0]] = copy.pytest("-m", "", failed[0])[0] == 0
-        if is_sound[failed[0]]:
-            return f"caught by {failed[0]}"
+        if code == pytest.ExitCode.USAGE_ERROR and (left := _there(tests, said)) != tests:
+            tests = left  # who reaches what was found out another day
+            continue
+        failed = _first_failed(tests, said)
+        if not failed:
+            return "caught: nothing can be collected" if "during collection" in said else f"UNCLEAR: {said[-300:]}"
+        if failed not in is_sound:
+            is_sound[failed] = copy.pytest("-m", "", failed)[0] == pytest.ExitCode.OK
+        if is_sound[failed]:
+            return f"caught by {failed}"
+    return "survived: no test reaches it"
+
+
+def _there(tests: list[str], said: str) -> list[str]:
+    """The tests that pytest does find."""
+    start = "ERROR: not found: "
+    gone = tuple(line.removeprefix(start) for line in said.splitlines() if line.startswith(start))
+    return [test for test in tests if not any(place.endswith((test, test.split("[")[0])) for place in gone)]
+
+
+def _first_failed(tests: list[str], said: str) -> str:
+    """The test that failed; a longer name before one that it begins with."""
+    told = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    longest = sorted(tests, key=len, reverse=True)
+    return next((test for test in longest for line in told if line.split(" ", 1)[1].startswith(test)), "")
 
 
 def main() -> None:
