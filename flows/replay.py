@@ -30,7 +30,7 @@ from slowwave.transforms.memory_days import memory_days, reference_days
 from slowwave.transforms.memory_references import memory_references
 from slowwave.transforms.project_days import project_days
 from slowwave.transforms.schema import Table, conform
-from slowwave.transforms.used import used_memories
+from slowwave.transforms.used import used_memories_by_day
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
 BATCH_BYTES = 192 * 2**20
@@ -39,6 +39,8 @@ _SLICE_BYTES = 192 * 2**20
 _BYTES_PER_MEMORY = 300
 # So many times its size a file may unpack to.
 _MOST_UNPACKED = 1000
+# Memories of days that are compared together.
+_POOL_ROWS = 1_000_000
 _TEXTS = ("row_hash", "prompt", "response", "response_summary", "memories_used", "reinforce")
 
 
@@ -165,17 +167,30 @@ def _found_in_texts(
 
 
 def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) -> pl.DataFrame:
-    """The pairs that `used/1` finds, day by day: each day is judged by the memories eligible on it."""
-    found = [pl.DataFrame(schema={"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Int64})]
-    reinforcing = rows.filter("reinforce").sort("occurred_at")
-    for (day,), asked in reinforcing.group_by(pl.col("occurred_at").dt.date(), maintain_order=True):
-        of_day = inputs[day]
-        times = of_day.interactions["occurred_at"]
-        eligible = of_day.eligibility.select("memory_id", "content_hash").unique()
-        pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
-        pool = pool.join(eligible, on=["memory_id", "content_hash"], how="semi")
-        found.append(used_memories(asked, pool, word_vectors, log.params.evidence.used))
-    return pl.concat(found)
+    """The pairs that `used/1` finds: each day is judged by the memories eligible on it."""
+    with stage_cost("used"):
+        day = pl.col("occurred_at").dt.date().alias("day")
+        asked = rows.filter("reinforce").with_columns(day)
+        found = [pl.DataFrame(schema={"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Int64})]
+        pools: list[pl.DataFrame] = []
+        days = asked["day"].unique().sort().to_list()
+        for of_day in days:
+            pools.append(_pool_of_day(log, inputs[of_day]).with_columns(pl.lit(of_day).alias("day")))
+            # several days together: what is made of their texts and memories is made once
+            if of_day == days[-1] or sum(map(len, pools)) >= _POOL_ROWS:
+                pool = pl.concat(pools)
+                of_days = asked.filter(pl.col("day").is_in(pool["day"].unique().implode()))
+                found.append(used_memories_by_day(of_days, pool, word_vectors, log.params.evidence.used))
+                pools = []
+        return pl.concat(found)
+
+
+def _pool_of_day(log: LogAsOf, of_day: ReplayInputs) -> pl.DataFrame:
+    """The pool rows of the memories that were eligible on a day."""
+    times = of_day.interactions["occurred_at"]
+    eligible = of_day.eligibility.select("memory_id", "content_hash").unique()
+    pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
+    return pool.join(eligible, on=["memory_id", "content_hash"], how="semi")
 
 
 def _wanted_rows(texts: pl.DataFrame, wanted: pl.DataFrame, seen: set[str]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +27,8 @@ def _folder() -> Path:
 
 @cache
 def _tokenizer() -> Tokenizer:
+    # its threads wait for each other by spinning, which costs more than they save
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(_folder() / "tokenizers" / "l2_supercat_tokenizer_config.json"))

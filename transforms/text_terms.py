@@ -12,6 +12,7 @@ import scipy.sparse as sp
 WORD = r"[\p{L}\p{N}]+"
 # n-grams are told apart by a hash of this many bits; two that meet count as one.
 _GRAM_BITS = 20
+GRAMS = 2**_GRAM_BITS
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: multiplicative hashing (Knuth, TAOCP 3, 6.4)
 
 
@@ -69,6 +70,6 @@ def gram_counts(texts: pl.Series, sizes: tuple[int, ...] = (3, 4, 5)) -> Any:  #
         rows.append(row[:count][whole])
         columns.append((code[whole] * _MULTIPLIER >> np.uint64(64 - _GRAM_BITS)).astype(np.int32))
     cells = (np.concatenate(rows), np.concatenate(columns)) if rows else (np.array([], int), np.array([], int))
-    counts = sp.csr_array((np.ones(len(cells[0]), np.int32), cells), shape=(len(texts), 2**_GRAM_BITS))
+    counts = sp.csr_array((np.ones(len(cells[0]), np.int32), cells), shape=(len(texts), GRAMS))
     counts.sum_duplicates()
     return counts

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from slowwave.transforms.text_terms import WORD
 from slowwave.transforms.used_words import Integers, WordForms, directions
 
 # Of a longer memory only so many words are compared: its most telling ones.
@@ -39,6 +41,13 @@ class ComparedMemories:
     def known_weight(self) -> Integers:
         """Weight of each of `known`, and 0 for none."""
         return np.append(self.weight[self.known], 0)
+
+
+def uncapitalised(contents: pl.Series) -> pl.Series:
+    """The words of each text that are written without a capital at their beginning."""
+    return contents.to_frame("text").select(
+        pl.col("text").str.extract_all(WORD).list.filter(~pl.element().str.contains(r"^\p{Lu}")).list.join(" ")
+    )["text"]
 
 
 def compared_memories(

@@ -46,19 +46,23 @@ class WordForms:
 def word_forms(words: pl.Series, word_vectors: WordVectors) -> WordForms:
     """Forms of distinct words. A word that points nowhere has direction 0."""
     vectors = word_vectors(words)
-    squared = (vectors.astype(np.int64) ** 2).sum(axis=1)
-    prominence = np.rint(np.sqrt(squared) * (ONE / _PROMINENT)).astype(np.int64)
+    lengths = np.sqrt((vectors.astype(np.int64) ** 2).sum(axis=1))
     return WordForms(
         words,
         vectors,
         directions(vectors.astype(np.float64)),
-        _signs(words),
+        word_signs(words),
         gram_counts(words),
-        np.clip(prominence, _LEAST_PROMINENCE, ONE),
+        prominences(lengths),
     )
 
 
-def _signs(words: pl.Series) -> NDArray[np.int16]:
+def prominences(lengths: NDArray[np.float64]) -> Integers:
+    """What words with vectors of these lengths are worth."""
+    return np.clip(np.rint(lengths * (ONE / _PROMINENT)).astype(np.int64), _LEAST_PROMINENCE, ONE)
+
+
+def word_signs(words: pl.Series) -> NDArray[np.int16]:
     """Signs by which sums of words can be told apart: 256 bits of a hash (Charikar 2002, random projections)."""
     bits = b"".join(hashlib.blake2b(word.encode(), digest_size=32).digest() for word in words.to_list())
     signs = np.unpackbits(np.frombuffer(bits, np.uint8)).reshape(-1, 256)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from used_rows import DAY, NOTES, interactions, notes, pool
 
 from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.used import NOT_COMPARED, used_log_odds, used_memories
+from slowwave.transforms.used import used_memories
 from slowwave.transforms.used_params import UsedParams
+from slowwave.transforms.used_reference import NOT_COMPARED, used_log_odds
 
 PARAMS = UsedParams()
 # every pair that is compared and touched, however unlikely

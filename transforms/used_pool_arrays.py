@@ -1,0 +1,92 @@
+"""Interactions and eligible memories of several days, in order of project and day, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from slowwave.transforms.used_words import Integers
+
+_FOREVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Group:
+    """Consecutive interactions of one project and day."""
+
+    project: int
+    day: int
+    start: int
+    stop: int
+
+
+class Asked:
+    """Interactions sorted by project and day: `prompts`, `answers`, when (`at`, microseconds)."""
+
+    def __init__(self, asked: pl.DataFrame) -> None:
+        """`asked`: interaction_id, occurred_at, prompt, answer, project_at, day_at (numbers)."""
+        self._frame = asked.sort("project_at", "day_at")
+        self.ids, self.prompts, self.answers = (self._frame[name] for name in ("interaction_id", "prompt", "answer"))
+        self.at = self._frame["occurred_at"].dt.timestamp("us").to_numpy(writable=True)
+        self._project, self._day = self._frame["project_at"].to_numpy(), self._frame["day_at"].to_numpy()
+        size = self._frame.select(pl.col("prompt").str.len_bytes().cast(pl.Int64) + pl.col("answer").str.len_bytes())
+        self._ends = np.cumsum(size.to_series().to_numpy())
+
+    def parts(self, size: int) -> Iterator[tuple[int, int]]:
+        """Consecutive interactions with about so many bytes of text."""
+        start = 0
+        while start < len(self._ends):
+            before = int(self._ends[start - 1]) if start else 0
+            stop = max(int(np.searchsorted(self._ends, before + size, side="right")), start + 1)
+            yield start, stop
+            start = stop
+
+    def groups(self, start: int, stop: int) -> list[Group]:
+        """The same project and day together."""
+        project, day = self._project[start:stop], self._day[start:stop]
+        cuts = np.flatnonzero((np.diff(project) != 0) | (np.diff(day) != 0)) + 1
+        bounds = [0, *cuts.tolist(), stop - start]
+        return [
+            Group(int(project[begin]), int(day[begin]), start + begin, start + end) for begin, end in pairwise(bounds)
+        ]
+
+
+class PoolArrays:
+    """Memories by project and day.
+
+    A memory with one of its texts has a rank, in order of id and text: `memory_ids` and `text` (a place in `contents`)
+    are by rank.
+    """
+
+    def __init__(self, spans: pl.DataFrame) -> None:
+        """`spans`: memory_id, content, project_at (NULL: every project), day_at, valid_from, valid_until."""
+        contents = spans.select(pl.col("content").unique().sort())
+        numbered = spans.join(contents.with_row_index("text"), on="content")
+        ranked = numbered.select("memory_id", "text").unique().sort("memory_id", "text").with_row_index("rank")
+        numbered = numbered.join(ranked, on=["memory_id", "text"]).sort(
+            "project_at", "day_at", "rank", "valid_from", nulls_last=True
+        )
+        self.contents = contents["content"]
+        self.memory_ids, self.text = ranked["memory_id"], ranked["text"].cast(pl.Int64).to_numpy()
+        self._rank = numbered["rank"].cast(pl.Int64).to_numpy()
+        self._from = numbered["valid_from"].dt.timestamp("us").to_numpy()
+        self._until = numbered["valid_until"].dt.timestamp("us").fill_null(_FOREVER).to_numpy()
+        places = (
+            numbered.with_row_index("place")
+            .group_by("project_at", "day_at")
+            .agg(pl.col("place").min().alias("start"), pl.col("place").max().alias("last"))
+        )
+        self._places = {(project, day): slice(start, last + 1) for project, day, start, last in places.iter_rows()}
+
+    def of(self, project: int, day: int) -> tuple[Integers, Integers, Integers, Integers]:
+        """Ranks of the memories, and the spans: place of the memory among them, from, until."""
+        parts = [self._places.get(key, slice(0)) for key in ((project, day), (None, day))]
+        rank, valid_from, valid_until = (
+            np.concatenate([array[part] for part in parts]) for array in (self._rank, self._from, self._until)
+        )
+        ranks, place = np.unique(rank, return_inverse=True)
+        return ranks, place.astype(np.int64), valid_from, valid_until

@@ -1,0 +1,140 @@
+"""The words met so far, with the forms that tell their likeness, at places that stay: for the compiled `used/1`."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from slowwave.transforms.text_terms import WORD, gram_counts
+from slowwave.transforms.used_words import LENGTH, Integers, prominences, word_signs
+from slowwave.transforms.word_vectors import WordVectors
+
+DIMENSIONS = 256
+_FIRST_ROOM = 2**14
+_SURROGATES = (0xD800, 0xE000)
+
+
+class Vocabulary:
+    """Distinct words in order of appearance, and what `WordForms` holds of each.
+
+    `scale` is what brings a word's vector to the length of directions; `largest` its largest component; the n-grams of
+    word w are those from `gram_ends[w]` to `gram_ends[w + 1]`.
+    """
+
+    def __init__(self, word_vectors: WordVectors, kernels: ModuleType) -> None:
+        self._word_vectors = word_vectors
+        self._kernels = kernels
+        self._slots = np.full(2 * _FIRST_ROOM, -1, np.int32)
+        self._hashes = np.zeros(_FIRST_ROOM, np.uint64)
+        self._arena = np.zeros(8 * _FIRST_ROOM, np.uint8)
+        self._word_ends = np.zeros(_FIRST_ROOM + 1, np.int64)
+        self._seen = np.zeros(_FIRST_ROOM, np.int32)
+        self._state = np.zeros(2, np.int64)
+        self._formed = 0
+        self.vectors = np.zeros((0, DIMENSIONS), np.int16)
+        self.signs = np.zeros((0, DIMENSIONS), np.int8)
+        self.scale = np.zeros(0)
+        self.largest = np.zeros(0, np.int64)
+        self.prominence = np.zeros(0)
+        self.grams = np.zeros(0, np.int32)
+        self.gram_counts = np.zeros(0, np.int32)
+        self.gram_ends = np.zeros(1, np.int64)
+        self.gram_length = np.zeros(0)
+
+    def __len__(self) -> int:
+        return int(self._state[0])
+
+    def words_of(self, texts: pl.Series) -> tuple[NDArray[np.int32], Integers]:
+        """Places of the distinct words of each text, end to end, and where each text's end (0 before the first)."""
+        text, ends = _buffers(texts.str.to_lowercase())
+        found = np.empty(len(text) // 2 + len(texts), np.int32)
+        found_ends = np.zeros(len(texts) + 1, np.int64)
+        done = 0
+        while True:
+            done = self._kernels.distinct_words(
+                text, ends, done, word_points(), self._slots, self._hashes, self._arena, self._word_ends, self._state,
+                self._seen, found, found_ends,
+            )  # fmt: skip
+            if done == len(texts):
+                break
+            self._make_room(int(ends[done + 1] - ends[done]))
+        self._form()
+        return found[: found_ends[-1]], found_ends
+
+    def words(self, first: int = 0) -> pl.Series:
+        """The words themselves, from a place on."""
+        ends = self._word_ends[first : len(self) + 1].tolist()
+        held = self._arena[ends[0] : ends[-1]].tobytes()
+        return pl.Series([held[at - ends[0] : end - ends[0]].decode() for at, end in pairwise(ends)], dtype=pl.String)
+
+    def _make_room(self, size: int) -> None:
+        words = max(2 * len(self._hashes), len(self) + size)
+        self._hashes = roomy(self._hashes, words)
+        self._seen = roomy(self._seen, words)
+        self._word_ends = roomy(self._word_ends, words + 1)
+        self._arena = roomy(self._arena, max(2 * len(self._arena), int(self._word_ends[len(self)]) + size))
+        self._slots = np.full(2 ** int(2 * words - 1).bit_length(), -1, np.int32)
+        self._kernels.placed(self._slots, self._hashes, len(self))
+
+    def _form(self) -> None:
+        """Form the words that are new."""
+        first, last = self._formed, len(self)
+        if first == last:
+            return
+        if last > len(self.scale):
+            room = max(last, 2 * len(self.scale))
+            for name in ("vectors", "signs", "scale", "largest", "prominence", "gram_length"):
+                setattr(self, name, roomy(getattr(self, name), room))
+            self.gram_ends = roomy(self.gram_ends, room + 1)
+        words = self.words(first)
+        vectors = self._word_vectors(words)
+        self.vectors[first:last] = vectors
+        self.signs[first:last] = word_signs(words)
+        # as `directions` has it: the squares are whole numbers, and exact
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+        self.scale[first:last] = LENGTH / np.maximum(lengths, 1)
+        self.largest[first:last] = np.abs(vectors).max(axis=1)
+        self.prominence[first:last] = prominences(lengths)
+        grams = gram_counts(words)
+        begin, end = self.gram_ends[first], self.gram_ends[first] + len(grams.indices)
+        if end > len(self.grams):
+            self.grams, self.gram_counts = (
+                roomy(array, max(int(end), 2 * len(array))) for array in (self.grams, self.gram_counts)
+            )
+        self.grams[begin:end], self.gram_counts[begin:end] = grams.indices, grams.data
+        self.gram_ends[first + 1 : last + 1] = begin + grams.indptr[1:]
+        squares = np.add.reduceat(grams.data.astype(np.int64) ** 2, grams.indptr[:-1])
+        self.gram_length[first:last] = np.sqrt(squares.astype(np.float64))
+        self._formed = last
+
+
+def roomy(array: NDArray[Any], room: int) -> NDArray[Any]:
+    """The same with zeros behind it."""
+    wider = np.zeros((room, *array.shape[1:]), array.dtype)
+    wider[: len(array)] = array
+    return wider
+
+
+def _buffers(texts: pl.Series) -> tuple[NDArray[np.uint8], Integers]:
+    """The bytes of texts without NULL, end to end, and 0 and where each ends."""
+    array = texts.to_arrow(compat_level=pl.CompatLevel.oldest())
+    _, ends, data = array.buffers()
+    places = np.frombuffer(ends, np.int64)[array.offset : array.offset + len(array) + 1]
+    # numba takes no array that cannot be written
+    return np.frombuffer(data or b"", np.uint8)[places[0] : places[-1]].copy(), places - places[0]
+
+
+@cache
+def word_points() -> NDArray[np.bool_]:
+    """By code point, whether `WORD` takes it, as Polars says."""
+    points = [chr(point) for point in range(0x110000) if not _SURROGATES[0] <= point < _SURROGATES[1]]
+    taken = pl.select(pl.lit("".join(points)).str.extract_all(WORD).list.join("")).item()
+    found = np.zeros(0x110000, bool)
+    found[np.frombuffer(taken.encode("utf-32-le"), np.uint32)] = True
+    return found
