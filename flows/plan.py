@@ -6,7 +6,7 @@ then; nothing of it is read. Otherwise its keys, times and hashes are read (not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import cached_property
@@ -47,6 +47,7 @@ class LogAsOf:
         self.params = params
         self._files: dict[str, dict[date, list[LakeFile]]] = {}
         self._moved_away: dict[str, pl.DataFrame] = {}
+        self._moved_hashes_of: dict[str, dict[date, list[str]]] = {}
         self.replay_inputs: dict[date, ReplayInputs] = {}
         self.replay_inputs_bytes = 0
 
@@ -61,7 +62,7 @@ class LogAsOf:
         """Digest of the names of a day's files, of what moved away, and of `as_of` where it cuts through them."""
         files = self.files(table).get(day, [])
         is_cut = any(file.newest_us >= microseconds(self.as_of) for file in files)
-        away = self.moved_away(table).filter(pl.col("day") == day)["row_hash"].sort().to_list()
+        away = self._moved_hashes(table).get(day, ())
         return digest([*(file.path.name for file in files), "", *away, self.as_of.isoformat() if is_cut else ""])
 
     def moved_away(self, table: type[Landed]) -> pl.DataFrame:
@@ -69,6 +70,15 @@ class LogAsOf:
         if table.name not in self._moved_away:
             self._moved_away[table.name] = self._find_moved_away(table)
         return self._moved_away[table.name]
+
+    def _moved_hashes(self, table: type[Landed]) -> dict[date, list[str]]:
+        """The hashes of `moved_away` by day, sorted."""
+        if table.name not in self._moved_hashes_of:
+            by_day: dict[date, list[str]] = {}
+            for day, row_hash in self.moved_away(table).sort("day", "row_hash").rows():
+                by_day.setdefault(day, []).append(row_hash)
+            self._moved_hashes_of[table.name] = by_day
+        return self._moved_hashes_of[table.name]
 
     def _find_moved_away(self, table: type[Landed]) -> pl.DataFrame:
         keys = self.lake.moved_keys(table)
@@ -131,6 +141,7 @@ def day_start(day: date) -> datetime:
 _Row = dict[str, Any]
 _Key = tuple[Any, ...]
 _KEEP_BYTES = 256 * 2**20
+_READ_BYTES = 16 * 2**20
 _REPLAYED = ("interaction_id", "created_at", "project", "agent", "session_id")
 
 
@@ -171,8 +182,9 @@ def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
     pool = log.pool_between(times.min(), times.max()) if rows.height else log.pool.clear()  # type: ignore[arg-type]
     with stage_cost("eligibility"):
         eligibility = memory_eligibility(rows.lazy(), pool.lazy()).collect()
-    name = fingerprint(rows["row_hash"], eligibility, log.params.evidence_hash())
-    return ReplayInputs(rows, eligibility, rows_digest(rows["row_hash"]), name)
+    rows_hash = rows_digest(rows["row_hash"])
+    name = fingerprint(rows_hash, eligibility, log.params.evidence_hash()) if rows.height else ""
+    return ReplayInputs(rows, eligibility, rows_hash, name)
 
 
 class Plan:
@@ -234,15 +246,21 @@ class Plan:
         }
 
     def _plain_inputs(self, table: type[Landed]) -> Iterator[_Row]:
-        for day in sorted(self.log.files(table)):
-            row = self._row(table, day)
-            known = self._known.get(_cache_key(row))
-            rows_hash = (
-                known["rows_hash"]
-                if known
-                else rows_digest(self.log.winners(table, [day], ()).select("row_hash").collect()["row_hash"])
-            )
-            yield {**row, "rows_hash": rows_hash, "fingerprint": ""}
+        rows = [self._row(table, day) for day in sorted(self.log.files(table))]
+        known = {row["day"]: self._known.get(_cache_key(row)) for row in rows}
+        found = self._rows_hashes(table, [day for day, before in known.items() if before is None])
+        for row in rows:
+            before = known[row["day"]]
+            yield {**row, "rows_hash": before["rows_hash"] if before else found[row["day"]], "fingerprint": ""}
+
+    def _rows_hashes(self, table: type[Landed], days: list[date]) -> dict[date, str]:
+        """Digest of the winning rows of each day, some days at a time."""
+        found = dict.fromkeys(days, rows_digest(pl.Series(dtype=pl.String)))
+        for some in _days_together(days, self.log.files(table)):
+            won = self.log.winners(table, some, ()).select("day", "row_hash").collect()
+            for (day,), of_day in won.partition_by("day", as_dict=True).items():
+                found[day] = rows_digest(of_day["row_hash"])
+        return found
 
     def _replay_inputs(self) -> Iterator[_Row]:
         memory_days = sorted(self.log.files(Memories))
@@ -272,6 +290,21 @@ class Plan:
         if before["evidence_hash"] != row["evidence_hash"]:
             return "params changed"
         return "rows changed" if before["rows_hash"] != row["rows_hash"] else "memories changed"
+
+
+def _days_together(days: Iterable[date], files: Mapping[date, Sequence[LakeFile]]) -> Iterator[list[date]]:
+    """The days in groups of about `_READ_BYTES` of files."""
+    gathered: list[date] = []
+    held = 0
+    for day in days:
+        size = sum(file.path.stat().st_size for file in files[day])
+        if gathered and held + size > _READ_BYTES:
+            yield gathered
+            gathered, held = [], 0
+        gathered.append(day)
+        held += size
+    if gathered:
+        yield gathered
 
 
 def _cache_key(row: _Row) -> _Key:

@@ -12,8 +12,8 @@ import polars as pl
 from slowwave.transforms.compiled import kernel
 from slowwave.transforms.params import EvidenceParams
 
-# From this much text on it pays to load what is compiled: half a second.
-KERNEL_FROM_BYTES = 8 * 2**20
+# From this much text on it pays to load what is compiled, which takes half a second.
+KERNEL_FROM_BYTES = 24 * 2**20
 # Scopes share an automaton up to here: beyond 100 patterns the library takes a slower kind of automaton.
 _PATTERNS_PER_AUTOMATON = 100
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.hashing import digest, rows_digest
+from slowwave.transforms.hashing import digest
 
 
-def fingerprint(row_hashes: pl.Series, eligibility: pl.DataFrame, evidence_hash: str) -> str:
-    """Digest of a day's winning rows, of the memories as they stood for them, and of the params.
+def fingerprint(rows_hash: str, eligibility: pl.DataFrame, evidence_hash: str) -> str:
+    """Digest of a day's winning rows (`rows_digest`), of the memories as they stood for them, and of the params.
 
     `eligibility` stands for the memories: it holds exactly what the evidence can see of them on that day, so a change
-    that no interaction of the day could see leaves the fingerprint alone. '' when the day has no rows.
+    that no interaction of the day could see leaves the fingerprint alone.
     """
-    if row_hashes.is_empty():
-        return ""
-    stretches = eligibility.select(pl.struct(pl.all()).struct.json_encode()).to_series()
+    stretches = pl.struct(pl.all()).struct.json_encode()
     # JSON holds no line break, so joined lines are as good as a list
-    return digest([rows_digest(row_hashes), evidence_hash, "\n".join(stretches.to_list())])
+    return digest([rows_hash, evidence_hash, eligibility.select(stretches.str.join("\n")).item()])
