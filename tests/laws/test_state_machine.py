@@ -23,6 +23,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from thorough import IS_THOROUGH
 
 from slowwave.flows import lake as lake_module
 from slowwave.flows import replay as replay_module
@@ -317,9 +318,9 @@ def _run(tmp_path_factory: pytest.TempPathFactory, examples: int, steps: int) ->
 
 
 def test_any_life_of_a_home_obeys_the_laws(tmp_path_factory):
-    _run(tmp_path_factory, examples=3, steps=12)
+    _run(tmp_path_factory, examples=3 if IS_THOROUGH else 2, steps=12)
 
 
 @pytest.mark.slow
 def test_any_long_life_of_a_home_obeys_the_laws(tmp_path_factory):
-    _run(tmp_path_factory, examples=12, steps=25)
+    _run(tmp_path_factory, examples=12 if IS_THOROUGH else 4, steps=25)
