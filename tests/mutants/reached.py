@@ -20,6 +20,7 @@ import pytest
 
 _LINES: dict[str, list[int]] = json.loads(Path(os.environ["SLOWWAVE_LINES"]).read_text())
 _entered: set[str] = set()
+_of_fixture: dict[int, set[str]] = {}
 _get_code = SourceFileLoader.get_code
 builtins.__dict__["_slowwave_entered"] = _entered.add
 
@@ -42,11 +43,25 @@ SourceFileLoader.get_code = _probed
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
+    """Note what a fixture entered: every test that it serves reaches that."""
+    before = set(_entered)
+    _entered.clear()
+    try:
+        return (yield)
+    finally:
+        _of_fixture.setdefault(id(fixturedef), set()).update(_entered)
+        _entered.update(before)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Note what a test entered, its fixtures included."""
     _entered.clear()
     began = time.process_time()
     result = yield
+    served = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
+    _entered.update(*(_of_fixture.get(id(one), ()) for ones in served for one in ones))
     found = {"test": item.nodeid, "seconds": round(time.process_time() - began, 3), "reached": sorted(_entered)}
     with (Path(os.environ["SLOWWAVE_REACHED"]) / f"{os.getpid()}.jsonl").open("a") as told:
         told.write(json.dumps(found) + "\n")

@@ -96,6 +96,12 @@ def reached_by(copy: Copy, mutants: list[Mutant], folder: Path) -> dict[str, Any
             seconds[row["test"]] = row["seconds"]
             for where in row["reached"]:
                 found[str(Path(where.rsplit(":", 1)[0]).relative_to(copy.root.resolve()))].append(row["test"])
+    # a test and its other cases: what a cache holds is computed in one of them alone
+    cases: dict[str, list[str]] = {}
+    for test in seconds:
+        cases.setdefault(test.split("[")[0], []).append(test)
+    for file, tests in found.items():
+        found[file] = sorted(test for name in {test.split("[")[0] for test in tests} for test in cases[name])
     return {"seconds": seconds, "tests": found}
 
 
