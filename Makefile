@@ -24,7 +24,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 .DELETE_ON_ERROR:
-.PHONY: setup setup-dev demo test test-all mutants lint format bench pictures lock clean help
+.PHONY: setup setup-dev demo test test-all mutants lint format bench bench-smallest bench-full pictures lock clean help
 
 setup: $(STAMPS)/runtime ## Set up: a virtual environment in .venv with the locked packages (the default)
 
@@ -54,8 +54,15 @@ format: $(STAMPS)/dev ## Format, and repair what can be repaired
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: $(STAMPS)/dev ## Measure speed
-	@$(BIN)/python -m pytest tests/bench -m bench -s $(ARGS)
+bench: $(STAMPS)/dev ## Measure a whole night against its limit, its record and peers; ARGS=--record records it
+	@$(BIN)/python tests/support/night_bench.py $(ARGS)
+
+bench-smallest: $(STAMPS)/dev ## Measure the smallest night against the record
+	@$(BIN)/python tests/support/night_bench.py --smallest $(ARGS)
+
+bench-full: $(STAMPS)/dev ## Measure also a night of 1,000,000 interactions, and the dashboard
+	@$(BIN)/python tests/support/night_bench.py --full $(ARGS)
+	@$(BIN)/python -m pytest tests/bench -m bench -s
 
 pictures: $(STAMPS)/dev ## Make the pictures in README anew, from the sample logs (needs Chromium)
 	@$(BIN)/python tests/support/make_pictures.py

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from measured_steps import printed
 from small_home import SmallHome
 from streamlit.testing.v1 import AppTest
 
@@ -24,7 +23,7 @@ from slowwave.flows.nightly import land_paths, parse_as_of, start_run
 
 pytestmark = pytest.mark.bench
 
-MEMORIES, RUNS, MOST_SECONDS = 1_000_000, 24, 1.0
+MEMORIES, RUNS, MOST_CPU_SECONDS = 1_000_000, 24, 2.0
 # copies of each memory's rows: about 5,000,000 of the history and 3,000,000 references
 COPIED_HISTORY, COPIED_REFERENCES = 900, 350
 WORDS = (
@@ -137,13 +136,13 @@ VIEWS = {
 def test_bench_dashboard(published: Published, name: str) -> None:
     page, choices = VIEWS[name]
     took, busy = zip(*(seconds(page, published, chosen) for chosen in choices), strict=True)
-    p95 = _part(took, 0.95)
-    printed(
-        f"{name}, {MEMORIES:,} memories",
-        f"p50 {_part(took, 0.5):.2f} s, p95 {p95:.2f} s, first {took[0]:.2f} s; CPU p50 {_part(busy, 0.5):.2f} s, "
-        f"p95 {_part(busy, 0.95):.2f} s, first {busy[0]:.2f} s",
+    p95 = _part(busy, 0.95)
+    print(
+        f"  {name}, {MEMORIES:,} memories: "
+        f"p50 {_part(took, 0.5):.2f} s, p95 {_part(took, 0.95):.2f} s, first {took[0]:.2f} s; "
+        f"CPU p50 {_part(busy, 0.5):.2f} s, p95 {p95:.2f} s, first {busy[0]:.2f} s",
     )
-    assert p95 < MOST_SECONDS
+    assert p95 < MOST_CPU_SECONDS
 
 
 def _part(values: Sequence[float], share: float) -> float:

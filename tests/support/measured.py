@@ -1,130 +1,95 @@
-"""One measured step of a benchmark, in a process of its own: prints seconds and peak memory as JSON.
+"""One measured step of a benchmark, in a process of its own: prints what it took as JSON.
 
-Usage: measured.py STEP HOME [ARGUMENT]
+    measured.py STEP ARGUMENT...
+
+CPU seconds are user and system time of the process and of its children that have ended, imports included.
 """
 
 from __future__ import annotations
 
 import json
-import logging
-import os
 import resource
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import polars as pl
-
-from slowwave.flows.land import path_deliveries
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import land_paths, nightly, parse_as_of, start_run
-from slowwave.flows.settings import Settings
-from slowwave.transforms.learning import learned
-from slowwave.transforms.params import Params
-
-
-def land(home: Path, source: str) -> None:
-    """Land a folder."""
-    settings = Settings(home)
-    with writer_lock(settings, "land"):
-        land_paths(start_run(settings, "land"), path_deliveries([source]))
-
-
-def replay(home: Path, as_of: str) -> None:
-    """A nightly without Prefect."""
-    settings = Settings(home)
-    with writer_lock(settings, "nightly"):
-        nightly(start_run(settings, "nightly"), as_of=parse_as_of(as_of) if as_of else None)
-
-
-def republish(home: Path, as_of: str) -> None:
-    """A nightly that finds every day replayed, but no earlier publish to take rows from."""
-    shutil.rmtree(home / "serving")
-    replay(home, as_of)
-
-
-def limit(home: Path, _: str) -> None:
-    """Merely read the responses of the lake and lower-case them, a file at a time."""
-    for path in sorted((home / "lake" / "interactions").glob("*/*.parquet")):
-        pl.scan_parquet(path).select(pl.col("response").str.to_lowercase().str.len_bytes().sum()).collect()
-
-
-def plain_loop(home: Path, rows: str) -> None:
-    """AtoCore's rule as a plain loop over a slice: every active memory of the project, tried in every response."""
-    memories: dict[str, list[str]] = {}
-    for path in (home / "lake" / "memories").glob("*/*.parquet"):
-        for project, content in pl.read_parquet(path, columns=["project", "content"]).iter_rows():
-            memories.setdefault(project, []).append(content)
-    path = min((home / "lake" / "interactions").glob("*/*.parquet"))
-    found = 0
-    for project, response in pl.read_parquet(path, columns=["project", "response"]).head(int(rows)).iter_rows():
-        text = " ".join(response.lower().split())
-        for content in memories.get(project, ()):
-            prefix = " ".join(content.lower().split())[:80]
-            found += len(prefix) >= 12 and prefix in text
-
-
-def learn(source: Path, as_of: str) -> None:
-    """Everything that is learned from the outcomes of a file, as a publish would."""
-    rows = pl.read_parquet(source).with_columns(
-        pl.col("created_at").alias("recorded_at"),
-        pl.lit(None, pl.Boolean).alias("attempted"),
-        pl.lit(None, pl.Int64).alias("tokens"),
-        pl.lit(None, pl.Float64).alias("cost"),
-        *[pl.lit(None, pl.String).alias(name) for name in ("interaction_id", "task")],
-    )
-    learned(rows, parse_as_of(as_of), Params())
-
-
-def alma_learn(source: Path, rows: str) -> None:
-    """alma-memory's learn() over the first rows, as its users call it: SQLite, no embedder."""
-    from alma.learning.protocols import LearningProtocol
-    from alma.storage.sqlite_local import SQLiteStorage
-
-    logging.disable(logging.CRITICAL)
-    with tempfile.TemporaryDirectory() as folder:
-        protocol = LearningProtocol(SQLiteStorage(Path(folder) / "alma.db"), scopes={})
-        for row in pl.read_parquet(source, n_rows=int(rows)).iter_rows(named=True):
-            try:
-                protocol.learn(
-                    agent=row["agent"],
-                    project_id=row["project"],
-                    task=row["task_type"],
-                    outcome=row["success"],
-                    strategy_used=row["strategy"],
-                    task_type=row["task_type"],
-                    duration_ms=int(row["duration_ms"]),
-                    error_message=row["error_message"],
-                )
-            except Exception as error:
-                if type(error).__name__ != "ScopeViolationError":
-                    raise
-
-
-STEPS: dict[str, Callable[[Path, str], None]] = {
-    "land": land,
-    "replay": replay,
-    "republish": republish,
-    "limit": limit,
-    "plain_loop": plain_loop,
-    "learn": learn,
-    "alma_learn": alma_learn,
+Said = dict[str, Any]
+_LIMIT_SECONDS = 2.0
+# What is text in a delivery, by the beginning of the file's name.
+_TEXTS = {
+    "interactions": ("prompt", "response", "response_summary"),
+    "outcomes": ("task", "strategy", "error_message", "feedback"),
+    "memories": ("content",),
 }
 
+
+def cpu_seconds() -> float:
+    """What this process and its children took so far."""
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def logs(folder: str, interactions: str, memories: str, projects: str) -> Said:
+    """Make logs, and one more day apart."""
+    from night_logs import write_logs
+    from night_memories import Size
+
+    write_logs(Path(folder), Size(int(interactions), int(memories), int(projects), more=1))
+    return {}
+
+
+def limit(folder: str) -> Said:
+    """Read the texts of the delivered files and lower-case them, repeated until it has taken two CPU seconds."""
+    import polars as pl
+
+    def once(pattern: str) -> None:
+        for name, texts in _TEXTS.items():
+            if files := sorted(Path(folder).glob(f"{name}-{pattern}.parquet")):
+                rows = pl.scan_parquet(files, missing_columns="insert")
+                rows.select(pl.col(texts).str.to_lowercase().str.len_bytes().sum()).collect()
+
+    once("0[1-3]")  # threads are started, modules loaded
+    rounds, begun = 0, cpu_seconds()
+    while cpu_seconds() - begun < _LIMIT_SECONDS:
+        once("*")
+        rounds += 1
+    return {"each": (cpu_seconds() - begun) / rounds}
+
+
+def night(home: str, as_of: str) -> Said:
+    """A whole night with every default, from the inbox to the report, by plain functions: Prefect is left out."""
+    from slowwave.flows.lock import writer_lock
+    from slowwave.flows.nightly import nightly, parse_as_of, start_run
+    from slowwave.flows.report import reported
+    from slowwave.flows.settings import Settings
+    from slowwave.flows.stage_costs import StageCosts, listening
+
+    settings, costs = Settings(Path(home)), StageCosts()
+    listening.set(costs)
+    with writer_lock(settings, "nightly"):
+        result = nightly(start_run(settings, "nightly"), as_of=parse_as_of(as_of) if as_of else None)
+        report = reported(settings)
+    if not Path(report).exists():
+        raise SystemExit(report)
+    return {"stages": costs.seconds, "status": result.status, "landed": result.landed.total("accepted")}
+
+
+STEPS: dict[str, Callable[..., Said]] = {"logs": logs, "limit": limit, "night": night}
+
+
+def main(steps: dict[str, Callable[..., Said]]) -> None:
+    """Run the step that the command line names."""
+    begun = time.perf_counter()
+    said = steps[sys.argv[1]](*sys.argv[2:])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    status = Path("/proc/self/status")
+    if status.exists():  # what getrusage says begins with what the parent held
+        (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        peak = int(line.split()[1]) / 1024
+    print(json.dumps({**said, "cpu": cpu_seconds(), "wall": time.perf_counter() - begun, "peak_mb": peak}))
+
+
 if __name__ == "__main__":
-    step, home, *argument = sys.argv[1:]
-    before, cpu_before = time.perf_counter(), time.process_time()
-    STEPS[step](Path(home), *(argument or [""]))
-    print(
-        json.dumps(
-            {
-                "seconds": time.perf_counter() - before,
-                "cpu_seconds": time.process_time() - cpu_before,
-                "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-                "pid": os.getpid(),
-            }
-        )
-    )
+    main(STEPS)

@@ -1,8 +1,9 @@
 """Logs of a month for the benchmarks, to the amount asked for: memories, interactions and outcomes as Parquet by day.
 
-    night_logs.py FOLDER --interactions 100000 --memories 10000 --projects 100 [--days 30] [--seed 1]
+    night_logs.py FOLDER --interactions 100000 --memories 10000 --projects 100 [--days 30] [--more 0] [--seed 1]
 
-Equal arguments give equal files. Texts of an interaction (prompt, answer, summary) hold 1.5 kB on average, log-normal.
+Equal arguments give equal files; `--more` days follow apart in the folder `more`. Texts of an interaction (prompt,
+answer, summary) hold 1.5 kB on average, log-normal.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
 
+MORE = "more"  # folder of the days after those asked for
 _CHUNK = 8_000  # interactions composed together
 _MEAN_ANSWER, _MEAN_PROMPT, _SPREAD = 140, 36, 0.8  # words; of the log-normal
 _MOST_WORDS = 6_000
@@ -43,7 +45,8 @@ _ERRORS = (
 
 def write_logs(folder: Path, size: Size) -> None:
     """Write memories-*.parquet, interactions-DD.parquet and outcomes-DD.parquet into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
+    for path in (folder, folder / MORE)[: 2 if size.more else 1]:
+        path.mkdir(parents=True, exist_ok=True)
     words = nw.vocabulary(size.seed)
     held = write_memories(folder, size, words)
     chance = np.random.default_rng([size.seed, 3])
@@ -52,10 +55,11 @@ def write_logs(folder: Path, size: Size) -> None:
     per_day = chance.multinomial(size.interactions, weight / weight.sum())
     taste = chance.lognormal(0, 0.7, size.projects)
     rates = chance.beta(4, 2, (size.projects, _STRATEGIES_PER_PROJECT))
-    for day, count in enumerate(per_day):
+    for day, count in enumerate([*per_day, *[size.interactions // size.days] * size.more]):
         of_day = np.random.default_rng([size.seed, 4, day])
-        _write_day(folder, size, held, day, int(count), taste / taste.sum(), rates, of_day)
-        if sys.stderr.isatty() or (day + 1) % 10 == 0:
+        into = folder if day < size.days else folder / MORE
+        _write_day(into, size, held, day, int(count), taste / taste.sum(), rates, of_day)
+        if (day + 1) % 10 == 0:
             print(f"  logs: day {day + 1} of {size.days}", file=sys.stderr, flush=True)
 
 
@@ -315,7 +319,14 @@ def main(arguments: list[str] | None = None) -> None:
     """Write the logs that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    for name, default in (("interactions", 10_000), ("memories", 1_000), ("projects", 10), ("days", 30), ("seed", 1)):
+    for name, default in (
+        ("interactions", 10_000),
+        ("memories", 1_000),
+        ("projects", 10),
+        ("days", 30),
+        ("seed", 1),
+        ("more", 0),
+    ):
         parser.add_argument(f"--{name}", type=int, default=default)
     said = vars(parser.parse_args(arguments))
     write_logs(said.pop("folder"), Size(**said))

@@ -28,6 +28,7 @@ class Size:
     projects: int
     days: int = 30
     seed: int = 1
+    more: int = 0  # days after those, kept apart
 
 
 @dataclass(frozen=True)
