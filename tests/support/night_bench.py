@@ -68,7 +68,6 @@ LARGEST = Size(1_000_000, 100_000, 1_000)
 _JUDGED = (SMALLEST, LARGE, LARGEST)
 ONE_PROJECT, ONE_FULL_PROJECT = Size(10_000, 1_000, 1), Size(10_000, 4_000, 1)
 _MOST_CPU = {LARGE: 120, LARGEST: 1_800, ONE_FULL_PROJECT: 120}  # seconds a plain query may take
-_WARM_UP = Size(300, 100, 2)
 
 
 @dataclass(frozen=True)
@@ -117,6 +116,12 @@ class Bench:
         """Free the disk of what a size left."""
         for folder in (self.home(size), self._folder / f"logs {size}"):
             shutil.rmtree(folder, ignore_errors=True)
+
+    def warm_up(self) -> None:
+        """A night that does not count: what is compiled once and kept is compiled now."""
+        logs = self.logs(SMALLEST)
+        self.said("warming up")
+        self._night(SMALLEST, logs, AS_OF)
 
     def limit(self, size: Size) -> float:
         """CPU seconds of the limit."""
@@ -194,8 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     known = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     with tempfile.TemporaryDirectory(prefix="slowwave-bench-") as folder:
         bench = Bench(Path(folder))
-        bench.said("warming up: what is compiled once is compiled now")
-        bench.cost(_WARM_UP, 1)
+        bench.warm_up()
         found, failed = _measured(bench, chosen, {} if chosen.record else known)
     parts = ("sizes", "exponents", "peers")  # what was not measured now stays recorded
     merged = {"about": found["about"], **{part: {**known.get(part, {}), **found[part]} for part in parts}}
