@@ -127,8 +127,11 @@ class Bench:
         """CPU seconds of the limit."""
         return step("limit", self.logs(size))["each"]
 
-    def cost(self, size: Size, nights: int) -> Cost:
-        """So many nights, each in a fresh home with a limit beside it; a single one with the median of three limits."""
+    def cost(self, size: Size, nights: int, *, further: bool = True) -> Cost:
+        """So many nights, each in a fresh home with a limit beside it; a single one with the median of three limits.
+
+        With `further` also what one more day costs, and a night with nothing new.
+        """
         logs, rounds = self.logs(size), list[Round]()
         for night in range(nights):
             limit = statistics.median(self.limit(size) for _ in range(_LIMIT_ROUNDS if nights == 1 else 1))
@@ -138,8 +141,8 @@ class Bench:
             if said["landed"] < size.interactions:
                 message = f"only {said['landed']:,} rows of {size} landed"
                 raise SystemExit(message)
-            rounds.append(night_round(said, said["stages"], limit))
-            rounds[-1] = self._with_nights_after(size, logs, rounds[-1])
+            measured = night_round(said, said["stages"], limit)
+            rounds.append(self._with_further_nights(size, logs, measured) if further else measured)
         return Cost(rounds)
 
     def _night(self, size: Size, delivered: Path, as_of: str) -> dict[str, Any]:
@@ -149,7 +152,7 @@ class Bench:
             os.link(path, inbox / path.name)
         return step("night", self.home(size), as_of)
 
-    def _with_nights_after(self, size: Size, logs: Path, night: Round) -> Round:
+    def _with_further_nights(self, size: Size, logs: Path, night: Round) -> Round:
         more = self._night(size, logs / "more", A_DAY_LATER)
         again = step("night", self.home(size), A_DAY_LATER)
         if (more["status"], again["status"]) != ("published", "skipped"):
@@ -227,6 +230,8 @@ def _measured(bench: Bench, chosen: argparse.Namespace, known: dict[str, Any]) -
         recorded = known.get("sizes", {}).get(str(size), {}).get("ratios", {})
         judgement = judged(lambda size=size, nights=nights: bench.cost(size, nights), recorded)
         costs[size] = judgement.cost
+        if judgement.doubted:
+            bench.said(f"{size}: measured twice, over the record at first: {', '.join(judgement.doubted)}")
         failed += [f"{size}: {name}, {times:.2f} x the record" for name, times in judgement.failed.items()]
         found["sizes"][str(size)] = _shown(size, judgement.cost, recorded, judgement.failed)
         if size != SMALLEST:
@@ -234,7 +239,7 @@ def _measured(bench: Bench, chosen: argparse.Namespace, known: dict[str, Any]) -
         bench.forget(size)
     if not chosen.smallest:
         for size in (MORE_MEMORIES, ONE_PROJECT, ONE_FULL_PROJECT, *([LARGE_MORE_MEMORIES] if chosen.full else [])):
-            costs[size] = bench.cost(size, 1)
+            costs[size] = bench.cost(size, 1, further=False)
             found["sizes"][str(size)] = _shown(size, costs[size], {}, {})
             if size == ONE_FULL_PROJECT:
                 found["peers"].update(_shown_peers(bench.peers(size, costs[size], _MOST_CPU[size], learning=False)))

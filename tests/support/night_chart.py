@@ -52,7 +52,7 @@ def _panel(
         schema={"part": pl.String, "ratio": pl.Float64, "is_sum": pl.Boolean},
     )
     labels = alt.Axis(title=None, ticks=False, labels=is_first)
-    base = alt.Chart(rows, title=alt.TitleParams(name, fontSize=15, anchor="start", fontWeight="normal")).encode(
+    base = alt.Chart(rows).encode(
         alt.Y("part:N", sort=list(order), axis=labels),
         alt.X("ratio:Q", axis=None, scale=alt.Scale(domainMin=0, domainMax=1.2 * most)),
     )
@@ -60,4 +60,5 @@ def _panel(
         color=alt.condition("datum.is_sum", alt.value(_SUM), alt.value(_BAR)),
     )
     values = base.mark_text(align="left", dx=5, fontSize=14, color=_INK).encode(alt.Text("ratio:Q", format=",.1f"))
-    return (bars + values).properties(width=250, height=24 * rows.height)
+    title = alt.TitleParams(name, fontSize=15, anchor="start", fontWeight="normal")
+    return (bars + values).properties(title=title, width=250, height=24 * rows.height)
