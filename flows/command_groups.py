@@ -61,11 +61,10 @@ class _Plain:
         if isinstance(declared, type) and issubclass(declared, Enum):
             return next((member for member in declared if value is member or value == member.value), None)
         if declared in {int, float}:
-            if isinstance(value, str) and _INTEGER.fullmatch(value):
-                value = declared(value)
+            number: Any = declared(value) if isinstance(value, str) and _INTEGER.fullmatch(value) else value
             low, high = self._info.min, self._info.max
-            if type(value) is declared and (low is None or value >= low) and (high is None or value <= high):
-                return value
+            if type(number) is declared and (low is None or number >= low) and (high is None or number <= high):
+                return number
         return None
 
 

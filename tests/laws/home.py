@@ -10,8 +10,9 @@ from typing import Any
 import duckdb
 
 from slowwave.flows.as_of import serving_as_of
+from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.lake import Lake
-from slowwave.flows.land import LandingReport, inbox_deliveries, path_deliveries
+from slowwave.flows.land import LandingReport, path_deliveries
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import NightlyResult, land_paths, nightly, start_run
 from slowwave.flows.prune import Pruned, prune
