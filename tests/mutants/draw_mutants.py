@@ -88,8 +88,8 @@ def _between_operands(node: ast.Compare | ast.BoolOp | ast.BinOp, lines: list[st
     elif isinstance(node, ast.BoolOp):
         between = _between(node.values[0], node.values[1])
         if between:
-            sign, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
-            yield "and/or", *between, sign, other
+            old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+            yield "and/or", *between, old, new
     elif type(node.op) in _JOINED:
         between = _between(node.left, node.right)
         if between:
