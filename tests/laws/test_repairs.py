@@ -8,8 +8,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from thorough import some
 
 from slowwave.flows import lake as lake_module
+from slowwave.flows.nightly import make_plan, start_run
 from slowwave.transforms.landed_tables import LANDED
 from tests.laws.deliveries import START, jsonl
 from tests.laws.home import Home
@@ -128,6 +130,15 @@ def copied(published: Home, copy_of: Callable[[Home], Home]) -> Home:
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_exactly_the_days_touched_are_planned(copied, case):
+    rows, expected = CASES[case]
+    copied.drop("late.jsonl", jsonl(rows))
+    copied.land_inbox()
+    plan = make_plan(start_run(copied.settings, "nightly"), AS_OF)
+    assert {(day.day - START.date()).days: day.reason for day in plan.to_build} == expected
+
+
+@pytest.mark.parametrize("case", some(CASES, 7))
 def test_exactly_the_days_touched_are_rebuilt(copied, new_home, case):
     rows, expected = CASES[case]
     copied.drop("late.jsonl", jsonl(rows))
