@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,12 +58,36 @@ def _token_vectors(ids: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, 
     return np.round(table[seen].astype(np.float32) * scale).astype(np.int16)[places]
 
 
+class _Kept:
+    """Vectors told before: what is said tonight is said in the same words again and again."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self.vectors = np.zeros((0, DIMENSIONS), np.int16)
+
+
+_kept = _Kept()
+_MOST_KEPT = 100_000  # 50 MB
+
+
 def word_vectors(words: pl.Series) -> np.ndarray[Any, np.dtype[np.int16]]:
     """The vector of each word: the sum of the vectors of its tokens. Common words have short ones."""
+    listed, places = words.to_list(), _kept.places
+    new = [word for word in dict.fromkeys(listed) if word not in places]
+    if len(places) + len(new) > _MOST_KEPT:
+        return _told(listed)
+    if new:
+        _kept.vectors = np.concatenate([_kept.vectors, _told(new)])
+        places.update(zip(new, range(len(places), len(places) + len(new)), strict=True))
+    return _kept.vectors[np.fromiter((places[word] for word in listed), np.int64, len(listed))]
+
+
+def _told(words: list[str]) -> np.ndarray[Any, np.dtype[np.int16]]:
     out = np.zeros((len(words), DIMENSIONS), np.int32)
-    if len(words):
-        encoded = _tokenizer().encode_batch(words.to_list(), add_special_tokens=False)
-        sizes = [len(word.ids) for word in encoded]
-        ids = np.fromiter((token for word in encoded for token in word.ids), np.int64, sum(sizes))
-        np.add.at(out, np.repeat(np.arange(len(words)), sizes), _token_vectors(ids).astype(np.int32))
+    if words:
+        encoded = _tokenizer().encode_batch_fast(words, add_special_tokens=False)
+        ids = [word.ids for word in encoded]
+        sizes = list(map(len, ids))
+        flat = np.fromiter(chain.from_iterable(ids), np.int64, sum(sizes))
+        np.add.at(out, np.repeat(np.arange(len(words)), sizes), _token_vectors(flat).astype(np.int32))
     return out.clip(-32767, 32767).astype(np.int16)

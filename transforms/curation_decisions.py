@@ -17,7 +17,7 @@ from slowwave.transforms.observation_statements import utterances
 from slowwave.transforms.observation_tables import CurationDecisions
 from slowwave.transforms.pair_candidates import first_per, pair_candidates
 from slowwave.transforms.pair_conflicts import conflicts
-from slowwave.transforms.pair_reading import reading
+from slowwave.transforms.pair_reading import is_retraction, reading
 from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.pair_retractions import only_retracts
 from slowwave.transforms.pair_texts import Integers, pair_texts
@@ -220,8 +220,7 @@ def _said_again(changed: Considered) -> _Decided:
 
 
 def _added(said: dict[str, Any], others: list[Considered]) -> _Decided:
-    mine = reading(said["content"])
-    if mine.is_retraction and "forget" in mine.content:
+    if is_retraction(said["content"]) and "forget" in reading(said["content"]).content:
         return _Decided("add", None, "takes something back, but nothing active says that")
     if not others:
         return _Decided("add", None, "nothing alike was active")
@@ -231,7 +230,7 @@ def _added(said: dict[str, Any], others: list[Considered]) -> _Decided:
     if nearest.relation.relation in {"may_be_one", "may_contradict"}:
         perhaps = "may be one with it" if nearest.relation.relation == "may_be_one" else "differs"
         return _Decided("add", None, f"the nearest {perhaps}: {nearest.relation.reason}", nearest.relation.words)
-    known = reading(nearest.content)
+    mine, known = reading(said["content"]), reading(nearest.content)
     apart = conflicts(known, mine)
     if apart:
         shown = (

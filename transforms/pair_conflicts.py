@@ -73,6 +73,7 @@ def _prefixed(only_a: set[str], only_b: set[str]) -> list[tuple[str, str]]:
     return [
         (a, a.removeprefix(prefix))
         for a in only_a
+        if a.startswith(OPPOSING_PREFIXES)
         for prefix in OPPOSING_PREFIXES
         if a.startswith(prefix) and a.removeprefix(prefix) in only_b
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from slowwave.transforms.pair_tokens import READ_CHARACTERS, Token, base_of, is_identifier, is_iso_day, number, tokens
 from slowwave.transforms.pair_words import (
@@ -34,6 +34,11 @@ _CHANGE = re.compile(
     r"|\b(?:switch|mov|migrat|chang|transition|upgrad|downgrad|convert|relocat|renam)\w*"
     r"(?=(?:\s+[^\s,.;]+){0,3}?\s+(?:from|to)\b)"
     r"|\breplac\w*"
+)
+# Without one of these there is no phrase of change, and looking for it takes longer than all else.
+_CHANGE_HINTS = (
+    *("now", "currently", "any", "longer", "formerly", "previously", "instead", "used", "switch", "mov", "migrat"),
+    *("chang", "transition", "grad", "convert", "relocat", "renam", "replac"),
 )
 _FORMER = re.compile(
     r"(?:\bused to|\bno longer|\bfrom|\binstead of|\breplac(?:es?|ed|ing)|\bstop(?:s|ped)?|\bnot|n['’]t)\s+"
@@ -76,10 +81,63 @@ class Reading(NamedTuple):
         return " ".join(self.written.get(part, part) for part in value.split())
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=200_000)
 def reading(text: str) -> Reading:
     """What `text` says; of a long one its first 2,000 characters."""
     return _Reader(text).read()
+
+
+def is_retraction(text: str) -> bool:
+    """Whether it takes something back, as far as phrases tell; of a long text its first 2,000 characters."""
+    lower = text[:READ_CHARACTERS].lower()
+    return any(phrase in lower for phrase in RETRACTIONS)
+
+
+Sort = Literal["day", "number", "identifier", "contraction", "content", "silent", "word"]
+
+
+class _Word(NamedTuple):
+    """All that a token tells whatever stands beside it; a text has few distinct ones, and is read by looking them up.
+
+    sort: `content` is a word that says something and no more, `silent` one that says nothing; others are a `word`.
+    """
+
+    lower: str
+    base: str
+    sort: Sort
+    takes_negation: bool
+    number: tuple[str, str]
+    is_past: bool
+
+
+@lru_cache(maxsize=200_000)
+def _word(text: str) -> _Word:
+    lower = text.lower()
+    base = base_of(lower)
+    takes = lower not in UNSTRESSED and lower not in NEGATIONS
+    if is_iso_day(lower):
+        return _Word(lower, base, "day", takes, ("", ""), is_past=False)
+    found = number(lower)
+    if found is not None:
+        return _Word(lower, base, "number", takes, found, is_past=False)
+    if is_identifier(text):
+        return _Word(lower, base, "identifier", takes, ("", ""), is_past=False)
+    if _NOT.search(lower):
+        return _Word(lower, base, "contraction", takes, ("", ""), lower.startswith(("did", "was", "were", "had")))
+    form = inflection(lower)
+    is_past = lower in PAST_FORMS or (form.form == "past" and form.base != lower)
+    sort: Sort = "silent" if lower in SILENT or base in SILENT else "content"
+    if lower in _DEPENDING or base in _DEPENDING:
+        sort = "word"
+    return _Word(lower, base, sort, takes, ("", ""), is_past)
+
+
+_OF_CHANGE = frozenset({"longer", "used", "now", "currently", "anymore", "formerly", "previously"})
+# What a word of one of these means depends on what stands beside it.
+_DEPENDING = _OF_CHANGE.union(
+    *(UNITS, ORDINALS, WEEKDAYS, MONTHS, NEGATIONS, RELATIVE_DAYS, BINDERS, QUALIFIERS),
+    *(_BE_OR_HAVE, _COPULAS, PAST_AUXILIARIES),
+)
 
 
 class _Reader:
@@ -103,12 +161,12 @@ class _Reader:
 
     def read(self) -> Reading:
         lower = self._text.lower()
-        changes = {match.group() for match in _CHANGE.finditer(lower)}
-        self._skipped = (
-            {"longer", "used", "now", "currently", "anymore", "formerly", "previously"} if changes else set()
-        )
+        is_hinted = any(hint in lower for hint in _CHANGE_HINTS)
+        changes = {match.group() for match in _CHANGE.finditer(lower)} if is_hinted else set()
+        self._skipped = _OF_CHANGE if changes else frozenset()
         for place, token in enumerate(self._tokens):
-            self._read(token, self._tokens[place + 1].text.lower() if place + 1 < len(self._tokens) else "")
+            self._token = token.text
+            self._read(token, _word(token.text), place)
         self._negations.extend([""] * self._open_negations)
         return Reading(
             tuple(self._content),
@@ -122,7 +180,7 @@ class _Reader:
             self._is_past,
             frozenset(changes),
             self._former(lower) if changes else frozenset(),
-            any(phrase in lower for phrase in RETRACTIONS),
+            is_retraction(self._text),
             self._text.rstrip().endswith("?"),
             self._subject_words,
             self._written,
@@ -140,25 +198,37 @@ class _Reader:
             self._bindings.add((self._binder, word))
             self._binder = ""
 
-    def _read(self, token: Token, after: str) -> None:
-        word, self._token = token.text.lower(), token.text
-        if self._open_negations and word not in UNSTRESSED and word not in NEGATIONS and word not in self._skipped:
-            self._negations.extend([base_of(word)] * self._open_negations)
+    def _read(self, token: Token, seen: _Word, place: int) -> None:
+        lower, base, sort, takes_negation, found, is_past = seen
+        if self._open_negations and takes_negation and lower not in self._skipped:
+            self._negations.extend([base] * self._open_negations)
             self._open_negations = 0
-        if is_iso_day(word):
-            self._dates.append(word)
-            self._state(word)
-        elif (found := number(word)) is not None:
+        if sort == "content":
+            self._words.add(lower)
+            self._words.add(base)
+            self._is_after_number = False
+            if token.is_capitalised and not token.starts:
+                self._names.add(base)
+            self._read_content(base, is_past=is_past)
+        elif sort == "silent":
+            self._words.add(lower)
+            self._words.add(base)
+            self._is_after_number = self._is_after_be = False
+        elif sort == "word":
+            self._read_word(token, lower, base, is_past=is_past)
+        elif sort == "day":
+            self._dates.append(lower)
+            self._state(lower)
+        elif sort == "number":
+            after = self._tokens[place + 1].text.lower() if place + 1 < len(self._tokens) else ""
             self._read_number(found, after)
-        elif is_identifier(token.text):
-            self._names.add(word)
-            self._words.add(word)
-            self._state(word)
-        elif _NOT.search(word):
-            self._open_negations += 1
-            self._is_past = self._is_past or word.startswith(("did", "was", "were", "had"))
+        elif sort == "identifier":
+            self._names.add(lower)
+            self._words.add(lower)
+            self._state(lower)
         else:
-            self._read_word(token, word, base_of(word))
+            self._open_negations += 1
+            self._is_past = self._is_past or is_past
 
     def _read_number(self, found: tuple[str, str], after: str) -> None:
         digits, glued = found
@@ -170,7 +240,7 @@ class _Reader:
             self._written.setdefault(f"{digits} {glued}", self._token)
             self._state(glued)
 
-    def _read_word(self, token: Token, word: str, base: str) -> None:
+    def _read_word(self, token: Token, word: str, base: str, *, is_past: bool) -> None:
         self._words |= {word, base}
         if self._is_value(token, word, base) or word in self._skipped:
             return
@@ -189,7 +259,9 @@ class _Reader:
             self._is_past = self._is_past or word in PAST_AUXILIARIES
             self._is_after_be = word in _BE_OR_HAVE
         else:
-            self._read_content(token, word, base)
+            if token.is_capitalised and not token.starts:
+                self._names.add(base)
+            self._read_content(base, is_past=is_past)
 
     def _is_value(self, token: Token, word: str, base: str) -> bool:
         """Whether a word is a unit, an ordinal, a day or a month; then it is stated."""
@@ -207,11 +279,7 @@ class _Reader:
             return False
         return True
 
-    def _read_content(self, token: Token, word: str, base: str) -> None:
-        if token.is_capitalised and not token.starts:
-            self._names.add(base)
-        form = inflection(word)
-        is_past_form = word in PAST_FORMS or (form.form == "past" and form.base != word)
-        self._is_past = self._is_past or (is_past_form and not self._is_after_be)
+    def _read_content(self, base: str, *, is_past: bool) -> None:
+        self._is_past = self._is_past or (is_past and not self._is_after_be)
         self._is_after_be = False
         self._state(base)

@@ -69,31 +69,34 @@ def tokens(text: str) -> list[Token]:
     found = []
     end = 0
     starts = True
+    has_number_words = False
     for match in _TOKEN.finditer(text[:READ_CHARACTERS]):
-        raw = match.group()
-        starts = starts or _SENTENCE_ENDS.search(text, end, match.start()) is not None
-        parts, kept = _parts(raw)
-        end = match.start() + kept
-        for part in parts:
-            found.append(Token(part, part[:1].isupper(), starts))
+        begin = match.start()
+        parts, kept, is_number_word = _parts(match.group())
+        between = text[end:begin]
+        starts = starts or (between != " " and _SENTENCE_ENDS.search(between) is not None)
+        end = begin + kept
+        has_number_words = has_number_words or is_number_word
+        for part, is_capitalised in parts:
+            found.append(Token(part, is_capitalised, starts))
             starts = False
-    return _in_digits(found)
+    return _in_digits(found) if has_number_words else found
 
 
 @lru_cache(maxsize=200_000)
-def _parts(raw: str) -> tuple[tuple[str, ...], int]:
-    """The words a raw token is made of, and how many of its characters stand before closing punctuation."""
+def _parts(raw: str) -> tuple[tuple[tuple[str, bool], ...], int, bool]:
+    """A raw token's words (and if capitalised), its length without closing punctuation, whether a word is a number."""
     kept = len(raw.rstrip(".,:;'’-!?+"))
     bare = _OWNED.sub("", raw.strip("'’-:;").rstrip(".,+").lstrip("#") or raw)
+    parts = (bare,)
     if "-" in bare and not is_identifier(bare.replace("-", "")):
-        return tuple(part for part in bare.split("-") if part), kept
-    return (bare,), kept
+        parts = tuple(part for part in bare.split("-") if part)
+    is_number_word = any(part.lower() in NUMBER_WORDS or part.lower() in MULTIPLES for part in parts)
+    return tuple((part, part[:1].isupper()) for part in parts), kept, is_number_word
 
 
 def _in_digits(found: list[Token]) -> list[Token]:
     """Numbers in words as digits: "twenty five", "two hundred"; "one" alone is hardly ever a number."""
-    if not any(token.text.lower() in NUMBER_WORDS or token.text.lower() in MULTIPLES for token in found):
-        return found
     out: list[Token] = []
     total, is_open = 0, False
     for token in found:
