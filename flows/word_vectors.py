@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import orjson
 import polars as pl
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from slowwave.transforms.compiled import kernel
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 DIMENSIONS = 256
 _TENSOR = "embedding.weight"
+_BEFORE_A_WORD, _BYTE_0 = "▁", "<0x00>"
 
 
 @cache
@@ -51,43 +57,67 @@ def _embedding() -> tuple[np.ndarray[Any, Any], Any]:
     return table, 1024 / largest.astype(np.float32)
 
 
-def _token_vectors(ids: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.int16]]:
-    """The vectors of tokens, in steps of 1/1024 of the largest component."""
-    table, scale = _embedding()
-    seen, places = np.unique(ids, return_inverse=True)
-    return np.round(table[seen].astype(np.float32) * scale).astype(np.int16)[places]
+def _in_steps(vectors: NDArray[np.float16]) -> NDArray[np.int16]:
+    """Vectors of tokens in steps of 1/1024 of the largest component of all."""
+    return np.round(vectors.astype(np.float32) * _embedding()[1]).astype(np.int16)
 
 
-class _Kept:
-    """Vectors told before: what is said tonight is said in the same words again and again."""
-
-    def __init__(self) -> None:
-        self.places: dict[str, int] = {}
-        self.vectors = np.zeros((0, DIMENSIONS), np.int16)
-
-
-_kept = _Kept()
-_MOST_KEPT = 100_000  # 50 MB
-
-
-def word_vectors(words: pl.Series) -> np.ndarray[Any, np.dtype[np.int16]]:
+class _WordLlama:
     """The vector of each word: the sum of the vectors of its tokens. Common words have short ones."""
-    listed, places = words.to_list(), _kept.places
-    new = [word for word in dict.fromkeys(listed) if word not in places]
-    if len(places) + len(new) > _MOST_KEPT:
-        return _told(listed)
-    if new:
-        _kept.vectors = np.concatenate([_kept.vectors, _told(new)])
-        places.update(zip(new, range(len(places), len(places) + len(new)), strict=True))
-    return _kept.vectors[np.fromiter((places[word] for word in listed), np.int64, len(listed))]
+
+    def __call__(self, words: pl.Series) -> NDArray[np.int16]:
+        """Words x 256."""
+        if not len(words):
+            return np.zeros((0, DIMENSIONS), np.int16)
+        tokens, ends = self._tokenized(words.to_list())
+        known, column = np.unique(tokens, return_inverse=True)
+        counts = sp.csr_array((np.ones(len(tokens), np.int32), column, ends), shape=(len(words), len(known)))
+        return (counts @ _in_steps(_embedding()[0][known]).astype(np.int32)).clip(-32767, 32767).astype(np.int16)
+
+    @cached_property
+    def table(self) -> NDArray[np.int16]:
+        """The vectors of the tokens, in steps of 1/1024 of the largest component."""
+        return _in_steps(_embedding()[0])
+
+    def tokens(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Tokens of words, end to end, and 0 and where each word's end; the words are UTF-8, with ends alike."""
+        loops: Any = kernel("byte_pairs_kernel")
+        if loops is None:
+            return self._tokenized([bytes(text[at:end]).decode() for at, end in pairwise(ends.tolist())])
+        found = np.empty(len(text) + len(ends), np.int32)
+        found_ends = np.zeros(len(ends), np.int64)
+        done = 0
+        while True:
+            done = loops.tokens_of(text, ends, done, *self._merges, found, found_ends)
+            if done == len(ends) - 1:
+                return found[: found_ends[-1]], found_ends
+            # one word of many letters, for which the loop would take long
+            own, _ = self._tokenized([bytes(text[ends[done] : ends[done + 1]]).decode()])
+            found_ends[done + 1] = found_ends[done] + len(own)
+            found[found_ends[done] : found_ends[done + 1]] = own
+            done += 1
+
+    def _tokenized(self, words: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        found = [word.ids for word in _tokenizer().encode_batch(words, add_special_tokens=False)]
+        ends = np.cumsum([0, *map(len, found)])
+        return np.fromiter(chain.from_iterable(found), np.int32, ends[-1]), ends
+
+    @cached_property
+    def _merges(self) -> tuple[Any, ...]:
+        """What `byte_pairs_kernel.tokens_of` needs to know of the tokenizer."""
+        model = orjson.loads(_tokenizer().to_str())["model"]
+        places: dict[str, int] = model["vocab"]
+        characters = np.full(0x110000, -1, np.int32)
+        for token, place in places.items():
+            if len(token) == 1:
+                characters[ord(token)] = place
+        merges: list[list[str]] = model["merges"]
+        pairs = np.array([places[left] << 32 | places[right] for left, right in merges])
+        merged = np.array([places[left + right] for left, right in merges], np.int32)
+        slots = np.full(2 ** int(2 * len(pairs)).bit_length(), -1)
+        loops: Any = kernel("byte_pairs_kernel")
+        loops.pairs_placed(pairs, slots)
+        return characters, np.int32(places[_BEFORE_A_WORD]), np.int32(places[_BYTE_0]), pairs, merged, slots
 
 
-def _told(words: list[str]) -> np.ndarray[Any, np.dtype[np.int16]]:
-    out = np.zeros((len(words), DIMENSIONS), np.int32)
-    if words:
-        encoded = _tokenizer().encode_batch_fast(words, add_special_tokens=False)
-        ids = [word.ids for word in encoded]
-        sizes = list(map(len, ids))
-        flat = np.fromiter(chain.from_iterable(ids), np.int64, sum(sizes))
-        np.add.at(out, np.repeat(np.arange(len(words)), sizes), _token_vectors(flat).astype(np.int32))
-    return out.clip(-32767, 32767).astype(np.int16)
+word_vectors = _WordLlama()

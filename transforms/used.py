@@ -103,9 +103,10 @@ def _plainly(
 def _compiled(
     asked: pl.DataFrame, pool: pl.DataFrame, word_vectors: WordVectors, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
-    from slowwave.transforms.used_compiled import can_compile, touched_candidates
+    from slowwave.transforms.used_compiled import compilable, touched_candidates
 
-    if not can_compile(word_vectors):
+    token_vectors = compilable(word_vectors)
+    if token_vectors is None:
         yield from _plainly(asked, pool, word_vectors, params)
         return
     places = (
@@ -119,7 +120,7 @@ def _compiled(
     shared = pool.filter("is_global").join(days, on="day").with_columns(pl.lit(None, pl.UInt32).alias("project_at"))
     memories = PoolArrays(pl.concat([own, shared.select(own.columns)]))
     numbered = Asked(asked.join(places, on=["project", "day"]))
-    for found in touched_candidates(numbered, memories, word_vectors, params):
+    for found in touched_candidates(numbered, memories, token_vectors, params):
         score = _score(found.odds)
         sure = score >= round(params.threshold * STEPS)
         yield pl.DataFrame(

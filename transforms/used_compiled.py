@@ -23,14 +23,19 @@ from slowwave.transforms.used_pool import uncapitalised
 from slowwave.transforms.used_pool_arrays import Asked, PoolArrays
 from slowwave.transforms.used_vocabulary import DIMENSIONS, Vocabulary, roomy
 from slowwave.transforms.used_words import ONE, Integers
-from slowwave.transforms.word_vectors import WordVectors
+from slowwave.transforms.word_vectors import TokenVectors, WordVectors
 
-KERNELS = ("used_words_kernel", "used_pool_kernel", "used_likeness_kernel", "used_texts_kernel", "used_odds_kernel")
+KERNELS = tuple(
+    f"{name}_kernel"
+    for name in ("byte_pairs", "used_forms", "used_words", "used_pool", "used_likeness", "used_texts", "used_odds")
+)
 # Text whose words are counted at once; words kept from one such part to the next (1 kB each).
 _BYTES_AT_ONCE = 4 * 2**20
 _WORDS_KEPT = 200_000
 _MOST_WORDS = 48
 _ROOM = 1024
+# Products of tokens with the words of a project's memories that are kept (2 bytes each).
+_PRODUCTS = 16 * 2**20
 _SIDES = 5
 _NOT_TOUCHED = -(2**62)
 
@@ -44,24 +49,26 @@ class Found:
     odds: Integers
 
 
-def can_compile(word_vectors: WordVectors) -> bool:
-    """Whether the loops can be had, and are made for such vectors."""
-    return all(kernel(name) for name in KERNELS) and word_vectors(pl.Series(["a"])).shape[1] == DIMENSIONS
+def compilable(word_vectors: WordVectors) -> TokenVectors | None:
+    """The same, if the loops can be had and are made for such vectors."""
+    if not isinstance(word_vectors, TokenVectors) or not all(kernel(name) for name in KERNELS):
+        return None
+    return word_vectors if word_vectors.table.shape[1] == DIMENSIONS else None
 
 
 def touched_candidates(
-    asked: Asked, pool: PoolArrays, word_vectors: WordVectors, params: UsedParams
+    asked: Asked, pool: PoolArrays, token_vectors: TokenVectors, params: UsedParams
 ) -> Iterator[Found]:
     """Of each interaction the nearest memories that its answer touches."""
-    idle = _idle(word_vectors)
-    comparison = idle.pop() if idle else _Comparison(word_vectors)
+    idle = _idle(token_vectors)
+    comparison = idle.pop() if idle else _Comparison(token_vectors)
     yield from comparison.of(asked, pool, params)
     # one that failed is not used again
     idle.append(comparison)
 
 
 @cache
-def _idle(word_vectors: WordVectors) -> list[_Comparison]:  # noqa: ARG001 - the key
+def _idle(token_vectors: TokenVectors) -> list[_Comparison]:  # noqa: ARG001 - the key
     """Comparisons that wait for work: what they keep saves time and changes nothing."""
     return []
 
@@ -69,9 +76,8 @@ def _idle(word_vectors: WordVectors) -> list[_Comparison]:  # noqa: ARG001 - the
 class _Comparison:
     """Words met, and what is kept of the project at hand."""
 
-    def __init__(self, word_vectors: WordVectors) -> None:
-        self._word_vectors = word_vectors
-        self._words: Any = kernel("used_words_kernel")
+    def __init__(self, token_vectors: TokenVectors) -> None:
+        self._token_vectors = token_vectors
         self._pools: Any = kernel("used_pool_kernel")
         self._likeness: Any = kernel("used_likeness_kernel")
         self._texts: Any = kernel("used_texts_kernel")
@@ -81,9 +87,9 @@ class _Comparison:
 
     def _begin(self) -> None:
         """Forget everything."""
-        self._vocabulary = Vocabulary(self._word_vectors, self._words)
+        self._vocabulary = Vocabulary(self._token_vectors)
         self._by_word = _ByWord()
-        self._columns = _Columns()
+        self._columns = _Columns(len(self._token_vectors.table))
         self._contents = _Contents(0)
         self._pool: _Pool | None = None
         self._project = -1
@@ -174,11 +180,14 @@ class _Comparison:
         done = 0
         while True:
             done = self._likeness.compared_words(
-                places, done, columns.count, columns.words, vocabulary.vectors, vocabulary.scale, vocabulary.grams,
+                places, done, columns.count, columns.words, vocabulary.vectors, vocabulary.scale, vocabulary.largest,
+                vocabulary.tokens, vocabulary.token_ends, self._token_vectors.table, vocabulary.grams,
                 vocabulary.gram_counts, vocabulary.gram_ends, vocabulary.gram_length, columns.sides, columns.lengths,
                 columns.newest, columns.node_next, columns.node_column, columns.node_count, columns.era,
+                columns.token_era, columns.token_row, columns.token_done, columns.rows,
                 words.era_of, words.done_of, words.newest_part, columns.part_next, columns.part_begin,
                 columns.part_end, columns.entry_column, columns.entry_value, columns.entries, columns.shared,
+                columns.touched, columns.products,
             )  # fmt: skip
             if done == len(places):
                 return
@@ -270,7 +279,7 @@ class _ByWord:
 class _Columns:
     """Words of the project's memories that are compared, and what is like them."""
 
-    def __init__(self) -> None:
+    def __init__(self, tokens: int) -> None:
         self.words = np.zeros(0, np.int32)
         self.weights = np.zeros(0, np.int64)
         self.is_name = np.zeros(0, bool)
@@ -279,7 +288,12 @@ class _Columns:
         self.shared = np.zeros(0, np.int64)
         self.noted = np.zeros((0, 8), np.int64)
         self.touched = np.zeros(0, np.int32)
+        self.products = np.zeros(0, np.int32)
         self._by_column = tuple(vars(self))
+        self.rows = np.zeros((0, 0), np.int16)
+        self.token_era = np.zeros(tokens, np.int32)
+        self.token_row = np.zeros(tokens, np.int32)
+        self.token_done = np.zeros(tokens, np.int32)
         self.newest = np.full(GRAMS, -1, np.int32)
         self.node_next = np.zeros(0, np.int32)
         self.node_column = np.zeros(0, np.int32)
@@ -296,13 +310,17 @@ class _Columns:
         self.count = 0
         self.era += 1
         self.nodes = np.zeros(1, np.int64)
-        self.entries = np.zeros(2, np.int64)
+        self.entries = np.zeros(3, np.int64)
 
     def make_room(self, columns: int) -> None:
         """For so many columns."""
         if columns > len(self.words):
+            room = max(columns, 2 * len(self.words))
             for name in self._by_column:
-                setattr(self, name, roomy(getattr(self, name), max(columns, 2 * len(self.words))))
+                setattr(self, name, roomy(getattr(self, name), room))
+            filled = self.rows[: self.entries[2]]
+            self.rows = np.empty((max(_PRODUCTS // room, len(filled)), room), np.int16)
+            self.rows[: len(filled), : filled.shape[1]] = filled
 
     def make_nodes(self, vocabulary: Vocabulary, first: int) -> None:
         """For the n-grams of the columns from `first` on."""

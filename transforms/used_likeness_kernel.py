@@ -1,6 +1,6 @@
 """How alike the words of answers and of memories are: `used_words.word_likeness`, compiled."""
 
-# ruff: noqa: ANN001, ANN201, C901, PLR0912, PLR2004 - a signature says the types; a loop calls nothing
+# ruff: noqa: ANN001, ANN201, ANN202, C901, PLR0912, PLR0915, PLR1702, PLR2004, RUF100 - see the signatures; one loop
 # pyright: reportMissingParameterType=false
 
 from __future__ import annotations
@@ -13,6 +13,17 @@ DIMENSIONS = 256
 _ONE = 256
 _UNLIKE = 128
 _STEP = np.float32(256 / 2000**2)
+_SQUARE = 2000.0**2
+# A product of less than 128.5 steps is unlike, if there is no n-gram in common.
+_ENOUGH = 2_007_000
+# Rounded, each of 256 components is off by up to a half: together 8 times the length of the other direction.
+_SLACK = 16_200.0
+_LEAST = -(2**31)
+# Vectors of words may be cut off there; so many tokens are few.
+_CLIPPED, _MOST_TOKENS = 32_767, 60
+_BLOCK = 64
+# Products of tokens are kept in steps of 1024.
+_SHIFT = 10
 
 
 @compiled(
@@ -69,26 +80,35 @@ def columns_dropped(count, columns, grams, gram_ends, newest):
 
 
 @compiled(
-    "int64(int32[::1], int64, int64, int32[::1], int16[:, ::1], float64[::1], int32[::1], int32[::1], int64[::1],"
-    " float64[::1], int16[:, ::1], float64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int64,"
+    "int64(int32[::1], int64, int64, int32[::1], int16[:, ::1], float64[::1], int64[::1], int32[::1], int64[::1],"
+    " int16[:, ::1], int32[::1], int32[::1], int64[::1], float64[::1], int16[:, ::1], float64[::1], int32[::1],"
+    " int32[::1], int32[::1], int32[::1], int64, int32[::1], int32[::1], int32[::1], int16[:, ::1],"
     " int32[::1], int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int64[::1],"
-    " int64[::1])"
+    " int64[::1], int32[::1], int32[::1])"
 )
 def compared_words(
-    words, first, total, columns, vectors, scale, grams, counts, gram_ends,
-    lengths, sides, column_lengths, newest, node_next, node_column, node_count, era,
+    words, first, total, columns, vectors, scale, largest, tokens, token_ends,
+    table, grams, counts, gram_ends, lengths, sides, column_lengths, newest,
+    node_next, node_column, node_count, era, token_era, token_row, token_done, rows,
     era_of, done_of, newest_part, part_next, part_begin, part_end, entry_column, entry_value, state,
-    shared,
+    shared, touched, products,
 ):  # fmt: skip
     """Compare words with the columns they were not compared with; returns the first for which there is no room.
+
+    The product of a word's direction with a column's is first estimated from products of the word's tokens, which many
+    words share: what rounding did to the direction changes it by at most 8 lengths. Where that may matter it is taken.
 
     Args:
         words: places of words; more than once is once.
         first: the first of them to compare.
         total: number of columns.
-        columns: as for `columns_added`; so are all up to `node_count`.
+        columns: as for `columns_added`; so are all up to `node_count` that it knows.
         vectors: by word.
         scale: by word.
+        largest: by word, the largest component of its vector.
+        tokens: of words, end to end.
+        token_ends: by word.
+        table: vectors of tokens.
         grams: of words.
         counts: of n-grams.
         gram_ends: by word.
@@ -100,6 +120,10 @@ def compared_words(
         node_column: by node.
         node_count: by node.
         era: what is noted under another era is void.
+        token_era: by token.
+        token_row: by token, its row of `rows`, -1: met once, -2: never.
+        token_done: by token, the columns that its row holds.
+        rows: products of tokens with columns, in steps of 1024.
         era_of: by word.
         done_of: by word, the columns it was compared with.
         newest_part: by word, its newest run of entries, or -1.
@@ -108,8 +132,10 @@ def compared_words(
         part_end: by run, the entry after its last.
         entry_column: by entry, a column whose word is like the word.
         entry_value: by entry, how much, 1-256.
-        state: numbers of runs and of entries.
-        shared: zeros, by column: room to work in.
+        state: numbers of runs, of entries and of rows.
+        shared: zeros, by column: room to work in; so are the next two.
+        touched: by column.
+        products: by column.
     """
     side = np.empty(DIMENSIONS, np.int16)
     parts, entries = state[0], state[1]
@@ -119,36 +145,110 @@ def compared_words(
             era_of[word] = era
             done_of[word] = 0
             newest_part[word] = -1
-        start = done_of[word]
+        start = np.int64(done_of[word])
         if start == total:
             continue
         if parts == len(part_next) or entries + total - start > len(entry_column):
             state[0], state[1] = parts, entries
             return nth
+        token_first, token_last = token_ends[word], token_ends[word + 1]
+        new, unmet = 0, 0
+        for at in range(token_first, token_last):
+            token = tokens[at]
+            if token_era[token] != era:
+                token_era[token] = era
+                token_row[token] = -2
+            new += token_row[token] < 0
+            unmet += token_row[token] == -2
+        is_single = token_last == token_first + 1
+        is_estimated = (
+            token_last - token_first <= _MOST_TOKENS
+            and largest[word] < _CLIPPED
+            and state[2] + new <= len(rows)
+            and total <= rows.shape[1]
+            and (unmet == 0 or (new == 1 and not is_single))
+        )
+        for at in range(token_first, token_last):
+            if token_row[tokens[at]] == -2:
+                token_row[tokens[at]] = -1
         for at in range(DIMENSIONS):
             side[at] = np.int16(np.rint(vectors[word, at] * scale[word]))
+        if is_estimated:
+            products[start:total] = 0
+            for place in range(token_first, token_last):
+                token = tokens[place]
+                if token_row[token] < 0:
+                    token_row[token] = state[2]
+                    token_done[token] = 0
+                    state[2] += 1
+                row = np.int64(token_row[token])
+                for column in range(token_done[token], total):
+                    alike = np.int32(0)
+                    for at in range(DIMENSIONS):
+                        alike = np.int32(alike + np.int32(table[token, at]) * np.int32(sides[column, at]))
+                    rows[row, column] = np.int16(min(max(alike >> _SHIFT, -32768), 32767))
+                token_done[token] = total
+                for column in range(start, total):
+                    products[column] += np.int32(rows[row, column])
+            # what shifting lost is at most one step for each token
+            factor = scale[word] * 2**_SHIFT
+            slack = _SLACK + factor * (token_last - token_first)
+        else:
+            for column in range(start, total):
+                alike = np.int32(0)
+                for at in range(DIMENSIONS):
+                    alike = np.int32(alike + np.int32(side[at]) * np.int32(sides[column, at]))
+                products[column] = alike
+            factor, slack = 1.0, 0.0
+        # columns that share an n-gram, then those whose product alone suffices
+        found = 0
         for at in range(gram_ends[word], gram_ends[word + 1]):
             node = newest[grams[at]]
-            count = counts[at]
+            count = np.int64(counts[at])
             while node >= 0 and node_column[node] >= start:
-                shared[node_column[node]] += count * node_count[node]
+                column = node_column[node]
+                if shared[column] == 0:
+                    touched[found] = column
+                    found += 1
+                shared[column] += count * node_count[node]
                 node = node_next[node]
+        kept = 0
+        for at in range(found):
+            column = touched[at]
+            stem = shared[column] * (_ONE / (lengths[word] * column_lengths[column])) + 1
+            most = max(products[column] * factor + slack, 0.0) * (_ONE / _SQUARE) + 1
+            if most * most + stem * stem > _UNLIKE * _UNLIKE:
+                touched[kept] = column
+                kept += 1
+            else:
+                shared[column] = 0
+            products[column] = _LEAST
+        least = np.int64(np.floor((_ENOUGH - slack) / factor))
+        begin = start
+        while begin < total:
+            end = min(begin + _BLOCK, total)
+            highest = np.int32(_LEAST)
+            for column in range(begin, end):
+                highest = max(highest, products[column])
+            if highest >= least:
+                for column in range(begin, end):
+                    if products[column] >= least:
+                        touched[kept] = column
+                        kept += 1
+            begin = end
         begin = entries
-        for column in range(start, total):
-            alike = np.int32(0)
-            for at in range(DIMENSIONS):
-                alike = np.int32(alike + np.int32(side[at]) * np.int32(sides[column, at]))
-            both = shared[column]
-            # 128.5 steps: with less, and no n-gram in common, they are unlike
-            if both == 0 and alike < 2_007_000:
-                continue
-            shared[column] = 0
+        for nth_kept in range(kept):
+            column = np.int64(touched[nth_kept])
             if columns[column] == word:
                 squared = _ONE * _ONE
             else:
+                alike = np.int32(0)
+                for at in range(DIMENSIONS):
+                    alike = np.int32(alike + np.int32(side[at]) * np.int32(sides[column, at]))
                 meaning = np.int64(np.rint(np.float32(np.float32(max(alike, 0)) * _STEP)))
-                stem = np.int64(np.rint(both * (_ONE / (lengths[word] * column_lengths[column]))))
+                stem = np.int64(np.rint(shared[column] * (_ONE / (lengths[word] * column_lengths[column]))))
                 squared = meaning * meaning + stem * stem
+            shared[column] = 0
             if squared > _UNLIKE * _UNLIKE:
                 value = np.int64(np.rint(np.sqrt(float(squared))))
                 value = min((value - _UNLIKE) * _ONE // (_ONE - _UNLIKE), _ONE)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from slowwave.transforms.text_terms import WORD, gram_counts
-from slowwave.transforms.used_words import LENGTH, Integers, prominences, word_signs
-from slowwave.transforms.word_vectors import WordVectors
+from slowwave.transforms.compiled import kernel
+from slowwave.transforms.text_terms import WORD
+from slowwave.transforms.used_words import LENGTH, Integers, prominences
+from slowwave.transforms.word_vectors import TokenVectors
 
 DIMENSIONS = 256
 _FIRST_ROOM = 2**14
@@ -27,9 +27,11 @@ class Vocabulary:
     word w are those from `gram_ends[w]` to `gram_ends[w + 1]`.
     """
 
-    def __init__(self, word_vectors: WordVectors, kernels: ModuleType) -> None:
-        self._word_vectors = word_vectors
-        self._kernels = kernels
+    def __init__(self, token_vectors: TokenVectors) -> None:
+        self._token_vectors = token_vectors
+        self._kernels: Any = kernel("used_words_kernel")
+        self._forms: Any = kernel("used_forms_kernel")
+        self._byte_pairs: Any = kernel("byte_pairs_kernel")
         self._slots = np.full(2 * _FIRST_ROOM, -1, np.int32)
         self._hashes = np.zeros(_FIRST_ROOM, np.uint64)
         self._arena = np.zeros(8 * _FIRST_ROOM, np.uint8)
@@ -46,6 +48,8 @@ class Vocabulary:
         self.gram_counts = np.zeros(0, np.int32)
         self.gram_ends = np.zeros(1, np.int64)
         self.gram_length = np.zeros(0)
+        self.tokens = np.zeros(0, np.int32)
+        self.token_ends = np.zeros(1, np.int64)
 
     def __len__(self) -> int:
         return int(self._state[0])
@@ -91,25 +95,27 @@ class Vocabulary:
             room = max(last, 2 * len(self.scale))
             for name in ("vectors", "signs", "scale", "largest", "prominence", "gram_length"):
                 setattr(self, name, roomy(getattr(self, name), room))
-            self.gram_ends = roomy(self.gram_ends, room + 1)
-        words = self.words(first)
-        vectors = self._word_vectors(words)
-        self.vectors[first:last] = vectors
-        self.signs[first:last] = word_signs(words)
+            self.gram_ends, self.token_ends = roomy(self.gram_ends, room + 1), roomy(self.token_ends, room + 1)
+        text = self._arena[self._word_ends[first] : self._word_ends[last]]
+        ends = self._word_ends[first : last + 1] - self._word_ends[first]
+        vectors, signs = self.vectors[first:last], self.signs[first:last]
+        tokens, token_ends = self._token_vectors.tokens(text, ends)
+        self._byte_pairs.token_sums(tokens, token_ends, self._token_vectors.table, vectors)
+        self.tokens = _appended(self.tokens, tokens, int(self.token_ends[first]))
+        self.token_ends[first + 1 : last + 1] = self.token_ends[first] + token_ends[1:]
+        self._forms.hashed_signs(text, ends, signs)
         # as `directions` has it: the squares are whole numbers, and exact
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
         self.scale[first:last] = LENGTH / np.maximum(lengths, 1)
         self.largest[first:last] = np.abs(vectors).max(axis=1)
         self.prominence[first:last] = prominences(lengths)
-        grams = gram_counts(words)
-        begin, end = self.gram_ends[first], self.gram_ends[first] + len(grams.indices)
-        if end > len(self.grams):
-            self.grams, self.gram_counts = (
-                roomy(array, max(int(end), 2 * len(array))) for array in (self.grams, self.gram_counts)
-            )
-        self.grams[begin:end], self.gram_counts[begin:end] = grams.indices, grams.data
-        self.gram_ends[first + 1 : last + 1] = begin + grams.indptr[1:]
-        squares = np.add.reduceat(grams.data.astype(np.int64) ** 2, grams.indptr[:-1])
+        grams, counts = (np.empty(3 * (len(text) + len(ends)), np.int32) for _ in range(2))
+        gram_ends, squares = np.zeros(len(ends), np.int64), np.empty(len(ends) - 1, np.int64)
+        self._forms.counted_grams(text, ends, grams, counts, gram_ends, squares)
+        begin = int(self.gram_ends[first])
+        self.grams = _appended(self.grams, grams[: gram_ends[-1]], begin)
+        self.gram_counts = _appended(self.gram_counts, counts[: gram_ends[-1]], begin)
+        self.gram_ends[first + 1 : last + 1] = begin + gram_ends[1:]
         self.gram_length[first:last] = np.sqrt(squares.astype(np.float64))
         self._formed = last
 
@@ -119,6 +125,14 @@ def roomy(array: NDArray[Any], room: int) -> NDArray[Any]:
     wider = np.zeros((room, *array.shape[1:]), array.dtype)
     wider[: len(array)] = array
     return wider
+
+
+def _appended(array: NDArray[Any], added: NDArray[Any], at: int) -> NDArray[Any]:
+    """The same with others from a place on."""
+    if at + len(added) > len(array):
+        array = roomy(array, max(at + len(added), 2 * len(array)))
+    array[at : at + len(added)] = added
+    return array
 
 
 def _buffers(texts: pl.Series) -> tuple[NDArray[np.uint8], Integers]:
@@ -133,8 +147,9 @@ def _buffers(texts: pl.Series) -> tuple[NDArray[np.uint8], Integers]:
 @cache
 def word_points() -> NDArray[np.bool_]:
     """By code point, whether `WORD` takes it, as Polars says."""
-    points = [chr(point) for point in range(0x110000) if not _SURROGATES[0] <= point < _SURROGATES[1]]
-    taken = pl.select(pl.lit("".join(points)).str.extract_all(WORD).list.join("")).item()
+    points = np.concatenate([np.arange(_SURROGATES[0]), np.arange(_SURROGATES[1], 0x110000)])
+    text = points.astype("<u4").tobytes().decode("utf-32-le")
+    taken = pl.select(pl.lit(text).str.extract_all(WORD).list.join("")).item()
     found = np.zeros(0x110000, bool)
     found[np.frombuffer(taken.encode("utf-32-le"), np.uint32)] = True
     return found

@@ -1,6 +1,6 @@
 """The distinct words of each text, as places in a growing list of words: `text_terms.words`, compiled."""
 
-# ruff: noqa: ANN001, ANN201, C901, PLR0912, PLR0915, PLR2004 - a signature says the types; a loop calls nothing
+# ruff: noqa: ANN001, ANN201, ANN202, C901, PLR0912, PLR0915, PLR2004, RUF100 - see the signatures; one loop
 # pyright: reportMissingParameterType=false
 
 from __future__ import annotations

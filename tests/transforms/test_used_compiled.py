@@ -1,0 +1,202 @@
+"""`used/1` by compiled loops: to the last bit what the plain way says, whatever the texts and however many."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from used_rows import DAY, NOTES, interactions, notes, pool
+
+from slowwave.flows.word_vectors import word_vectors
+from slowwave.transforms import used, used_compiled
+from slowwave.transforms.text_terms import WORD, gram_counts, word_counts
+from slowwave.transforms.used_compiled import compilable
+from slowwave.transforms.used_params import UsedParams
+from slowwave.transforms.used_vocabulary import Vocabulary, word_points
+from slowwave.transforms.used_words import word_forms
+
+ALL = UsedParams(threshold=0.0001)
+STRANGE = [
+    "", " \n", "\u0000", "a\u0301" * 300, "𒀀𒀁", "ﷺ", "İ" * 40, "\u202etxet", "'; DROP TABLE memories; --", "\ud7ff",
+    "ß ẞ", "数据库" * 200, "x", "ΑΣ ας ΟΔΥΣΣΕΥΣ'Γ", "Ⅷ ⅷ ² ½", "a" * 2000, "1234f5678c 10.0.3.7 8443", "naïve café",
+    "переноса строки", "🎉 ok", "ǅ ǆ", "don't DON'T",
+]  # fmt: skip
+WORDS = [word for text in [*NOTES, *STRANGE] for word in text.split()] + [f"w{n}" for n in range(60)]
+texts = st.one_of(
+    st.sampled_from([*STRANGE, *NOTES]),
+    st.text(max_size=40),
+    st.lists(st.sampled_from(WORDS), max_size=90).map(" ".join),
+)
+moments = st.integers(0, 23).map(lambda hour: DAY + timedelta(hours=hour))
+
+
+def both_ways(asked: pl.DataFrame, memories: pl.DataFrame, params: UsedParams = ALL) -> pl.DataFrame:
+    """What is found, the same both ways."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(used, "_COMPILED_BYTES", 2**60)
+        plain = used.used_memories(asked, memories, word_vectors, params)
+        patch.setattr(used, "_COMPILED_BYTES", 0)
+        compiled = used.used_memories(asked, memories, word_vectors, params)
+    columns = plain.columns
+    assert compiled.sort(columns).equals(plain.sort(columns))
+    return plain
+
+
+def drawn_texts(count: int, seed: int, words: int = 40) -> list[str]:
+    """Texts of common and rare words, numbers and names."""
+    chance = random.Random(seed)
+    known = [*WORDS, *("".join(chance.choices("abdegiklmnoprstuvz", k=chance.randint(2, 9))) for _ in range(400))]
+    known += [word.title() for word in known[:100]] + [str(chance.randrange(10_000)) for _ in range(50)]
+    weights = [1 / (place + 3) for place in range(len(known))]
+    return [" ".join(chance.choices(known, weights, k=chance.randint(3, words))) for _ in range(count)]
+
+
+def test_the_loops_can_be_compiled():
+    assert compilable(word_vectors) is not None
+    assert compilable(word_vectors.__call__) is None
+
+
+@given(st.data())
+def test_strange_texts_spans_and_duplicates(data):
+    rows = data.draw(st.lists(st.tuples(texts, texts, texts, st.sampled_from("pq"), moments), max_size=6))
+    asked = [
+        {"interaction_id": f"i{n}", "prompt": p, "response": a, "response_summary": s, "project": q, "occurred_at": at}
+        for n, (p, a, s, q, at) in enumerate(rows)
+    ]
+    held = []
+    for n, text in enumerate(data.draw(st.lists(texts, max_size=40))):
+        start, end = data.draw(moments), data.draw(st.one_of(st.none(), moments))
+        project = data.draw(st.sampled_from(["p", "q", ""]))
+        held.append(
+            {
+                "memory_id": f"m{data.draw(st.integers(0, n))}", "content": text, "project": project,
+                "is_global": not project, "valid_from": start, "valid_until": end,
+            }
+        )  # fmt: skip
+    params = ALL.model_copy(
+        update={
+            "candidates": data.draw(st.sampled_from([1, 2, 5, 32])),
+            "code_points": data.draw(st.sampled_from([100, 20_000])),
+        }
+    )
+    both_ways(interactions(*asked), pool(*held), params)
+
+
+@pytest.mark.parametrize("memories", [0, 1, 31, 32, 33, 1000])
+def test_any_number_of_memories(memories):
+    held = [{"memory_id": f"m{n:04}", "content": text} for n, text in enumerate(drawn_texts(memories, 1, 25))]
+    asked = [
+        {"interaction_id": f"i{n}", "prompt": text, "response": answer}
+        for n, (text, answer) in enumerate(zip(drawn_texts(40, 2), drawn_texts(40, 3, 200), strict=True))
+    ]
+    found = both_ways(interactions(*asked), pool(*held))
+    assert found.is_empty() == (memories == 0)
+
+
+def test_huge_texts_and_memories_of_many_words():
+    long = " ".join(drawn_texts(3000, 4))
+    held = [*notes(), {"memory_id": "long", "content": long[:60_000]}, {"memory_id": "rare", "content": long[-4_000:]}]
+    asked = [
+        {"interaction_id": "a", "response": long},
+        {"interaction_id": "b", "prompt": long[5_000:], "response": "é" * 1_000_000},
+        {"interaction_id": "c", "response": f"{NOTES[0]} {NOTES[3]}"},
+    ]
+    assert both_ways(interactions(*asked), pool(*held)).height
+
+
+def test_days_and_projects_together_are_as_each_alone(monkeypatch):
+    held = pool(
+        *(
+            {"memory_id": f"m{n}", "content": text, "project": "pq"[n % 2], "is_global": n % 7 == 0}
+            for n, text in enumerate(drawn_texts(60, 5, 25))
+        )
+    )
+    asked = interactions(
+        *(
+            {"interaction_id": f"i{n:03}", "response": text, "project": "pqr"[n % 3]}
+            for n, text in enumerate(drawn_texts(90, 6, 120))
+        )
+    )
+    day = (pl.col("interaction_id").str.slice(1).cast(pl.Int64) % 4).alias("day")
+    pools = pl.concat([held.slice(at * 7).with_columns(pl.lit(at, pl.Int64).alias("day")) for at in range(4)])
+    alone = pl.concat(
+        [
+            used.used_memories(of_day.drop("day"), held.slice(at * 7), word_vectors, ALL)
+            for (at,), of_day in asked.with_columns(day).group_by("day")
+        ]
+    )
+    columns = alone.columns
+    monkeypatch.setattr(used, "_COMPILED_BYTES", 0)
+    for size, kept in ((4 * 2**20, 200_000), (2_000, 200_000), (2_000, 0)):
+        monkeypatch.setattr(used_compiled, "_BYTES_AT_ONCE", size)
+        monkeypatch.setattr(used_compiled, "_WORDS_KEPT", kept)
+        together = used.used_memories_by_day(asked.with_columns(day), pools, word_vectors, ALL)
+        assert together.sort(columns).equals(alone.sort(columns))
+
+
+def test_estimates_leave_nothing_out(monkeypatch):
+    """With as few kept products as with many."""
+    held = pool(*({"memory_id": f"m{n}", "content": text} for n, text in enumerate(drawn_texts(50, 7, 25))))
+    asked = interactions(*({"interaction_id": f"i{n}", "response": t} for n, t in enumerate(drawn_texts(60, 8, 120))))
+    many = both_ways(asked, held)
+    monkeypatch.setattr(used_compiled, "_PRODUCTS", 0)
+    used_compiled._idle.cache_clear()
+    assert both_ways(asked, held).equals(many)
+    used_compiled._idle.cache_clear()
+
+
+@given(st.lists(texts, max_size=30))
+def test_words_and_their_forms_are_those_of_the_plain_way(given_texts):
+    series = pl.Series(given_texts, dtype=pl.String)
+    counts = word_counts(series)
+    token_vectors = compilable(word_vectors)
+    assert token_vectors is not None
+    vocabulary = Vocabulary(token_vectors)
+    found, ends = vocabulary.words_of(series)
+    words = vocabulary.words().to_list()
+    assert sorted(words) == counts.words.to_list()
+    for at in range(len(given_texts)):
+        own = {words[place] for place in found[ends[at] : ends[at + 1]]}
+        assert own == {counts.words[int(place)] for place in counts.matrix[[at]].indices}
+        assert len(own) == ends[at + 1] - ends[at]
+    forms = word_forms(pl.Series(words, dtype=pl.String), word_vectors)
+    count = len(words)
+    assert (vocabulary.vectors[:count] == forms.vectors).all()
+    assert (vocabulary.signs[:count] == forms.signs).all()
+    assert (vocabulary.prominence[:count] == forms.prominence).all()
+    sides = np.rint(forms.vectors * vocabulary.scale[:count, None])
+    assert (sides == forms.directions).all()
+    for at in range(count):
+        row = forms.grams[[at]]
+        own = slice(vocabulary.gram_ends[at], vocabulary.gram_ends[at + 1])
+        assert (vocabulary.grams[own] == row.indices).all()
+        assert (vocabulary.gram_counts[own] == row.data).all()
+
+
+def test_what_is_lower_case_stays_as_it_is():
+    """So a word of a lower-cased text is its own lower case, as `gram_counts` takes it to be."""
+    points = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+    lowered = pl.Series(points).str.to_lowercase()
+    assert lowered.str.to_lowercase().equals(lowered)
+    assert (gram_counts(lowered.head(5_000)) != gram_counts(lowered.head(5_000).str.to_lowercase())).nnz == 0
+
+
+def test_words_are_of_the_code_points_that_polars_says():
+    points = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+    said = pl.Series([chr(point) for point in points]).str.contains(f"^{WORD}$").to_numpy()
+    assert (word_points()[points] == said).all()
+
+
+@given(st.lists(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=300), max_size=20))
+def test_tokens_are_those_of_the_tokenizer(words):
+    raw = [word.encode() for word in words]
+    text, ends = np.frombuffer(b"".join(raw), np.uint8).copy(), np.cumsum([0, *map(len, raw)])
+    tokens, token_ends = word_vectors.tokens(text, ends)
+    plain, plain_ends = word_vectors._tokenized(words)
+    assert tokens.tolist() == plain.tolist()
+    assert token_ends.tolist() == plain_ends.tolist()
