@@ -67,7 +67,7 @@ def loaded(arguments: list[str], home: Path) -> set[str]:
         (["schema"], (_READING | {"duckdb", "rich"}) - {"pydantic"}),
         (["schema", "memory_health", "--format", "sql"], (_READING | {"duckdb", "rich"}) - {"pydantic"}),
     ],
-    ids=" ".join,
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
 def test_a_command_that_reads_loads_nothing_slow(arguments: list[str], never: set[str], home: Path) -> None:
     assert loaded(arguments, home) & never == set()
