@@ -21,8 +21,8 @@ from slowwave.transforms.word_vectors import WordVectors
 
 # Scores, and log-odds, are integers in these steps.
 STEPS = 10_000
-# Less text than this is compared before the compiled loops would be loaded.
-_COMPILED_BYTES = 256 * 2**10
+# Less text than this is compared the plain way before the compiled loops would be loaded.
+_COMPILED_BYTES = 512 * 2**10
 _SCHEMA = {"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Int64}
 
 

@@ -35,7 +35,7 @@ _WORDS_KEPT = 200_000
 _MOST_WORDS = 48
 _ROOM = 1024
 # Products of tokens with the words of a project's memories that are kept (2 bytes each).
-_PRODUCTS = 16 * 2**20
+_PRODUCTS = 64 * 2**20
 _SIDES = 5
 _NOT_TOUCHED = -(2**62)
 
@@ -83,10 +83,6 @@ class _Comparison:
         self._texts: Any = kernel("used_texts_kernel")
         self._odds: Any = kernel("used_odds_kernel")
         self._coefficients = np.array(list(COEFFICIENTS.values()))
-        self._begin()
-
-    def _begin(self) -> None:
-        """Forget everything."""
         self._vocabulary = Vocabulary(self._token_vectors)
         self._by_word = _ByWord()
         self._columns = _Columns(len(self._token_vectors.table))
@@ -94,13 +90,19 @@ class _Comparison:
         self._pool: _Pool | None = None
         self._project = -1
 
+    def _begin_anew(self, texts: int) -> None:
+        """Forget every word."""
+        self._leave()
+        self._vocabulary.forget()
+        self._by_word.forget()
+        self._contents = _Contents(texts)
+
     def of(self, asked: Asked, pool: PoolArrays, params: UsedParams) -> Iterator[Found]:
         """See `touched_candidates`."""
         self._contents = _Contents(len(pool.contents))
         for start, stop in asked.parts(_BYTES_AT_ONCE):
             if len(self._vocabulary) > _WORDS_KEPT:
-                self._begin()
-                self._contents = _Contents(len(pool.contents))
+                self._begin_anew(len(pool.contents))
             groups = asked.groups(start, stop)
             documents = [pool.of(group.project, group.day) for group in groups]
             texts = [pool.text[ranks] for ranks, *_ in documents]
@@ -109,16 +111,19 @@ class _Comparison:
             answers, answer_ends = self._vocabulary.words_of(asked.answers[start:stop])
             self._by_word.make_room(len(self._vocabulary.scale))
             part = _Part(prompts, prompt_ends, answers, answer_ends)
-            for group, (ranks, *spans) in zip(groups, documents, strict=True):
-                if not len(ranks):
-                    continue
-                self._enter(group.project, ranks, self._contents.slots[pool.text[ranks]])
-                yield self._found(part, group.start - start, group.stop - start, start, asked, spans, params)
+            slots = [self._contents.slots[own] for own in texts]
+            for nth, (group, (ranks, *spans)) in enumerate(zip(groups, documents, strict=True)):
+                if group.project != self._project or not nth:
+                    same = [own for other, own in zip(groups, slots, strict=True) if other.project == group.project]
+                    self._foresee(group.project, np.unique(np.concatenate(same)))
+                if len(ranks):
+                    self._enter(ranks, slots[nth])
+                    yield self._found(part, group.start - start, group.stop - start, start, asked, spans, params)
         self._leave()
 
     def _leave(self) -> None:
         """Forget the project."""
-        self._clear_pool(forget_columns=True)
+        self._clear_pool()
         columns, vocabulary = self._columns, self._vocabulary
         self._likeness.columns_dropped(
             columns.count, columns.words, vocabulary.grams, vocabulary.gram_ends, columns.newest
@@ -127,19 +132,42 @@ class _Comparison:
         columns.clear()
         self._project = -1
 
-    def _clear_pool(self, *, forget_columns: bool = False) -> None:
+    def _clear_pool(self) -> None:
         if self._pool is not None:
-            known, words = self._pool.known, self._by_word
-            self._pools.forgotten(
-                known, known[-1], words.frequency, words.column_of, int(forget_columns), words.is_plain
-            )
+            self._pools.forgotten(self._pool.known, self._by_word.frequency, self._by_word.is_plain)
             self._pool = None
 
-    def _enter(self, project: int, ranks: Integers, slots: Integers) -> None:
-        """Make ready the memories of a project's day."""
+    def _foresee(self, project: int, slots: Integers) -> None:
+        """Note the words of a project's memories, of all days together: answers are compared with them once."""
         if project != self._project:
             self._leave()
             self._project = project
+        columns, contents, column_of = self._columns, self._contents, self._by_word.column_of
+        sizes = contents.ends[slots + 1] - contents.ends[slots]
+        # of longer ones it is known only when they are weighed
+        slots, sizes = slots[sizes <= _MOST_WORDS], sizes[sizes <= _MOST_WORDS]
+        at = np.repeat(contents.ends[slots] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        words = contents.words[at]
+        new = np.unique(words[column_of[words] < 0])
+        before = columns.count
+        columns.make_room(before + len(new))
+        columns.words[before : before + len(new)] = new
+        column_of[new] = np.arange(before, before + len(new))
+        columns.count += len(new)
+        columns.is_name[before : columns.count] = False
+        self._add_columns(before)
+
+    def _add_columns(self, before: int) -> None:
+        columns, vocabulary = self._columns, self._vocabulary
+        columns.make_nodes(vocabulary, before)
+        self._likeness.columns_added(
+            before, columns.count, columns.words, vocabulary.vectors, vocabulary.scale, vocabulary.grams,
+            vocabulary.gram_counts, vocabulary.gram_ends, vocabulary.gram_length, columns.sides, columns.lengths,
+            columns.newest, columns.nodes, columns.nodes_count,
+        )  # fmt: skip
+
+    def _enter(self, ranks: Integers, slots: Integers) -> None:
+        """Make ready the memories of a project's day."""
         if self._pool is not None and np.array_equal(self._pool.ranks, ranks):
             return
         self._clear_pool()
@@ -167,12 +195,7 @@ class _Comparison:
             columns.is_name, pool.kept, pool.kept_ends, pool.masses, pool.squares, pool.sides,
         )  # fmt: skip
         pool.log_masses = np.log1p(pool.masses / (ONE * 4))
-        columns.make_nodes(vocabulary, before)
-        self._likeness.columns_added(
-            before, columns.count, columns.words, vocabulary.vectors, vocabulary.scale, vocabulary.grams,
-            vocabulary.gram_counts, vocabulary.gram_ends, vocabulary.gram_length, columns.sides, columns.lengths,
-            columns.newest, columns.node_next, columns.node_column, columns.node_count, columns.nodes,
-        )  # fmt: skip
+        self._add_columns(before)
         self._pool = pool
 
     def _compare_words(self, places: NDArray[np.int32]) -> None:
@@ -183,7 +206,7 @@ class _Comparison:
                 places, done, columns.count, columns.words, vocabulary.vectors, vocabulary.scale, vocabulary.largest,
                 vocabulary.tokens, vocabulary.token_ends, self._token_vectors.table, vocabulary.grams,
                 vocabulary.gram_counts, vocabulary.gram_ends, vocabulary.gram_length, columns.sides, columns.lengths,
-                columns.newest, columns.node_next, columns.node_column, columns.node_count, columns.era,
+                columns.newest, columns.nodes, columns.era,
                 columns.token_era, columns.token_row, columns.token_done, columns.rows,
                 words.era_of, words.done_of, words.newest_part, columns.part_next, columns.part_begin,
                 columns.part_end, columns.entry_column, columns.entry_value, columns.entries, columns.shared,
@@ -275,6 +298,12 @@ class _ByWord:
                 setattr(self, name, roomy(array, words))
             self.column_of[had:] = -1
 
+    def forget(self) -> None:
+        """Note nothing."""
+        for array in vars(self).values():
+            array.fill(0)
+        self.column_of.fill(-1)
+
 
 class _Columns:
     """Words of the project's memories that are compared, and what is like them."""
@@ -295,9 +324,7 @@ class _Columns:
         self.token_row = np.zeros(tokens, np.int32)
         self.token_done = np.zeros(tokens, np.int32)
         self.newest = np.full(GRAMS, -1, np.int32)
-        self.node_next = np.zeros(0, np.int32)
-        self.node_column = np.zeros(0, np.int32)
-        self.node_count = np.zeros(0, np.int32)
+        self.nodes = np.zeros((0, 3), np.int32)
         self.part_next = np.zeros(_ROOM, np.int32)
         self.part_begin = np.zeros(_ROOM, np.int64)
         self.part_end = np.zeros(_ROOM, np.int64)
@@ -309,7 +336,7 @@ class _Columns:
         """Drop all."""
         self.count = 0
         self.era += 1
-        self.nodes = np.zeros(1, np.int64)
+        self.nodes_count = np.zeros(1, np.int64)
         self.entries = np.zeros(3, np.int64)
 
     def make_room(self, columns: int) -> None:
@@ -325,10 +352,9 @@ class _Columns:
     def make_nodes(self, vocabulary: Vocabulary, first: int) -> None:
         """For the n-grams of the columns from `first` on."""
         added = self.words[first : self.count]
-        nodes = int(self.nodes[0] + (vocabulary.gram_ends[added + 1] - vocabulary.gram_ends[added]).sum())
-        if nodes > len(self.node_next):
-            for name in ("node_next", "node_column", "node_count"):
-                setattr(self, name, roomy(getattr(self, name), max(nodes, 2 * len(self.node_next))))
+        nodes = int(self.nodes_count[0] + (vocabulary.gram_ends[added + 1] - vocabulary.gram_ends[added]).sum())
+        if nodes > len(self.nodes):
+            self.nodes = roomy(self.nodes, max(nodes, 2 * len(self.nodes)))
 
     def make_entries(self) -> None:
         """For the entries of more words."""
@@ -370,6 +396,6 @@ def _sorted_if_many(words: NDArray[np.int32], ends: Integers, vocabulary: Vocabu
     if not many.any():
         return words
     text = np.repeat(np.arange(len(sizes)), sizes)[many]
-    frame = pl.DataFrame({"text": text, "place": words[many], "word": vocabulary.words().gather(words[many])})
+    frame = pl.DataFrame({"text": text, "place": words[many], "word": vocabulary.words(words[many])})
     words[many] = frame.sort("text", "word")["place"].to_numpy()
     return words

@@ -28,11 +28,11 @@ _SHIFT = 10
 
 @compiled(
     "void(int64, int64, int32[::1], int16[:, ::1], float64[::1], int32[::1], int32[::1], int64[::1], float64[::1],"
-    " int16[:, ::1], float64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int64[::1])"
+    " int16[:, ::1], float64[::1], int32[::1], int32[:, ::1], int64[::1])"
 )
 def columns_added(
     first, last, columns, vectors, scale, grams, counts, gram_ends, lengths,
-    sides, column_lengths, newest, node_next, node_column, node_count, state,
+    sides, column_lengths, newest, nodes, state,
 ):  # fmt: skip
     """Note the columns from `first` to `last`: their directions, and under each n-gram its columns, newest first.
 
@@ -49,9 +49,7 @@ def columns_added(
         sides: by column, filled with directions.
         column_lengths: by column, filled.
         newest: by n-gram, its newest node, or -1.
-        node_next: by node, filled; so are `node_column` and `node_count`.
-        node_column: the column.
-        node_count: how often it has the n-gram.
+        nodes: filled: the next older node, the column, how often it has the n-gram.
         state: number of nodes.
     """
     node = state[0]
@@ -62,9 +60,7 @@ def columns_added(
         column_lengths[column] = lengths[word]
         for at in range(gram_ends[word], gram_ends[word + 1]):
             gram = grams[at]
-            node_column[node] = column
-            node_count[node] = counts[at]
-            node_next[node] = newest[gram]
+            nodes[node, 0], nodes[node, 1], nodes[node, 2] = newest[gram], column, counts[at]
             newest[gram] = node
             node += 1
     state[0] = node
@@ -82,14 +78,14 @@ def columns_dropped(count, columns, grams, gram_ends, newest):
 @compiled(
     "int64(int32[::1], int64, int64, int32[::1], int16[:, ::1], float64[::1], int64[::1], int32[::1], int64[::1],"
     " int16[:, ::1], int32[::1], int32[::1], int64[::1], float64[::1], int16[:, ::1], float64[::1], int32[::1],"
-    " int32[::1], int32[::1], int32[::1], int64, int32[::1], int32[::1], int32[::1], int16[:, ::1],"
+    " int32[:, ::1], int64, int32[::1], int32[::1], int32[::1], int16[:, ::1],"
     " int32[::1], int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int64[::1],"
     " int64[::1], int32[::1], int32[::1])"
 )
 def compared_words(
     words, first, total, columns, vectors, scale, largest, tokens, token_ends,
     table, grams, counts, gram_ends, lengths, sides, column_lengths, newest,
-    node_next, node_column, node_count, era, token_era, token_row, token_done, rows,
+    nodes, era, token_era, token_row, token_done, rows,
     era_of, done_of, newest_part, part_next, part_begin, part_end, entry_column, entry_value, state,
     shared, touched, products,
 ):  # fmt: skip
@@ -102,7 +98,7 @@ def compared_words(
         words: places of words; more than once is once.
         first: the first of them to compare.
         total: number of columns.
-        columns: as for `columns_added`; so are all up to `node_count` that it knows.
+        columns: as for `columns_added`; so are all up to `nodes` that it knows.
         vectors: by word.
         scale: by word.
         largest: by word, the largest component of its vector.
@@ -116,9 +112,7 @@ def compared_words(
         sides: by column.
         column_lengths: by column.
         newest: by n-gram.
-        node_next: by node.
-        node_column: by node.
-        node_count: by node.
+        nodes: see there.
         era: what is noted under another era is void.
         token_era: by token.
         token_row: by token, its row of `rows`, -1: met once, -2: never.
@@ -171,8 +165,7 @@ def compared_words(
         for at in range(token_first, token_last):
             if token_row[tokens[at]] == -2:
                 token_row[tokens[at]] = -1
-        for at in range(DIMENSIONS):
-            side[at] = np.int16(np.rint(vectors[word, at] * scale[word]))
+        is_formed = False
         if is_estimated:
             products[start:total] = 0
             for place in range(token_first, token_last):
@@ -188,12 +181,17 @@ def compared_words(
                         alike = np.int32(alike + np.int32(table[token, at]) * np.int32(sides[column, at]))
                     rows[row, column] = np.int16(min(max(alike >> _SHIFT, -32768), 32767))
                 token_done[token] = total
-                for column in range(start, total):
-                    products[column] += np.int32(rows[row, column])
+                # counted from 0, or the loop is not vectorised
+                line, sums = rows[row, start:total], products[start:total]
+                for at in range(len(sums)):
+                    sums[at] = np.int32(sums[at] + np.int32(line[at]))
             # what shifting lost is at most one step for each token
             factor = scale[word] * 2**_SHIFT
             slack = _SLACK + factor * (token_last - token_first)
         else:
+            for at in range(DIMENSIONS):
+                side[at] = np.int16(np.rint(vectors[word, at] * scale[word]))
+            is_formed = True
             for column in range(start, total):
                 alike = np.int32(0)
                 for at in range(DIMENSIONS):
@@ -205,37 +203,40 @@ def compared_words(
         for at in range(gram_ends[word], gram_ends[word + 1]):
             node = newest[grams[at]]
             count = np.int64(counts[at])
-            while node >= 0 and node_column[node] >= start:
-                column = node_column[node]
+            while node >= 0 and nodes[node, 1] >= start:
+                column = nodes[node, 1]
                 if shared[column] == 0:
                     touched[found] = column
                     found += 1
-                shared[column] += count * node_count[node]
-                node = node_next[node]
+                shared[column] += count * nodes[node, 2]
+                node = nodes[node, 0]
         kept = 0
         for at in range(found):
             column = touched[at]
-            stem = shared[column] * (_ONE / (lengths[word] * column_lengths[column])) + 1
-            most = max(products[column] * factor + slack, 0.0) * (_ONE / _SQUARE) + 1
-            if most * most + stem * stem > _UNLIKE * _UNLIKE:
+            # at most one step more than either will be; without dividing, which takes long
+            length = lengths[word] * column_lengths[column]
+            stem = _ONE * shared[column] + length
+            most = (max(products[column] * factor + slack, 0.0) * (_ONE / _SQUARE) + 1) * length
+            if most * most + stem * stem > _UNLIKE * _UNLIKE * length * length:
                 touched[kept] = column
                 kept += 1
             else:
                 shared[column] = 0
             products[column] = _LEAST
         least = np.int64(np.floor((_ENOUGH - slack) / factor))
-        begin = start
-        while begin < total:
-            end = min(begin + _BLOCK, total)
+        for begin in range(start, total, _BLOCK):
+            block = products[begin : min(begin + _BLOCK, total)]
             highest = np.int32(_LEAST)
-            for column in range(begin, end):
-                highest = max(highest, products[column])
+            for at in range(len(block)):
+                highest = max(highest, block[at])
             if highest >= least:
-                for column in range(begin, end):
-                    if products[column] >= least:
-                        touched[kept] = column
+                for at in range(len(block)):
+                    if block[at] >= least:
+                        touched[kept] = begin + at
                         kept += 1
-            begin = end
+        if kept and not is_formed:
+            for at in range(DIMENSIONS):
+                side[at] = np.int16(np.rint(vectors[word, at] * scale[word]))
         begin = entries
         for nth_kept in range(kept):
             column = np.int64(touched[nth_kept])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -10,7 +12,7 @@ class UsedParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    method: str = "used/1"
+    method: Literal["used/1"] = "used/1"
     threshold: float = Field(default=0.7, gt=0, le=1, description="Least estimated probability that counts as use.")
     min_words: int = Field(default=3, ge=1, description="A memory of fewer words is not looked for.")
     code_points: int = Field(

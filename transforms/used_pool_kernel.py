@@ -84,15 +84,12 @@ def weighed(rarity, prominence):
     return max(np.int64(np.rint(rarity * prominence)), 1)
 
 
-@compiled("void(int32[::1], int64, int32[::1], int32[::1], int64, boolean[::1])")
-def forgotten(known, known_count, frequency, column_of, columns_count, is_plain):
-    """Undo what `prepared` noted by word, of the memories before; with `columns_count` 0 their columns stay."""
-    for nth in range(known_count):
-        word = known[nth]
-        frequency[word] = 0
-        is_plain[word] = False
-        if columns_count:
-            column_of[word] = -1
+@compiled("void(int32[::1], int32[::1], boolean[::1])")
+def forgotten(known, frequency, is_plain):
+    """Undo what `prepared` noted by word, of the memories before."""
+    for nth in range(known[len(known) - 1]):
+        frequency[known[nth]] = 0
+        is_plain[known[nth]] = False
 
 
 @compiled(

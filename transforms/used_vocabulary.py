@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,11 +70,18 @@ class Vocabulary:
         self._form()
         return found[: found_ends[-1]], found_ends
 
-    def words(self, first: int = 0) -> pl.Series:
-        """The words themselves, from a place on."""
-        ends = self._word_ends[first : len(self) + 1].tolist()
-        held = self._arena[ends[0] : ends[-1]].tobytes()
-        return pl.Series([held[at - ends[0] : end - ends[0]].decode() for at, end in pairwise(ends)], dtype=pl.String)
+    def words(self, places: NDArray[np.int32]) -> pl.Series:
+        """The words at these places."""
+        begins, ends = self._word_ends[places].tolist(), self._word_ends[places + 1].tolist()
+        found = [bytes(self._arena[at:end]).decode() for at, end in zip(begins, ends, strict=True)]
+        return pl.Series(found, dtype=pl.String)
+
+    def forget(self) -> None:
+        """Begin anew, with the room there is."""
+        self._state[:] = 0
+        self._slots.fill(-1)
+        self._seen.fill(0)
+        self._formed = 0
 
     def _make_room(self, size: int) -> None:
         words = max(2 * len(self._hashes), len(self) + size)

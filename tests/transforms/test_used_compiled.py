@@ -23,7 +23,11 @@ from slowwave.transforms.used_words import word_forms
 ALL = UsedParams(threshold=0.0001)
 STRANGE = [
     "", " \n", "\u0000", "a\u0301" * 300, "𒀀𒀁", "ﷺ", "İ" * 40, "\u202etxet", "'; DROP TABLE memories; --", "\ud7ff",
+<<<<<<< ours
     "ß ẞ", "数据库" * 200, "x", "ΑΣ ας ΟΔΥΣΣΕΥΣ'Γ", "Ⅷ ⅷ ² ½", "a" * 2000, "1234f5678c 10.0.3.7 8443", "naïve café",
+=======
+    "ß ẞ", "数据库" * 200, "x", "ΑΣ ας ΟΔΥΣΣΕΥΣ'Δ", "Ⅷ ⅷ ² ½", "a" * 2000, "1234f5678c 10.0.3.7 8443", "naïve café",
+>>>>>>> theirs
     "переноса строки", "🎉 ok", "ǅ ǆ", "don't DON'T",
 ]  # fmt: skip
 WORDS = [word for text in [*NOTES, *STRANGE] for word in text.split()] + [f"w{n}" for n in range(60)]
@@ -109,30 +113,38 @@ def test_huge_texts_and_memories_of_many_words():
     assert both_ways(interactions(*asked), pool(*held)).height
 
 
-def test_days_and_projects_together_are_as_each_alone(monkeypatch):
+@pytest.mark.parametrize("is_growing", [True, False])
+def test_days_and_projects_together_are_as_each_alone(monkeypatch, is_growing):
     held = pool(
         *(
-            {"memory_id": f"m{n}", "content": text, "project": "pq"[n % 2], "is_global": n % 7 == 0}
+            {"memory_id": f"m{n}", "content": text.title(), "project": "pq"[n % 2], "is_global": n % 7 == 0}
             for n, text in enumerate(drawn_texts(60, 5, 25))
         )
     )
     asked = interactions(
         *(
-            {"interaction_id": f"i{n:03}", "response": text, "project": "pqr"[n % 3]}
+            {"interaction_id": f"i{n:03}", "response": text, "project": "qpr"[n % 3]}
             for n, text in enumerate(drawn_texts(90, 6, 120))
         )
     )
     day = (pl.col("interaction_id").str.slice(1).cast(pl.Int64) % 4).alias("day")
-    pools = pl.concat([held.slice(at * 7).with_columns(pl.lit(at, pl.Int64).alias("day")) for at in range(4)])
+    of_days = [held.head(15 * at) if is_growing else held.slice(at * 7) for at in range(4)]
     alone = pl.concat(
         [
-            used.used_memories(of_day.drop("day"), held.slice(at * 7), word_vectors, ALL)
+            used.used_memories(of_day.drop("day"), of_days[at], word_vectors, ALL)
             for (at,), of_day in asked.with_columns(day).group_by("day")
         ]
     )
     columns = alone.columns
+    pools = pl.concat([of_day.with_columns(pl.lit(at, pl.Int64).alias("day")) for at, of_day in enumerate(of_days)])
     monkeypatch.setattr(used, "_COMPILED_BYTES", 0)
-    for size, kept in ((4 * 2**20, 200_000), (2_000, 200_000), (2_000, 0)):
+    # parts end within a day, after it, and where words are forgotten
+    for size, kept in (
+        (4 * 2**20, 200_000),
+        (1, 200_000),
+        (2_000, 0),
+        *((size, 200_000) for size in range(2_000, 9_000, 700)),
+    ):
         monkeypatch.setattr(used_compiled, "_BYTES_AT_ONCE", size)
         monkeypatch.setattr(used_compiled, "_WORDS_KEPT", kept)
         together = used.used_memories_by_day(asked.with_columns(day), pools, word_vectors, ALL)
@@ -158,7 +170,7 @@ def test_words_and_their_forms_are_those_of_the_plain_way(given_texts):
     assert token_vectors is not None
     vocabulary = Vocabulary(token_vectors)
     found, ends = vocabulary.words_of(series)
-    words = vocabulary.words().to_list()
+    words = vocabulary.words(np.arange(len(vocabulary), dtype=np.int32)).to_list()
     assert sorted(words) == counts.words.to_list()
     for at in range(len(given_texts)):
         own = {words[place] for place in found[ends[at] : ends[at + 1]]}
