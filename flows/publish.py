@@ -22,7 +22,7 @@ from slowwave.flows.learning import learned_from
 from slowwave.flows.plan import DayPlan, Plan
 from slowwave.flows.published import current_run
 from slowwave.flows.run import Run, one_row
-from slowwave.flows.serving import Finding, ServingFile, table_hash
+from slowwave.flows.serving import Finding, ServingFile, fetched, table_hash
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.evidence_tables import DayInputs, MemoryReferences
 from slowwave.transforms.landed_days import landed_days
@@ -67,6 +67,12 @@ FROM (
     GROUP BY memory_id
 )
 """
+_ELIGIBLE_SCHEMA = {
+    "memory_id": pl.String,
+    "eligible_count": pl.Int64,
+    "touched_day": pl.Int64,
+    "eligible_since_touch": pl.Int64,
+}
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ def _published(
         taught = learned_from(run, plan)
     graded = pl.concat([taught.tables[Scorecard].select(use.scores.columns), use.scores])
     for table, rows in {**taught.tables, **use.tables, Scorecard: graded}.items():
-        serving.create(table, _stamped(run, plan, rows.lazy()))
+        serving.replace(table, _stamped(run, plan, rows.lazy()))
     run.progress("publish", 1, 4)
     if base is None:
         _write_days(run, plan, serving, timelines, use.strength_fits)
@@ -119,12 +125,12 @@ def _published(
         _write_changed_days(run, plan, serving, base, timelines, use.strength_fits)
     run.progress("publish", 2, 4)
     with stage_cost("history"):
-        eligible = serving.connection.sql(_ELIGIBLE).pl()
+        eligible = fetched(serving.connection, _ELIGIBLE, _ELIGIBLE_SCHEMA)
     health = health_from(run, plan, taught.attempts, use, eligible)
     with stage_cost("statements and pairs"):
         curated = curated_from(run, plan, health[MemoryHealth], taught.tables[CountedOutcomes])
     for table, rows in {**health, **curated}.items():
-        serving.create(table, _stamped(run, plan, rows.lazy()))
+        serving.replace(table, _stamped(run, plan, rows.lazy()))
     run.progress("publish", 3, 4)
     row = run.ledger_row(
         "published" if run.kind == "nightly" else "built",
@@ -136,14 +142,14 @@ def _published(
     )
     for table in LEDGER:
         rows = run.lake.ledger(table)
-        serving.create(table, (pl.concat([rows, one_row(Runs, row)]) if table is Runs else rows).lazy())
+        serving.replace(table, (pl.concat([rows, one_row(Runs, row)]) if table is Runs else rows).lazy())
     with stage_cost("audits"):
         findings = serving.audit()
     if findings:
         row["message"] = "\n".join(map(str, findings))
         said = {"message": row["message"], "run_id": run.run_id}
         serving.connection.execute("UPDATE runs SET message = $message WHERE run_id = $run_id", said)
-        serving.create(Runs, pl.concat([run.lake.ledger(Runs), one_row(Runs, row)]).lazy())
+        serving.replace(Runs, pl.concat([run.lake.ledger(Runs), one_row(Runs, row)]).lazy())
     serving.finish()
     run.progress("publish", 4, 4)
     return row, findings
@@ -159,12 +165,10 @@ def _write_days(
     run: Run, plan: Plan, serving: ServingFile, timelines: MemoryTimelines, strength_fits: pl.DataFrame
 ) -> None:
     with stage_cost("history"):
-        serving.create(MemoryHealthHistory)
         for piece in history_pieces(run, plan, timelines, strength_fits):
             serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
     references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
-    serving.create(PublishedReferences, _stamped(run, plan, references))
-    serving.create(LandedDays)
+    serving.extend(PublishedReferences, _stamped(run, plan, references))
     _write_landed_days(run, plan, serving, {table.name: list(plan.log.files(table)) for table in LANDED})
 
 
@@ -174,10 +178,12 @@ def _write_changed_days(
     with stage_cost("history"):
         first = {"first_day": base.first_day}
         counts = ", ".join(f"max({name}) AS {name}" for name in COUNTS)  # they only grow
-        before = serving.connection.sql(
+        before = fetched(
+            serving.connection,
             f"SELECT memory_id, {counts} FROM memory_health_history WHERE day < $first_day GROUP BY memory_id",  # noqa: S608 - declared names
-            params=first,
-        ).pl()
+            {"memory_id": pl.String, **dict.fromkeys(COUNTS, pl.Int64)},
+            first,
+        )
         serving.remove(MemoryHealthHistory, "day >= $first_day", first)
         for piece in history_pieces(run, plan, timelines, strength_fits, before, base.first_day):
             serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
@@ -262,9 +268,11 @@ def _fades_alike(path: Path, strength_fits: pl.DataFrame) -> bool:
     """Whether the history taken over was told with the half-lives of now."""
     half_lives = strength_fits.select("memory_type", "half_life_days").sort("memory_type")
     with duckdb.connect(path, read_only=True) as connection:
-        was = connection.sql(
-            f"SELECT memory_type, half_life_days FROM {FittedStrengths.name} ORDER BY memory_type"  # noqa: S608 - a declared name
-        ).pl()
+        was = fetched(
+            connection,
+            f"SELECT memory_type, half_life_days FROM {FittedStrengths.name} ORDER BY memory_type",  # noqa: S608 - a declared name
+            half_lives.schema,
+        )
     fitted = strength_fits.filter(pl.col("half_life_days") != pl.col("default_half_life_days"))
     changed = was.join(half_lives, on=["memory_type", "half_life_days"], how="anti")
     new = fitted.join(was, on="memory_type", how="anti")  # unfitted, a new type fades as it did where it was before

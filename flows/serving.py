@@ -20,6 +20,7 @@ from slowwave.flows.published import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import TEMPORARY, fsync_path, make_durable_folder
 from slowwave.transforms.schema import Table, conform, duckdb_ddl
+from slowwave.transforms.serving_tables import SERVING
 
 _HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n--\s*(.+)")
 _SHOWN_ROWS = 3
@@ -67,7 +68,7 @@ def audit_findings(connection: duckdb.DuckDBPyConnection) -> list[Finding]:
     """The audits that select any row, with how many and the first few."""
     findings = []
     for audit in audits():
-        rows = connection.sql(audit.sql).fetchall()
+        rows = connection.execute(audit.sql).fetchall()
         if rows:
             findings.append(Finding(audit, len(rows), rows[:_SHOWN_ROWS]))
     return findings
@@ -78,19 +79,41 @@ def table_hash(connection: duckdb.DuckDBPyConnection, table: str) -> str:
 
     Rows are distinct (one per key), so none cancel out. Comparable between files of one DuckDB version.
     """
-    ((rows, exclusive_or, total),) = connection.sql(
+    ((rows, exclusive_or, total),) = connection.execute(
         f"SELECT count(*), coalesce(bit_xor(h), 0), coalesce(sum(h), 0) % 18446744073709551616 "  # noqa: S608 - a declared name
         f'FROM (SELECT hash(t) AS h FROM (SELECT * EXCLUDE (run_id) FROM "{table}") AS t)'
     ).fetchall()
     return f"{rows}-{int(exclusive_or):016x}{int(total):016x}"
 
 
+_EMPTY_HASH = f"0-{0:032x}"
+
+
+def fetched(
+    connection: duckdb.DuckDBPyConnection,
+    query: str,
+    schema: pl.Schema | Mapping[str, type[pl.DataType]],
+    params: Mapping[str, object] | None = None,
+) -> pl.DataFrame:
+    """What a query finds, a row per memory or less: `.pl()` would load pyarrow, which takes longer than these rows."""
+    rows = connection.execute(query, params).fetchall()
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
 # What DuckDB raises when the disk refuses: while it reads and writes, at a commit, at a checkpoint.
 _DISK_FAULTS = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 
 
+# A serving file with every table and no rows, once this process made one: a column's comment is a statement, there are
+# hundreds, and they take longer than a small publish computes.
+_blank: list[bytes] = []
+
+
 class ServingFile:
-    """A serving database under construction at `path`, begun as a copy of `base` if given; unseen before `finish`."""
+    """A serving database under construction at `path`, begun as a copy of `base` if given; unseen before `finish`.
+
+    It has every declared table from the beginning.
+    """
 
     def __init__(self, path: Path, base: Path | None = None) -> None:
         self.path = path
@@ -100,11 +123,16 @@ class ServingFile:
         try:
             if base is not None:
                 shutil.copyfile(base, self._aside)
+            elif _blank:
+                self._aside.write_bytes(_blank[0])
             self.connection = duckdb.connect(self._aside, config={"temp_directory": f"{self._aside}.spill"})
         except (OSError, *_DISK_FAULTS) as error:
             self._clear()
             raise self._disk_fault(error) from error
         self.connection.execute("SET preserve_insertion_order = false")
+        if base is None and not _blank:
+            self._declare()
+        self._filled: set[type[Table]] = set() if base is None else set(SERVING)
 
     def __enter__(self) -> ServingFile:
         return self
@@ -125,22 +153,30 @@ class ServingFile:
         Path(f"{self._aside}.wal").unlink(missing_ok=True)
         shutil.rmtree(f"{self._aside}.spill", ignore_errors=True)
 
-    def create(self, table: type[Table], rows: pl.LazyFrame | None = None) -> None:
-        """Create a declared table with these rows, sorted by key."""
+    def _declare(self) -> None:
+        """Create every table, and keep the file as it then is for the next one."""
         self.connection.begin()  # else every statement, each column's comment too, is flushed to the disk by itself
-        self.connection.execute(f'DROP TABLE IF EXISTS "{table.name}"')
-        for statement in duckdb_ddl(table):
-            self.connection.execute(statement)
+        for table in SERVING:
+            for statement in duckdb_ddl(table):
+                self.connection.execute(statement)
         self.connection.commit()
-        if rows is not None:
-            self.extend(table, rows)
+        self.connection.execute("CHECKPOINT")
+        _blank.append(self._aside.read_bytes())
+
+    def replace(self, table: type[Table], rows: pl.LazyFrame) -> None:
+        """Give a table these rows, sorted by key, for those it has."""
+        if table in self._filled:
+            self.connection.execute(f'DELETE FROM "{table.name}"')  # noqa: S608 - a declared name
+        self.extend(table, rows)
 
     def extend(self, table: type[Table], rows: pl.LazyFrame) -> None:
         """Put these rows, sorted by key, behind those of a table."""
         frame = conform(table, rows).sort(table.key).collect(engine="streaming")
-        self.connection.register("new_rows", frame)
-        self.connection.execute(f'INSERT INTO "{table.name}" SELECT * FROM new_rows')  # noqa: S608 - a declared name
-        self.connection.unregister("new_rows")
+        if frame.is_empty():
+            return
+        self._filled.add(table)
+        # as a stream, which is read once: to be read as a frame, pyarrow would have to be loaded
+        self.connection.from_arrow(frame.__arrow_c_stream__()).insert_into(table.name)
 
     def remove(self, table: type[Table], is_old: str, old: Mapping[str, object]) -> None:
         """In a file that began as a copy of another: take away the rows that `is_old` (SQL) selects."""
@@ -162,7 +198,10 @@ class ServingFile:
 
     def hashes(self, tables: Sequence[type[Table]]) -> list[str]:
         """`table=hash` of each table."""
-        return [f"{table.name}={table_hash(self.connection, table.name)}" for table in tables]
+        return [
+            f"{table.name}={table_hash(self.connection, table.name) if table in self._filled else _EMPTY_HASH}"
+            for table in tables
+        ]
 
     def audit(self) -> list[Finding]:
         """What the warning audits found.
