@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 DIMENSIONS = 256
 _TENSOR = "embedding.weight"
+_MOST_KEPT = 100_000  # words: 50 MB
 _BEFORE_A_WORD, _BYTE_0 = "▁", "<0x00>"
 
 
@@ -65,11 +66,27 @@ def _in_steps(vectors: NDArray[np.float16]) -> NDArray[np.int16]:
 class _WordLlama:
     """The vector of each word: the sum of the vectors of its tokens. Common words have short ones."""
 
+    def __init__(self) -> None:
+        # told before: what is said tonight is said in the same words again and again
+        self._places: dict[str, int] = {}
+        self._kept = np.zeros((0, DIMENSIONS), np.int16)
+
     def __call__(self, words: pl.Series) -> NDArray[np.int16]:
         """Words x 256."""
-        if not len(words):
+        listed, places = words.to_list(), self._places
+        new = [word for word in dict.fromkeys(listed) if word not in places]
+        if len(places) + len(new) > _MOST_KEPT:
+            return self._told(listed)
+        if new:
+            self._kept = np.concatenate([self._kept, self._told(new)])
+            places.update(zip(new, range(len(places), len(places) + len(new)), strict=True))
+        return self._kept[np.fromiter((places[word] for word in listed), np.int64, len(listed))]
+
+    def _told(self, words: list[str]) -> NDArray[np.int16]:
+        if not words:
             return np.zeros((0, DIMENSIONS), np.int16)
-        tokens, ends = self._tokenized(words.to_list())
+        tokens, ends = self._tokenized(words)
+        # a product of sparse rows sums without a copy of each token's vector for each of its words
         known, column = np.unique(tokens, return_inverse=True)
         counts = sp.csr_array((np.ones(len(tokens), np.int32), column, ends), shape=(len(words), len(known)))
         return (counts @ _in_steps(_embedding()[0][known]).astype(np.int32)).clip(-32767, 32767).astype(np.int16)
@@ -98,7 +115,7 @@ class _WordLlama:
             done += 1
 
     def _tokenized(self, words: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        found = [word.ids for word in _tokenizer().encode_batch(words, add_special_tokens=False)]
+        found = [word.ids for word in _tokenizer().encode_batch_fast(words, add_special_tokens=False)]
         ends = np.cumsum([0, *map(len, found)])
         return np.fromiter(chain.from_iterable(found), np.int32, ends[-1]), ends
 

@@ -14,7 +14,7 @@ FEATURES = (
     "numbers_differ", "shortness",
 )  # fmt: skip
 _FULL = UNIT * UNIT
-_BLOCK = 4_096
+_BLOCK = 256  # the vectors of a block's words stay in the processor's cache
 _HEAVY_WORD = 1 / 2000  # the weight of a telling word, so that `odd_word` is of the order of 1
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]

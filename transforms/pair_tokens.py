@@ -11,7 +11,9 @@ from slowwave.transforms.strategy_inflections import inflection
 from slowwave.transforms.strategy_words import NUMBER_WORDS, SYNONYMS, UNITS
 
 READ_CHARACTERS = 2_000
-_TOKEN = re.compile(r"\d{4}-\d\d-\d\d|\d{1,3}(?:,\d{3})+(?:\.\d+)?[\w%]*|[\w~./\\@#][\w./\\:@#~+%'’-]*|[$€£%]")
+_TOKENS = re.compile(
+    r"(\d{4}-\d\d-\d\d|\d{1,3}(?:,\d{3})+(?:\.\d+)?[\w%]*|[\w~./\\@#][\w./\\:@#~+%'’-]*|[$€£%])"
+)
 _NUMBER = re.compile(r"v?(\d+(?:[.,:_]\d+)*)(k|%|[a-z]{1,12})?")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _IDENTIFIER = re.compile(r"[_./\\:@#~+]|\d|[a-z][A-Z]")
@@ -19,6 +21,7 @@ _SYMBOL = re.compile(r"[$€£%]")
 _SENTENCE_ENDS = re.compile(r"[.!?:\n]")
 _OWNED = re.compile(r"['’]s$")
 _THOUSANDS = re.compile(r"[,_](?=\d{3})")
+_NUMBERS_IN_WORDS = frozenset((*NUMBER_WORDS, *MULTIPLES))
 _DIGITS_READ = 12
 # what spelling alone would keep apart from its other forms
 _ALSO = {"life": "live", "requir": "require", "favourit": "favorite", "favourite": "favorite"}
@@ -66,33 +69,44 @@ def is_identifier(text: str) -> bool:
 
 def tokens(text: str) -> list[Token]:
     """The tokens of the first 2,000 characters, in order."""
-    found = []
-    end = 0
+    found: list[Token] = []
     starts = True
     has_number_words = False
-    for match in _TOKEN.finditer(text[:READ_CHARACTERS]):
-        begin = match.start()
-        parts, kept, is_number_word = _parts(match.group())
-        between = text[end:begin]
-        starts = starts or (between != " " and _SENTENCE_ENDS.search(between) is not None)
-        end = begin + kept
-        has_number_words = has_number_words or is_number_word
-        for part, is_capitalised in parts:
-            found.append(Token(part, is_capitalised, starts))
-            starts = False
+    pieces = _TOKENS.split(text[:READ_CHARACTERS])  # what stands between tokens, and the tokens, by turns
+    for between, raw in zip(pieces[::2], pieces[1::2], strict=False):
+        parts = _parts(raw)
+        if not starts and between != " ":
+            starts = _SENTENCE_ENDS.search(between) is not None
+        has_number_words = has_number_words or parts.has_number_word
+        found += parts.starting if starts else parts.inside
+        starts = parts.ends_sentence or (starts and not parts.inside)
     return _in_digits(found) if has_number_words else found
 
 
+class _Parts(NamedTuple):
+    """The words of a raw token at the start of a sentence and inside one; and what its closing punctuation tells."""
+
+    starting: tuple[Token, ...]
+    inside: tuple[Token, ...]
+    ends_sentence: bool
+    has_number_word: bool
+
+
 @lru_cache(maxsize=200_000)
-def _parts(raw: str) -> tuple[tuple[tuple[str, bool], ...], int, bool]:
-    """A raw token's words (and if capitalised), its length without closing punctuation, whether a word is a number."""
-    kept = len(raw.rstrip(".,:;'’-!?+"))
+def _parts(raw: str) -> _Parts:
+    closing = raw[len(raw.rstrip(".,:;'’-!?+")) :]
     bare = _OWNED.sub("", raw.strip("'’-:;").rstrip(".,+").lstrip("#") or raw)
-    parts = (bare,)
+    words = (bare,)
     if "-" in bare and not is_identifier(bare.replace("-", "")):
-        parts = tuple(part for part in bare.split("-") if part)
-    is_number_word = any(part.lower() in NUMBER_WORDS or part.lower() in MULTIPLES for part in parts)
-    return tuple((part, part[:1].isupper()) for part in parts), kept, is_number_word
+        words = tuple(word for word in bare.split("-") if word)
+    inside = tuple([Token(word, word[:1].isupper(), starts=False) for word in words])
+    first = tuple([Token(word, word[:1].isupper(), starts=True) for word in words[:1]])
+    return _Parts(
+        starting=first + inside[1:],
+        inside=inside,
+        ends_sentence=bool(closing) and _SENTENCE_ENDS.search(closing) is not None,
+        has_number_word=not _NUMBERS_IN_WORDS.isdisjoint([word.lower() for word in words]),
+    )
 
 
 def _in_digits(found: list[Token]) -> list[Token]:

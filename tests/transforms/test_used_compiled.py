@@ -23,11 +23,7 @@ from slowwave.transforms.used_words import word_forms
 ALL = UsedParams(threshold=0.0001)
 STRANGE = [
     "", " \n", "\u0000", "a\u0301" * 300, "𒀀𒀁", "ﷺ", "İ" * 40, "\u202etxet", "'; DROP TABLE memories; --", "\ud7ff",
-<<<<<<< ours
-    "ß ẞ", "数据库" * 200, "x", "ΑΣ ας ΟΔΥΣΣΕΥΣ'Γ", "Ⅷ ⅷ ² ½", "a" * 2000, "1234f5678c 10.0.3.7 8443", "naïve café",
-=======
     "ß ẞ", "数据库" * 200, "x", "ΑΣ ας ΟΔΥΣΣΕΥΣ'Δ", "Ⅷ ⅷ ² ½", "a" * 2000, "1234f5678c 10.0.3.7 8443", "naïve café",
->>>>>>> theirs
     "переноса строки", "🎉 ok", "ǅ ǆ", "don't DON'T",
 ]  # fmt: skip
 WORDS = [word for text in [*NOTES, *STRANGE] for word in text.split()] + [f"w{n}" for n in range(60)]
