@@ -89,8 +89,14 @@ def reading(text: str) -> Reading:
 
 def is_retraction(text: str) -> bool:
     """Whether it takes something back, as far as phrases tell; of a long text its first 2,000 characters."""
-    lower = text[:READ_CHARACTERS].lower()
-    return any(phrase in lower for phrase in RETRACTIONS)
+    return _has_any(text[:READ_CHARACTERS].lower(), RETRACTIONS)
+
+
+def _has_any(text: str, phrases: tuple[str, ...]) -> bool:
+    for phrase in phrases:  # noqa: SIM110 - any() takes twice as long, and every text is asked
+        if phrase in text:
+            return True
+    return False
 
 
 Sort = Literal["day", "number", "identifier", "contraction", "content", "silent", "word"]
@@ -157,16 +163,14 @@ class _Reader:
         self._is_past = self._is_after_be = self._is_after_number = False
         self._open_negations, self._subject_words = 0, -1
         self._binder = self._token = ""
-        self._written: dict[str, str] = {}
+        self._written: list[tuple[str, str]] = []  # of a word's several forms the first is kept
 
     def read(self) -> Reading:
         lower = self._text.lower()
-        is_hinted = any(hint in lower for hint in _CHANGE_HINTS)
+        is_hinted = _has_any(lower, _CHANGE_HINTS)
         changes = {match.group() for match in _CHANGE.finditer(lower)} if is_hinted else set()
         self._skipped = _OF_CHANGE if changes else frozenset()
-        for place, token in enumerate(self._tokens):
-            self._token = token.text
-            self._read(token, _word(token.text), place)
+        self._read_tokens()
         self._negations.extend([""] * self._open_negations)
         return Reading(
             tuple(self._content),
@@ -180,10 +184,10 @@ class _Reader:
             self._is_past,
             frozenset(changes),
             self._former(lower) if changes else frozenset(),
-            is_retraction(self._text),
+            _has_any(lower, RETRACTIONS),
             self._text.rstrip().endswith("?"),
             self._subject_words,
-            self._written,
+            dict(reversed(self._written)),
         )
 
     def _former(self, lower: str) -> frozenset[str]:
@@ -193,28 +197,44 @@ class _Reader:
 
     def _state(self, word: str) -> None:
         self._content.append(word)
-        self._written.setdefault(word, self._token)
+        self._written.append((word, self._token))
         if self._binder:
             self._bindings.add((self._binder, word))
             self._binder = ""
 
-    def _read(self, token: Token, seen: _Word, place: int) -> None:
-        lower, base, sort, takes_negation, found, is_past = seen
-        if self._open_negations and takes_negation and lower not in self._skipped:
-            self._negations.extend([base] * self._open_negations)
-            self._open_negations = 0
-        if sort == "content":
-            self._words.add(lower)
-            self._words.add(base)
-            self._is_after_number = False
-            if token.is_capitalised and not token.starts:
-                self._names.add(base)
-            self._read_content(base, is_past=is_past)
-        elif sort == "silent":
-            self._words.add(lower)
-            self._words.add(base)
-            self._is_after_number = self._is_after_be = False
-        elif sort == "word":
+    def _read_tokens(self) -> None:
+        # words that stand for themselves alone are most of every text: they are read without a call
+        content, written, said = self._content, self._written, self._words.add
+        for place, token in enumerate(self._tokens):
+            text, is_capitalised, starts = token
+            lower, base, sort, takes_negation, _, is_past = seen = _word(text)
+            if self._open_negations and takes_negation and lower not in self._skipped:
+                self._negations.extend([base] * self._open_negations)
+                self._open_negations = 0
+            if sort == "content":
+                said(lower)
+                said(base)
+                content.append(base)
+                written.append((base, text))
+                if is_capitalised and not starts:
+                    self._names.add(base)
+                if self._binder:
+                    self._bindings.add((self._binder, base))
+                    self._binder = ""
+                if is_past and not self._is_after_be:
+                    self._is_past = True
+                self._is_after_number = self._is_after_be = False
+            elif sort == "silent":
+                said(lower)
+                said(base)
+                self._is_after_number = self._is_after_be = False
+            else:
+                self._token = text
+                self._read_other(token, seen, place)
+
+    def _read_other(self, token: Token, seen: _Word, place: int) -> None:
+        lower, base, sort, _, found, is_past = seen
+        if sort == "word":
             self._read_word(token, lower, base, is_past=is_past)
         elif sort == "day":
             self._dates.append(lower)
@@ -237,7 +257,7 @@ class _Reader:
         self._numbers.append(f"{digits} {unit}".strip())
         self._state(digits)
         if glued:
-            self._written.setdefault(f"{digits} {glued}", self._token)
+            self._written.append((f"{digits} {glued}", self._token))
             self._state(glued)
 
     def _read_word(self, token: Token, word: str, base: str, *, is_past: bool) -> None:
