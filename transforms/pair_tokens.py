@@ -11,9 +11,7 @@ from slowwave.transforms.strategy_inflections import inflection
 from slowwave.transforms.strategy_words import NUMBER_WORDS, SYNONYMS, UNITS
 
 READ_CHARACTERS = 2_000
-_TOKENS = re.compile(
-    r"(\d{4}-\d\d-\d\d|\d{1,3}(?:,\d{3})+(?:\.\d+)?[\w%]*|[\w~./\\@#][\w./\\:@#~+%'’-]*|[$€£%])"
-)
+_TOKENS = re.compile(r"(\d{4}-\d\d-\d\d|\d{1,3}(?:,\d{3})+(?:\.\d+)?[\w%]*|[\w~./\\@#][\w./\\:@#~+%'’-]*|[$€£%])")
 _NUMBER = re.compile(r"v?(\d+(?:[.,:_]\d+)*)(k|%|[a-z]{1,12})?")
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _IDENTIFIER = re.compile(r"[_./\\:@#~+]|\d|[a-z][A-Z]")
