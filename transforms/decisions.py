@@ -88,6 +88,8 @@ def effective(decisions: pl.DataFrame, memory_row_hashes: pl.Series) -> pl.DataF
     A command killed between the two leaves decisions that changed nothing and never will: what holds later is checked
     and decided anew.
     """
+    if decisions.is_empty():
+        return decisions
     changes = status_changes(decisions).with_columns(_made_by(pl.col("extra")))
     missing = changes.join(memory_row_hashes.to_frame("row_hash"), on="row_hash", how="anti")
     # of several versions of one decision each has its own time

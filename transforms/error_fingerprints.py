@@ -10,6 +10,8 @@ from slowwave.transforms.error_placeholders import masked_error, named_placehold
 from slowwave.transforms.error_templates import error_templates
 from slowwave.transforms.hashing import hashed
 
+_COLUMNS = ("project", "error_message", "error_id", "error_template", "example", "reason")
+
 
 def is_blank(text: pl.Expr) -> pl.Expr:
     """Whether a message says nothing (NULL, empty, white space and invisible characters alone), and so is no error."""
@@ -34,6 +36,8 @@ def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) 
     """
     params = params or ErrorParams()
     said = errors.select("project", "error_message").filter(~is_blank(pl.col("error_message")))
+    if said.is_empty():
+        return pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String))
     distinct = said.unique().sort("project", "error_message")
     masked = error_summary(distinct, params).select("project", "error_message", masked=masked_error(pl.col("summary")))
     templates = error_templates(masked.select("project", "masked").unique(), params)
@@ -56,6 +60,6 @@ def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) 
                 ignore_nulls=True,
             ),
         )
-        .select("project", "error_message", "error_id", "error_template", "example", "reason")
+        .select(_COLUMNS)
         .sort("project", "error_message")
     )

@@ -219,14 +219,16 @@ def conform(table: type[Table], frame: pl.LazyFrame) -> pl.LazyFrame:
     """`frame` with exactly the columns and dtypes of `table`; columns it lacks are NULL."""
     import polars as pl
 
-    had = frame.collect_schema()
+    had, wanted = frame.collect_schema(), polars_schema(table)
+    if had == wanted:
+        return frame
 
     def taken(name: str, dtype: pl.DataType) -> pl.Expr:
         if had.get(name) == dtype:
             return pl.col(name)
         return (pl.col(name) if name in had else pl.lit(None)).cast(dtype).alias(name)
 
-    return frame.select([taken(name, dtype) for name, dtype in polars_schema(table).items()])
+    return frame.select([taken(name, dtype) for name, dtype in wanted.items()])
 
 
 def _quoted(text: str) -> str:

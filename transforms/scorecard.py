@@ -62,6 +62,9 @@ def graded_forecasts(
         .agg(pl.col("attempts", "successes").sum())
         .rename({"day": "block"})
     )
+    columns = ["cutoff", "block", "cell", "attempts", "successes", params.method, BASE_RATE, LAPLACE]
+    if tried.is_empty():
+        return tried.with_columns(pl.lit(None, pl.Float64).alias(name) for name in columns[-3:]).select(columns)
     asked = tried.select("cell", pl.col("cutoff").alias("day")).unique()
     of_project = asked.join(cells, on="cell").select("project", "day").unique()
     no_correlation = pl.DataFrame(schema={"project": pl.String, "session_correlation": pl.Float64})
@@ -84,7 +87,7 @@ def graded_forecasts(
             ((pl.col("project_successes") + 1) / (pl.col("project_attempts") + 2)).alias(BASE_RATE),
             ((pl.col("own_successes") + 1) / (pl.col("own_attempts") + 2)).alias(LAPLACE),
         )
-        .select("cutoff", "block", "cell", "attempts", "successes", params.method, BASE_RATE, LAPLACE)
+        .select(columns)
         .sort("cutoff", "block", "cell")
     )
 

@@ -56,11 +56,14 @@ def strength_scores(
     judged = memories.filter(may_be_referenced() & ~pl.col("pinned")).sort("memory")
     past = days.filter(pl.col("day") < today).join(judged, on="memory", how="semi")
     active = scope_days.filter(pl.col("day") < today).select("scope", pl.col("day").cast(pl.Int64))
+    mondays = _cutoffs(active, today, scorecard)
+    if not mondays:
+        return computed_schema(Scorecard).to_frame()
     windows = window_counts(memories, days, scope_days, today, params)
     known: dict[tuple[float, ...], Evidence] = {}
     rows: list[tuple[object, ...]] = []
     so_far = Foretold(0, 0, 0.0)
-    for number, cutoff in enumerate(_cutoffs(active, today, scorecard), start=1):
+    for number, cutoff in enumerate(mondays, start=1):
         fits = fits_at(windows, cutoff, params)
         half_lives = tuple(fits["half_life_days"])
         if half_lives not in known:
