@@ -53,19 +53,25 @@ def relation(
         params: thresholds.
         is_later: whether it was really made later, and not at the same instant.
     """
-    only_earlier = [word for word in earlier.content if word not in later.content]
-    only_later = [word for word in later.content if word not in earlier.content]
+    words_earlier, words_later = set(earlier.content), set(later.content)
+    lost, new = words_earlier - words_later, words_later - words_earlier
+    is_change = is_later and bool(later.changes or later.is_retraction)
+    is_alike = similarity >= round(params.proposal_similarity * 10_000)
+    if lost and new and max(len(lost), len(new)) > _CHANGED_WORDS and not is_change and not is_alike:
+        return NOTHING  # as all below would find, after longer
+    only_earlier = [word for word in earlier.content if word not in words_later]
+    only_later = [word for word in later.content if word not in words_earlier]
     same = _same_fact(earlier, later, only_earlier, only_later, similarity, params)
     if same is not None and not conflicts(earlier, later):
         return same
-    if is_later and later.changes | ({"forget"} if later.is_retraction else set()):
+    if is_change:
         changed = _changed(earlier, later, only_earlier, only_later)
         if changed is not None:
             return changed
     perhaps = _may_be_one(earlier, later, only_earlier, only_later, similarity, params)
     if perhaps is not None:
         return perhaps
-    if max(len(set(only_earlier)), len(set(only_later))) > _CHANGED_WORDS:
+    if max(len(lost), len(new)) > _CHANGED_WORDS:
         return NOTHING
     found = _incompatible(earlier, later, only_earlier, only_later, is_later=is_later)
     return found if found.relation else _may_contradict(earlier, later, only_earlier, only_later)

@@ -12,6 +12,8 @@ ConflictKind = Literal[
     "number", "negation", "date", "name", "opposite", "role", "qualifier", "tense", "question", "change"
 ]
 
+_ON_SCALES = SCALES | OPPOSITES.keys()
+
 
 class Conflict(NamedTuple):
     """One way in which two statements differ: what only the first says, and what only the second says."""
@@ -34,6 +36,8 @@ class Conflict(NamedTuple):
 def _apart(kind: ConflictKind, mine: tuple[str, ...], other: tuple[str, ...]) -> list[Conflict]:
     if mine == other:
         return []
+    if not mine or not other:
+        return [Conflict(kind, tuple(sorted(mine)), tuple(sorted(other)))]
     a, b = Counter(mine), Counter(other)
     only_a, only_b = tuple(sorted((a - b).elements())), tuple(sorted((b - a).elements()))
     return [Conflict(kind, only_a, only_b)] if only_a or only_b else []
@@ -53,6 +57,8 @@ def _names(mine: Reading, other: Reading) -> list[Conflict]:
 
 def _opposites(mine: Reading, other: Reading) -> list[Conflict]:
     only_a, only_b = set(mine.content) - set(other.content), set(other.content) - set(mine.content)
+    if not only_a or not only_b:
+        return []
     pairs = [
         *_on_one_scale(only_a, only_b),
         *_prefixed(only_a, only_b),
@@ -64,8 +70,8 @@ def _opposites(mine: Reading, other: Reading) -> list[Conflict]:
 
 
 def _on_one_scale(only_a: set[str], only_b: set[str]) -> list[tuple[str, str]]:
-    scales = {scale: b for b in sorted(only_b) if (scale := OPPOSITES.get(b, b)) in SCALES}
-    return [(a, scales[scale]) for a in only_a if (scale := OPPOSITES.get(a, a)) in scales]
+    scales = {scale: b for b in sorted(only_b & _ON_SCALES) if (scale := OPPOSITES.get(b, b)) in SCALES}
+    return [(a, scales[scale]) for a in only_a & _ON_SCALES if (scale := OPPOSITES.get(a, a)) in scales]
 
 
 def _prefixed(only_a: set[str], only_b: set[str]) -> list[tuple[str, str]]:

@@ -92,6 +92,11 @@ class _Parts(NamedTuple):
 
 @lru_cache(maxsize=200_000)
 def _parts(raw: str) -> _Parts:
+    word = raw[:-1] if raw[-1] in ".,:;" else raw
+    if word.isalpha():  # as most are, and all below leaves it as it is
+        token, is_number = Token(word, word[0].isupper(), starts=False), word.lower() in _NUMBERS_IN_WORDS
+        first = Token(word, token.is_capitalised, starts=True)
+        return _Parts((first,), (token,), ends_sentence=raw[-1] in ".:", has_number_word=is_number)
     closing = raw[len(raw.rstrip(".,:;'’-!?+")) :]
     bare = _OWNED.sub("", raw.strip("'’-:;").rstrip(".,+").lstrip("#") or raw)
     words = (bare,)
