@@ -175,6 +175,18 @@ def test_transforms_are_pure(path: str) -> None:
     assert [one for one in found if one.split(": ", 1)[1] not in excused] == []
 
 
+@pytest.mark.parametrize("path", [path for path in modules_under("transforms") if path.endswith("_kernel.py")])
+def test_a_kernel_stands_alone(path: str) -> None:
+    """numba keeps a compiled loop until its own file changes: what it took from another would go on as it was."""
+    own = [
+        module
+        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+        for module, _ in imported(node)
+        if within(module, frozenset({"slowwave"}))
+    ]
+    assert own == ["slowwave.transforms.compiled"]
+
+
 def test_the_rules_have_something_to_look_at() -> None:
     for package in PACKAGES:
         assert f"{package}/__init__.py" in modules_under(package)

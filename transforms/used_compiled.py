@@ -26,8 +26,7 @@ from slowwave.transforms.used_words import ONE, Integers
 from slowwave.transforms.word_vectors import TokenVectors, WordVectors
 
 KERNELS = tuple(
-    f"{name}_kernel"
-    for name in ("byte_pairs", "used_forms", "used_words", "used_pool", "used_likeness", "used_texts", "used_odds")
+    f"{name}_kernel" for name in ("byte_pairs", "used_forms", "used_words", "used_pool", "used_likeness", "used_odds")
 )
 # Text whose words are counted at once; words kept from one such part to the next (1 kB each).
 _BYTES_AT_ONCE = 4 * 2**20
@@ -80,7 +79,6 @@ class _Comparison:
         self._token_vectors = token_vectors
         self._pools: Any = kernel("used_pool_kernel")
         self._likeness: Any = kernel("used_likeness_kernel")
-        self._texts: Any = kernel("used_texts_kernel")
         self._odds: Any = kernel("used_odds_kernel")
         self._coefficients = np.array(list(COEFFICIENTS.values()))
         self._vocabulary = Vocabulary(self._token_vectors)
@@ -229,7 +227,7 @@ class _Comparison:
         ends = np.zeros(count + 1, np.int64)
         masses, squares = np.empty((count, 3), np.int64), np.empty((count, 3), np.int64)
         sides = np.empty((count, _SIDES, DIMENSIONS), np.int16)
-        self._texts.weighed_texts(
+        self._pools.weighed_texts(
             first, last, part.prompts, part.prompt_ends, part.answers, part.answer_ends, words.frequency, pool.rarity,
             vocabulary.prominence, vocabulary.largest, vocabulary.vectors, vocabulary.signs, words.mark,
             own, weights, marks, ends, masses, squares, sides,
@@ -238,7 +236,7 @@ class _Comparison:
         at = asked.at[start + first : start + last]
         memory, valid_from, valid_until = spans
         is_whole = bool((valid_from <= at.min()).all() and (valid_until > at.max()).all())
-        self._texts.nearest_memories(
+        self._pools.nearest_memories(
             sides, pool.sides, at, memory, valid_from, valid_until, is_whole, params.candidates, chosen
         )
         odds = np.empty(chosen.shape, np.int64)
