@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from slowwave.flows import nightly as nightly_module
+from slowwave.flows import prune as prune_module
 from slowwave.flows.prune import KEEP_RUNS, prune
 from slowwave.transforms.evidence_tables import EVIDENCE
 from tests.laws.deliveries import START, jsonl
@@ -160,7 +160,7 @@ def test_half_written_leftovers_go(home):
 
 
 def test_every_nightly_prunes(home, monkeypatch):
-    monkeypatch.setattr(nightly_module, "prune", partial(prune, keep=2))
+    monkeypatch.setattr(prune_module, "prune", partial(prune, keep=2))
     files = []
     for number in range(2 + 3):
         files.append(publish(home, number))
