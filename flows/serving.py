@@ -126,12 +126,12 @@ class ServingFile:
             elif _blank:
                 self._aside.write_bytes(_blank[0])
             self.connection = duckdb.connect(self._aside, config={"temp_directory": f"{self._aside}.spill"})
+            self.connection.execute("SET preserve_insertion_order = false")
+            if base is None and not _blank:
+                self._declare()
         except (OSError, *_DISK_FAULTS) as error:
             self._clear()
             raise self._disk_fault(error) from error
-        self.connection.execute("SET preserve_insertion_order = false")
-        if base is None and not _blank:
-            self._declare()
         self._filled: set[type[Table]] = set() if base is None else set(SERVING)
 
     def __enter__(self) -> ServingFile:
