@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 from dashboard_process import Dashboard, published_home, started, stopped
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+# A busy machine draws late: what is expected is waited for that long, in milliseconds.
+_PATIENCE = 120_000
+expect.set_options(timeout=_PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,6 +45,7 @@ def browser() -> Iterator[Browser]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A browser without history, offline but for this machine: whatever else a page asks for fails the test."""
     made = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    made.set_default_timeout(_PATIENCE)
     yield made
     made.close()
 

@@ -42,7 +42,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
 
 def whole_app(monkeypatch: pytest.MonkeyPatch, folder: Path) -> AppTest:
     monkeypatch.setenv("SLOWWAVE_HOME", str(folder))
-    session = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+    session = AppTest.from_file(str(SCRIPT), default_timeout=600).run()
     assert not session.exception
     return session
 

@@ -6,13 +6,15 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from llm_home import QUESTIONS, TEXTS, LlmHome, llm_home
-from llm_server import Reply, always, data_of, good_answer
+from llm_server import Reply, Request, always, data_of, good_answer
 from small_home import memory
 
 
@@ -20,6 +22,13 @@ from small_home import memory
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmHome]:
     with llm_home(tmp_path, monkeypatch) as made:
         yield made
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 600
+    while not holds():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
 
 
 def test_no_more_requests_than_the_day_allows(home):
@@ -69,19 +78,37 @@ def test_tokens_are_kept_to_what_the_day_allows(home):
 
 def test_no_more_at_once_than_allowed(home):
     home.land(*[memory(f"m{at}", content=f"Text {at}.", changed_at="2026-03-05") for at in range(12)])
-    home.set_params(concurrency=3)
-    server = home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.05))
+    home.set_params(concurrency=3, timeout_seconds=300)
+    all_three = threading.Barrier(3)
+
+    def reply(request: Request) -> Reply:
+        # the first goes alone; the next three wait until all of them are there, and a moment for one too many
+        if 1 < len(server.requests) <= 4:
+            all_three.wait(timeout=300)
+        return Reply(good_answer(request).text, wait_seconds=0.05)
+
+    server = home.serve(reply)
     assert home.asked().pending == 0
     assert server.most_at_once == 3
 
 
-def test_a_night_ends_in_time_and_keeps_what_it_has(home):
+def test_a_night_ends_in_time_and_keeps_what_it_has(home, monkeypatch):
     home.land(*[memory(f"m{at}", content=f"Text {at}.", changed_at="2026-03-05") for at in range(12)])
-    home.set_params(concurrency=1, max_seconds=3.0)
-    server = home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.6))
+    home.set_params(concurrency=1, max_seconds=3000.0, timeout_seconds=3000)
+    is_over = threading.Event()
+    clock = SimpleNamespace(monotonic=lambda: 1000.0 * len(server.requests))  # each answer takes 1,000 seconds
+
+    def reply(request: Request) -> Reply:
+        if len(server.requests) > 3:
+            is_over.wait(timeout=300)
+        return good_answer(request)
+
+    server = home.serve(reply)
+    monkeypatch.setattr("slowwave.flows.llm_asking.time", clock)
     answers = home.asked()
-    assert 1 <= answers.landed == home.landed().height < len(server.requests) + 1 <= 7
-    assert answers.ended == "it took longer than 3 s"
+    is_over.set()
+    assert answers.landed == home.landed().height == 3
+    assert answers.ended == "it took longer than 3000 s"
 
 
 def test_killed_midway_it_goes_on_where_it_was(home):
@@ -90,11 +117,9 @@ def test_killed_midway_it_goes_on_where_it_was(home):
     server = home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.1))
     command = [sys.executable, "-m", "slowwave.flows.cli", "curate"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 300
-        while len(server.requests) < 8 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: len(server.requests) >= 8)
         process.send_signal(signal.SIGKILL)
-    time.sleep(0.3)
+    wait_until(lambda: server.connections == 0)  # what it had sent has been read
     before = len(server.requests)
     kept = home.landed().height
     assert before - 2 <= kept <= before  # lost are at most the two under way

@@ -86,8 +86,8 @@ def test_a_dead_server_is_asked_a_few_times_only(home):
     assert len(server.requests) == answers.calls == MOST_CALLS
     home.set_params(timeout_seconds=0.3)
     server = home.serve(always(wait_seconds=1.0))
-    home.asked()
-    assert len(server.requests) == 1
+    assert home.asked().calls == 1
+    assert len(server.requests) <= 1  # a busy server has perhaps not read it yet
 
 
 @pytest.mark.parametrize("faults", [1, 2])

@@ -86,10 +86,28 @@ def publish_now(home: Path) -> None:
 def hold(home: Path) -> None:
     """Hold the lock until killed, with a child that lives on; then the file `held` is there, with the child's pid."""
     with writer_lock(Settings(home), "hold"):
-        child = subprocess.Popen(["sleep", "60"], close_fds=False)
+        child = subprocess.Popen(["sleep", "3600"], close_fds=False)
         (home / "held.tmp").write_text(str(child.pid))
         (home / "held.tmp").rename(home / "held")
         child.wait()
+
+
+def in_the_midst(step: Callable[[Path], None]) -> Callable[[Path], None]:
+    """The step, which has the lock and waits before it begins: from the file `held` on, until the file `go`."""
+
+    def waiting(home: Path) -> None:
+        start_run = crash_home.start_run
+
+        def started(*arguments: Any) -> Any:
+            (home / "held").touch()
+            while not (home / "go").exists():
+                time.sleep(0.01)
+            return start_run(*arguments)
+
+        crash_home.start_run = started  # this process is a fork that does one step
+        step(home)
+
+    return waiting
 
 
 STEPS: dict[str, Callable[[Path], Any]] = {
@@ -101,6 +119,8 @@ STEPS: dict[str, Callable[[Path], Any]] = {
     "land": crash_home.land,
     "publish": crash_home.publish,
     "publish_now": publish_now,
+    "land_in_the_midst": in_the_midst(crash_home.land),
+    "publish_in_the_midst": in_the_midst(crash_home.publish),
     "hold": hold,
     "look": crash_home.look,
     "finish": finish,

@@ -1,7 +1,8 @@
 """A writer that publishes many times, and readers that watch, each in a process of its own.
 
 Usage: crash_publishes.py write HOME PUBLISHES | hold HOME | reopen HOME. Readers read until `HOME/stop` is there and
-print what they saw as JSON.
+print what they saw as JSON. They read all the time, and the writer lets each of them begin and end a read between two
+publishes: however slow the machine is, they see every publish.
 """
 
 from __future__ import annotations
@@ -22,14 +23,39 @@ from slowwave.flows.settings import Settings
 TABLES = ("memory_health", "memory_health_history", "memory_references")
 # Readers leave the writer a share of a small machine.
 _PAUSE_SECONDS = 0.03
+READERS = ("hold", "reopen")
+
+
+def noted(home: Path, role: str, reads: int) -> None:
+    """Tell the writer how many reads have ended."""
+    note = home / f"{role}.reads"
+    note.with_suffix(".tmp").write_text(str(reads))
+    note.with_suffix(".tmp").rename(note)
+
+
+def wait_for_readers(home: Path) -> None:
+    """Wait until each reader has ended a read that began after now, which is the second from here."""
+    deadline = time.monotonic() + 500
+    for role in READERS:
+        enough = _reads(home, role) + 2
+        while _reads(home, role) < enough:
+            assert time.monotonic() < deadline, f"{role} reads no more"
+            time.sleep(0.005)
+
+
+def _reads(home: Path, role: str) -> int:
+    note = home / f"{role}.reads"
+    return int(note.read_text()) if note.exists() else 0
 
 
 def write(home: Path, publishes: int) -> dict[str, Any]:
     """Publish as of one instant after another, every tenth time with one more row; each ends with a prune."""
     for number in range(publishes):
+        wait_for_readers(home)
         if number % 10 == 5:
             crash_home.drop(home, f"{number}.jsonl", crash_home.lines(crash_home.interaction(1000 + number, 2)))
         crash_home.publish(home, crash_home.AS_OF + timedelta(seconds=number + 1))
+    wait_for_readers(home)
     return {"runs": len(list(Settings(home).serving.glob("runs/*.duckdb")))}
 
 
@@ -53,6 +79,7 @@ def hold(home: Path) -> dict[str, Any]:
     with duckdb.connect(Settings(home).current, read_only=True) as connection:
         while not (home / "stop").exists():
             seen.append(read(connection))
+            noted(home, "hold", len(seen))
     return {"reads": len(seen), "shown": sorted(set(seen))}
 
 
@@ -62,6 +89,7 @@ def reopen(home: Path) -> dict[str, Any]:
     while not (home / "stop").exists():
         with duckdb.connect(Settings(home).current, read_only=True) as connection:
             seen.append(read(connection))
+        noted(home, "reopen", len(seen))
     return {"reads": len(seen), "shown": list(dict.fromkeys(seen))}
 
 

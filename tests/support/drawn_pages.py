@@ -23,7 +23,7 @@ def _script(draw, published):
 
 def drawn(draw: Draw, published: Published, **address: str) -> AppTest:
     """A page at an address."""
-    app = AppTest.from_function(_script, args=(draw, published), default_timeout=90)
+    app = AppTest.from_function(_script, args=(draw, published), default_timeout=600)
     for name, value in address.items():
         app.query_params[name] = value
     app.run()

@@ -67,6 +67,7 @@ class LlmServer:
     requests: list[Request] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     sent: int = 0  # bytes of endless bodies that the client took
+    connections: int = 0  # that are open
     at_once: int = 0
     most_at_once: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -79,6 +80,15 @@ class LlmServer:
 def _handler(server: LlmServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def handle(self) -> None:
+            with server.lock:
+                server.connections += 1
+            try:
+                super().handle()
+            finally:
+                with server.lock:
+                    server.connections -= 1
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
