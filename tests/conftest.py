@@ -15,6 +15,11 @@ settings.register_profile("all", deadline=None, max_examples=30, print_blob=True
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("all" if IS_THOROUGH else "same")
 
+# Two processes share two processors, and frames are small: a second thread of Polars' would only wait and be waited for.
+# That threads change nothing is tested in processes of their own, and `make test-all` runs everything with all of them.
+if not IS_THOROUGH:
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
 # Tests make thousands of homes, and a home's writes wait for the disk: they are made in memory where there is room.
 _MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of this user's in it
 _ROOM = 4 * 2**30

@@ -323,6 +323,7 @@ def children_of(home: Path) -> list[str]:
 
 
 @pytest.mark.prefect
+@pytest.mark.slow
 def test_nightly_prints_one_screen_and_leaves_nothing_behind(home: Path) -> None:
     jsonl(home / "inbox" / "a.jsonl", MEMORY, INTERACTION, BLANK)
     code, out, err = slowwave(home, "nightly", "--as-of", "2026-03-10")

@@ -15,6 +15,7 @@ import pytest
 
 from slowwave.data.sample import sample_files
 from slowwave.flows import health as health_module
+from slowwave.flows import serving as serving_module
 from slowwave.flows.errors import AuditFailedError
 from slowwave.flows.serving import audit_findings, audits
 from slowwave.transforms.decision_tables import Decisions
@@ -298,6 +299,9 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return home
 
 
+AUDITS = {audit.name: audit for audit in audits()}
+
+
 def test_every_audit_has_faults_to_find():
     assert {audit.name for audit in audits()} == FAULTS.keys()
     assert all(audit.description.endswith((".", ")")) for audit in audits())
@@ -311,15 +315,16 @@ def serving(published: Home, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.mark.parametrize(("name", "fault"), [(name, fault) for name, faults in FAULTS.items() for fault in faults])
-def test_an_audit_finds_its_fault(serving, name, fault):
+def test_an_audit_finds_its_fault(serving, monkeypatch, name, fault):
+    monkeypatch.setattr(serving_module, "audits", lambda: [AUDITS[name]])  # the others are asked elsewhere
     serving.begin()
     try:
         serving.execute(fault)
-        found = {finding.audit.name: finding for finding in audit_findings(serving)}
+        (found,) = audit_findings(serving)
     finally:
         serving.rollback()
-    assert found[name].rows >= 1
-    assert f"{name}: {found[name].rows} bad rows" in str(found[name])
+    assert found.rows >= 1
+    assert f"{name}: {found.rows} bad rows" in str(found)
 
 
 def test_a_failed_audit_leaves_yesterday_live_and_the_run_red(published, copy_of):
@@ -372,7 +377,7 @@ def test_who_reads_goes_on_reading(published, copy_of):
 
 
 READER = """
-import sys, duckdb
+import sys, time, duckdb
 from pathlib import Path
 query = " UNION ".join(f"SELECT run_id, as_of FROM {table}" for table in sys.argv[3:])
 print("ready", flush=True)
@@ -382,6 +387,7 @@ while not stopping:
     with duckdb.connect(sys.argv[1], read_only=True) as connection:
         stamps = connection.sql(query).fetchall()
     assert len(stamps) == 1, stamps
+    time.sleep(0.01)
 print("whole", flush=True)
 """
 

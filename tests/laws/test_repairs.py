@@ -138,7 +138,7 @@ def test_exactly_the_days_touched_are_planned(copied, case):
     assert {(day.day - START.date()).days: day.reason for day in plan.to_build} == expected
 
 
-@pytest.mark.parametrize("case", some(CASES, 7))
+@pytest.mark.parametrize("case", some(CASES, 4))
 def test_exactly_the_days_touched_are_rebuilt(copied, new_home, case):
     rows, expected = CASES[case]
     copied.drop("late.jsonl", jsonl(rows))

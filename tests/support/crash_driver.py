@@ -10,6 +10,7 @@ the same system calls on the same paths.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import os
@@ -26,9 +27,8 @@ from typing import Any
 
 import crash_home
 import duckdb
-import pyarrow.parquet  # noqa: F401 - loaded before forking
 
-from slowwave.flows import run_ids
+from slowwave.flows import run_ids, word_vectors
 from slowwave.flows.code_hash import code_hash
 from slowwave.flows.errors import UserError
 from slowwave.flows.lock import writer_lock
@@ -137,9 +137,32 @@ def outcome(step: Callable[[Path], Any], home: Path) -> dict[str, Any]:
         return {"crash": traceback.format_exc()}
 
 
+# What a step imports only when it comes to it, and each fork would import anew.
+_LATE_IMPORTS = (
+    "pyarrow.parquet",
+    "scipy.special",
+    "slowwave.flows.curation",
+    "slowwave.flows.health",
+    "slowwave.flows.learning",
+    "slowwave.flows.prune",
+    "slowwave.flows.publish",
+    "slowwave.flows.replay",
+    "slowwave.flows.review_queue",
+)
+
+
+def load() -> None:
+    """Load what every step would load by itself, as far as that starts no thread."""
+    for name in _LATE_IMPORTS:
+        importlib.import_module(name)
+    word_vectors._tokenizer()
+    word_vectors._embedding()
+    code_hash()  # read once: a file of the project saved meanwhile must not make one step another than the next
+
+
 def serve() -> None:
     """Answer requests until there are no more."""
-    code_hash()  # read once: a file of the project saved meanwhile must not make one step another than the next
+    load()
     while line := os.read(0, 2**16):
         request = json.loads(line)
         reading, writing = os.pipe()
