@@ -15,8 +15,8 @@ settings.register_profile("all", deadline=None, max_examples=30, print_blob=True
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("all" if IS_THOROUGH else "same")
 
-# Two processes share two processors, and frames are small: a second thread of Polars' would only wait and be waited for.
-# That threads change nothing is tested in processes of their own, and `make test-all` runs everything with all of them.
+# Two processes share two processors, and frames are small: a second thread of Polars' would only be waited for. That
+# threads change nothing is tested in processes of their own, and `make test-all` runs everything with all of them.
 if not IS_THOROUGH:
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
 

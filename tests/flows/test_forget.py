@@ -154,6 +154,18 @@ def test_restoring_brings_back_exactly_what_was(home: SmallHome, how: str) -> No
     assert states(home).equals(before)
 
 
+def test_restoring_a_command_leaves_what_others_archived(home: SmallHome) -> None:
+    published = published_plan(home.settings)
+    with writer_lock(home.settings, "forget apply"):
+        first = apply_plan(start_run(home.settings, "backfill"), published, published.chosen(limit=1), dry_run=False)
+    second = applied(home)
+    assert sorted([*first.changed, *second.changed]) == sorted(SUPERSEDED)
+    assert restored(home, command_id=first.command_id).changed == first.changed
+    assert {name for name, said in status(home).items() if said == "archived"} == set(second.changed)
+    assert restored(home, command_id=first.command_id).already == 1
+    assert sorted(restored(home, command_id=second.command_id).changed) == sorted(second.changed)
+
+
 def test_restoring_twice_changes_nothing_more(home: SmallHome) -> None:
     applied(home)
     restored(home, "m1")

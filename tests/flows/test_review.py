@@ -369,7 +369,7 @@ def test_what_cannot_be_said_changes_nothing(home: SmallHome) -> None:
     for command, item_id, options, why in wrong:
         with pytest.raises(WrongUseError, match=why):
             said(home, command, item_id, **options)
-    for unknown in ("0123456789abcdef", HOSTILE):
+    for unknown in ("0123456789abcdef", "zz", HOSTILE):  # a short one that begins no id needs no more letters
         with pytest.raises(UserError, match="no item of the queue"):
             said(home, "promote", statement, unknown)
     for short in (statement[:5], ""):
