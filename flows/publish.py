@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import polars as pl
@@ -22,7 +22,7 @@ from slowwave.flows.learning import learned_from
 from slowwave.flows.plan import DayPlan, Plan
 from slowwave.flows.published import current_run
 from slowwave.flows.run import Run, one_row
-from slowwave.flows.serving import Finding, ServingFile, fetched, table_hash
+from slowwave.flows.serving import Finding, ServingFile, fetched, table_hashes
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.evidence_tables import DayInputs, MemoryReferences
 from slowwave.transforms.landed_days import landed_days
@@ -31,7 +31,7 @@ from slowwave.transforms.learning_tables import CountedOutcomes, Scorecard
 from slowwave.transforms.memory_health import COUNTS
 from slowwave.transforms.memory_timelines import MemoryTimelines
 from slowwave.transforms.memory_use import MemoryUse, memory_use
-from slowwave.transforms.schema import Landed
+from slowwave.transforms.schema import Landed, Table
 from slowwave.transforms.serving_tables import (
     LEDGER,
     PUBLISHED,
@@ -44,6 +44,7 @@ from slowwave.transforms.serving_tables import (
 from slowwave.transforms.strength_tables import FittedStrengths
 from slowwave.transforms.times import epoch_day
 
+_Rows = TypeVar("_Rows", pl.DataFrame, pl.LazyFrame)
 _BY_DAY = (MemoryHealthHistory, PublishedReferences, LandedDays)
 # Days whose landed rows are counted together, up to this much of files.
 _LANDED_BYTES = 64 * 2**20
@@ -116,8 +117,7 @@ def _published(
     with stage_cost("fits"):
         taught = learned_from(run, plan)
     graded = pl.concat([taught.tables[Scorecard].select(use.scores.columns), use.scores])
-    for table, rows in {**taught.tables, **use.tables, Scorecard: graded}.items():
-        serving.replace(table, _stamped(run, plan, rows.lazy()))
+    serving.replace(_stamped_tables(run, plan, {**taught.tables, **use.tables, Scorecard: graded}))
     run.progress("publish", 1, 4)
     if base is None:
         _write_days(run, plan, serving, timelines, use.strength_fits)
@@ -129,8 +129,7 @@ def _published(
     health = health_from(run, plan, taught.attempts, use, eligible)
     with stage_cost("statements and pairs"):
         curated = curated_from(run, plan, health[MemoryHealth], taught.tables[CountedOutcomes])
-    for table, rows in {**health, **curated}.items():
-        serving.replace(table, _stamped(run, plan, rows.lazy()))
+    serving.replace(_stamped_tables(run, plan, {**health, **curated}))
     run.progress("publish", 3, 4)
     row = run.ledger_row(
         "published" if run.kind == "nightly" else "built",
@@ -140,25 +139,30 @@ def _published(
         input_hash=plan.input_hash,
         table_hashes=serving.hashes(PUBLISHED),
     )
-    for table in LEDGER:
-        rows = run.lake.ledger(table)
-        serving.replace(table, (pl.concat([rows, one_row(Runs, row)]) if table is Runs else rows).lazy())
+    ledger = {table: run.lake.ledger(table) for table in LEDGER}
+    serving.replace({**ledger, Runs: pl.concat([ledger[Runs], one_row(Runs, row)])})
     with stage_cost("audits"):
         findings = serving.audit()
     if findings:
         row["message"] = "\n".join(map(str, findings))
         said = {"message": row["message"], "run_id": run.run_id}
         serving.connection.execute("UPDATE runs SET message = $message WHERE run_id = $run_id", said)
-        serving.replace(Runs, pl.concat([run.lake.ledger(Runs), one_row(Runs, row)]).lazy())
+        serving.replace({Runs: pl.concat([ledger[Runs], one_row(Runs, row)])})
     serving.finish()
     run.progress("publish", 4, 4)
     return row, findings
 
 
-def _stamped(run: Run, plan: Plan, rows: pl.LazyFrame) -> pl.LazyFrame:
+def _stamped(run: Run, plan: Plan, rows: _Rows) -> _Rows:
     return rows.with_columns(
         pl.lit(run.run_id).alias("run_id"), pl.lit(plan.log.as_of, dtype=pl.Datetime("us")).alias("as_of")
     )
+
+
+def _stamped_tables(
+    run: Run, plan: Plan, tables: Mapping[type[Table], pl.DataFrame]
+) -> dict[type[Table], pl.DataFrame]:
+    return {table: _stamped(run, plan, rows) for table, rows in tables.items()}
 
 
 def _write_days(
@@ -166,7 +170,7 @@ def _write_days(
 ) -> None:
     with stage_cost("history"):
         for piece in history_pieces(run, plan, timelines, strength_fits):
-            serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
+            serving.extend(MemoryHealthHistory, _stamped(run, plan, piece))
     references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
     serving.extend(PublishedReferences, _stamped(run, plan, references))
     _write_landed_days(run, plan, serving, {table.name: list(plan.log.files(table)) for table in LANDED})
@@ -186,7 +190,7 @@ def _write_changed_days(
         )
         serving.remove(MemoryHealthHistory, "day >= $first_day", first)
         for piece in history_pieces(run, plan, timelines, strength_fits, before, base.first_day):
-            serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
+            serving.extend(MemoryHealthHistory, _stamped(run, plan, piece))
     changed = {day: plan.partitions[day] for day in base.evidence_days if day in plan.partitions}
     references = run.lake.scan_evidence(MemoryReferences, changed)
     serving.remove(PublishedReferences, "list_contains($days, CAST(occurred_at AS DATE))", {"days": base.evidence_days})
@@ -255,11 +259,12 @@ def _differing_days(before: pl.DataFrame, now: Sequence[dict[str, Any]], table: 
     return sorted(day for day in was.keys() | is_now.keys() if was.get(day) != is_now.get(day))
 
 
-def _is_intact(path: Path, table_hashes: Sequence[str]) -> bool:
+def _is_intact(path: Path, published: Sequence[str]) -> bool:
     """Whether the tables taken over still hash to what was published."""
     try:
         with duckdb.connect(path, read_only=True) as connection:
-            return all(f"{table.name}={table_hash(connection, table.name)}" in table_hashes for table in _BY_DAY)
+            is_now = table_hashes(connection, [table.name for table in _BY_DAY])
+            return all(f"{name}={told}" in published for name, told in is_now.items())
     except duckdb.Error:
         return False
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -15,6 +16,7 @@ from typing import Literal
 import duckdb
 import polars as pl
 
+from slowwave.flows.blank import keep_blank, kept_blank
 from slowwave.flows.errors import AuditFailedError
 from slowwave.flows.published import current_run
 from slowwave.flows.settings import Settings
@@ -23,17 +25,20 @@ from slowwave.transforms.schema import Table, conform, duckdb_ddl
 from slowwave.transforms.serving_tables import SERVING
 
 _HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n--\s*(.+)")
+_WORD = re.compile(r"\w+")
 _SHOWN_ROWS = 3
+_FEW_ROWS = 1_000
 
 
 @dataclass(frozen=True)
 class Audit:
-    """SQL that selects bad rows, and whether one of them stops the publish."""
+    """SQL that selects bad rows, and whether one of them stops the publish. `reads`: the tables that it names."""
 
     name: str
     severity: Literal["fail", "warn"]
     description: str
     sql: str
+    reads: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -49,8 +54,10 @@ class Finding:
         return f"{self.audit.name}: {self.rows} bad rows. {self.audit.description} For example {shown}"
 
 
-def audits() -> list[Audit]:
+@cache
+def audits() -> tuple[Audit, ...]:
     """All audits, by name."""
+    tables = {table.name for table in SERVING}
     found = []
     folder = resources.files("slowwave.flows").joinpath("audits")
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
@@ -60,30 +67,43 @@ def audits() -> list[Audit]:
             if header is None:
                 message = f"audit {entry.name} must begin with '-- severity: fail' or 'warn' and a description"
                 raise ValueError(message)
-            found.append(Audit(entry.name.removesuffix(".sql"), header[1], header[2].strip(), sql))  # type: ignore[arg-type]
-    return found
+            reads = frozenset(tables & set(_WORD.findall(sql)))
+            found.append(Audit(entry.name.removesuffix(".sql"), header[1], header[2].strip(), sql, reads))  # type: ignore[arg-type]
+    return tuple(found)
 
 
-def audit_findings(connection: duckdb.DuckDBPyConnection) -> list[Finding]:
-    """The audits that select any row, with how many and the first few."""
+def audit_findings(connection: duckdb.DuckDBPyConnection, empty: Collection[str] = ()) -> list[Finding]:
+    """The audits that select any row, with how many and the first few.
+
+    One that reads `empty` tables alone selects none.
+    """
     findings = []
     for audit in audits():
+        if audit.reads and audit.reads <= set(empty):
+            continue
         rows = connection.execute(audit.sql).fetchall()
         if rows:
             findings.append(Finding(audit, len(rows), rows[:_SHOWN_ROWS]))
     return findings
 
 
-def table_hash(connection: duckdb.DuckDBPyConnection, table: str) -> str:
-    """`rows-hash` of a table's values without `run_id`: row hashes combined so that no order matters.
+def table_hashes(connection: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> dict[str, str]:
+    """`rows-hash` of each table's values without `run_id`: row hashes combined so that no order matters.
 
     Rows are distinct (one per key), so none cancel out. Comparable between files of one DuckDB version.
     """
-    ((rows, exclusive_or, total),) = connection.execute(
-        f"SELECT count(*), coalesce(bit_xor(h), 0), coalesce(sum(h), 0) % 18446744073709551616 "  # noqa: S608 - a declared name
+    each = [
+        f"SELECT '{table}', count(*), coalesce(bit_xor(h), 0), coalesce(sum(h), 0) % 18446744073709551616 "  # noqa: S608 - a declared name
         f'FROM (SELECT hash(t) AS h FROM (SELECT * EXCLUDE (run_id) FROM "{table}") AS t)'
-    ).fetchall()
-    return f"{rows}-{int(exclusive_or):016x}{int(total):016x}"
+        for table in tables
+    ]
+    rows = connection.execute(" UNION ALL ".join(each)).fetchall() if each else []
+    return {table: f"{count}-{int(exclusive_or):016x}{int(total):016x}" for table, count, exclusive_or, total in rows}
+
+
+def table_hash(connection: duckdb.DuckDBPyConnection, table: str) -> str:
+    """`table_hashes` of one table."""
+    return table_hashes(connection, [table])[table]
 
 
 _EMPTY_HASH = f"0-{0:032x}"
@@ -104,11 +124,6 @@ def fetched(
 _DISK_FAULTS = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 
 
-# A serving file with every table and no rows, once this process made one: a column's comment is a statement, there are
-# hundreds, and they take longer than a small publish computes.
-_blank: list[bytes] = []
-
-
 class ServingFile:
     """A serving database under construction at `path`, begun as a copy of `base` if given; unseen before `finish`.
 
@@ -120,19 +135,21 @@ class ServingFile:
         self._aside = path.parent / f".{path.name}{TEMPORARY}"
         make_durable_folder(path.parent)
         self._clear()
+        blank = b"" if base is not None else kept_blank()
         try:
             if base is not None:
                 shutil.copyfile(base, self._aside)
-            elif _blank:
-                self._aside.write_bytes(_blank[0])
+            elif blank:
+                self._aside.write_bytes(blank)
             self.connection = duckdb.connect(self._aside, config={"temp_directory": f"{self._aside}.spill"})
             self.connection.execute("SET preserve_insertion_order = false")
-            if base is None and not _blank:
+            if base is None and not blank:
                 self._declare()
         except (OSError, *_DISK_FAULTS) as error:
             self._clear()
             raise self._disk_fault(error) from error
         self._filled: set[type[Table]] = set() if base is None else set(SERVING)
+        self._rows = 0 if base is None else _FEW_ROWS
 
     def __enter__(self) -> ServingFile:
         return self
@@ -161,22 +178,29 @@ class ServingFile:
                 self.connection.execute(statement)
         self.connection.commit()
         self.connection.execute("CHECKPOINT")
-        _blank.append(self._aside.read_bytes())
+        keep_blank(self._aside.read_bytes())
 
-    def replace(self, table: type[Table], rows: pl.LazyFrame) -> None:
-        """Give a table these rows, sorted by key, for those it has."""
-        if table in self._filled:
-            self.connection.execute(f'DELETE FROM "{table.name}"')  # noqa: S608 - a declared name
-        self.extend(table, rows)
+    def replace(self, tables: Mapping[type[Table], pl.DataFrame]) -> None:
+        """Give these tables these rows, sorted by key, for those they have."""
+        self.connection.begin()
+        for table, rows in tables.items():
+            if table in self._filled:
+                self.connection.execute(f'DELETE FROM "{table.name}"')  # noqa: S608 - a declared name
+            self.extend(table, rows)
+        self.connection.commit()
 
-    def extend(self, table: type[Table], rows: pl.LazyFrame) -> None:
+    def extend(self, table: type[Table], rows: pl.DataFrame | pl.LazyFrame) -> None:
         """Put these rows, sorted by key, behind those of a table."""
-        frame = conform(table, rows).sort(table.key).collect(engine="streaming")
+        # what is in memory already is not streamed, which takes longer to begin than few rows take
+        engine = "in-memory" if isinstance(rows, pl.DataFrame) else "streaming"
+        frame = conform(table, rows.lazy()).sort(table.key).collect(engine=engine)
         if frame.is_empty():
             return
         self._filled.add(table)
+        self._rows += frame.height
         # as a stream, which is read once: to be read as a frame, pyarrow would have to be loaded
-        self.connection.from_arrow(frame.__arrow_c_stream__()).insert_into(table.name)
+        _stream = frame.__arrow_c_stream__()  # DuckDB finds it by its name
+        self.connection.execute(f'INSERT INTO "{table.name}" FROM _stream')
 
     def remove(self, table: type[Table], is_old: str, old: Mapping[str, object]) -> None:
         """In a file that began as a copy of another: take away the rows that `is_old` (SQL) selects."""
@@ -196,19 +220,24 @@ class ServingFile:
             self.connection.execute(comment)
         self.connection.commit()
 
+    def _plan_lightly(self) -> None:
+        """Of few rows, finding out how best to ask takes longer than asking."""
+        if self._rows < _FEW_ROWS:
+            self.connection.execute("PRAGMA disable_optimizer")
+
     def hashes(self, tables: Sequence[type[Table]]) -> list[str]:
         """`table=hash` of each table."""
-        return [
-            f"{table.name}={table_hash(self.connection, table.name) if table in self._filled else _EMPTY_HASH}"
-            for table in tables
-        ]
+        self._plan_lightly()
+        told = table_hashes(self.connection, [table.name for table in tables if table in self._filled])
+        return [f"{table.name}={told.get(table.name, _EMPTY_HASH)}" for table in tables]
 
     def audit(self) -> list[Finding]:
         """What the warning audits found.
 
         Raises AuditFailedError when one that must not find anything did.
         """
-        findings = audit_findings(self.connection)
+        self._plan_lightly()
+        findings = audit_findings(self.connection, {table.name for table in SERVING if table not in self._filled})
         failed = [finding for finding in findings if finding.audit.severity == "fail"]
         if failed:
             message = "nothing was published, the tables of before stay live: " + "\n".join(map(str, failed))

@@ -1,0 +1,53 @@
+"""The serving file with every table and no rows, kept: declaring tables takes longer than a small publish computes.
+
+A column's comment is a statement, and there are hundreds. It is kept in this process, and in the `__pycache__` beside
+this module where that can be written; what is found there is of this code and DuckDB, and whole, or it is not used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+
+from slowwave.flows.code_hash import code_hash
+from slowwave.flows.store import TEMPORARY
+
+_FOLDER = Path(__file__).parent / "__pycache__"
+_NAME, _DIGEST_BYTES = "blank-{}.duckdb", 32
+_in_process: list[bytes] = []
+
+
+def _path() -> Path:
+    return _FOLDER / _NAME.format(f"{code_hash()}-{duckdb.__version__}")
+
+
+def kept_blank() -> bytes:
+    """The file's bytes; none where it has to be made."""
+    if not _in_process:
+        with suppress(OSError):
+            kept = _path().read_bytes()
+            digest, blank = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
+            if hashlib.sha256(blank).digest() == digest:
+                _in_process.append(blank)
+    return _in_process[0] if _in_process else b""
+
+
+def keep_blank(blank: bytes) -> None:
+    """Keep the file for later, in place of those of other code; where it cannot be written, for this process."""
+    _in_process[:] = [blank]
+    path = _path()
+    aside = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+    with suppress(OSError):
+        _FOLDER.mkdir(exist_ok=True)
+        try:
+            aside.write_bytes(hashlib.sha256(blank).digest() + blank)
+            aside.rename(path)
+        finally:
+            aside.unlink(missing_ok=True)
+        for old in _FOLDER.glob(_NAME.format("*")):
+            if old != path:
+                old.unlink(missing_ok=True)

@@ -1,0 +1,86 @@
+"""A serving file under construction: how it begins, and what is asked of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from slowwave.flows import blank
+from slowwave.flows.serving import ServingFile, audit_findings, audits
+from slowwave.transforms.schema import columns
+from slowwave.transforms.serving_tables import SERVING
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(blank, "_FOLDER", tmp_path / "__pycache__")
+    monkeypatch.setattr(blank, "_in_process", [])
+    return tmp_path / "__pycache__"
+
+
+@pytest.fixture
+def began(tmp_path: Path) -> Path:
+    """A serving file that nothing was put into."""
+    path = tmp_path / "runs" / "one.duckdb"
+    with ServingFile(path) as serving:
+        serving.finish()
+    return path
+
+
+def declared(path: Path) -> dict[str, list[str]]:
+    """The columns of each table that have a comment."""
+    found: dict[str, list[str]] = {}
+    with duckdb.connect(path, read_only=True) as connection:
+        for table, column in connection.execute(
+            "SELECT table_name, column_name FROM duckdb_columns() WHERE comment IS NOT NULL ORDER BY column_index"
+        ).fetchall():
+            found.setdefault(table, []).append(column)
+    return found
+
+
+DECLARED = {table.name: [column.name for column in columns(table)] for table in SERVING}
+
+
+def test_an_audit_of_empty_tables_finds_nothing(began: Path) -> None:
+    with duckdb.connect(began, read_only=True) as connection:
+        assert audit_findings(connection) == []
+    assert all(audit.reads for audit in audits())
+
+
+def test_audits_of_empty_tables_are_not_asked(began: Path) -> None:
+    with duckdb.connect(began) as connection:
+        connection.execute("DROP TABLE regret")
+        with pytest.raises(duckdb.CatalogException):
+            audit_findings(connection)
+        assert audit_findings(connection, DECLARED) == []
+
+
+@pytest.mark.parametrize("kept", [b"", b"not whole", None])
+def test_every_table_is_there_whatever_was_kept(cache: Path, tmp_path: Path, kept: bytes | None) -> None:
+    if kept is not None:
+        cache.mkdir()
+        blank._path().write_bytes(kept)
+    for name in ("one", "two"):
+        path = tmp_path / f"{name}.duckdb"
+        with ServingFile(path) as serving:
+            serving.finish()
+        assert declared(path) == DECLARED
+        blank._in_process.clear()  # as in another process
+    assert [path.name for path in cache.iterdir()] == [blank._path().name]
+
+
+def test_what_other_code_kept_goes(cache: Path) -> None:
+    cache.mkdir()
+    (cache / "blank-of-before.duckdb").write_bytes(b"old")
+    blank.keep_blank(b"new")
+    assert [path.name for path in cache.iterdir()] == [blank._path().name]
+
+
+def test_where_nothing_can_be_kept_every_table_is_there_all_the_same(cache: Path, tmp_path: Path) -> None:
+    cache.write_bytes(b"a file where a folder should be")
+    path = tmp_path / "one.duckdb"
+    with ServingFile(path) as serving:
+        serving.finish()
+    assert declared(path) == DECLARED
