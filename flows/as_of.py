@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from slowwave.flows.code_hash import code_hash
+from slowwave.flows.engine import suited_engine
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
 from slowwave.flows.lock import writer_lock
@@ -36,10 +37,11 @@ def serving_as_of(settings: Settings, as_of: datetime, progress: Progress = no_p
         return cached
     with writer_lock(settings, f"sql --as-of {as_of}", wait_seconds=_WAIT_SECONDS):
         run = start_run(settings, "as_of", progress)
-        plan = make_plan(run, as_of)
-        path = _path(settings, plan)
-        built = build(run, plan)
-        _, _, row = publish(run, plan, built, path)
+        with suited_engine(run.lake):
+            plan = make_plan(run, as_of)
+            path = _path(settings, plan)
+            built = build(run, plan)
+            _, _, row = publish(run, plan, built, path)
         run.lake.write_ledger(DayInputs, run.started_at.date(), path.stem, plan.day_inputs(run.run_id))
         run.record(row)
     return path

@@ -100,7 +100,7 @@ def history_pieces(
         .select("memory_id", "day", pl.col(COUNTS).cast(pl.UInt32))
         .join(numbers.lazy(), on="memory_id")
         .drop("memory_id")
-        .collect(engine="streaming")
+        .collect()
     )
     rows = days.height + plan.log.states.height
     count = max(1, -(-rows // PIECE_ROWS))

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from slowwave.flows.code_hash import code_hash
+from slowwave.flows.engine import suited_engine
 from slowwave.flows.errors import UserError
 from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.lake import Lake
@@ -96,21 +97,24 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
             answers = run.stage("ask", asked_of_model, run)
             asked = asked_line(answers) if answers else ""
             as_of = utc_now() if answers and answers.landed else as_of
-        plan = run.stage("plan", make_plan, run, as_of, full)
-        skip = "" if full else _nothing_new(run, plan, explicit=explicit)
-        if skip:
-            return _skipped(run, plan, skip, asked)
-        from slowwave.flows.prune import prune  # these load what computes, which a run with nothing new does not need
-        from slowwave.flows.publish import publish
+        with suited_engine(run.lake):
+            plan = run.stage("plan", make_plan, run, as_of, full)
+            skip = "" if full else _nothing_new(run, plan, explicit=explicit)
+            if skip:
+                return _skipped(run, plan, skip, asked)
+            # loads what computes, which a run with nothing new does not need
+            from slowwave.flows.publish import publish
 
-        built = build(run, plan, verify=full)
-        path, findings, row = run.stage("publish", publish, run, plan, built, run_path(run.settings, run.run_id))
-        run.lake.write_ledger(DayInputs, run.started_at.date(), run.run_id, plan.day_inputs(run.run_id))
+            built = build(run, plan, verify=full)
+            path, findings, row = run.stage("publish", publish, run, plan, built, run_path(run.settings, run.run_id))
+            run.lake.write_ledger(DayInputs, run.started_at.date(), run.run_id, plan.day_inputs(run.run_id))
         run.stage("swap", swap_in, run.settings, run.run_id)
         run.record(row)
     except Exception as error:
         _record_failure(run, as_of, error)
         raise
+    from slowwave.flows.prune import prune
+
     run.stage("prune", prune, run.settings, run.lake)
     return NightlyResult(run.run_id, "published", "", as_of, run.landed, plan, built, findings, path, asked)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import duckdb
 import polars as pl
@@ -44,7 +44,6 @@ from slowwave.transforms.serving_tables import (
 from slowwave.transforms.strength_tables import FittedStrengths
 from slowwave.transforms.times import epoch_day
 
-_Rows = TypeVar("_Rows", pl.DataFrame, pl.LazyFrame)
 _BY_DAY = (MemoryHealthHistory, PublishedReferences, LandedDays)
 # Days whose landed rows are counted together, up to this much of files.
 _LANDED_BYTES = 64 * 2**20
@@ -139,21 +138,21 @@ def _published(
         input_hash=plan.input_hash,
         table_hashes=serving.hashes(PUBLISHED),
     )
-    ledger = {table: run.lake.ledger(table) for table in LEDGER}
-    serving.replace({**ledger, Runs: pl.concat([ledger[Runs], one_row(Runs, row)])})
+    ledger = {table: run.lake.ledger(table).lazy() for table in LEDGER}
+    serving.replace({**ledger, Runs: pl.concat([ledger[Runs], one_row(Runs, row).lazy()])})
     with stage_cost("audits"):
         findings = serving.audit()
     if findings:
         row["message"] = "\n".join(map(str, findings))
         said = {"message": row["message"], "run_id": run.run_id}
         serving.connection.execute("UPDATE runs SET message = $message WHERE run_id = $run_id", said)
-        serving.replace({Runs: pl.concat([ledger[Runs], one_row(Runs, row)])})
+        serving.replace({Runs: pl.concat([ledger[Runs], one_row(Runs, row).lazy()])})
     serving.finish()
     run.progress("publish", 4, 4)
     return row, findings
 
 
-def _stamped(run: Run, plan: Plan, rows: _Rows) -> _Rows:
+def _stamped(run: Run, plan: Plan, rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.with_columns(
         pl.lit(run.run_id).alias("run_id"), pl.lit(plan.log.as_of, dtype=pl.Datetime("us")).alias("as_of")
     )
@@ -161,8 +160,8 @@ def _stamped(run: Run, plan: Plan, rows: _Rows) -> _Rows:
 
 def _stamped_tables(
     run: Run, plan: Plan, tables: Mapping[type[Table], pl.DataFrame]
-) -> dict[type[Table], pl.DataFrame]:
-    return {table: _stamped(run, plan, rows) for table, rows in tables.items()}
+) -> dict[type[Table], pl.LazyFrame]:
+    return {table: _stamped(run, plan, rows.lazy()) for table, rows in tables.items()}
 
 
 def _write_days(
@@ -170,7 +169,7 @@ def _write_days(
 ) -> None:
     with stage_cost("history"):
         for piece in history_pieces(run, plan, timelines, strength_fits):
-            serving.extend(MemoryHealthHistory, _stamped(run, plan, piece))
+            serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
     references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
     serving.extend(PublishedReferences, _stamped(run, plan, references))
     _write_landed_days(run, plan, serving, {table.name: list(plan.log.files(table)) for table in LANDED})
@@ -190,7 +189,7 @@ def _write_changed_days(
         )
         serving.remove(MemoryHealthHistory, "day >= $first_day", first)
         for piece in history_pieces(run, plan, timelines, strength_fits, before, base.first_day):
-            serving.extend(MemoryHealthHistory, _stamped(run, plan, piece))
+            serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
     changed = {day: plan.partitions[day] for day in base.evidence_days if day in plan.partitions}
     references = run.lake.scan_evidence(MemoryReferences, changed)
     serving.remove(PublishedReferences, "list_contains($days, CAST(occurred_at AS DATE))", {"days": base.evidence_days})
@@ -204,29 +203,35 @@ def _write_changed_days(
 
 def _write_landed_days(run: Run, plan: Plan, serving: ServingFile, days: Mapping[str, Sequence[date]]) -> None:
     """Add what landed on these days, by landed table."""
-    for table in LANDED:
-        for group in _days_together(plan, table, days[table.name]):
-            rows = plan.log.winners(table, group, ["project"]).select(
-                pl.lit(table.name).alias("landed_table"),
-                "project",
-                pl.col(table.event_time).alias("occurred_at"),
-                "recorded_at",
+    for groups in _days_together(plan, days):
+        told = [
+            landed_days(
+                plan.log.winners(table, of_table, ["project"]).select(
+                    pl.lit(table.name).alias("landed_table"),
+                    "project",
+                    pl.col(table.event_time).alias("occurred_at"),
+                    "recorded_at",
+                )
             )
-            serving.extend(LandedDays, _stamped(run, plan, landed_days(rows)))
+            for table, of_table in groups.items()
+        ]
+        serving.extend(LandedDays, _stamped(run, plan, pl.concat(told)))
 
 
-def _days_together(plan: Plan, table: type[Landed], days: Sequence[date]) -> Iterator[list[date]]:
-    """The days, in groups of so many that their files hold about `_LANDED_BYTES`."""
-    files, group, held = plan.log.files(table), list[date](), 0
-    for day in days:
-        size = sum(file.path.stat().st_size for file in files.get(day, []))
-        if group and held + size > _LANDED_BYTES:
-            yield group
-            group, held = [], 0
-        group.append(day)
-        held += size
-    if group:
-        yield group
+def _days_together(plan: Plan, days: Mapping[str, Sequence[date]]) -> Iterator[dict[type[Landed], list[date]]]:
+    """The days of each table, in groups of so many that their files hold about `_LANDED_BYTES`."""
+    groups, held = dict[type[Landed], list[date]](), 0
+    for table in LANDED:
+        files = plan.log.files(table)
+        for day in days[table.name]:
+            size = sum(file.path.stat().st_size for file in files.get(day, []))
+            if groups and held + size > _LANDED_BYTES:
+                yield groups
+                groups, held = {}, 0
+            groups.setdefault(table, []).append(day)
+            held += size
+    if groups:
+        yield groups
 
 
 def _base(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:

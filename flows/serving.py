@@ -180,7 +180,7 @@ class ServingFile:
         self.connection.execute("CHECKPOINT")
         keep_blank(self._aside.read_bytes())
 
-    def replace(self, tables: Mapping[type[Table], pl.DataFrame]) -> None:
+    def replace(self, tables: Mapping[type[Table], pl.LazyFrame]) -> None:
         """Give these tables these rows, sorted by key, for those they have."""
         self.connection.begin()
         for table, rows in tables.items():
@@ -189,11 +189,9 @@ class ServingFile:
             self.extend(table, rows)
         self.connection.commit()
 
-    def extend(self, table: type[Table], rows: pl.DataFrame | pl.LazyFrame) -> None:
+    def extend(self, table: type[Table], rows: pl.LazyFrame) -> None:
         """Put these rows, sorted by key, behind those of a table."""
-        # what is in memory already is not streamed, which takes longer to begin than few rows take
-        engine = "in-memory" if isinstance(rows, pl.DataFrame) else "streaming"
-        frame = conform(table, rows.lazy()).sort(table.key).collect(engine=engine)
+        frame = conform(table, rows).sort(table.key).collect()
         if frame.is_empty():
             return
         self._filled.add(table)

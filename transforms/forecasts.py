@@ -187,29 +187,25 @@ def evidence(known: pl.DataFrame, targets: pl.DataFrame, cells: pl.DataFrame) ->
         .agg(pl.col("attempts", "successes").sum())
         .sort("cell", "day")
     )
-    parents, parent_rows = [], []
-    for names in _PARENTS:
-        number = cells.select("cell", pl.struct(names).rank("dense").alias("parent"))
-        of_parent = rows.join(number, on="cell", how="left", maintain_order="left")
-        parent = (
-            of_parent.group_by("parent", "day").agg(pl.col("attempts", "successes").sum()).sort("parent", "day")
-        ).with_row_index("row")
-        place = of_parent.join(
-            parent.select("parent", "day", "row"), on=["parent", "day"], how="left", maintain_order="left"
-        )
-        parents.append(_timeline(parent, "parent"))
-        parent_rows.append(place["row"].cast(pl.Int64).to_numpy())
-    numbered = rows.select(pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), "cell", "day")
-    return Evidence(numbered, _timeline(rows, "cell"), tuple(parents), tuple(parent_rows))
-
-
-def _timeline(rows: pl.DataFrame, owner: str) -> Timeline:
-    return Timeline(
-        rows[owner].cast(pl.Int64).to_numpy(),
-        rows["day"].cast(pl.Float64).to_numpy(),
-        rows["attempts"].to_numpy(),
-        rows["successes"].to_numpy(),
+    cell, day, attempts, successes = (
+        rows[name].cast(pl.Int64).to_numpy() for name in ("cell", "day", "attempts", "successes")
     )
+    numbers = [pl.struct(names).rank("dense").cast(pl.Int64).alias(str(at)) for at, names in enumerate(_PARENTS)]
+    of_parents = rows.select("cell").join(cells.select("cell", *numbers), on="cell", how="left", maintain_order="left")
+    first = day.min(initial=0)
+    span = 1 + day.max(initial=0) - first
+    parents, parent_rows = [], []
+    for at in range(len(_PARENTS)):
+        # a parent's days, in order: sums of whole numbers, which are exact in any order
+        key, place = np.unique(of_parents[str(at)].to_numpy() * span + day - first, return_inverse=True)
+        known_attempts, known_successes = (
+            np.bincount(place, values, len(key)).astype(np.int64) for values in (attempts, successes)
+        )
+        parents.append(Timeline(key // span, (key % span + first).astype(np.float64), known_attempts, known_successes))
+        parent_rows.append(place)
+    numbered = rows.select(pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), "cell", "day")
+    own = Timeline(cell, day.astype(np.float64), attempts, successes)
+    return Evidence(numbered, own, tuple(parents), tuple(parent_rows))
 
 
 def fit_losses(past: Evidence, scored: pl.DataFrame, cells: pl.DataFrame, params: ForecastParams) -> pl.DataFrame:

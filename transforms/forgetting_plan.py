@@ -5,8 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.forgetting_params import ForgettingParams
-from slowwave.transforms.forgetting_quotas import QuotaKind, quota_excess, quota_states
+from slowwave.transforms.forgetting_quotas import quota_excess, quota_kinds, quota_states
+from slowwave.transforms.forgetting_tables import ForgettingQuotas
 from slowwave.transforms.hashing import hashed
+from slowwave.transforms.schema import computed_schema
 
 HEALTH = (
     "memory_id", "project", "agent", "status", "created_at", "eligible_count", "injected_count", "reference_count",
@@ -40,6 +42,8 @@ def forgetting_quotas(
 
     Takes the arguments of `forgetting_plan`.
     """
+    if not quota_kinds(params):
+        return computed_schema(ForgettingQuotas).to_frame()
     memories = _memories(health, evidence, today, params)
     planned = _planned(memories, params).select("memory_id", is_planned=True)
     counting = memories.filter("counts").join(planned, on="memory_id", how="left")
@@ -151,8 +155,7 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
 def _planned(memories: pl.DataFrame, params: ForgettingParams) -> pl.DataFrame:
     found = [memories.filter(pl.col("is_plannable"), pl.col("rule").is_not_null())]
     active = memories.filter("counts").join(found[0].select("memory_id"), on="memory_id", how="anti")
-    kinds: tuple[QuotaKind, ...] = ("agent", "project")
-    for kind in kinds:
+    for kind in quota_kinds(params):
         excess = quota_excess(active, kind, params)
         active = active.join(excess.select("memory_id"), on="memory_id", how="anti")
         reason = pl.format(

@@ -13,6 +13,15 @@ QuotaKind = Literal["agent", "project"]
 GROUPS: dict[QuotaKind, tuple[str, ...]] = {"agent": ("project", "agent"), "project": ("project",)}
 
 
+def quota_kinds(params: ForgettingParams) -> list[QuotaKind]:
+    """The kinds of which there is any quota, in the order in which they are filled."""
+    has = {
+        "agent": params.agent_quota is not None or params.agent_quotas,
+        "project": params.project_quota is not None or params.project_quotas,
+    }
+    return [kind for kind in GROUPS if has[kind]]
+
+
 def quota(kind: QuotaKind, params: ForgettingParams) -> pl.Expr:
     """The quota of a row's project or agent; NULL: none. '' is no project and no agent: it has one only if named."""
     general, single = (
@@ -57,7 +66,8 @@ def quota_states(active: pl.DataFrame, params: ForgettingParams) -> pl.DataFrame
     `active` holds the memories that count: project, agent, is_plannable, is_planned.
     """
     found = []
-    for kind, by in GROUPS.items():
+    for kind in quota_kinds(params):
+        by = GROUPS[kind]
         left = pl.col("active_count") - pl.col("planned_count")
         found.append(
             active.with_columns(quota(kind, params).alias("quota"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.lift_trials import counts_before
+from slowwave.transforms.lift_trials import Moments, counts_before
 from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
 from slowwave.transforms.ordered_sums import ordered_sum
 
@@ -134,10 +134,15 @@ def _before(attempts: pl.DataFrame, pairs: pl.DataFrame, time: str) -> pl.DataFr
     """Attempts and successes of each pair's task before its `time`: n, successes."""
     times = attempts["moment"].unique().sort()
     n, successes = counts_before(
-        attempts.with_columns(times.search_sorted(attempts["moment"]).cast(pl.Int64).alias("moment")),
-        pairs.select(pl.col("of_task").alias("group"), times.search_sorted(pairs[time]).cast(pl.Int64).alias("moment")),
+        _moments(attempts["group"], times.search_sorted(attempts["moment"])),
+        attempts["success"].to_numpy(),
+        _moments(pairs["of_task"], times.search_sorted(pairs[time])),
     )
     return pl.DataFrame({"n": n, "successes": successes})
+
+
+def _moments(group: pl.Series, moment: pl.Series) -> Moments:
+    return Moments(group.fill_null(-1).to_numpy(), moment.cast(pl.Int64).to_numpy())
 
 
 def _difference(changes: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:

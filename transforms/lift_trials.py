@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -119,24 +121,29 @@ def offered(
     )
 
 
-def counts_before(events: pl.DataFrame, queries: pl.DataFrame) -> tuple[Integers, Integers]:
+@dataclass(frozen=True)
+class Moments:
+    """Rows of a group (-1: of none) at a moment, all whole numbers."""
+
+    group: Integers
+    moment: Integers
+
+
+def counts_before(events: Moments, successes: Integers, queries: Moments) -> tuple[Integers, Integers]:
     """How many `events` of the query's group lie strictly before its moment, and how many successes among them.
 
-    Both frames have `group` and `moment`, whole numbers; `events` also success. No group (NULL): none. In the order of
-    `queries`.
+    No group: none. In the order of `queries`.
     """
-    events = events.drop_nulls("group")
-    moments, asked_moments = events["moment"].to_numpy(), queries["moment"].to_numpy()
-    span = 1 + max(int(moments.max(initial=0)), int(asked_moments.max(initial=0)))
-    keys = events["group"].to_numpy() * span + moments
+    span = 1 + max(int(events.moment.max(initial=0)), int(queries.moment.max(initial=0)))
+    keys = events.group * span + events.moment
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    successes = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(events["success"].to_numpy()[order])])
-    # -1 lies before all groups
-    first = queries["group"].fill_null(-1).to_numpy() * span
+    counted = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(successes[order])])
+    first = queries.group * span
     start = np.searchsorted(keys, first)
-    end = np.maximum(np.searchsorted(keys, first + asked_moments), start)
-    return end - start, successes[end] - successes[start]
+    end = np.maximum(np.searchsorted(keys, first + queries.moment), start)
+    in_group = queries.group >= 0
+    return np.where(in_group, end - start, 0), np.where(in_group, counted[end] - counted[start], 0)
 
 
 def expected_success(
@@ -152,19 +159,19 @@ def expected_success(
     `queries` holds columns of `known` (see `trials`) and, with `having`, `memory`.
     """
     rows = queries["trial"].to_numpy()
-    asked = known.with_columns(pl.col("at_moment").alias("moment"))
-    told = known.with_columns(pl.col("known_moment").alias("moment"))
+    moments = {name: known[name].to_numpy() for name in ("at_moment", "known_moment", "success")}
+    of_level = {level: known[level].fill_null(-1).to_numpy() for level in _LEVELS}
     expected = np.full(len(rows), 0.5)
     history = np.zeros(len(rows), dtype=np.int64)
-    for level in _LEVELS:
-        group = pl.col(level).alias("group")
-        all_n, all_successes = counts_before(told.with_columns(group), asked.with_columns(group))
+    for level, group in of_level.items():
+        asked = Moments(group, moments["at_moment"])
+        all_n, all_successes = counts_before(Moments(group, moments["known_moment"]), moments["success"], asked)
         n, successes = all_n[rows], all_successes[rows]
         if having is not None:
-            own = pl.col("memory") * (len(known) + 1) + pl.col(level)
             own_n, own_successes = counts_before(
-                having.select(own.alias("group"), pl.col("known_moment").alias("moment"), "success"),
-                queries.select(own.alias("group"), pl.col("at_moment").alias("moment")),
+                _own(having, level, "known_moment", len(known)),
+                having["success"].to_numpy(),
+                _own(queries, level, "at_moment", len(known)),
             )
             n, successes = n - own_n, successes - own_successes
         strength = params.expected_strength
@@ -172,3 +179,10 @@ def expected_success(
             history, strength = n, 2.0
         expected = (successes + strength * expected) / (n + strength)
     return pl.DataFrame({"expected": expected, "history": history})
+
+
+def _own(rows: pl.DataFrame, level: str, moment: str, trials_count: int) -> Moments:
+    """Rows by memory and group of a level."""
+    group = rows[level].fill_null(-1).to_numpy()
+    own = np.where(group < 0, -1, rows["memory"].to_numpy() * (trials_count + 1) + group)
+    return Moments(own, rows[moment].to_numpy())
