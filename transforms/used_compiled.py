@@ -1,7 +1,8 @@
 """`used/1` for many interactions at once: the same results as its reference, from compiled loops over arrays.
 
 Interactions are taken project by project and day by day. What was made for the interactions before is kept while it
-holds: the forms of words for good, the likeness of words for a project, the weights of memories for a day's memories.
+holds: the forms of words, and their likeness to the words of many memories, for good; the likeness of the rest for a
+project, the weights of memories for a day's memories.
 """
 
 from __future__ import annotations
@@ -12,29 +13,32 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from slowwave.transforms.compiled import kernel
-from slowwave.transforms.text_terms import GRAMS
 from slowwave.transforms.used_coefficients import COEFFICIENTS, INTERCEPT
+from slowwave.transforms.used_columns import MOST_WORDS, ByWord, Columns
+from slowwave.transforms.used_contents import Contents
 from slowwave.transforms.used_params import UsedParams
-from slowwave.transforms.used_pool import uncapitalised
 from slowwave.transforms.used_pool_arrays import Asked, PoolArrays
-from slowwave.transforms.used_vocabulary import DIMENSIONS, Vocabulary, roomy
+from slowwave.transforms.used_vocabulary import DIMENSIONS, Vocabulary
 from slowwave.transforms.used_words import ONE, Integers
 from slowwave.transforms.word_vectors import TokenVectors, WordVectors
 
-KERNELS = tuple(
-    f"{name}_kernel" for name in ("byte_pairs", "used_forms", "used_words", "used_pool", "used_likeness", "used_odds")
-)
-# Text whose words are counted at once; words kept from one such part to the next (1 kB each).
+_NAMES = ("byte_pairs", "used_forms", "used_words", "used_pool", "used_likeness", "used_common", "used_odds")
+KERNELS = tuple(f"{name}_kernel" for name in _NAMES)
+# Text whose words are counted at once; words (1 kB each) kept from one such part to the next.
 _BYTES_AT_ONCE = 4 * 2**20
 _WORDS_KEPT = 200_000
-_MOST_WORDS = 48
-_ROOM = 1024
+# Memories whose words come first, and stay when words are forgotten.
+_FIRST_MEMORIES = 200_000
 # Products of tokens with the words of a project's memories that are kept (2 bytes each).
 _PRODUCTS = 64 * 2**20
+# Words of several memories to which others are compared once, when they have come so often, in projects or at times.
+_MOST_COMMON = 32_768
+_OFTEN = 4
+# What is found then takes 6 bytes each; from so many on no more words are compared so.
+_MOST_ENTRIES = 20_000_000
 _SIDES = 5
 _NOT_TOUCHED = -(2**62)
 
@@ -79,28 +83,66 @@ class _Comparison:
         self._token_vectors = token_vectors
         self._pools: Any = kernel("used_pool_kernel")
         self._likeness: Any = kernel("used_likeness_kernel")
+        self._commonly: Any = kernel("used_common_kernel")
         self._odds: Any = kernel("used_odds_kernel")
         self._coefficients = np.array(list(COEFFICIENTS.values()))
         self._vocabulary = Vocabulary(self._token_vectors)
-        self._by_word = _ByWord()
-        self._columns = _Columns(len(self._token_vectors.table))
-        self._contents = _Contents(0)
+        self._by_word = ByWord()
+        self._columns = Columns(len(self._token_vectors.table), _PRODUCTS)
+        self._common = Columns(len(self._token_vectors.table), 2 * _PRODUCTS)
+        self._column_of_common = np.zeros(0, np.int32)
+        self._contents = Contents()
         self._pool: _Pool | None = None
         self._project = -1
+        self._words_kept = 0
 
-    def _begin_anew(self, texts: int) -> None:
-        """Forget every word."""
+    def _forget(self) -> None:
+        """Forget the words but those of the first memories; all, where most memories came later."""
         self._leave()
-        self._vocabulary.forget()
-        self._by_word.forget()
-        self._contents = _Contents(texts)
+        if self._contents.most_are_later():
+            self._words_kept = 0
+            self._contents = Contents()
+            self._drop_columns(self._common)
+        common = self._common
+        self._contents.forget_later()
+        self._vocabulary.forget(self._words_kept)
+        self._by_word.forget(self._words_kept)
+        self._commonly.runs_joined(
+            self._words_kept, self._by_word.common_part, common.part_next, common.part_begin, common.part_end,
+            common.entry_column, common.entry_value, common.entries,
+        )  # fmt: skip
+
+    def _look_up(self, pool: PoolArrays) -> None:
+        """The memories' texts that are known; the first ones are taken in before any answer."""
+        self._contents.look_up(pool.contents)
+        if not len(self._vocabulary):
+            first = np.arange(min(len(pool.contents), _FIRST_MEMORIES))
+            self._contents.add(first, pool.contents, self._vocabulary)
+            if len(self._vocabulary) <= _WORDS_KEPT:
+                self._words_kept = len(self._vocabulary)
+                self._contents.keep()
+                self._list_common()
+
+    def _list_common(self) -> None:
+        """Words of several memories become common columns, those of most memories first."""
+        self._by_word.make_room(len(self._vocabulary.scale))
+        times = np.bincount(self._contents.words, minlength=self._words_kept)
+        words = np.argsort(-times, kind="stable")[: min(int((times > 1).sum()), _MOST_COMMON)].astype(np.int32)
+        self._common.append(words)
+        self._by_word.common_column_of[words] = np.arange(len(words))
+        self._column_of_common = np.full(len(words), -1, np.int32)
+        self._add_columns(self._common, 0)
+        ordered = np.empty_like(self._common.nodes)
+        self._likeness.nodes_in_order(self._common.newest, self._common.nodes, ordered)
+        self._common.nodes = ordered
 
     def of(self, asked: Asked, pool: PoolArrays, params: UsedParams) -> Iterator[Found]:
         """See `touched_candidates`."""
-        self._contents = _Contents(len(pool.contents))
+        self._look_up(pool)
         for start, stop in asked.parts(_BYTES_AT_ONCE):
-            if len(self._vocabulary) > _WORDS_KEPT:
-                self._begin_anew(len(pool.contents))
+            if len(self._vocabulary) > max(_WORDS_KEPT, 2 * self._words_kept):
+                self._forget()
+                self._look_up(pool)
             groups = asked.groups(start, stop)
             documents = [pool.of(group.project, group.day) for group in groups]
             texts = [pool.text[ranks] for ranks, *_ in documents]
@@ -122,13 +164,18 @@ class _Comparison:
     def _leave(self) -> None:
         """Forget the project."""
         self._clear_pool()
-        columns, vocabulary = self._columns, self._vocabulary
+        columns, by_word = self._columns, self._by_word
+        by_word.column_of[columns.words[: columns.count]] = -1
+        self._column_of_common[by_word.common_column_of[columns.words[: columns.listed]]] = -1
+        self._drop_columns(columns)
+        self._project = -1
+
+    def _drop_columns(self, columns: Columns) -> None:
+        vocabulary = self._vocabulary
         self._likeness.columns_dropped(
             columns.count, columns.words, vocabulary.grams, vocabulary.gram_ends, columns.newest
         )
-        self._by_word.column_of[columns.words[: columns.count]] = -1
         columns.clear()
-        self._project = -1
 
     def _clear_pool(self) -> None:
         if self._pool is not None:
@@ -143,20 +190,22 @@ class _Comparison:
         columns, contents, column_of = self._columns, self._contents, self._by_word.column_of
         sizes = contents.ends[slots + 1] - contents.ends[slots]
         # of longer ones it is known only when they are weighed
-        slots, sizes = slots[sizes <= _MOST_WORDS], sizes[sizes <= _MOST_WORDS]
+        slots, sizes = slots[sizes <= MOST_WORDS], sizes[sizes <= MOST_WORDS]
         at = np.repeat(contents.ends[slots] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
         words = contents.words[at]
         new = np.unique(words[column_of[words] < 0])
-        before = columns.count
-        columns.make_room(before + len(new))
-        columns.words[before : before + len(new)] = new
-        column_of[new] = np.arange(before, before + len(new))
-        columns.count += len(new)
-        columns.is_name[before : columns.count] = False
-        self._add_columns(before)
+        listed = self._by_word.common_column_of[new] >= 0
+        before = columns.append(np.concatenate([new[listed], new[~listed]]))
+        column_of[columns.words[before : columns.count]] = np.arange(before, columns.count)
+        if not before:
+            columns.listed = int(listed.sum())
+            self._column_of_common[self._by_word.common_column_of[columns.words[: columns.listed]]] = np.arange(
+                columns.listed
+            )
+        self._add_columns(columns, before)
 
-    def _add_columns(self, before: int) -> None:
-        columns, vocabulary = self._columns, self._vocabulary
+    def _add_columns(self, columns: Columns, before: int) -> None:
+        vocabulary = self._vocabulary
         columns.make_nodes(vocabulary, before)
         self._likeness.columns_added(
             before, columns.count, columns.words, vocabulary.vectors, vocabulary.scale, vocabulary.grams,
@@ -172,7 +221,7 @@ class _Comparison:
         vocabulary, words, columns, contents = self._vocabulary, self._by_word, self._columns, self._contents
         sizes = contents.ends[slots + 1] - contents.ends[slots]
         plain_sizes = contents.plain_ends[slots + 1] - contents.plain_ends[slots]
-        most = int(np.minimum(sizes, _MOST_WORDS).sum())
+        most = int(np.minimum(sizes, MOST_WORDS).sum())
         columns.make_room(columns.count + most)
         count = len(slots)
         pool = _Pool(
@@ -193,22 +242,48 @@ class _Comparison:
             columns.is_name, pool.kept, pool.kept_ends, pool.masses, pool.squares, pool.sides,
         )  # fmt: skip
         pool.log_masses = np.log1p(pool.masses / (ONE * 4))
-        self._add_columns(before)
+        self._add_columns(columns, before)
         self._pool = pool
 
     def _compare_words(self, places: NDArray[np.int32]) -> None:
-        vocabulary, words, columns = self._vocabulary, self._by_word, self._columns
+        """Compare words with the project's columns: those that come often with common columns only once."""
+        by_word, columns, common = self._by_word, self._columns, self._common
+        if columns.listed:
+            often = np.empty(len(places), np.int32)
+            count = self._commonly.words_begun(
+                places, columns.era, _OFTEN, by_word.eras, by_word.era_of, by_word.done_of, by_word.newest_part, often
+            )
+            often = often[:count]
+            by_common = (by_word.common_era_of, by_word.common_done_of, by_word.common_part)
+            if common.entries[1] < _MOST_ENTRIES:
+                self._compare(often, common, by_common)
+            else:
+                often = often[by_word.common_done_of[often] == common.count]
+            done = 0
+            while True:
+                done = self._commonly.taken_over(
+                    often, done, columns.listed, by_word.common_part, self._column_of_common, common.part_next,
+                    common.part_begin, common.part_end, common.entry_column, common.entry_value,
+                    by_word.done_of, by_word.newest_part, columns.part_next, columns.part_begin, columns.part_end,
+                    columns.entry_column, columns.entry_value, columns.entries,
+                )  # fmt: skip
+                if done == len(often):
+                    break
+                columns.make_entries()
+        self._compare(places, columns, (by_word.era_of, by_word.done_of, by_word.newest_part))
+
+    def _compare(self, places: NDArray[np.int32], columns: Columns, by_word: tuple[NDArray[np.int32], ...]) -> None:
+        vocabulary = self._vocabulary
         done = 0
         while True:
             done = self._likeness.compared_words(
-                places, done, columns.count, columns.words, vocabulary.vectors, vocabulary.scale, vocabulary.largest,
-                vocabulary.tokens, vocabulary.token_ends, self._token_vectors.table, vocabulary.grams,
-                vocabulary.gram_counts, vocabulary.gram_ends, vocabulary.gram_length, columns.sides, columns.lengths,
-                columns.newest, columns.nodes, columns.era,
-                columns.token_era, columns.token_row, columns.token_done, columns.rows,
-                words.era_of, words.done_of, words.newest_part, columns.part_next, columns.part_begin,
-                columns.part_end, columns.entry_column, columns.entry_value, columns.entries, columns.shared,
-                columns.touched, columns.products,
+                places, done, columns is self._common, columns.listed, columns.count, columns.words,
+                vocabulary.vectors, vocabulary.scale, vocabulary.largest, vocabulary.tokens, vocabulary.token_ends,
+                self._token_vectors.table, vocabulary.grams, vocabulary.gram_counts, vocabulary.gram_ends,
+                vocabulary.gram_length, columns.sides, columns.lengths, columns.newest, columns.nodes, columns.era,
+                columns.token_era, columns.token_row, columns.token_done, columns.rows, *by_word, columns.part_next,
+                columns.part_begin, columns.part_end, columns.entry_column, columns.entry_value, columns.entries,
+                columns.shared, columns.touched, columns.products,
             )  # fmt: skip
             if done == len(places):
                 return
@@ -274,126 +349,3 @@ class _Pool:
     squares: Integers
     sides: NDArray[np.int16]
     log_masses: NDArray[np.float64] | None = None
-
-
-class _ByWord:
-    """What kernels note by word."""
-
-    def __init__(self) -> None:
-        self.frequency = np.zeros(0, np.int32)
-        self.is_plain = np.zeros(0, bool)
-        self.mark = np.zeros(0, np.uint8)
-        self.column_of = np.zeros(0, np.int32)
-        self.era_of = np.zeros(0, np.int32)
-        self.done_of = np.zeros(0, np.int32)
-        self.newest_part = np.zeros(0, np.int32)
-
-    def make_room(self, words: int) -> None:
-        """For so many words."""
-        had = len(self.mark)
-        if words > had:
-            for name, array in vars(self).items():
-                setattr(self, name, roomy(array, words))
-            self.column_of[had:] = -1
-
-    def forget(self) -> None:
-        """Note nothing."""
-        for array in vars(self).values():
-            array.fill(0)
-        self.column_of.fill(-1)
-
-
-class _Columns:
-    """Words of the project's memories that are compared, and what is like them."""
-
-    def __init__(self, tokens: int) -> None:
-        self.words = np.zeros(0, np.int32)
-        self.weights = np.zeros(0, np.int64)
-        self.is_name = np.zeros(0, bool)
-        self.sides = np.zeros((0, DIMENSIONS), np.int16)
-        self.lengths = np.zeros(0)
-        self.shared = np.zeros(0, np.int64)
-        self.noted = np.zeros((0, 8), np.int64)
-        self.touched = np.zeros(0, np.int32)
-        self.products = np.zeros(0, np.int32)
-        self._by_column = tuple(vars(self))
-        self.rows = np.zeros((0, 0), np.int16)
-        self.token_era = np.zeros(tokens, np.int32)
-        self.token_row = np.zeros(tokens, np.int32)
-        self.token_done = np.zeros(tokens, np.int32)
-        self.newest = np.full(GRAMS, -1, np.int32)
-        self.nodes = np.zeros((0, 3), np.int32)
-        self.part_next = np.zeros(_ROOM, np.int32)
-        self.part_begin = np.zeros(_ROOM, np.int64)
-        self.part_end = np.zeros(_ROOM, np.int64)
-        self.entry_column, self.entry_value = np.zeros(_ROOM, np.int32), np.zeros(_ROOM, np.int16)
-        self.era = 0
-        self.clear()
-
-    def clear(self) -> None:
-        """Drop all."""
-        self.count = 0
-        self.era += 1
-        self.nodes_count = np.zeros(1, np.int64)
-        self.entries = np.zeros(3, np.int64)
-
-    def make_room(self, columns: int) -> None:
-        """For so many columns."""
-        if columns > len(self.words):
-            room = max(columns, 2 * len(self.words))
-            for name in self._by_column:
-                setattr(self, name, roomy(getattr(self, name), room))
-            filled = self.rows[: self.entries[2]]
-            self.rows = np.empty((max(_PRODUCTS // room, len(filled)), room), np.int16)
-            self.rows[: len(filled), : filled.shape[1]] = filled
-
-    def make_nodes(self, vocabulary: Vocabulary, first: int) -> None:
-        """For the n-grams of the columns from `first` on."""
-        added = self.words[first : self.count]
-        nodes = int(self.nodes_count[0] + (vocabulary.gram_ends[added + 1] - vocabulary.gram_ends[added]).sum())
-        if nodes > len(self.nodes):
-            self.nodes = roomy(self.nodes, max(nodes, 2 * len(self.nodes)))
-
-    def make_entries(self) -> None:
-        """For the entries of more words."""
-        for name in ("part_next", "part_begin", "part_end"):
-            setattr(self, name, roomy(getattr(self, name), 2 * len(self.part_next)))
-        entries = max(2 * len(self.entry_column), int(self.entries[1]) + self.count)
-        self.entry_column, self.entry_value = roomy(self.entry_column, entries), roomy(self.entry_value, entries)
-
-
-class _Contents:
-    """Words of memories' texts, in slots by order of arrival; `slots` is by text, -1: not yet."""
-
-    def __init__(self, texts: int) -> None:
-        self.slots = np.full(texts, -1)
-        self.words = np.zeros(0, np.int32)
-        self.ends = np.zeros(1, np.int64)
-        self.plain = np.zeros(0, np.int32)
-        self.plain_ends = np.zeros(1, np.int64)
-
-    def add(self, texts: Integers, contents: pl.Series, vocabulary: Vocabulary) -> None:
-        """Take in those of the texts that are new."""
-        new = np.unique(texts[self.slots[texts] < 0])
-        if not len(new):
-            return
-        self.slots[new] = np.arange(len(new)) + len(self.ends) - 1
-        added = contents.gather(new)
-        words, ends = vocabulary.words_of(added)
-        words = _sorted_if_many(words, ends, vocabulary)
-        plain, plain_ends = vocabulary.words_of(uncapitalised(added))
-        self.ends = np.concatenate([self.ends, ends[1:] + self.ends[-1]])
-        self.plain_ends = np.concatenate([self.plain_ends, plain_ends[1:] + self.plain_ends[-1]])
-        self.words, self.plain = np.concatenate([self.words, words]), np.concatenate([self.plain, plain])
-
-
-def _sorted_if_many(words: NDArray[np.int32], ends: Integers, vocabulary: Vocabulary) -> NDArray[np.int32]:
-    """Texts of so many words that the most telling are chosen hold theirs in order: it settles ties."""
-    sizes = np.diff(ends)
-    many = np.repeat(sizes > _MOST_WORDS, sizes)
-    if not many.any():
-        return words
-    text = np.repeat(np.arange(len(sizes)), sizes)[many]
-    frame = pl.DataFrame({"text": text, "place": words[many], "word": vocabulary.words(words[many])})
-    words[many] = frame.sort("text", "word")["place"].to_numpy()
-    return words

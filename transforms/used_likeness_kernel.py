@@ -66,6 +66,21 @@ def columns_added(
     state[0] = node
 
 
+@compiled("void(int32[::1], int32[:, ::1], int32[:, ::1])")
+def nodes_in_order(newest, nodes, ordered):
+    """Fill `ordered` with the nodes, those of one n-gram side by side: where there are many, they are found sooner."""
+    filled = 0
+    for gram in range(len(newest)):
+        node = np.int64(newest[gram])
+        if node >= 0:
+            newest[gram] = filled
+        while node >= 0:
+            ordered[filled] = nodes[node]
+            node = np.int64(nodes[node, 0])
+            ordered[filled, 0] = filled + 1 if node >= 0 else -1
+            filled += 1
+
+
 @compiled("void(int64, int32[::1], int32[::1], int64[::1], int32[::1])")
 def columns_dropped(count, columns, grams, gram_ends, newest):
     """Take all columns back."""
@@ -76,14 +91,14 @@ def columns_dropped(count, columns, grams, gram_ends, newest):
 
 
 @compiled(
-    "int64(int32[::1], int64, int64, int32[::1], int16[:, ::1], float64[::1], int64[::1], int32[::1], int64[::1],"
-    " int16[:, ::1], int32[::1], int32[::1], int64[::1], float64[::1], int16[:, ::1], float64[::1], int32[::1],"
-    " int32[:, ::1], int64, int32[::1], int32[::1], int32[::1], int16[:, ::1],"
+    "int64(int32[::1], int64, boolean, int64, int64, int32[::1], int16[:, ::1], float64[::1], int64[::1], int32[::1],"
+    " int64[::1], int16[:, ::1], int32[::1], int32[::1], int64[::1], float64[::1], int16[:, ::1], float64[::1],"
+    " int32[::1], int32[:, ::1], int64, int32[::1], int32[::1], int32[::1], int16[:, ::1],"
     " int32[::1], int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int64[::1],"
     " int64[::1], int32[::1], int32[::1])"
 )
 def compared_words(
-    words, first, total, columns, vectors, scale, largest, tokens, token_ends,
+    words, first, is_for_good, listed, total, columns, vectors, scale, largest, tokens, token_ends,
     table, grams, counts, gram_ends, lengths, sides, column_lengths, newest,
     nodes, era, token_era, token_row, token_done, rows,
     era_of, done_of, newest_part, part_next, part_begin, part_end, entry_column, entry_value, state,
@@ -97,6 +112,8 @@ def compared_words(
     Args:
         words: places of words; more than once is once.
         first: the first of them to compare.
+        is_for_good: whether the columns stay, so that products with tokens are wanted again.
+        listed: number of columns, the first ones, that most words are compared with elsewhere: see `taken_over`.
         total: number of columns.
         columns: as for `columns_added`; so are all up to `nodes` that it knows.
         vectors: by word.
@@ -160,7 +177,8 @@ def compared_words(
             and largest[word] < _CLIPPED
             and state[2] + new <= len(rows)
             and total <= rows.shape[1]
-            and (unmet == 0 or (new == 1 and not is_single))
+            and start >= listed
+            and (is_for_good or unmet == 0 or (new == 1 and not is_single))
         )
         for at in range(token_first, token_last):
             if token_row[tokens[at]] == -2:
@@ -172,7 +190,7 @@ def compared_words(
                 token = tokens[place]
                 if token_row[token] < 0:
                     token_row[token] = state[2]
-                    token_done[token] = 0
+                    token_done[token] = listed
                     state[2] += 1
                 row = np.int64(token_row[token])
                 for column in range(token_done[token], total):

@@ -76,12 +76,13 @@ class Vocabulary:
         found = [bytes(self._arena[at:end]).decode() for at, end in zip(begins, ends, strict=True)]
         return pl.Series(found, dtype=pl.String)
 
-    def forget(self) -> None:
-        """Begin anew, with the room there is."""
-        self._state[:] = 0
+    def forget(self, kept: int) -> None:
+        """Drop all but the first `kept`; the room stays."""
+        self._state[:] = kept, 0
         self._slots.fill(-1)
+        self._kernels.placed(self._slots, self._hashes, kept)
         self._seen.fill(0)
-        self._formed = 0
+        self._formed = kept
 
     def _make_room(self, size: int) -> None:
         words = max(2 * len(self._hashes), len(self) + size)

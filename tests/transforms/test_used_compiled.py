@@ -56,6 +56,11 @@ def drawn_texts(count: int, seed: int, words: int = 40) -> list[str]:
     return [" ".join(chance.choices(known, weights, k=chance.randint(3, words))) for _ in range(count)]
 
 
+def _rare(number: int) -> str:
+    """Words that come once."""
+    return " ".join(f"rare{number}x{nth}" for nth in range(15))
+
+
 def test_the_loops_can_be_compiled():
     assert compilable(word_vectors) is not None
     assert compilable(word_vectors.__call__) is None
@@ -119,7 +124,7 @@ def test_days_and_projects_together_are_as_each_alone(monkeypatch, is_growing):
     )
     asked = interactions(
         *(
-            {"interaction_id": f"i{n:03}", "response": text, "project": "qpr"[n % 3]}
+            {"interaction_id": f"i{n:03}", "response": f"{text} {n}", "prompt": _rare(n), "project": "qpr"[n % 3]}
             for n, text in enumerate(drawn_texts(90, 6, 120))
         )
     )
@@ -134,17 +139,51 @@ def test_days_and_projects_together_are_as_each_alone(monkeypatch, is_growing):
     columns = alone.columns
     pools = pl.concat([of_day.with_columns(pl.lit(at, pl.Int64).alias("day")) for at, of_day in enumerate(of_days)])
     monkeypatch.setattr(used, "_COMPILED_BYTES", 0)
-    # parts end within a day, after it, and where words are forgotten
-    for size, kept in (
-        (4 * 2**20, 200_000),
-        (1, 200_000),
-        (2_000, 0),
-        *((size, 200_000) for size in range(2_000, 9_000, 700)),
+    # parts end within a day, after it, and where words are forgotten: all, or but those of memories
+    for size, kept, often in (
+        (4 * 2**20, 200_000, 4),
+        (1, 200_000, 1),
+        (1, 200_000, 4),
+        (2_000, 0, 1),
+        *((2_000, kept, 1) for kept in (400, 450, 500, 550, 600)),
+        *((size, 200_000, 1 + size % 2) for size in range(2_000, 9_000, 700)),
     ):
         monkeypatch.setattr(used_compiled, "_BYTES_AT_ONCE", size)
         monkeypatch.setattr(used_compiled, "_WORDS_KEPT", kept)
-        together = used.used_memories_by_day(asked.with_columns(day), pools, word_vectors, ALL)
-        assert together.sort(columns).equals(alone.sort(columns))
+        monkeypatch.setattr(used_compiled, "_OFTEN", often)
+        used_compiled._idle.cache_clear()
+        # what is kept of others, whose memories come first, changes nothing
+        used.used_memories_by_day(asked.with_columns(day).filter(day == 2), pools, word_vectors, ALL)
+        for _ in range(2):
+            together = used.used_memories_by_day(asked.with_columns(day), pools, word_vectors, ALL)
+            assert together.sort(columns).equals(alone.sort(columns))
+    used_compiled._idle.cache_clear()
+
+
+@pytest.mark.parametrize(("name", "most"), [("_MOST_COMMON", 0), ("_MOST_COMMON", 30), ("_MOST_ENTRIES", 50)])
+def test_common_words_change_nothing(monkeypatch, name, most):
+    """However many words of memories are common, and whether all that is like them fits in."""
+    held = pool(
+        *(
+            {"memory_id": f"m{n}", "content": text, "project": "pqr"[n % 3]}
+            for n, text in enumerate(drawn_texts(90, 11, 25))
+        )
+    )
+    asked = interactions(
+        *(
+            {"interaction_id": f"i{n:03}", "response": text, "project": "pqr"[n % 3]}
+            for n, text in enumerate(drawn_texts(90, 12, 120))
+        )
+    )
+    monkeypatch.setattr(used_compiled, "_OFTEN", 1)
+    used_compiled._idle.cache_clear()
+    many = both_ways(asked, held)
+    comparison = used_compiled._idle(word_vectors)[0]
+    assert comparison._common.entries[1] > 50, "nothing was common"
+    monkeypatch.setattr(used_compiled, name, most)
+    used_compiled._idle.cache_clear()
+    assert both_ways(asked, held).equals(many)
+    used_compiled._idle.cache_clear()
 
 
 def test_estimates_leave_nothing_out(monkeypatch):

@@ -1,0 +1,121 @@
+"""What the compiled `used/1` keeps by word, and by column: a word of memories with which others are compared."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slowwave.transforms.text_terms import GRAMS
+from slowwave.transforms.used_vocabulary import DIMENSIONS, Vocabulary, roomy
+
+_ROOM = 1024
+# Of long memories the most telling words are compared.
+MOST_WORDS = 48
+
+
+class ByWord:
+    """What kernels note by word."""
+
+    def __init__(self) -> None:
+        self.frequency = np.zeros(0, np.int32)
+        self.is_plain = np.zeros(0, bool)
+        self.mark = np.zeros(0, np.uint8)
+        self.column_of = np.zeros(0, np.int32)
+        self.era_of = np.zeros(0, np.int32)
+        self.done_of = np.zeros(0, np.int32)
+        self.newest_part = np.zeros(0, np.int32)
+        self.eras = np.zeros(0, np.int32)
+        self.common_column_of = np.zeros(0, np.int32)
+        self.common_era_of = np.zeros(0, np.int32)
+        self.common_done_of = np.zeros(0, np.int32)
+        self.common_part = np.zeros(0, np.int32)
+
+    def make_room(self, words: int) -> None:
+        """For so many words."""
+        had = len(self.mark)
+        if words > had:
+            for name, array in vars(self).items():
+                setattr(self, name, roomy(array, words))
+            self._blank(had)
+
+    def forget(self, kept: int) -> None:
+        """Note nothing of words after the first `kept`."""
+        for array in vars(self).values():
+            array[kept:] = 0
+        self._blank(kept)
+
+    def _blank(self, first: int) -> None:
+        self.column_of[first:] = self.common_column_of[first:] = self.common_part[first:] = -1
+
+
+class Columns:
+    """Words of memories that are compared, and what is like them: of a project, or of many."""
+
+    def __init__(self, tokens: int, products: int) -> None:
+        """`products`: of tokens with columns, that are kept."""
+        self._products = products
+        self.words = np.zeros(0, np.int32)
+        self.weights = np.zeros(0, np.int64)
+        self.is_name = np.zeros(0, bool)
+        self.sides = np.zeros((0, DIMENSIONS), np.int16)
+        self.lengths = np.zeros(0)
+        self.shared = np.zeros(0, np.int64)
+        self.noted = np.zeros((0, 8), np.int64)
+        self.touched = np.zeros(0, np.int32)
+        self.products = np.zeros(0, np.int32)
+        self._by_column = tuple(name for name in vars(self) if name != "_products")
+        self.rows = np.zeros((0, 0), np.int16)
+        self.token_era = np.zeros(tokens, np.int32)
+        self.token_row = np.zeros(tokens, np.int32)
+        self.token_done = np.zeros(tokens, np.int32)
+        self.newest = np.full(GRAMS, -1, np.int32)
+        self.nodes = np.zeros((0, 3), np.int32)
+        self.part_next = np.zeros(_ROOM, np.int32)
+        self.part_begin = np.zeros(_ROOM, np.int64)
+        self.part_end = np.zeros(_ROOM, np.int64)
+        self.entry_column, self.entry_value = np.zeros(_ROOM, np.int32), np.zeros(_ROOM, np.int16)
+        self.era = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop all."""
+        self.count = 0
+        self.listed = 0
+        self.era += 1
+        self.nodes_count = np.zeros(1, np.int64)
+        self.entries = np.zeros(3, np.int64)
+
+    def append(self, words: NDArray[np.int32]) -> int:
+        """Take in words; returns the number of columns before."""
+        before = self.count
+        self.make_room(before + len(words))
+        self.words[before : before + len(words)] = words
+        self.is_name[before : before + len(words)] = False
+        self.count += len(words)
+        return before
+
+    def make_room(self, columns: int) -> None:
+        """For so many columns."""
+        if columns > len(self.words):
+            room = max(columns, 2 * len(self.words))
+            for name in self._by_column:
+                setattr(self, name, roomy(getattr(self, name), room))
+            filled = self.rows[: self.entries[2]]
+            self.rows = np.empty((max(self._products // room, len(filled)), room), np.int16)
+            self.rows[: len(filled), : filled.shape[1]] = filled
+
+    def make_nodes(self, vocabulary: Vocabulary, first: int) -> None:
+        """For the n-grams of the columns from `first` on."""
+        added = self.words[first : self.count]
+        nodes = int(self.nodes_count[0] + (vocabulary.gram_ends[added + 1] - vocabulary.gram_ends[added]).sum())
+        if nodes > len(self.nodes):
+            self.nodes = roomy(self.nodes, max(nodes, 2 * len(self.nodes)))
+
+    def make_entries(self) -> None:
+        """For the entries of more words."""
+        if self.entries[0] == len(self.part_next):
+            for name in ("part_next", "part_begin", "part_end"):
+                setattr(self, name, roomy(getattr(self, name), 2 * len(self.part_next)))
+        if self.entries[1] + self.count > len(self.entry_column):
+            entries = max(2 * len(self.entry_column), int(self.entries[1]) + self.count)
+            self.entry_column, self.entry_value = roomy(self.entry_column, entries), roomy(self.entry_value, entries)

@@ -1,0 +1,129 @@
+"""Likeness of words to words of many memories: found once, and given to each project that has those."""
+
+# ruff: noqa: ANN001, ANN201, C901, RUF100 - see the signatures
+# pyright: reportMissingParameterType=false
+
+from __future__ import annotations
+
+import numpy as np
+
+from slowwave.transforms.compiled import compiled
+
+
+@compiled("int64(int32[::1], int64, int64, int32[::1], int32[::1], int32[::1], int32[::1], int32[::1])")
+def words_begun(words, era, often, times, era_of, done_of, newest_part, found):
+    """Begin an era for the words that are new to it; returns how many of `found` are filled: those that come often.
+
+    Args:
+        words: places of words; more than once is once.
+        era: that begins for them.
+        often: eras from which on a word comes often.
+        times: by word, its eras so far.
+        era_of: by word; see `used_likeness_kernel.compared_words`, as for the next two.
+        done_of: by word.
+        newest_part: by word.
+        found: filled.
+    """
+    count = 0
+    for nth in range(len(words)):
+        word = words[nth]
+        if era_of[word] != era:
+            era_of[word] = era
+            done_of[word] = 0
+            newest_part[word] = -1
+            times[word] += 1
+            if times[word] >= often:
+                found[count] = word
+                count += 1
+    return count
+
+
+@compiled(
+    "int64(int32[::1], int64, int64, int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1],"
+    " int16[::1], int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int64[::1])"
+)
+def taken_over(
+    words, first, listed, common_part, column_of, common_next, common_begin, common_end, common_column, common_value,
+    done_of, newest_part, part_next, part_begin, part_end, entry_column, entry_value, state,
+):  # fmt: skip
+    """Give words of an era the entries of its first columns, from what is known of all projects' common columns.
+
+    Args:
+        words: places of words.
+        first: the first of them.
+        listed: number of the era's columns that are common.
+        common_part: by word, its newest run of entries in common columns, or -1.
+        column_of: by common column, the era's column of its word, or -1.
+        common_next: by run; so are the next two.
+        common_begin: its first entry.
+        common_end: the entry after its last.
+        common_column: by entry; so is `common_value`.
+        common_value: how much.
+        done_of: by word; see `compared_words`, as for all that follow.
+        newest_part: by word.
+        part_next: by run.
+        part_begin: by run.
+        part_end: by run.
+        entry_column: by entry.
+        entry_value: by entry.
+        state: numbers of runs and of entries.
+
+    Returns the first word for which there is no room.
+    """
+    parts, entries = state[0], state[1]
+    for nth in range(first, len(words)):
+        word = words[nth]
+        if parts == len(part_next) or entries + listed > len(entry_column):
+            state[0], state[1] = parts, entries
+            return nth
+        begin = entries
+        run = np.int64(common_part[word])
+        while run >= 0:
+            for entry in range(common_begin[run], common_end[run]):
+                column = column_of[common_column[entry]]
+                if column >= 0:
+                    entry_column[entries] = column
+                    entry_value[entries] = common_value[entry]
+                    entries += 1
+            run = np.int64(common_next[run])
+        done_of[word] = listed
+        if entries > begin:
+            part_begin[parts], part_end[parts] = begin, entries
+            part_next[parts] = -1
+            newest_part[word] = parts
+            parts += 1
+    state[0], state[1] = parts, entries
+    return len(words)
+
+
+@compiled("void(int64, int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int64[::1])")
+def runs_joined(count, newest_part, part_next, part_begin, part_end, entry_column, entry_value, state):
+    """Drop the runs of entries that are not of the first `count` words, and make one of each word's.
+
+    Args:
+        count: number of words.
+        newest_part: by word; see `compared_words`, as for all that follow. -1 for those without.
+        part_next: by run.
+        part_begin: by run.
+        part_end: by run.
+        entry_column: by entry.
+        entry_value: by entry.
+        state: numbers of runs and of entries.
+    """
+    columns, values = entry_column[: state[1]].copy(), entry_value[: state[1]].copy()
+    nexts, begins, ends = part_next[: state[0]].copy(), part_begin[: state[0]].copy(), part_end[: state[0]].copy()
+    parts, entries = np.int64(0), np.int64(0)
+    for word in range(count):
+        run = np.int64(newest_part[word])
+        if run < 0:
+            continue
+        begin = entries
+        while run >= 0:
+            for entry in range(begins[run], ends[run]):
+                entry_column[entries], entry_value[entries] = columns[entry], values[entry]
+                entries += 1
+            run = np.int64(nexts[run])
+        part_begin[parts], part_end[parts], part_next[parts] = begin, entries, -1
+        newest_part[word] = parts
+        parts += 1
+    state[0], state[1] = parts, entries
