@@ -25,6 +25,16 @@ _TEXTS = ("content", "text", "example", "pattern", "strategy", "better_alternati
 
 # DuckDB's sums of integers arrive as decimals without places, its counts in whatever width
 _WHOLE = cs.integer() | cs.by_dtype(pl.Decimal(38, 0))
+_DTYPES: dict[str, type[pl.DataType] | pl.DataType] = {
+    **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"], pl.Int64),
+    **dict.fromkeys(["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"], pl.Int64),
+    "VARCHAR": pl.String,
+    "VARCHAR[]": pl.List(pl.String),
+    "BOOLEAN": pl.Boolean,
+    "DOUBLE": pl.Float64,
+    "DATE": pl.Date,
+    "TIMESTAMP": pl.Datetime("us"),
+}
 
 
 @dataclass(frozen=True)
@@ -86,8 +96,17 @@ class Answers:
 
     def _asked(self, query: str, name: str, params: Mapping[str, str]) -> pl.DataFrame:
         defaults = {param: default for param, default in self._recipes[name].params.items() if default is not None}
-        frame = self._connection.sql(query, params={**defaults, **params}).pl()
-        return frame.with_columns(_WHOLE.cast(pl.Int64))
+        return framed(self._connection.sql(query, params={**defaults, **params}))
+
+
+def framed(found: duckdb.DuckDBPyRelation) -> pl.DataFrame:
+    """What a query finds, whole numbers as Int64."""
+    types = dict(zip(found.columns, map(str, found.types), strict=True))
+    if not _DTYPES.keys() >= set(types.values()):
+        return found.pl().with_columns(_WHOLE.cast(pl.Int64))
+    # loads neither pyarrow nor numpy, which takes longer than a report's rows
+    schema = {name: _DTYPES[dtype] for name, dtype in types.items()}
+    return pl.DataFrame(found.fetchall(), schema=schema, orient="row")
 
 
 def _worded(shares: pl.Series) -> pl.Series:

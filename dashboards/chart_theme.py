@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -68,6 +70,15 @@ _ONLY_VEGA = {"class", "font-family", "pointer-events", "role", "version"}
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Inside, Altair takes parts of charts as they are: to check them takes as long as to draw, and tests do."""
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(arg=False):
+        yield
+
+
 def chart_svg(chart: alt.LayerChart, width: int = 640) -> str:
     """`chart` as an SVG element `width` pixels wide, the same bytes for the same chart.
 
@@ -76,7 +87,7 @@ def chart_svg(chart: alt.LayerChart, width: int = 640) -> str:
     """
     import vl_convert
 
-    spec = _writable(chart.to_dict())
+    spec = _writable(chart.to_dict(validate=False))
     description = spec.get("description", "")
     spec["config"] = _CONFIG
     # No address is allowed: what is not in the chart is not drawn.

@@ -18,7 +18,8 @@ from markupsafe import Markup
 from slowwave.dashboards import report_act as act
 from slowwave.dashboards import report_state as state
 from slowwave.dashboards import story
-from slowwave.dashboards.answers import Answers
+from slowwave.dashboards.answers import Answers, framed
+from slowwave.dashboards.chart_theme import unchecked
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.report_parts import Section
 from slowwave.dashboards.templates import rendered
@@ -81,10 +82,11 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str) -> str:
     answers = Answers(connection)
     run = _run(connection, run_id)
     warnings, count = story.warnings(run["message"])
-    groups = [
-        Group(*named, [_section(answers, anchor, *part) for anchor, part in parts.items()])
-        for named, parts in _GROUPS.items()
-    ]
+    with unchecked():
+        groups = [
+            Group(*named, [_section(answers, anchor, *part) for anchor, part in parts.items()])
+            for named, parts in _GROUPS.items()
+        ]
     to_dos, headline = _to_dos(answers, count)
     page = rendered(
         "report.html.jinja",
@@ -126,7 +128,7 @@ def _facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _run(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, Any]:
     # by name: of a file that another version made, DuckDB then says what is missing
     names = ", ".join(column.name for column in columns(Runs))
-    rows = connection.sql(f"SELECT {names} FROM runs WHERE run_id = $run_id", params={"run_id": run_id}).pl()  # noqa: S608 - declared names
+    rows = framed(connection.sql(f"SELECT {names} FROM runs WHERE run_id = $run_id", params={"run_id": run_id}))  # noqa: S608 - declared names
     if rows.is_empty():
         message = f"the file does not hold run {run_id}"
         raise ValueError(message)
