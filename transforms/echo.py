@@ -14,6 +14,8 @@ from slowwave.transforms.params import EvidenceParams
 
 # From this much text on it pays to load what is compiled, which takes half a second.
 KERNEL_FROM_BYTES = 24 * 2**20
+# As much text is searched the plain way while one pattern is put into an automaton.
+_BYTES_PER_PATTERN = 1_500
 # Scopes share an automaton up to here: beyond 100 patterns the library takes a slower kind of automaton.
 _PATTERNS_PER_AUTOMATON = 100
 
@@ -46,8 +48,8 @@ def echo_matches(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:
     none = pl.DataFrame(schema={"text_id": texts.schema["text_id"], "pattern_id": patterns.schema["pattern_id"]})
     if asked.is_empty():
         return none
-    bytes_count = pl.concat([texts["text"], asked["pattern"]]).str.len_bytes().sum()
-    compiled = kernel("echo_kernel") if bytes_count >= KERNEL_FROM_BYTES else None
+    work = texts["text"].str.len_bytes().sum() + _BYTES_PER_PATTERN * asked.height
+    compiled = kernel("echo_kernel") if work >= KERNEL_FROM_BYTES else None
     return pl.concat([none, compiled.echo_matches(texts, asked) if compiled else echo_matches_plainly(texts, asked)])
 
 
