@@ -47,6 +47,7 @@ def _watch(home: Path, publishes: int) -> None:
     shutil.rmtree(home / "serving")
 
 
+@pytest.mark.thorough  # as below, of which continuous integration does more; tests/laws/test_audits.py has a reader too
 def test_readers_see_one_run_each_time(tmp_path: Path):
     _watch(tmp_path, 4)
 

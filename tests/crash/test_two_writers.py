@@ -62,7 +62,7 @@ def undisturbed(drivers: tuple[Driver, Driver], tmp_path_factory: pytest.TempPat
 
 @pytest.mark.parametrize("step", ["land", "publish"])
 @pytest.mark.parametrize(
-    "rounds", [2, pytest.param(12, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.thorough)]
+    "rounds", [pytest.param(12, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.thorough)]
 )
 def test_two_at_once_on_one_new_home(
     drivers: tuple[Driver, Driver], undisturbed: dict[str, Any], tmp_path: Path, step: str, rounds: int

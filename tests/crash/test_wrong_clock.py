@@ -77,9 +77,11 @@ def many(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with two serving files more than prune keeps, all just written."""
     home = tmp_path_factory.mktemp("many")
     driver.run("prepare_plain", home, RIGHT)
-    for number in range(KEEP_RUNS + 1):
-        crash_home.drop(home, "one.jsonl", crash_home.lines(crash_home.interaction(20 + number, 1)))
-        driver.run("publish", home, RIGHT)
+    (first,) = (home / "serving" / "runs").glob("*.duckdb")
+    for number in range(KEEP_RUNS):
+        shutil.copy(first, first.with_stem(f"{first.stem[:-1]}{number + 2}"))  # what it holds does not matter
+    crash_home.drop(home, "one.jsonl", crash_home.lines(crash_home.interaction(20, 1)))
+    driver.run("publish", home, RIGHT)
     return home
 
 

@@ -17,6 +17,7 @@ from attic_rows import PARAMS, attic_decisions, attic_rows
 from hostile_rows import BIDI, PROJECT, TEXTS, hostile_rows
 from small_home import SmallHome, interaction, memory
 from taught_rows import AS_OF, taught_rows
+from thorough import examples
 
 from slowwave.dashboards.cookbook import cookbook
 from slowwave.dashboards.report import report_html
@@ -308,11 +309,11 @@ def test_a_file_without_the_run_is_refused(without: tuple[duckdb.DuckDBPyConnect
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_memories_stay_below_the_limit(folder: Path) -> None:
+def test_a_report_of_very_many_memories_stays_below_the_limit(folder: Path) -> None:
     home = SmallHome(folder / "many")
     text = "a memory of some length that says what it says at some length " * 2
     days = [f"2026-03-{day:02}T09:00:00Z" for day in range(2, 12)]
-    rows = [memory(f"m{n}", content=f"{n} {text}", project=f"p{n % 1000}") for n in range(100_000)]
+    rows = [memory(f"m{n}", content=f"{n} {text}", project=f"p{n % 1000}") for n in range(examples(20_000, 100_000))]
     home.land(*rows, *(interaction(f"i{n}", created_at=day, project=f"p{n}") for n, day in enumerate(days)))
     home.nightly()
     assert len(html_of(current(home)).encode()) < LIMIT / 4

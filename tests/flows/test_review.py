@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from review_acts import HOSTILE, STATED, item, items, landed, reviewable_rows, rows_of, said, states
 from small_home import SmallHome, interaction, memory
+from thorough import some
 
 from slowwave.flows import decisions as deciding
 from slowwave.flows.errors import UserError
@@ -122,8 +123,13 @@ def test_a_candidate_merges_into_a_memory_that_says_it(home: SmallHome) -> None:
     assert now["c60"]["source_ids"] == ["c60", "j1", "j2", "j3", "j4"], "without sources it is its own"
 
 
-@pytest.mark.parametrize(("command", "status"), [("reject", "invalid"), ("promote", "active")])
-@pytest.mark.parametrize("is_landed", [True, False])
+SETTLED = (("reject", "invalid"), ("promote", "active"))
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "is_landed"),
+    some([(*said, is_landed) for is_landed in (False, True) for said in SETTLED], 2),
+)
 def test_whatever_is_said_next_of_a_merged_candidate_its_target_loses_its_sources(
     home: SmallHome, command: str, status: str, *, is_landed: bool
 ) -> None:
@@ -269,7 +275,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("command", CASES)
+@pytest.mark.parametrize("command", some(CASES, 2))
 def test_saying_it_twice_lands_nothing_more(home: SmallHome, command: str) -> None:
     wanted, options = CASES[command]
     item_id = item(home, **wanted)["item_id"]

@@ -120,6 +120,7 @@ def test_restoring_gives_back_what_was(home, published):
     assert not planned(home).keys() & wanted.keys()
 
 
+@pytest.mark.slow
 def test_decisions_night_after_night_publish_what_a_rebuild_would(home):
     acts: list[tuple[Callable[[datetime], object], list[Row]]] = [
         (lambda now: applied(home, now), [used(10, 9, "m1", "m3")]),

@@ -108,6 +108,7 @@ def hashes_with_threads(folder: Path, lines: list[bytes], as_of: datetime, threa
     return done.stdout.decode().split()
 
 
+@pytest.mark.thorough  # of many days below, and in `make test` of what teaches
 def test_every_way_of_delivery_publishes_the_same(new_home):
     assert_exact(new_home, days=5, per_day=24, parts=12, every=2)
 

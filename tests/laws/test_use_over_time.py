@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from rebuilds import rebuilt_hashes
@@ -156,6 +157,7 @@ def test_each_night_publishes_what_a_rebuild_would_while_half_lives_change(tmp_p
     assert home.hashes() == was
 
 
+@pytest.mark.slow
 @given(log=use_logs(), delays=st.lists(st.sampled_from([0, 0, 0, 2, 5]), min_size=7, max_size=7))
 @settings(max_examples=examples(1, 2), phases=UNSHRUNK)
 def test_late_rows_and_redeliveries_leave_no_trace(log, delays):
