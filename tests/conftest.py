@@ -10,7 +10,7 @@ from hypothesis import settings
 from thorough import IS_THOROUGH
 
 # The same examples in every run; `make test-all` draws others by a seed that it prints.
-settings.register_profile("same", deadline=None, derandomize=True, max_examples=10)
+settings.register_profile("same", deadline=None, derandomize=True, max_examples=15)
 settings.register_profile("all", deadline=None, max_examples=30, print_blob=True)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("all" if IS_THOROUGH else "same")

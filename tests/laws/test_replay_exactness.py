@@ -145,8 +145,8 @@ def test_what_is_learned_does_not_depend_on_the_delivery(taught, new_home):
 
 
 def test_any_number_of_threads_learns_the_same(taught, tmp_path):
-    assert pl.thread_pool_size() < 8
-    assert [*taught.hashes().values()] == hashes_with_threads(tmp_path, TAUGHT_LINES, TAUGHT_AS_OF, 8)
+    another = 8 if pl.thread_pool_size() != 8 else 3
+    assert [*taught.hashes().values()] == hashes_with_threads(tmp_path, TAUGHT_LINES, TAUGHT_AS_OF, another)
 
 
 @pytest.mark.slow
