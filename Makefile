@@ -42,7 +42,7 @@ test-all: $(STAMPS)/dev ## Run all tests, all cases and more examples of each: t
 	@SLOWWAVE_TESTS=all $(PYTEST) -m "not bench" --hypothesis-seed=$(SEED) $(ARGS) \
 		|| { echo "Failed with SEED=$(SEED)" >&2; exit 1; }
 
-mutants: $(STAMPS)/dev ## Try 40 mutations of the code on the tests that reach them: says which no test notices
+mutants: $(STAMPS)/dev ## Try 40 mutations of the code on the tests that reach them (hours; ARGS='3 17' tries these)
 	@$(BIN)/python tests/mutants/try_mutants.py $(ARGS)
 
 lint: $(STAMPS)/dev ## Check format, style and types
@@ -54,13 +54,13 @@ format: $(STAMPS)/dev ## Format, and repair what can be repaired
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: $(STAMPS)/dev ## Measure a whole night against its limit, its record and peers; ARGS=--record records it
+bench: $(STAMPS)/dev ## Measure a whole night against its limit, record and peers (minutes); ARGS=--record records it
 	@$(BIN)/python tests/support/night_bench.py $(ARGS)
 
 bench-smallest: $(STAMPS)/dev ## Measure the smallest night against the record
 	@$(BIN)/python tests/support/night_bench.py --smallest $(ARGS)
 
-bench-full: $(STAMPS)/dev ## Measure also a night of 1,000,000 interactions, and the dashboard
+bench-full: $(STAMPS)/dev ## Measure also a night of 1,000,000 interactions, and the dashboard (an hour)
 	@$(BIN)/python tests/support/night_bench.py --full $(ARGS)
 	@$(BIN)/python -m pytest tests/bench -m bench -s
 
@@ -83,7 +83,7 @@ clean: ## Remove the environment, builds and caches; never the lake or what was 
 	@find . -path ./data/lake -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 # ------------------------------------------------------------------------------------------------------------- set-up
 # The locks hold every package, so pip is asked to resolve nothing (an old one stumbles over extras).

@@ -1,7 +1,8 @@
 """The serving file with every table and no rows, kept: declaring tables takes longer than a small publish computes.
 
 A column's comment is a statement, and there are hundreds. It is kept in this process, and in the `__pycache__` beside
-this module where that can be written; what is found there is of this code and DuckDB, and whole, or it is not used.
+this module where that can be written; what is found there is of these statements and this DuckDB, and whole, or it is
+not used.
 """
 
 from __future__ import annotations
@@ -9,20 +10,29 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.code_hash import code_hash
 from slowwave.flows.store import TEMPORARY
+from slowwave.transforms.hashing import digest
+from slowwave.transforms.schema import duckdb_ddl
+from slowwave.transforms.serving_tables import SERVING
 
 _FOLDER = Path(__file__).parent / "__pycache__"
 _NAME, _DIGEST_BYTES = "blank-{}.duckdb", 32
 _in_process: list[bytes] = []
 
 
+@cache
+def declarations() -> tuple[str, ...]:
+    """The statements that declare every table, as this process knows them: the code on disk may have changed since."""
+    return tuple(statement for table in SERVING for statement in duckdb_ddl(table))
+
+
 def _path() -> Path:
-    return _FOLDER / _NAME.format(f"{code_hash()}-{duckdb.__version__}")
+    return _FOLDER / _NAME.format(f"{digest(list(declarations()))}-{duckdb.__version__}")
 
 
 def kept_blank() -> bytes:
@@ -37,7 +47,7 @@ def kept_blank() -> bytes:
 
 
 def keep_blank(blank: bytes) -> None:
-    """Keep the file for later, in place of those of other code; where it cannot be written, for this process."""
+    """Keep the file for later, in place of others; where it cannot be written, for this process."""
     _in_process[:] = [blank]
     path = _path()
     aside = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
@@ -48,6 +58,7 @@ def keep_blank(blank: bytes) -> None:
             aside.rename(path)
         finally:
             aside.unlink(missing_ok=True)
-        for old in _FOLDER.glob(_NAME.format("*")):
-            if old != path:
-                old.unlink(missing_ok=True)
+        for pattern in (_NAME.format("*"), f".{_NAME.format('*')}.*{TEMPORARY}"):  # those of the killed too
+            for old in _FOLDER.glob(pattern):
+                if old != path:
+                    old.unlink(missing_ok=True)

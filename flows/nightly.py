@@ -177,6 +177,7 @@ def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:
 def build(run: Run, plan: Plan, *, verify: bool = False) -> list[DayPlan]:
     """Build the days that must be built, some days at a time."""
     from slowwave.flows.replay import batches_of_days, build_days
+    from slowwave.transforms.used import forget_words
 
     wanted = plan.to_build
     done = 0
@@ -186,6 +187,7 @@ def build(run: Run, plan: Plan, *, verify: bool = False) -> list[DayPlan]:
         run.stage(name, build_days, plan.log, batch, verify)
         done += len(batch)
         run.progress("replay", done, len(wanted))
+    forget_words()  # what they take is wanted for publishing
     return wanted
 
 

@@ -95,6 +95,7 @@ def start_run(
 
     Raises UserError when the lake is of a newer format or the params are not usable.
     """
+    code_hash()  # of the code that is loaded now: it may be upgraded before the night is over
     started_at = utc_now()
     lake = make_lake(Path(settings.lake))
     run = Run(settings, kind, lake, settings.params(), started_at, new_run_id(started_at), progress, stage)

@@ -16,7 +16,7 @@ from typing import Literal
 import duckdb
 import polars as pl
 
-from slowwave.flows.blank import keep_blank, kept_blank
+from slowwave.flows.blank import declarations, keep_blank, kept_blank
 from slowwave.flows.errors import AuditFailedError
 from slowwave.flows.published import current_run
 from slowwave.flows.settings import Settings
@@ -173,9 +173,8 @@ class ServingFile:
     def _declare(self) -> None:
         """Create every table, and keep the file as it then is for the next one."""
         self.connection.begin()  # else every statement, each column's comment too, is flushed to the disk by itself
-        for table in SERVING:
-            for statement in duckdb_ddl(table):
-                self.connection.execute(statement)
+        for statement in declarations():
+            self.connection.execute(statement)
         self.connection.commit()
         self.connection.execute("CHECKPOINT")
         keep_blank(self._aside.read_bytes())

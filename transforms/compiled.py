@@ -27,7 +27,8 @@ def kernel(name: str) -> ModuleType | None:
 
         return None if vars(config)["DISABLE_JIT"] else importlib.import_module(f"slowwave.transforms.{name}")
     except Exception as error:  # noqa: BLE001 - numba, LLVM and the linker raise what they like, and the reference works
-        _log.warning("%s cannot be compiled here, the night takes longer with the same results: %s", name, error)
+        reason = str(error).partition("\n")[0] or repr(error)
+        _log.warning("%s cannot be compiled here, the night takes longer with the same results: %s", name, reason)
         return None
 
 
@@ -40,19 +41,32 @@ def compiled(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
     def of(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
-            return njit(signature, cache=True, nogil=True)(function)
-        except Exception as error:  # noqa: BLE001 - a full disk, a damaged entry, no folder: each raises its own
+            return _kept(signature, function)
+        except Exception as error:  # noqa: BLE001 - a full disk, no folder: each raises its own
             _say_not_kept(str(error) or repr(error))
             return njit(signature, nogil=True)(function)
 
     return of
 
 
+def _kept(signature: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled, or as it was kept; what was kept and is damaged is made anew."""
+    from numba import njit
+
+    try:
+        return njit(signature, cache=True, nogil=True)(function)
+    except Exception:  # noqa: BLE001 - what reading a damaged file raises; what else fails, fails again
+        # numba has no public way to empty the cache of one function
+        njit(cache=True)(function)._cache.flush()  # noqa: SLF001  # type: ignore[reportAttributeAccessIssue]
+        return njit(signature, cache=True, nogil=True)(function)
+
+
 def _say_not_kept(reason: str) -> None:
     """Once, whatever comes later."""
     if not _not_kept:
         _log.warning(
-            "compiled loops cannot be kept, each run compiles anew (empty $NUMBA_CACHE_DIR, or choose another): %s",
+            "compiled loops cannot be kept, so each run compiles them anew (a quarter of a minute): "
+            "set NUMBA_CACHE_DIR to a folder that can be written: %s",
             reason.splitlines()[0],
         )
     _not_kept.append(reason)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from slowwave.transforms.pair_tokens import base_of
 from slowwave.transforms.text_terms import word_counts
@@ -44,18 +45,25 @@ class PairTexts:
     digits: Integers
 
 
-def _units(vectors: Integers) -> Floats:
-    squares = (vectors * vectors).sum(axis=1)
-    scale = UNIT / np.sqrt(np.maximum(squares, 1).astype(np.float64))
-    return np.round(vectors * scale[:, None]).astype(np.float32)
+def _squares(vectors: NDArray[np.integer]) -> Integers:
+    return np.einsum("ij,ij->i", vectors, vectors, dtype=np.int64)
+
+
+def _units(vectors: NDArray[np.integer]) -> Floats:
+    """In blocks: of many words each step in between takes as much memory as they all."""
+    scale = UNIT / np.sqrt(np.maximum(_squares(vectors), 1).astype(np.float64))
+    units = np.empty(vectors.shape, np.float32)
+    for start in range(0, len(vectors), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        units[block] = np.round(vectors[block] * scale[block, None])
+    return units
 
 
 def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
     """`texts` (distinct or not, NULL is empty) made ready."""
     counts = word_counts(texts)
     vectors = word_vectors(counts.words)
-    wide = vectors.astype(np.int64)
-    weights = np.round(np.sqrt((wide * wide).sum(axis=1).astype(np.float64))).astype(np.int64)
+    weights = np.round(np.sqrt(_squares(vectors).astype(np.float64))).astype(np.int64)
     bases = pl.Series([base_of(word) for word in counts.words.to_list()], dtype=pl.String)
     base_numbers = bases.rank("dense").cast(pl.Int64).to_numpy() - 1 if len(bases) else np.zeros(0, np.int64)
     is_number = counts.words.str.contains(r"^\d+$").to_numpy() if len(bases) else np.zeros(0, bool)
@@ -71,12 +79,13 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
     digits = np.zeros(len(texts), np.int64)
     of_number = is_number[columns]
     np.add.at(digits, rows[of_number], (columns[of_number] + 1) * _HASH)
+    wide = vectors.astype(np.int64)
     sums = [_units(_summed(matrix[start : start + _BLOCK], wide)) for start in range(0, len(texts), _BLOCK)]
     return PairTexts(
         words=found,
         weights=np.where(found >= 0, weights[found] if len(weights) else 0, 0),
         bases=base_numbers,
-        units=_units(wide),
+        units=_units(vectors),
         sums=np.concatenate(sums) if sums else np.zeros((0, vectors.shape[1]), np.float32),
         lengths=np.asarray(matrix.sum(axis=1)).ravel().astype(np.int64),
         digits=digits,

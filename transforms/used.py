@@ -133,6 +133,13 @@ def _compiled(
         )
 
 
+def forget_words() -> None:
+    """Free what is kept from one call to the next: it takes hundreds of megabytes, and changes nothing."""
+    from slowwave.transforms.used_compiled import forget_comparisons
+
+    forget_comparisons()
+
+
 def _score(odds: Integers) -> Integers:
     """Probability in steps."""
     return np.rint(STEPS / (1 + np.exp(-odds / STEPS))).astype(np.int64)

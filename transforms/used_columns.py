@@ -85,6 +85,11 @@ class Columns:
         self.nodes_count = np.zeros(1, np.int64)
         self.entries = np.zeros(3, np.int64)
 
+    def void(self) -> None:
+        """Forget what is like the columns; it is found again when it is wanted."""
+        self.era += 1
+        self.entries[:] = 0
+
     def append(self, words: NDArray[np.int32]) -> int:
         """Take in words; returns the number of columns before."""
         before = self.count
@@ -101,8 +106,12 @@ class Columns:
             for name in self._by_column:
                 setattr(self, name, roomy(getattr(self, name), room))
             filled = self.rows[: self.entries[2]]
-            self.rows = np.empty((max(self._products // room, len(filled)), room), np.int16)
-            self.rows[: len(filled), : filled.shape[1]] = filled
+            self.rows = np.empty((self._products // room, room), np.int16)
+            if len(filled) <= len(self.rows):
+                self.rows[: len(filled), : filled.shape[1]] = filled
+            else:  # they are made anew when they are wanted
+                self.token_era.fill(0)
+                self.entries[2] = 0
 
     def make_nodes(self, vocabulary: Vocabulary, first: int) -> None:
         """For the n-grams of the columns from `first` on."""

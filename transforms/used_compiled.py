@@ -30,15 +30,17 @@ KERNELS = tuple(f"{name}_kernel" for name in _NAMES)
 # Text whose words are counted at once; words (1 kB each) kept from one such part to the next.
 _BYTES_AT_ONCE = 4 * 2**20
 _WORDS_KEPT = 200_000
-# Memories whose words come first, and stay when words are forgotten.
-_FIRST_MEMORIES = 200_000
+# So many memories at a time are read before any answer, while there is room; their words stay when words are forgotten.
+_FIRST_MEMORIES = 5_000
 # Products of tokens with the words of a project's memories that are kept (2 bytes each).
 _PRODUCTS = 64 * 2**20
 # Words of several memories to which others are compared once, when they have come so often, in projects or at times.
 _MOST_COMMON = 32_768
 _OFTEN = 4
-# What is found then takes 6 bytes each; from so many on no more words are compared so.
+# Words that are alike take 6 bytes each: from so many on no more words are compared with common ones, and those of a
+# project are forgotten. So many pairs of words are compared in one go.
 _MOST_ENTRIES = 20_000_000
+_MOST_PAIRS = 2**27
 _SIDES = 5
 _NOT_TOUCHED = -(2**62)
 
@@ -64,7 +66,10 @@ def touched_candidates(
 ) -> Iterator[Found]:
     """Of each interaction the nearest memories that its answer touches."""
     idle = _idle(token_vectors)
-    comparison = idle.pop() if idle else _Comparison(token_vectors)
+    try:
+        comparison = idle.pop()
+    except IndexError:
+        comparison = _Comparison(token_vectors)
     yield from comparison.of(asked, pool, params)
     # one that failed is not used again
     idle.append(comparison)
@@ -74,6 +79,11 @@ def touched_candidates(
 def _idle(token_vectors: TokenVectors) -> list[_Comparison]:  # noqa: ARG001 - the key
     """Comparisons that wait for work: what they keep saves time and changes nothing."""
     return []
+
+
+def forget_comparisons() -> None:
+    """Drop those that wait."""
+    _idle.cache_clear()
 
 
 class _Comparison:
@@ -97,9 +107,9 @@ class _Comparison:
         self._words_kept = 0
 
     def _forget(self) -> None:
-        """Forget the words but those of the first memories; all, where most memories came later."""
+        """Forget the words but those of the first memories; all, where most of these are gone."""
         self._leave()
-        if self._contents.most_are_later():
+        if self._contents.most_are_gone():
             self._words_kept = 0
             self._contents = Contents()
             self._drop_columns(self._common)
@@ -116,17 +126,19 @@ class _Comparison:
         """The memories' texts that are known; the first ones are taken in before any answer."""
         self._contents.look_up(pool.contents)
         if not len(self._vocabulary):
-            first = np.arange(min(len(pool.contents), _FIRST_MEMORIES))
-            self._contents.add(first, pool.contents, self._vocabulary)
-            if len(self._vocabulary) <= _WORDS_KEPT:
+            first = np.arange(len(pool.contents))
+            for start in range(0, len(first), _FIRST_MEMORIES):
+                self._contents.add(first[start : start + _FIRST_MEMORIES], pool.contents, self._vocabulary)
+                if len(self._vocabulary) > _WORDS_KEPT:
+                    break
                 self._words_kept = len(self._vocabulary)
                 self._contents.keep()
-                self._list_common()
+            self._list_common()
 
     def _list_common(self) -> None:
         """Words of several memories become common columns, those of most memories first."""
         self._by_word.make_room(len(self._vocabulary.scale))
-        times = np.bincount(self._contents.words, minlength=self._words_kept)
+        times = np.bincount(self._contents.words, minlength=self._words_kept)[: self._words_kept]
         words = np.argsort(-times, kind="stable")[: min(int((times > 1).sum()), _MOST_COMMON)].astype(np.int32)
         self._common.append(words)
         self._by_word.common_column_of[words] = np.arange(len(words))
@@ -158,8 +170,20 @@ class _Comparison:
                     self._foresee(group.project, np.unique(np.concatenate(same)))
                 if len(ranks):
                     self._enter(ranks, slots[nth])
-                    yield self._found(part, group.start - start, group.stop - start, start, asked, spans, params)
+                    for first, last in self._pieces(part, group.start - start, group.stop - start):
+                        yield self._found(part, first, last, start, asked, spans, params)
         self._leave()
+
+    def _pieces(self, part: _Part, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """Consecutive interactions from `first` to `last` with so many words that what is found fits into memory."""
+        ends = part.prompt_ends + part.answer_ends
+        most = _MOST_PAIRS // max(self._columns.count, 1)
+        while first < last:
+            if self._columns.entries[1] > _MOST_ENTRIES:
+                self._columns.void()
+            after = min(max(int(np.searchsorted(ends, ends[first] + most, side="right")) - 1, first + 1), last)
+            yield first, after
+            first = after
 
     def _leave(self) -> None:
         """Forget the project."""
@@ -222,7 +246,8 @@ class _Comparison:
         sizes = contents.ends[slots + 1] - contents.ends[slots]
         plain_sizes = contents.plain_ends[slots + 1] - contents.plain_ends[slots]
         most = int(np.minimum(sizes, MOST_WORDS).sum())
-        columns.make_room(columns.count + most)
+        # the words of others are columns since they were foreseen
+        columns.make_room(columns.count + int(np.minimum(sizes[sizes > MOST_WORDS], MOST_WORDS).sum()))
         count = len(slots)
         pool = _Pool(
             ranks,

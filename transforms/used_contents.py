@@ -33,9 +33,9 @@ class Contents:
         """Those known now outlast `forget_later`."""
         self._kept = len(self._known)
 
-    def most_are_later(self) -> bool:
-        """Whether more texts came after those that are kept."""
-        return len(self._known) > 2 * self._kept
+    def most_are_gone(self) -> bool:
+        """Whether of those that are kept less than half are spoken of."""
+        return 2 * int(((self.slots >= 0) & (self.slots < self._kept)).sum()) < self._kept
 
     def forget_later(self) -> None:
         """Forget what came after those that are kept."""

@@ -218,6 +218,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for line in failed:
             print(f"  {line}")
         sys.exit(1)
+    if not chosen.record:
+        print(f"Nothing is over {MOST_ABOVE_RECORD} x the record twice in a row.")
 
 
 def _measured(bench: Bench, chosen: argparse.Namespace, known: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -262,10 +264,13 @@ def _about() -> dict[str, Any]:
 def _shown(size: Size, cost: Cost, recorded: dict[str, float], failed: Mapping[str, float]) -> dict[str, Any]:
     """Print the table of one size; what of it is written."""
     last = cost.rounds[-1]
-    print(f"\n{size}: interactions x memories x projects, {len(cost.rounds)} night(s), CPU time to the limit's")
+    print(
+        f"\n{size}: interactions x memories x projects, {len(cost.rounds)} night(s), CPU time in multiples of the limit"
+        f" ({last.limit:.2f} s)"
+    )
     names = sorted(cost.names, key=_ORDER.index)
     for name in names:
-        was = f"recorded {recorded[name]:.1f}" if name in recorded else ""
+        was = f"recorded {recorded[name]:.2f}" if name in recorded else ""
         note = "OVER, twice" if name in failed else "" if cost.is_judged(name) else "too little to judge"
         print(f"  {name:<22} {cost.ratio(name):8.2f} x   {was:<16} {note}")
     print(f"  peak memory {last.peak_mb:,.0f} MB, with the processes it starts {last.tree_peak_mb:,.0f} MB")

@@ -151,16 +151,20 @@ def test_days_and_projects_together_are_as_each_alone(monkeypatch, is_growing):
         monkeypatch.setattr(used_compiled, "_BYTES_AT_ONCE", size)
         monkeypatch.setattr(used_compiled, "_WORDS_KEPT", kept)
         monkeypatch.setattr(used_compiled, "_OFTEN", often)
-        used_compiled._idle.cache_clear()
-        # what is kept of others, whose memories come first, changes nothing
-        used.used_memories_by_day(asked.with_columns(day).filter(day == 2), pools, word_vectors, ALL)
-        for _ in range(2):
-            together = used.used_memories_by_day(asked.with_columns(day), pools, word_vectors, ALL)
-            assert together.sort(columns).equals(alone.sort(columns))
-    used_compiled._idle.cache_clear()
+        # what is kept of others, whose memories come first, changes nothing: some of these, or none
+        for others in (pools, pools.with_columns(pl.col("content") + " once")):
+            used.forget_words()
+            used.used_memories_by_day(asked.with_columns(day).filter(day == 2), others, word_vectors, ALL)
+            for _ in range(2):
+                together = used.used_memories_by_day(asked.with_columns(day), pools, word_vectors, ALL)
+                assert together.sort(columns).equals(alone.sort(columns))
+    used.forget_words()
 
 
-@pytest.mark.parametrize(("name", "most"), [("_MOST_COMMON", 0), ("_MOST_COMMON", 30), ("_MOST_ENTRIES", 50)])
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("_MOST_COMMON", 0), ("_MOST_COMMON", 30), ("_MOST_ENTRIES", 50), ("_FIRST_MEMORIES", 7), ("_PRODUCTS", 20_000)],
+)
 def test_common_words_change_nothing(monkeypatch, name, most):
     """However many words of memories are common, and whether all that is like them fits in."""
     held = pool(
@@ -181,6 +185,7 @@ def test_common_words_change_nothing(monkeypatch, name, most):
     comparison = used_compiled._idle(word_vectors)[0]
     assert comparison._common.entries[1] > 50, "nothing was common"
     monkeypatch.setattr(used_compiled, name, most)
+    monkeypatch.setattr(used_compiled, "_MOST_PAIRS", 40_000)  # and in pieces
     used_compiled._idle.cache_clear()
     assert both_ways(asked, held).equals(many)
     used_compiled._idle.cache_clear()
