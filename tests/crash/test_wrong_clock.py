@@ -79,7 +79,8 @@ def many(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Path:
     driver.run("prepare_plain", home, RIGHT)
     (first,) = (home / "serving" / "runs").glob("*.duckdb")
     for number in range(KEEP_RUNS):
-        shutil.copy(first, first.with_stem(f"{first.stem[:-1]}{number + 2}"))  # what it holds does not matter
+        other = (int(first.stem[-4:], 16) + number + 1) % 16**4  # the suffix is drawn
+        shutil.copy(first, first.with_stem(f"{first.stem[:-4]}{other:04x}"))  # what it holds does not matter
     crash_home.drop(home, "one.jsonl", crash_home.lines(crash_home.interaction(20, 1)))
     driver.run("publish", home, RIGHT)
     return home
