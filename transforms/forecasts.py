@@ -187,24 +187,23 @@ def evidence(known: pl.DataFrame, targets: pl.DataFrame, cells: pl.DataFrame) ->
         .agg(pl.col("attempts", "successes").sum())
         .sort("cell", "day")
     )
-    cell, day, attempts, successes = (
-        rows[name].cast(pl.Int64).to_numpy() for name in ("cell", "day", "attempts", "successes")
-    )
+    cell, attempts, successes = (rows[name].cast(pl.Int64).to_numpy() for name in ("cell", "attempts", "successes"))
+    day = rows["day"].cast(pl.Float64).to_numpy()
+    days, nth_day = np.unique(day, return_inverse=True)
     numbers = [pl.struct(names).rank("dense").cast(pl.Int64).alias(str(at)) for at, names in enumerate(_PARENTS)]
     of_parents = rows.select("cell").join(cells.select("cell", *numbers), on="cell", how="left", maintain_order="left")
-    first = day.min(initial=0)
-    span = 1 + day.max(initial=0) - first
     parents, parent_rows = [], []
     for at in range(len(_PARENTS)):
         # a parent's days, in order: sums of whole numbers, which are exact in any order
-        key, place = np.unique(of_parents[str(at)].to_numpy() * span + day - first, return_inverse=True)
+        key, place = np.unique(of_parents[str(at)].to_numpy() * max(len(days), 1) + nth_day, return_inverse=True)
         known_attempts, known_successes = (
             np.bincount(place, values, len(key)).astype(np.int64) for values in (attempts, successes)
         )
-        parents.append(Timeline(key // span, (key % span + first).astype(np.float64), known_attempts, known_successes))
+        parent, nth = np.divmod(key, max(len(days), 1))
+        parents.append(Timeline(parent, days[nth], known_attempts, known_successes))
         parent_rows.append(place)
     numbered = rows.select(pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), "cell", "day")
-    own = Timeline(cell, day.astype(np.float64), attempts, successes)
+    own = Timeline(cell, day, attempts, successes)
     return Evidence(numbered, own, tuple(parents), tuple(parent_rows))
 
 
