@@ -97,12 +97,25 @@ def test_dated_turns_hold_no_literal_echo(one_file: Path) -> None:
     assert echoed == 0
 
 
-@pytest.mark.parametrize("delivery", ["50 shuffled files, 20 % redelivered", "day by day"])
-def test_any_delivery_publishes_the_same(one_file: Path, rows: list[Row], tmp_path: Path, delivery: str) -> None:
-    if delivery == "day by day":
+@pytest.mark.parametrize(
+    ("delivery", "nights"),
+    [
+        ("50 shuffled files, 20 % redelivered", 0),
+        ("in six nights", 6),
+        # minutes: hundreds of nights
+        pytest.param("day by day", 10_000, marks=pytest.mark.thorough),
+    ],
+)
+def test_any_delivery_publishes_the_same(
+    one_file: Path, rows: list[Row], tmp_path: Path, delivery: str, nights: int
+) -> None:
+    if nights:
         by_day = itertools.groupby(sorted(rows, key=real_rows.day_of), key=real_rows.day_of)
-        for day, of_day in by_day:
-            _deliver(tmp_path, f"{day}.jsonl", of_day)
+        of_days = [(day, list(of_day)) for day, of_day in by_day]
+        size = -(-len(of_days) // nights)
+        for start in range(0, len(of_days), size):
+            for day, of_day in of_days[start : start + size]:
+                _deliver(tmp_path, f"{day}.jsonl", of_day)
             _nightly(tmp_path)
     else:
         rng = random.Random(5)
