@@ -149,6 +149,21 @@ def test_the_prior_leaves_the_own_attempts_out(rows, point):
         assert found[0]["mean"] > found[1]["mean"]
 
 
+@given(_rows)
+def test_days_may_have_fractions(rows):
+    """Where attempts are forecast one after the other, a day is a place in their order."""
+    of = tried(_told(rows))
+    known, asked = known_days(of.sessions), of.cells.select("cell", pl.lit(_DAY, pl.Int64).alias("day"))
+    eighth = pl.col("day") / 8
+    whole = evidence(known, asked, of.cells)
+    part = evidence(known.with_columns(eighth), asked.with_columns(eighth), of.cells)
+    for one, other in zip([whole.cell, *whole.parents], [part.cell, *part.parents], strict=True):
+        assert one.owner.tolist() == other.owner.tolist()
+        assert one.day.tolist() == (8 * other.day).tolist()
+        assert one.attempts.tolist() == other.attempts.tolist()
+        assert one.successes.tolist() == other.successes.tolist()
+
+
 @given(_rows, st.sampled_from(_QUICK.grid))
 def test_own_share_and_prior_share_make_one(rows, point):
     of = tried(_told(rows))
