@@ -40,8 +40,8 @@ def kept_blank() -> bytes:
     if not _in_process:
         with suppress(OSError):
             kept = _path().read_bytes()
-            digest, blank = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
-            if hashlib.sha256(blank).digest() == digest:
+            checksum, blank = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
+            if hashlib.sha256(blank).digest() == checksum:
                 _in_process.append(blank)
     return _in_process[0] if _in_process else b""
 
