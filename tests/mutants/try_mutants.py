@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,7 +24,6 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
-MARKS = "not (slow or thorough or crash or browser or bench or shared_data)"
 # Of the processor: how busy the machine is decides nothing.
 MOST_SECONDS = 120
 # CPU seconds of tests as they took when reached; the start of pytest needs some of the two minutes.
@@ -44,6 +44,9 @@ class Copy:
         (folder / "import").mkdir()
         (folder / "import" / "slowwave").symlink_to(self.root)
         self.python = tree / ".venv" / "bin" / "python"
+        # what `make test` of that tree leaves out: another tree may know other marks
+        marks = re.search(r"^MARKS := (.+)$", (self.root / "Makefile").read_text(), re.MULTILINE)
+        self.marks = marks[1] if marks else ""
         self.environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(folder / "import"), str(HERE)]),
@@ -84,7 +87,7 @@ def reached_by(copy: Copy, mutants: list[Mutant], folder: Path) -> dict[str, Any
     told.mkdir()
     (folder / "lines.json").write_text(json.dumps(lines))
     code, said = copy.pytest(
-        *("-p", "reached", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "-m", MARKS),
+        *("-p", "reached", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "-m", copy.marks),
         SLOWWAVE_REACHED=str(told),
         SLOWWAVE_LINES=str(folder / "lines.json"),
     )
