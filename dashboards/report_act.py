@@ -21,7 +21,9 @@ def changed(answers: Answers) -> Section:
     """What changed since the publish before."""
     rows = answers.rows("what_changed", 100)
     runs = answers.counts("recent_runs", "kind", "status", limit=ALL)
-    publishes = sum_of(runs.filter((pl.col("kind") == "nightly") & (pl.col("status") == "published")))
+    publishes = sum_of(
+        runs.filter((pl.col("kind") == "nightly") & pl.col("status").is_in(["published", "published_incomplete"]))
+    )
     section = Section("changed", "What changed", story.changes(rows, is_first=publishes <= 1))
     happened = rows.filter(pl.col("count") > 0)
     if happened.height:

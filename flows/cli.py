@@ -48,6 +48,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave nightly",
         "slowwave nightly --plan",
         "slowwave nightly --as-of 2026-03-10",
+        "slowwave nightly --leave-out memories:MEMORY_ID",
     ),
     "backfill": ("slowwave backfill --from 2026-03-01 --to 2026-03-07",),
     "sql": (
@@ -198,14 +199,24 @@ def nightly(
     as_of: AsOf = None,
     full: Annotated[bool, typer.Option("--full", help="Rebuild every day and compare with what is there.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Only say which days would be rebuilt, and why.")] = False,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(help="Publish without this row, at any as-of, until left in again.", metavar="TABLE:KEY"),
+    ] = None,
+    leave_in: Annotated[
+        list[str] | None, typer.Option(help="Count a row again that was left out.", metavar="TABLE:KEY")
+    ] = None,
 ) -> None:
     """Land the inbox, rebuild the days that changed, audit, and publish."""
     from slowwave.flows.run_commands import run_nightly, run_plan
 
+    if plan and (leave_out or leave_in):
+        message = "--plan only looks: decide without it, then look"
+        raise typer.BadParameter(message)
     if plan:
         run_plan(_settings(), as_of=as_of, full=full)
     else:
-        run_nightly(_settings(), as_of=as_of, full=full)
+        run_nightly(_settings(), as_of=as_of, full=full, leave_out=leave_out or [], leave_in=leave_in or [])
 
 
 @command(EXAMPLES["backfill"])

@@ -35,7 +35,7 @@ from slowwave.transforms.schema import Landed
 EVER = datetime.max  # noqa: DTZ901 - times are naive and hold UTC everywhere
 PERSON = "person"
 
-TargetKind = Literal["project", "memory", "item"]
+TargetKind = Literal["project", "memory", "item", "row"]
 
 
 def landed_decisions(lake: Lake) -> pl.LazyFrame:

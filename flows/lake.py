@@ -17,6 +17,7 @@ from slowwave.flows.settings import LAKE_FORMAT
 from slowwave.flows.store import TEMPORARY, make_durable_folder, write_durably, write_parquet
 from slowwave.transforms.hashing import digest, rows_digest
 from slowwave.transforms.schema import Landed, Table, conform, polars_schema
+from slowwave.transforms.set_aside_tables import CheckedFiles
 
 COMPACT_FROM_FILES = 16
 _COMPACT_BELOW_BYTES = 64 * 2**20
@@ -82,6 +83,12 @@ class Lake:
         rows = conform(table, pl.scan_parquet([file.path for file in files], glob=False, missing_columns="insert"))
         return rows.unique(subset="row_hash", keep="any")
 
+    def scan_files(self, table: type[Landed], files: Sequence[LakeFile], names: Sequence[str]) -> pl.LazyFrame:
+        """The columns `names` of all rows in `files`, and `file_path`, the file a row stands in."""
+        paths = [file.path for file in files]
+        rows = pl.scan_parquet(paths, glob=False, missing_columns="insert", include_file_paths="file_path")
+        return conform(table, rows, beside=["file_path"]).select("file_path", *names)
+
     # ---------------------------------------------------------------- keys on several days
 
     def add_moved_keys(self, table: type[Landed], keys: pl.DataFrame) -> None:
@@ -142,6 +149,12 @@ class Lake:
         if not paths:
             return pl.DataFrame(schema=polars_schema(table))
         return _ledger_rows(table, paths)
+
+    def add_checked_files(self, rows: pl.DataFrame, day: date, name: str) -> None:
+        """Note what was found out about files; rows of `CheckedFiles`."""
+        if rows.height:
+            self.write_ledger(CheckedFiles, day, name, rows)
+            self.compact(CheckedFiles, day)
 
     # ---------------------------------------------------------------- compaction
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from slowwave.flows.checked_files import FileChecks, counted_rows
 from slowwave.flows.lake import Lake
 from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.versions import winning_versions
@@ -15,9 +16,9 @@ from slowwave.transforms.versions import winning_versions
 class LandedViews:
     """Lazy frames of the landed tables over a file list taken once: nothing is read before a query asks for it.
 
-    `interactions`, `outcomes`, `memories`: of the versions with event time and `recorded_at` before `cut` the winning
-    one, one row per key. `interactions_log`, `outcomes_log`, `memories_log`: all versions, each row once, whatever its
-    time. A table without files has its columns and no rows.
+    `interactions`, `outcomes`, `memories`: of the versions with event time and `recorded_at` before `cut` that are not
+    set aside the winning one, one row per key. `interactions_log`, `outcomes_log`, `memories_log`: all versions, each
+    row once, whatever its time. A table without files has its columns and no rows.
 
     Raises UserError when the lake was written by a newer version.
     """
@@ -25,14 +26,14 @@ class LandedViews:
     def __init__(self, root: str, cut: datetime) -> None:
         lake = Lake(Path(root))
         lake.check_format()
+        checks = FileChecks(lake)
         self.frames: dict[str, pl.LazyFrame] = {}
         self._paths: list[Path] = []
         for table in LANDED:
             files = [file for of_day in lake.files(table.name).values() for file in of_day]
             self._paths += [file.path for file in files]
-            rows = lake.scan_rows(table, files)
-            self.frames[f"{table.name}_log"] = rows
-            self.frames[table.name] = winning_versions(table, rows, cut)
+            self.frames[f"{table.name}_log"] = lake.scan_rows(table, files)
+            self.frames[table.name] = winning_versions(table, counted_rows(lake, checks, table, files), cut)
 
     def is_outdated(self) -> bool:
         """Whether a listed file has gone: a compaction has merged it into another, and the list must be taken again."""

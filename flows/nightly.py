@@ -47,7 +47,7 @@ class NightlyResult:
     """What a run did, for the screen."""
 
     run_id: str
-    status: Literal["published", "skipped", "built"]
+    status: Literal["published", "published_incomplete", "skipped", "built"]
     message: str
     as_of: datetime
     landed: LandingReport
@@ -57,6 +57,16 @@ class NightlyResult:
     serving: Path | None
     asked: str = ""
     report: str = ""  # where it is, or why it is not
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether rows that failed a check were set aside."""
+        return self.status == "published_incomplete"
+
+    @property
+    def is_published(self) -> bool:
+        """Whether there is a new current."""
+        return self.status == "published" or self.is_incomplete
 
 
 def land(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
@@ -99,6 +109,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
             as_of = utc_now() if answers and answers.landed else as_of
         with suited_engine(run.lake):
             plan = run.stage("plan", make_plan, run, as_of, full)
+            run.lake.add_checked_files(plan.log.checks.new(), run.started_at.date(), run.run_id)
             skip = "" if full else _nothing_new(run, plan, explicit=explicit)
             if skip:
                 return _skipped(run, plan, skip, asked)
@@ -116,7 +127,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     from slowwave.flows.prune import prune
 
     run.stage("prune", prune, run.settings, run.lake)
-    return NightlyResult(run.run_id, "published", "", as_of, run.landed, plan, built, findings, path, asked)
+    return NightlyResult(run.run_id, row["status"], "", as_of, run.landed, plan, built, findings, path, asked)
 
 
 def skipped_night(run: Run) -> NightlyResult | None:

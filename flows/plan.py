@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from slowwave.flows.checked_files import FileChecks, left_out_by_people
 from slowwave.flows.lake import Lake, LakeFile, microseconds
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.decision_tables import Decisions
@@ -21,7 +22,7 @@ from slowwave.transforms.decisions import effective
 from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
 from slowwave.transforms.fingerprints import fingerprint
 from slowwave.transforms.hashing import digest, rows_digest
-from slowwave.transforms.landed_tables import Interactions, Memories, Outcomes
+from slowwave.transforms.landed_tables import LANDED, Interactions, Memories, Outcomes
 from slowwave.transforms.memory_eligibility import memory_eligibility
 from slowwave.transforms.memory_states import memory_pool, memory_states
 from slowwave.transforms.params import Params
@@ -48,6 +49,8 @@ class LogAsOf:
         self._files: dict[str, dict[date, list[LakeFile]]] = {}
         self._moved_away: dict[str, pl.DataFrame] = {}
         self._moved_hashes_of: dict[str, dict[date, list[str]]] = {}
+        self._set_aside: dict[str, pl.DataFrame] = {}
+        self._set_aside_hashes_of: dict[str, dict[date, list[str]]] = {}
         self.replay_inputs: dict[date, ReplayInputs] = {}
         self.replay_inputs_bytes = 0
 
@@ -59,11 +62,47 @@ class LogAsOf:
         return self._files[table.name]
 
     def signature(self, table: type[Landed], day: date) -> str:
-        """Digest of the names of a day's files, of what moved away, and of `as_of` where it cuts through them."""
+        """Digest of the names of a day's files, of what moved away or is set aside, and of `as_of` where it cuts."""
         files = self.files(table).get(day, [])
         is_cut = any(file.newest_us >= microseconds(self.as_of) for file in files)
         away = self._moved_hashes(table).get(day, ())
-        return digest([*(file.path.name for file in files), "", *away, self.as_of.isoformat() if is_cut else ""])
+        parts = [*(file.path.name for file in files), "", *away, self.as_of.isoformat() if is_cut else ""]
+        aside = self._set_aside_hashes(table).get(day)
+        return digest([*parts, "set aside", *aside] if aside else parts)
+
+    @cached_property
+    def checks(self) -> FileChecks:
+        """What the declared checks say of the lake's files."""
+        return FileChecks(self.lake)
+
+    @cached_property
+    def left_out(self) -> pl.DataFrame:
+        """Rows that people left out, at whatever time: landed_table, key, row_hash, check, reason and their times."""
+        return left_out_by_people(self.lake)
+
+    def set_aside(self, table: type[Landed]) -> pl.DataFrame:
+        """Row versions that count nowhere, one per check they fail: key, row_hash, check, reason and their times."""
+        if table.name not in self._set_aside:
+            by_decision = self.left_out.filter(pl.col("landed_table") == table.name).drop("landed_table")
+            files = [file for of_day in self.files(table).values() for file in of_day]
+            failed = self.checks.failed(table, files) if table in LANDED else by_decision.clear()
+            self._set_aside[table.name] = pl.concat([failed, by_decision])
+        return self._set_aside[table.name]
+
+    def _set_aside_hashes(self, table: type[Landed]) -> dict[date, list[str]]:
+        """The hashes of `set_aside` by day, sorted."""
+        if table.name not in self._set_aside_hashes_of:
+            by_day: dict[date, list[str]] = {}
+            rows = self.set_aside(table).select(pl.col("happened_at").dt.date(), "row_hash").unique().sort("row_hash")
+            for day, row_hash in rows.iter_rows():
+                by_day.setdefault(day, []).append(row_hash)
+            self._set_aside_hashes_of[table.name] = by_day
+        return self._set_aside_hashes_of[table.name]
+
+    def counted(self, table: type[Landed], rows: pl.LazyFrame) -> pl.LazyFrame:
+        """`rows` without those that are set aside."""
+        aside = self.set_aside(table)
+        return rows.join(aside.lazy().select("row_hash").unique(), on="row_hash", how="anti") if len(aside) else rows
 
     def moved_away(self, table: type[Landed]) -> pl.DataFrame:
         """(day, row_hash) of visible versions that lose to a version of their key on another day."""
@@ -87,7 +126,7 @@ class LogAsOf:
             return pl.DataFrame(schema={"day": pl.Date, "row_hash": pl.String})
         narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash"]))
         rows = (
-            self.lake.scan_rows(table, chosen)
+            self.counted(table, self.lake.scan_rows(table, chosen))
             .join(keys.lazy().select("key_hash").unique(), on="key_hash", how="semi")
             .select(*narrow, pl.col(table.event_time).dt.date().alias("day"))
             .filter(is_visible(table, self.as_of))
@@ -99,7 +138,7 @@ class LogAsOf:
         """The winning versions on `days`, with the columns `names` (and those that decide who wins), and `day`."""
         narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash", *names]))
         chosen = [file for day in days for file in self.files(table).get(day, [])]
-        rows = self.lake.scan_rows(table, chosen).select(narrow)
+        rows = self.counted(table, self.lake.scan_rows(table, chosen)).select(narrow)
         rows = rows.with_columns(pl.col(table.event_time).dt.date().alias("day"))
         won = winning_versions(table, rows, self.as_of)
         return won.join(self.moved_away(table).lazy(), on=["day", "row_hash"], how="anti")
@@ -229,6 +268,9 @@ class Plan:
         for row in self.inputs:
             if row["rows_hash"] != rows_digest(pl.Series(dtype=pl.String)):
                 parts += [row["landed_table"], row["day"].isoformat(), row["rows_hash"], row["fingerprint"]]
+        for table in LANDED:
+            aside = self.log.set_aside(table).select(pl.format("{} {}", "row_hash", "check"))
+            parts += aside.to_series().sort().to_list()
         return digest(parts)
 
     def day_inputs(self, run_id: str) -> pl.DataFrame:

@@ -31,7 +31,7 @@ from slowwave.transforms.learning_tables import CountedOutcomes, Scorecard
 from slowwave.transforms.memory_health import COUNTS
 from slowwave.transforms.memory_timelines import MemoryTimelines
 from slowwave.transforms.memory_use import MemoryUse, memory_use
-from slowwave.transforms.schema import Landed, Table
+from slowwave.transforms.schema import Landed, Table, computed_schema
 from slowwave.transforms.serving_tables import (
     LEDGER,
     PUBLISHED,
@@ -41,6 +41,8 @@ from slowwave.transforms.serving_tables import (
     PublishedReferences,
     Runs,
 )
+from slowwave.transforms.set_aside import LEFT_OUT
+from slowwave.transforms.set_aside_tables import SetAside
 from slowwave.transforms.strength_tables import FittedStrengths
 from slowwave.transforms.times import epoch_day
 
@@ -128,10 +130,13 @@ def _published(
     health = health_from(run, plan, taught.attempts, use, eligible)
     with stage_cost("statements and pairs"):
         curated = curated_from(run, plan, health[MemoryHealth], taught.tables[CountedOutcomes])
-    serving.replace(_stamped_tables(run, plan, {**health, **curated}))
+    aside = set_aside_from(plan)
+    serving.replace(_stamped_tables(run, plan, {**health, **curated, SetAside: aside}))
     run.progress("publish", 3, 4)
+    is_complete = aside.filter(pl.col("check") != LEFT_OUT).is_empty()
+    published = "published" if is_complete else "published_incomplete"
     row = run.ledger_row(
-        "published" if run.kind == "nightly" else "built",
+        published if run.kind == "nightly" else "built",
         as_of=plan.log.as_of,
         days_count=len(plan.days),
         days_built_count=len(built),
@@ -150,6 +155,13 @@ def _published(
     serving.finish()
     run.progress("publish", 4, 4)
     return row, findings
+
+
+def set_aside_from(plan: Plan) -> pl.DataFrame:
+    """The rows of the table `set_aside`, before they are stamped: versions seen by the publish that count nowhere."""
+    seen = pl.all_horizontal((pl.col("happened_at", "recorded_at") < plan.log.as_of).fill_null(value=True))
+    rows = [plan.log.set_aside(of).filter(seen).with_columns(table=pl.lit(of.name)) for of in LANDED]
+    return pl.concat(rows).select(computed_schema(SetAside).names())
 
 
 def _stamped(run: Run, plan: Plan, rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -99,7 +99,10 @@ def _previous(settings: Settings, current: Path) -> Path:
     lake = Lake(Path(settings.lake))
     lake.check_format()
     published = (
-        lake.ledger(Runs).filter(pl.col("status") == "published").sort("started_at", "run_id")["run_id"].to_list()
+        lake.ledger(Runs)
+        .filter(pl.col("status").is_in(["published", "published_incomplete"]))
+        .sort("started_at", "run_id")["run_id"]
+        .to_list()
     )
     earlier = published[: published.index(current.stem)] if current.stem in published else published
     for run_id in reversed(earlier):

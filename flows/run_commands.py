@@ -109,9 +109,16 @@ def _as_json(report: LandingReport) -> dict[str, Any]:
     }
 
 
-def run_nightly(settings: Settings, *, as_of: str | None, full: bool) -> None:
-    """Run the nightly flow and print one screen: what landed, what was built and published, what to look at."""
+def run_nightly(
+    settings: Settings, *, as_of: str | None, full: bool, leave_out: Sequence[str] = (), leave_in: Sequence[str] = ()
+) -> None:
+    """Run the nightly flow and print one screen: what landed, what was built and published, what to look at.
+
+    Raises typer.Exit with code 1 when rows that failed a check had to be set aside.
+    """
     moment = as_of and _time("--as-of", as_of).isoformat()
+    if leave_out or leave_in:
+        _decide_rows(settings, leave_out, leave_in)
     if moment is None and not full and _skipped(settings):
         return
     with flow_session(settings, "nightly") as (flows, screen):
@@ -119,6 +126,17 @@ def run_nightly(settings: Settings, *, as_of: str | None, full: bool) -> None:
         result: NightlyResult = flows.nightly(home=str(settings.home), as_of=moment, full=full)
         screen.close()
         print_lines(result_title(result), result_lines(settings, result), next_commands(result))
+    if result.is_incomplete:
+        raise typer.Exit(1)
+
+
+def _decide_rows(settings: Settings, leave_out: Sequence[str], leave_in: Sequence[str]) -> None:
+    from slowwave.flows.leave_out import decide_rows
+
+    lake = _require_lake(settings)
+    with Screen() as screen, writer_lock(settings, "nightly", wait_seconds=WAIT_SECONDS, waiting=screen.note):
+        for said in decide_rows(lake, leave_out, leave_in):
+            screen.note(said)
 
 
 def _skipped(settings: Settings) -> bool:

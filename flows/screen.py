@@ -28,6 +28,7 @@ from slowwave.flows.learned_lines import learned_lines
 from slowwave.flows.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly import NightlyResult
 from slowwave.flows.plan import DayPlan
+from slowwave.flows.set_aside_lines import set_aside_lines
 from slowwave.flows.settings import Settings
 from slowwave.flows.terminal import counted, shortened, terminal_safe
 from slowwave.transforms.serving_tables import Runs
@@ -202,7 +203,8 @@ def result_title(result: NightlyResult) -> str:
     """How a run ended, in a line."""
     if result.status == "built":
         return f"built the evidence as of {utc_text(result.as_of)}; what is published stays"
-    return f"{result.status} as of {utc_text(result.as_of)}" + (f": {result.message}" if result.message else "")
+    status = "published, but incomplete:" if result.is_incomplete else result.status
+    return f"{status} as of {utc_text(result.as_of)}" + (f": {result.message}" if result.message else "")
 
 
 def result_lines(settings: Settings, result: NightlyResult) -> Lines:
@@ -214,11 +216,11 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
         lines += landed_lines(result.landed)
         lines += [("asked", result.asked)] if result.asked else []
     if result.status != "skipped":
-        lines += day_lines(result.built, "rebuilt" if result.status == "published" else "built", len(result.plan.days))
-    if result.status == "published":
+        lines += day_lines(result.built, "built" if result.status == "built" else "rebuilt", len(result.plan.days))
+    if result.is_published:
         lines.append(("published", _published(entry["table_hashes"])))
         if result.serving is not None:
-            lines += [*memory_lines(result.serving), *learned_lines(result.serving)]
+            lines += [*set_aside_lines(result.serving), *memory_lines(result.serving), *learned_lines(result.serving)]
         lines += _finding_lines(result)
     lines += [("report", result.report)] if result.report else []
     return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from slowwave.flows.errors import AuditFailedError
 from slowwave.flows.published import current_run
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import TEMPORARY, fsync_path, make_durable_folder
+from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.schema import Table, conform, duckdb_ddl
 from slowwave.transforms.serving_tables import SERVING
 
@@ -48,6 +50,7 @@ class Finding:
     audit: Audit
     rows: int
     examples: list[tuple[object, ...]]
+    blamed: str = ""  # the first row at fault as TABLE:KEY, where the audit selects one that landed
 
     def __str__(self) -> str:
         shown = "; ".join(str(tuple(map(str, example))) for example in self.examples)
@@ -81,10 +84,17 @@ def audit_findings(connection: duckdb.DuckDBPyConnection, empty: Collection[str]
     for audit in audits():
         if audit.reads and audit.reads <= set(empty):
             continue
-        rows = connection.execute(audit.sql).fetchall()
+        selected = connection.execute(audit.sql)
+        names = [column[0] for column in selected.description or []]
+        rows = selected.fetchall()
         if rows:
-            findings.append(Finding(audit, len(rows), rows[:_SHOWN_ROWS]))
+            findings.append(Finding(audit, len(rows), rows[:_SHOWN_ROWS], _blamed(names, rows[0])))
     return findings
+
+
+def _blamed(names: Sequence[str], row: tuple[object, ...]) -> str:
+    told = ((table.name, row[names.index(table.key[0])]) for table in LANDED if table.key[0] in names)
+    return next((f"{table}:{key}" for table, key in told if key), "")
 
 
 def table_hashes(connection: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> dict[str, str]:
@@ -238,6 +248,8 @@ class ServingFile:
         failed = [finding for finding in findings if finding.audit.severity == "fail"]
         if failed:
             message = "nothing was published, the tables of before stay live: " + "\n".join(map(str, failed))
+            for row in dict.fromkeys(finding.blamed for finding in failed if finding.blamed):
+                message += f"\nTo publish without that row: slowwave nightly --leave-out {shlex.quote(row)}"
             raise AuditFailedError(message)
         return findings
 

@@ -17,11 +17,13 @@ class Decisions(Landed):
 
     decision_id: str = column("Key: digest of command, target, values and the publish decided on.")
     command: str = column(
-        "What was decided: `forget apply`, `forget restore`, `forget hold`, `forget release`, ...; of a language"
-        " model's answer its method."
+        "What was decided: `forget apply`, `forget restore`, `forget hold`, `forget release`, `leave out`, ...; of a"
+        " language model's answer its method."
     )
-    target_kind: Literal["project", "memory", "item"] = column("What `target` names; an item is one of review_queue.")
-    target: str = column("The memory's or item's id, or the project.")
+    target_kind: Literal["project", "memory", "item", "row"] = column(
+        "What `target` names; an item is one of review_queue, a row one of a landed table."
+    )
+    target: str = column("The memory's or item's id, or the project; of a row TABLE:KEY.")
     values: Annotated[str | None, Json] = column(
         "What belongs to the decision, as one JSON object; of `forget apply` the memory's whole state before it, of"
         " `review` the item, why it waited (`queue_reason`) and the changes it makes."

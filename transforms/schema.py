@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 import typing
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
@@ -80,13 +81,15 @@ def column(
     required: bool = False,
     internal: bool = False,
     strict: bool = False,
+    named: str | None = None,
 ) -> Any:  # noqa: ANN401 - stands where pydantic's Field stands
     """Declare a column.
 
     `required`: a producer must give it. `internal`: written by Slowwave, never read from a producer. `strict`: only
     text is text (numbers and booleans are refused instead of being taken as their text). `ge`, `le` bound a number.
+    `named`: its name, where a declaration uses that for something else.
     """
-    facts = {"unit": unit, "required": required, "internal": internal, "strict": strict}
+    facts = {"unit": unit, "required": required, "internal": internal, "strict": strict, "named": named}
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={"slowwave": facts})
 
 
@@ -169,7 +172,7 @@ def columns(table: type[Table]) -> tuple[Column, ...]:
                     bounds[side] = getattr(mark, side)
         found.append(
             Column(
-                name=name,
+                name=facts.get("named") or name,
                 kind=kind,
                 description=field.description or "",
                 unit=facts.get("unit"),
@@ -215,8 +218,8 @@ def computed_schema(table: type[Table]) -> pl.Schema:
     return pl.Schema({name: dtype for name, dtype in polars_schema(table).items() if name not in ("run_id", "as_of")})
 
 
-def conform(table: type[Table], frame: pl.LazyFrame) -> pl.LazyFrame:
-    """`frame` with exactly the columns and dtypes of `table`; columns it lacks are NULL."""
+def conform(table: type[Table], frame: pl.LazyFrame, beside: Sequence[str] = ()) -> pl.LazyFrame:
+    """`frame` with exactly the columns and dtypes of `table`, and those `beside`; columns it lacks are NULL."""
     import polars as pl
 
     had, wanted = frame.collect_schema(), polars_schema(table)
@@ -228,7 +231,7 @@ def conform(table: type[Table], frame: pl.LazyFrame) -> pl.LazyFrame:
             return pl.col(name)
         return (pl.col(name) if name in had else pl.lit(None)).cast(dtype).alias(name)
 
-    return frame.select([taken(name, dtype) for name, dtype in wanted.items()])
+    return frame.select([taken(name, dtype) for name, dtype in wanted.items()] + [pl.col(name) for name in beside])
 
 
 def _quoted(text: str) -> str:

@@ -14,6 +14,7 @@ from slowwave.transforms.observation_tables import CURATED
 from slowwave.transforms.project_health_tables import ProjectHealth
 from slowwave.transforms.review_tables import REVIEW
 from slowwave.transforms.schema import Table, column
+from slowwave.transforms.set_aside_tables import SetAside
 from slowwave.transforms.strength_tables import FittedStrengths
 
 
@@ -192,7 +193,9 @@ class Runs(Table):
 
     run_id: str = column("Key.")
     kind: Literal["land", "nightly", "backfill", "as_of"] = column("What ran.")
-    status: Literal["landed", "published", "skipped", "failed", "built"] = column("How it ended.")
+    status: Literal["landed", "published", "published_incomplete", "skipped", "failed", "built"] = column(
+        "How it ended; incomplete: rows that failed a check were set aside."
+    )
     as_of: datetime | None = column("What the publish shows is what was known before this instant.", unit="UTC")
     started_at: datetime = column("By the machine's clock.", unit="UTC")
     finished_at: datetime | None = column("By the machine's clock. NULL: not finished.", unit="UTC")
@@ -258,6 +261,7 @@ PUBLISHED: tuple[type[Table], ...] = (
     NeedFits,
     *LEARNED,
     *REVIEW,
+    SetAside,
 )
 LEDGER: tuple[type[Table], ...] = (Runs, RunFiles, Quarantine)
 SERVING: tuple[type[Table], ...] = PUBLISHED + LEDGER

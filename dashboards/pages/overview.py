@@ -91,7 +91,9 @@ def _changes(answers: Answers, project: str | None) -> None:
     of = {"project": pattern(project)}
     rows = answers.rows("what_changed", _MANY, **of)
     runs = answers.counts("recent_runs", "kind", "status", limit=ALL)
-    publishes = sum_of(runs.filter((pl.col("kind") == "nightly") & (pl.col("status") == "published")))
+    publishes = sum_of(
+        runs.filter((pl.col("kind") == "nightly") & pl.col("status").is_in(["published", "published_incomplete"]))
+    )
     section("What is new, and what changed in use", " ".join(story.changes(rows, is_first=publishes <= 1)))
     if rows.height:
         table(

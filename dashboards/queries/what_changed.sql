@@ -16,7 +16,7 @@ since AS (
             (
                 SELECT max(runs.as_of)
                 FROM runs, this
-                WHERE runs.kind = 'nightly' AND runs.status = 'published' AND runs.as_of < this.as_of
+                WHERE runs.kind = 'nightly' AND runs.status IN ('published', 'published_incomplete') AND runs.as_of < this.as_of
             ),
             (SELECT as_of - to_hours($hours::INTEGER) FROM this)
         ) AS since_at

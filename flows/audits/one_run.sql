@@ -47,5 +47,7 @@ FROM (
     SELECT run_id, as_of FROM review_statements
     UNION
     SELECT run_id, as_of FROM review_decisions
+    UNION
+    SELECT run_id, as_of FROM set_aside
 )
 QUALIFY count(*) OVER () > 1

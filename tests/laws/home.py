@@ -23,7 +23,7 @@ from slowwave.transforms import serving_tables
 from slowwave.transforms.serving_tables import Runs
 
 PUBLISHED = tuple(table.name for table in serving_tables.PUBLISHED)
-# Empty where nobody set a quota or decided anything.
+# Empty where nobody set a quota or decided anything, and every row passes its checks.
 DECIDED = {
     "forgetting_plan",
     "forgetting_quotas",
@@ -32,6 +32,7 @@ DECIDED = {
     "review_queue",
     "review_statements",
     "review_decisions",
+    "set_aside",
 }
 Row = dict[str, Any]
 

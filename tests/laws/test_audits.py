@@ -21,6 +21,7 @@ from slowwave.flows.serving import audit_findings, audits
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.decisions import APPLY, decision_rows, values_json
 from slowwave.transforms.review_decisions import PROMOTE
+from slowwave.transforms.set_aside import LEAVE_OUT
 from tests.laws.deliveries import START, jsonl
 from tests.laws.home import PUBLISHED, Home
 
@@ -75,6 +76,15 @@ KEPT = {
     "decision_id": "d2", "command": PROMOTE, "target_kind": "item", "target": "an item", "reason": "it is right",
     "values": values_json({"kind": "fading", "project": "", "memory_type": "knowledge", "text": "Read the log first",
                            "memory_ids": ["rule"], "basis": "b", "changes": []}),
+    "changed_by": "person", "decided_at": START + timedelta(days=3), "on_run_id": None,
+}  # fmt: skip
+
+# and one to count a row no more
+LEFT = {
+    "decision_id": "d3", "command": LEAVE_OUT, "target_kind": "row", "target": "memories:odd", "reason": None,
+    "values": values_json({"rows": [
+        {"row_hash": "0" * 32, "happened_at": START.isoformat(), "recorded_at": START.isoformat()}
+    ]}),
     "changed_by": "person", "decided_at": START + timedelta(days=3), "on_run_id": None,
 }  # fmt: skip
 
@@ -265,6 +275,11 @@ FAULTS = {
     ),
     "review_queue_key": ("INSERT INTO review_queue FROM review_queue LIMIT 1",),
     "review_statements_key": ("INSERT INTO review_statements FROM review_statements LIMIT 1",),
+    "set_aside_counts_nowhere": (
+        "INSERT INTO set_aside FROM set_aside LIMIT 1",
+        "UPDATE set_aside SET recorded_at = as_of",
+        "UPDATE set_aside SET happened_at = as_of",
+    ),
     "scorecard_key": ("INSERT INTO scorecard FROM scorecard LIMIT 1",),
     "strategy_variants_key": ("INSERT INTO strategy_variants FROM strategy_variants LIMIT 1",),
     "strength_fits_key": ("INSERT INTO strength_fits FROM strength_fits LIMIT 1",),
@@ -293,7 +308,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Home:
     home = Home(tmp_path_factory.mktemp("audits") / "home")
     home.drop("log.jsonl", jsonl(ROWS))
     home.settings.params_file.write_text(PARAMS)
-    home.lake.write_rows(Decisions, ARCHIVED["decided_at"].date(), decision_rows([ARCHIVED, KEPT]))
+    home.lake.write_rows(Decisions, ARCHIVED["decided_at"].date(), decision_rows([ARCHIVED, KEPT, LEFT]))
     assert home.nightly(AS_OF).findings == []
     assert all(home.table(name) for name in PUBLISHED), "an audit of an empty table finds nothing"
     return home
