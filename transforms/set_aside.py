@@ -24,7 +24,7 @@ FAILED = polars_schema(CheckedFiles)["failed"].inner.to_schema()  # type: ignore
 LEAVE_OUT, LEAVE_IN = "leave out", "leave in"
 LEFT_OUT = "left_out"
 # What DuckDB, Polars and Python all can hold as a time.
-_EARLIEST, _LATEST = pl.lit(datetime(1, 1, 1)), pl.lit(datetime(9999, 12, 31, 23, 59, 59))  # noqa: DTZ001 - times hold UTC
+_EARLIEST, _LATEST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - times are naive and hold UTC
 
 
 @dataclass(frozen=True)

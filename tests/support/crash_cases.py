@@ -125,20 +125,20 @@ class Driver:
         self.process.wait(timeout=300)
         self.process.stdout.close()
 
-    def run(self, step: str, home: Path, clock: str = "") -> Any:
+    def run(self, step: str, home: Path, clock: str = "", **arguments: Any) -> Any:
         """Do a step undisturbed, by a clock that stands still if given; what it found."""
-        outcome = self.outcome(step, home, clock)
+        outcome = self.outcome(step, home, clock, **arguments)
         assert "value" in outcome, outcome
         return outcome["value"]
 
-    def outcome(self, step: str, home: Path, clock: str = "") -> dict[str, Any]:
+    def outcome(self, step: str, home: Path, clock: str = "", **arguments: Any) -> dict[str, Any]:
         """Do a step; its value, its error or how it ended."""
-        self.start(step, home, is_held=False, clock=clock)
+        self.start(step, home, is_held=False, clock=clock, **arguments)
         return self.answer()
 
-    def start(self, step: str, home: Path, *, is_held: bool, clock: str = "") -> int:
+    def start(self, step: str, home: Path, *, is_held: bool, clock: str = "", **arguments: Any) -> int:
         """Begin a step, or with `is_held` make all ready for it; the pid that does it."""
-        request = {"step": step, "home": str(home), "is_held": is_held, "clock": clock}
+        request = {"step": step, "home": str(home), "is_held": is_held, "clock": clock, "arguments": arguments}
         self._say(json.dumps(request) + "\n")
         return self.answer()["pid"]
 
@@ -146,9 +146,11 @@ class Driver:
         """Let a held step go."""
         self._say("!")
 
-    def traced(self, step: str, home: Path, *options: str) -> tuple[dict[str, Any], str]:
+    def traced(
+        self, step: str, home: Path, *options: str, clock: str = "", **arguments: Any
+    ) -> tuple[dict[str, Any], str]:
         """Do a step under strace; its outcome and the trace."""
-        pid = self.start(step, home, is_held=True)
+        pid = self.start(step, home, is_held=True, clock=clock, **arguments)
         log = self.folder / "strace.log"
         tracer = subprocess.Popen(["strace", "-f", "-y", "-qq", "-o", log, *options, "-p", str(pid)])
         wait_for_tracer(pid, tracer)

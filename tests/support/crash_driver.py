@@ -1,6 +1,6 @@
 """A process that does one step per request, each in a fork of its own, so that a case costs no imports.
 
-Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held", "clock"}; the child's pid; where the child
+Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held", "clock", "arguments"}; the child's pid; where the child
 is held (until a tracer has it), one byte that lets it go; then the outcome. Forking is safe here because nothing has
 run in the parent: neither Polars nor DuckDB has started a thread pool.
 
@@ -27,6 +27,7 @@ from typing import Any
 
 import crash_home
 import duckdb
+import machine_steps
 
 from slowwave.flows import run_ids, word_vectors
 from slowwave.flows.code_hash import code_hash
@@ -110,7 +111,7 @@ def in_the_midst(step: Callable[[Path], None]) -> Callable[[Path], None]:
     return waiting
 
 
-STEPS: dict[str, Callable[[Path], Any]] = {
+STEPS: dict[str, Callable[..., Any]] = {
     "prepare_landing": repeatable(crash_home.prepare_landing, 19),
     "prepare_nightly": repeatable(crash_home.prepare_nightly, 19),
     "prepare_plain": crash_home.prepare_plain,
@@ -124,13 +125,14 @@ STEPS: dict[str, Callable[[Path], Any]] = {
     "hold": hold,
     "look": crash_home.look,
     "finish": finish,
+    **machine_steps.STEPS,
 }
 
 
-def outcome(step: Callable[[Path], Any], home: Path) -> dict[str, Any]:
+def outcome(step: Callable[..., Any], home: Path, arguments: dict[str, Any]) -> dict[str, Any]:
     """What the command line would make of it: a value, an error it shows as a sentence, or one it does not expect."""
     try:
-        return {"value": step(home)}
+        return {"value": step(home, **arguments)}
     except (UserError, OSError) as error:
         return {"error": str(error)}
     except BaseException:  # noqa: BLE001 - reported to the test, whatever it is
@@ -173,7 +175,7 @@ def serve() -> None:
                 set_clock(datetime.fromisoformat(request["clock"]))
             if request["is_held"]:
                 os.read(0, 1)
-            found = outcome(STEPS[request["step"]], Path(request["home"]))
+            found = outcome(STEPS[request["step"]], Path(request["home"]), request["arguments"])
             with os.fdopen(writing, "w") as answer:
                 json.dump(found, answer)
             os._exit(0)
