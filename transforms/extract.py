@@ -23,6 +23,10 @@ _WHERE = {1: "response", 2: "summary", 3: "both"}
 # Every statement has one of these, in any case: most answers have none, and are looked at no further.
 _TRIGGERS = ["decision", "constraint", "requirement", "fact", "prefer", "decided", "must", "shall", "required"]
 _WORDS = "decision|constraint|requirement|fact"
+# Without one of these there is no label, and no sentence: an s may be long, as the expressions below have it.
+_LONG_S = "\u017f"
+_OF_LABELS = [*_WORDS.split("|"), _LONG_S]
+_OF_SENTENCES = ["prefer", "decided", "must", "shall", "requir"]
 _QUALIFIERS = "key|final|new|main|important|hard|our|project|design|technical|architecture|architectural|product|team"
 _NUMBER = r"s?(?:[ \t]+(?:#|no\.?[ \t]?)?\d{1,3})?"
 _LABEL_WORD = rf"(?:(?:{_QUALIFIERS})[ \t]+)?({_WORDS}){_NUMBER}"
@@ -81,6 +85,7 @@ _NOT_STATED = {
     ),
 }
 _EDGES = " \t*_"
+_SAID = {"text_id": pl.Int64, "block": pl.UInt32, "at": pl.Int64, "rule": pl.String, "text": pl.String}
 
 
 def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
@@ -98,11 +103,15 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> p
             for name, bit in _ANSWERS.items()
         ]
     )
-    worth_reading = texts.filter(pl.col("text").str.contains_any(_TRIGGERS, ascii_case_insensitive=True)).collect()
+    worth_reading = (
+        texts.filter(pl.col("text").str.contains_any(_TRIGGERS, ascii_case_insensitive=True))
+        .with_columns(pl.col("text").str.contains_any(_OF_LABELS, ascii_case_insensitive=True).alias("is_whole"))
+        .collect()
+    )
     if worth_reading.is_empty():  # most nights of a small home: the rules alone take longer to read than its answers
         return pl.DataFrame(schema=polars_schema(ExtractedStatements))
-    of_blocks = _labels_first(blocks(worth_reading))
-    labelled = _labelled(of_blocks, params)
+    of_blocks = _labels_first(blocks(worth_reading, _OF_SENTENCES))
+    labelled = _labelled(of_blocks.filter("is_whole"), params)
     told = of_blocks.join(
         labelled.select("text_id", "block"), on=["text_id", "block"], how="anti", maintain_order="left"
     )
@@ -152,15 +161,25 @@ def _labels_first(of_blocks: pl.DataFrame) -> pl.DataFrame:
     A block with such a label within quotation marks stays whole.
     """
     found = [text.str.count_matches(_LABEL_BEHIND) for text in (pl.col("text"), _outside(pl.col("text")))]
-    is_cut = ~pl.col("is_heading") & (found[0] > 0) & (found[0] == found[1])
-    parts = pl.col("text").str.replace_all(_LABEL_BEHIND, "$1\n$2").str.split("\n")
-    return (
-        of_blocks.lazy()
-        .with_columns(pl.when(is_cut).then(parts).otherwise(pl.concat_list("text")).alias("text"))
+    is_cut = (found[0] > 0) & (found[0] == found[1])
+    with_label = pl.col("text").str.contains_any(_OF_LABELS, ascii_case_insensitive=True)
+    whole = of_blocks.filter("is_whole")
+    cut = (
+        whole.lazy()
+        .filter(~pl.col("is_heading"), with_label)
+        .filter(is_cut)
+        .select("block", pl.col("text").str.replace_all(_LABEL_BEHIND, "$1\n$2").str.split("\n").alias("parts"))
+    )
+    parts = (
+        whole.lazy()
+        .join(cut, on="block", how="left", maintain_order="left")
+        .with_columns(pl.coalesce("parts", pl.concat_list("text")).alias("text"))
+        .drop("parts")
         .explode("text", empty_as_null=False)
-        .with_columns(pl.int_range(pl.len(), dtype=pl.UInt32).alias("block"))
         .collect()
     )
+    every = pl.concat([parts, of_blocks.filter(~pl.col("is_whole"))])
+    return every.with_columns(pl.int_range(pl.len(), dtype=pl.UInt32).alias("block"))
 
 
 def _outside(text: pl.Expr) -> pl.Expr:
@@ -172,6 +191,8 @@ def _labelled(of_blocks: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
     """text_id, block, at, rule, text of what stands behind a label, or below one that stands alone."""
     label = pl.col("text").str.extract_groups(_LABELLED)
     alone = (pl.col("text").str.extract(_LABEL_ALONE, 1)).str.to_lowercase()
+    if of_blocks.is_empty():
+        return pl.DataFrame(schema=_SAID)
     told = of_blocks.lazy().with_columns(label.alias("label"), alone.alias("alone"))
     told = told.with_columns(
         pl.col("label").struct[0].str.to_lowercase().alias("word"), pl.col("label").struct[1].alias("value")
@@ -221,13 +242,12 @@ def _sentences(of_blocks: pl.DataFrame) -> pl.DataFrame:
         of_blocks.lazy()
         .filter(
             ~pl.col("is_heading"),
-            pl.col("text").str.contains_any(
-                ["prefer", "decided", "must", "shall", "requir"], ascii_case_insensitive=True
-            ),
+            pl.col("text").str.contains_any(_OF_SENTENCES, ascii_case_insensitive=True),
         )
         .select("text_id", "block", "is_item", _split(pl.col("text")).alias("text"))
         .with_columns(pl.int_ranges(pl.col("text").list.len()).alias("at"))
         .explode("text", "at", empty_as_null=False)
+        .filter(pl.col("text").str.contains_any([*_OF_SENTENCES, _LONG_S], ascii_case_insensitive=True))
         # what ends without a full stop is a line of something else, unless it is an item of a list
         .filter(pl.col("is_item") | pl.col("text").str.contains(_FULL_STOP))
         .with_columns(pl.col("text").str.replace(_LABEL_BEFORE, ""))

@@ -5,6 +5,8 @@ What others wrote or ran is left out: fenced and indented code, quotations (`>`)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 # Longest fence first; an unclosed one reaches to the end, as Markdown has it.
@@ -21,21 +23,32 @@ _ENDS = r"[.!?:;\u3002\uff01\uff1f][\"'”’)\]*_`]*[ \t]*$"
 _WRAPPED_BYTES = 50
 
 
-def blocks(texts: pl.DataFrame) -> pl.DataFrame:
+def blocks(texts: pl.DataFrame, wanted: Sequence[str]) -> pl.DataFrame:
     """The blocks of each text in order.
 
     Args:
-        texts: text_id, text.
+        texts: text_id, text, is_whole: false where only blocks with one of the `wanted` words are asked for.
+        wanted: words, in any case.
 
     Returns:
-        text_id, block (in order), text (without marks before it), is_heading, is_item.
+        text_id, block (in order), text (without marks before it), is_heading, is_item, is_whole.
     """
     text = pl.col("text").str.replace_all("\r\n?", "\n")
     has_fence = text.str.contains_any(["```", "~~~"])
     said = pl.when(has_fence).then(text.str.replace_all(_FENCED, "\n")).otherwise(text)
+    sought = list(wanted)
+    # what stands between empty lines is cut into blocks alike, whatever stands before and behind it
+    told = texts.lazy().select("text_id", "is_whole", said.alias("text"))
+    parts = (
+        told.filter(~pl.col("is_whole"))
+        .with_columns(pl.col("text").str.split("\n\n"))
+        .explode("text", empty_as_null=False)
+        .filter(pl.col("text").str.contains_any(sought, ascii_case_insensitive=True))
+    )
     lines = (
-        texts.lazy()
-        .select("text_id", said.str.split("\n").alias("line"))
+        pl.concat([told.filter("is_whole"), parts])
+        .with_row_index("part")
+        .select("part", "text_id", "is_whole", pl.col("text").str.split("\n").alias("line"))
         .explode("line", empty_as_null=False)
         .with_columns(
             (pl.col("line").str.strip_chars() == "").alias("is_blank"),
@@ -48,7 +61,7 @@ def blocks(texts: pl.DataFrame) -> pl.DataFrame:
             pl.col("line").str.contains(r"^[ \t]*\p{Ll}").alias("goes_on"),
         )
     )
-    is_first = pl.col("text_id").ne_missing(pl.col("text_id").shift())
+    is_first = pl.col("part").ne_missing(pl.col("part").shift())
     # indented text is code, unless it goes on with a paragraph or is an item of a list
     after_gap = (pl.col("is_blank") | pl.col("is_indented")).shift() | is_first
     is_code = pl.col("is_indented") & after_gap
@@ -59,13 +72,17 @@ def blocks(texts: pl.DataFrame) -> pl.DataFrame:
         lines.with_columns(is_foreign=pl.col("is_foreign") | is_code)
         .with_columns(starts.cum_sum().alias("block"))
         .filter(~pl.col("is_blank"), ~pl.col("is_foreign"))
+        .filter(
+            pl.col("is_whole")
+            | pl.col("line").str.contains_any(sought, ascii_case_insensitive=True).any().over("block")
+        )
         .group_by("block", maintain_order=True)
         .agg(
-            pl.col("text_id").first(),
+            pl.col("text_id", "is_whole").first(),
             pl.col("line").str.strip_chars().str.join(" ").alias("text"),
             pl.col("is_heading", "is_item").first(),
         )
         .with_columns(pl.col("text").str.replace(rf"^(?:#{{1,6}}[ \t]+|{_LIST_MARK})+", ""))
-        .select("text_id", "block", "text", "is_heading", "is_item")
+        .select("text_id", "block", "text", "is_heading", "is_item", "is_whole")
         .collect()
     )
