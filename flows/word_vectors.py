@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DIMENSIONS = 256
 _TENSOR = "embedding.weight"
 _MOST_KEPT = 100_000  # words: 50 MB
+_BLOCK = 8_192
 _BEFORE_A_WORD, _BYTE_0 = "▁", "<0x00>"
 
 
@@ -89,7 +90,11 @@ class _WordLlama:
         # a product of sparse rows sums without a copy of each token's vector for each of its words
         known, column = np.unique(tokens, return_inverse=True)
         counts = sp.csr_array((np.ones(len(tokens), np.int32), column, ends), shape=(len(words), len(known)))
-        return (counts @ _in_steps(_embedding()[0][known]).astype(np.int32)).clip(-32767, 32767).astype(np.int16)
+        table = _in_steps(_embedding()[0][known]).astype(np.int32)
+        told = np.empty((len(words), DIMENSIONS), np.int16)
+        for start in range(0, len(words), _BLOCK):  # with more bits than they are kept in, not all of them are held
+            told[start : start + _BLOCK] = (counts[start : start + _BLOCK] @ table).clip(-32767, 32767)
+        return told
 
     @cached_property
     def table(self) -> NDArray[np.int16]:
@@ -115,7 +120,10 @@ class _WordLlama:
             done += 1
 
     def _tokenized(self, words: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        found = [word.ids for word in _tokenizer().encode_batch_fast(words, add_special_tokens=False)]
+        found: list[list[int]] = []
+        for start in range(0, len(words), _BLOCK):  # what is told of a word takes a kilobyte, its tokens a few bytes
+            block = words[start : start + _BLOCK]
+            found += [word.ids for word in _tokenizer().encode_batch_fast(block, add_special_tokens=False)]
         ends = np.cumsum([0, *map(len, found)])
         return np.fromiter(chain.from_iterable(found), np.int32, ends[-1]), ends
 

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_texts import Integers, PairTexts
+from slowwave.transforms.pair_texts import Integers, PairTexts, products
 
 _FIRSTS = 2
 _PRESELECTED = 3
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_BLOCK = 65_536
+_BLOCK = 16_384
 
 
 class Candidates(NamedTuple):
@@ -91,10 +91,10 @@ def pair_candidates(
     left, right = left[best], right[best]
     likeness = np.concatenate(
         [
-            np.einsum("ij,ij->i", texts.sums[which[left[at : at + _BLOCK]]], texts.sums[which[right[at : at + _BLOCK]]])
+            products(texts.sums[which[left[at : at + _BLOCK]]], texts.sums[which[right[at : at + _BLOCK]]])
             for at in range(0, max(1, len(left)), _BLOCK)
         ]
-    ).astype(np.int64)
+    )
     best = first_per(right, np.lexsort((-left, -likeness, right)), params.neighbours)
     return Candidates(left[best], right[best], likeness[best])
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from slowwave.transforms.pair_coefficients import COEFFICIENTS, INTERCEPT
-from slowwave.transforms.pair_texts import UNIT, Floats, Integers, PairTexts
+from slowwave.transforms.pair_texts import UNIT, Floats, Integers, PairTexts, products
 
 FEATURES = (
     "alignment", "alignment_of_shorter", "vectors", "odd_word", "coverage", "coverage_of_shorter", "length_ratio",
@@ -50,7 +50,8 @@ def _features(texts: PairTexts, left: Integers, right: Integers, longest: Intege
         a_best, b_best = np.zeros(a.shape, np.int64), np.zeros(b.shape, np.int64)
         a_same, b_same = np.zeros(a.shape, bool), np.zeros(b.shape, bool)
     else:
-        cosines: Floats = texts.units[a] @ texts.units[b].transpose(0, 2, 1)
+        units_a, units_b = (texts.units[words].astype(np.float32) for words in (a, b))
+        cosines: Floats = units_a @ units_b.transpose(0, 2, 1)
         base_a, base_b = np.where(a >= 0, texts.bases[a], -1), np.where(b >= 0, texts.bases[b], -2)
         same = base_a[:, :, None] == base_b[:, None, :]
         cosines = np.where(same, _FULL, np.clip(cosines, 0, _FULL))
@@ -69,7 +70,7 @@ def _features(texts: PairTexts, left: Integers, right: Integers, longest: Intege
     odd = np.maximum(((_FULL - a_best) * weight_a).max(axis=1), ((_FULL - b_best) * weight_b).max(axis=1))
     lengths_a, lengths_b = texts.lengths[left], texts.lengths[right]
     shorter, longer = np.minimum(lengths_a, lengths_b), np.maximum(lengths_a, lengths_b)
-    vectors = np.einsum("ij,ij->i", texts.sums[left], texts.sums[right])
+    vectors = products(texts.sums[left], texts.sums[right])
     return np.column_stack(
         [
             np.minimum(*aligned),

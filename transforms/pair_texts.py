@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from slowwave.transforms.pair_tokens import base_of
@@ -21,9 +22,11 @@ from slowwave.transforms.word_vectors import WordVectors
 UNIT = 127  # length of a quantised unit vector: products of two stay below 2**24, exact in float32
 _KEPT_WORDS = 32
 _BLOCK = 8_192
+_LONGEST_COMPONENT = 2**15  # of 16 bits
 _HASH = np.int64(0x9E3779B97F4A7C1)
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
+Units = np.ndarray[Any, np.dtype[np.int8]]
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 
@@ -32,15 +35,16 @@ class PairTexts:
     """Texts by number. Padding is word -1.
 
     words: per text its heaviest 32 distinct words, heaviest first, as numbers. weights: theirs, 0 for padding.
-    bases: per word the number of its uninflected form. units: per word its vector with length 127, rounded.
+    bases: per word the number of its uninflected form. units: per word its vector with length 127, rounded; products of
+    them are taken as float32, which is exact.
     sums: per text the sum of its words' vectors, likewise. lengths: words in the text. digits: a hash of its numbers.
     """
 
     words: Integers
     weights: Integers
     bases: Integers
-    units: Floats
-    sums: Floats
+    units: Units
+    sums: Units
     lengths: Integers
     digits: Integers
 
@@ -49,10 +53,15 @@ def _squares(vectors: NDArray[np.integer]) -> Integers:
     return np.einsum("ij,ij->i", vectors, vectors, dtype=np.int64)
 
 
-def _units(vectors: NDArray[np.integer]) -> Floats:
+def products(left: Units, right: Units) -> Integers:
+    """The product of each two vectors."""
+    return np.einsum("ij,ij->i", left.astype(np.float32), right.astype(np.float32)).astype(np.int64)
+
+
+def _units(vectors: NDArray[np.integer]) -> Units:
     """In blocks: of many words each step in between takes as much memory as they all."""
     scale = UNIT / np.sqrt(np.maximum(_squares(vectors), 1).astype(np.float64))
-    units = np.empty(vectors.shape, np.float32)
+    units = np.empty(vectors.shape, np.int8)
     for start in range(0, len(vectors), _BLOCK):
         block = slice(start, start + _BLOCK)
         units[block] = np.round(vectors[block] * scale[block, None])
@@ -79,18 +88,22 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
     digits = np.zeros(len(texts), np.int64)
     of_number = is_number[columns]
     np.add.at(digits, rows[of_number], (columns[of_number] + 1) * _HASH)
-    wide = vectors.astype(np.int64)
-    sums = [_units(_summed(matrix[start : start + _BLOCK], wide)) for start in range(0, len(texts), _BLOCK)]
+    sums = [_units(_summed(matrix[start : start + _BLOCK], vectors)) for start in range(0, len(texts), _BLOCK)]
     return PairTexts(
         words=found,
         weights=np.where(found >= 0, weights[found] if len(weights) else 0, 0),
         bases=base_numbers,
         units=_units(vectors),
-        sums=np.concatenate(sums) if sums else np.zeros((0, vectors.shape[1]), np.float32),
+        sums=np.concatenate(sums) if sums else np.zeros((0, vectors.shape[1]), np.int8),
         lengths=np.asarray(matrix.sum(axis=1)).ravel().astype(np.int64),
         digits=digits,
     )
 
 
-def _summed(counts: Any, vectors: Integers) -> Integers:  # noqa: ANN401 - scipy has no types
-    return np.asarray(counts.astype(np.int64) @ vectors)
+def _summed(counts: Any, vectors: NDArray[np.int16]) -> NDArray[np.integer]:  # noqa: ANN401 - scipy has no types
+    """The sums of the vectors of each text's words; only the words of these texts are held with more bits."""
+    used, column = np.unique(counts.indices, return_inverse=True)
+    longest = int(counts.sum(axis=1).max(initial=0))
+    bits = np.int32 if longest * _LONGEST_COMPONENT <= np.iinfo(np.int32).max else np.int64
+    cells = (counts.data.astype(bits), column.astype(np.int32), counts.indptr)
+    return np.asarray(sp.csr_array(cells, shape=(counts.shape[0], len(used))) @ vectors[used].astype(bits))
