@@ -121,15 +121,18 @@ def _word(text: str) -> _Word:
     lower = text.lower()
     base = base_of(lower)
     takes = lower not in UNSTRESSED and lower not in NEGATIONS
-    if is_iso_day(lower):
-        return _Word(lower, base, "day", takes, ("", ""), is_past=False)
-    found = number(lower)
-    if found is not None:
-        return _Word(lower, base, "number", takes, found, is_past=False)
-    if is_identifier(text):
-        return _Word(lower, base, "identifier", takes, ("", ""), is_past=False)
-    if _NOT.search(lower):
-        return _Word(lower, base, "contraction", takes, ("", ""), lower.startswith(("did", "was", "were", "had")))
+    if not text.isalpha() or (
+        text != lower and text[1:] != lower[1:]
+    ):  # most are letters, and no more is asked of them
+        if is_iso_day(lower):
+            return _Word(lower, base, "day", takes, ("", ""), is_past=False)
+        found = number(lower)
+        if found is not None:
+            return _Word(lower, base, "number", takes, found, is_past=False)
+        if is_identifier(text):
+            return _Word(lower, base, "identifier", takes, ("", ""), is_past=False)
+        if _NOT.search(lower):
+            return _Word(lower, base, "contraction", takes, ("", ""), lower.startswith(("did", "was", "were", "had")))
     form = inflection(lower)
     is_past = lower in PAST_FORMS or (form.form == "past" and form.base != lower)
     sort: Sort = "silent" if lower in SILENT or base in SILENT else "content"
@@ -163,7 +166,7 @@ class _Reader:
         self._is_past = self._is_after_be = self._is_after_number = False
         self._open_negations, self._subject_words = 0, -1
         self._binder = self._token = ""
-        self._written: list[tuple[str, str]] = []  # of a word's several forms the first is kept
+        self._written: dict[str, str] = {}  # of a word's several forms the first is kept
 
     def read(self) -> Reading:
         lower = self._text.lower()
@@ -187,7 +190,7 @@ class _Reader:
             _has_any(lower, RETRACTIONS),
             self._text.rstrip().endswith("?"),
             self._subject_words,
-            dict(reversed(self._written)),
+            self._written,
         )
 
     def _former(self, lower: str) -> frozenset[str]:
@@ -197,14 +200,14 @@ class _Reader:
 
     def _state(self, word: str) -> None:
         self._content.append(word)
-        self._written.append((word, self._token))
+        self._written.setdefault(word, self._token)
         if self._binder:
             self._bindings.add((self._binder, word))
             self._binder = ""
 
     def _read_tokens(self) -> None:
         # words that stand for themselves alone are most of every text: they are read without a call
-        content, written, said = self._content, self._written, self._words.add
+        content, written, said = self._content.append, self._written.setdefault, self._words.add
         for place, token in enumerate(self._tokens):
             text, is_capitalised, starts = token
             lower, base, sort, takes_negation, _, is_past = seen = _word(text)
@@ -214,8 +217,8 @@ class _Reader:
             if sort == "content":
                 said(lower)
                 said(base)
-                content.append(base)
-                written.append((base, text))
+                content(base)
+                written(base, text)
                 if is_capitalised and not starts:
                     self._names.add(base)
                 if self._binder:
@@ -257,7 +260,7 @@ class _Reader:
         self._numbers.append(f"{digits} {unit}".strip())
         self._state(digits)
         if glued:
-            self._written.append((f"{digits} {glued}", self._token))
+            self._written.setdefault(f"{digits} {glued}", self._token)
             self._state(glued)
 
     def _read_word(self, token: Token, word: str, base: str, *, is_past: bool) -> None:

@@ -121,7 +121,7 @@ def _in_digits(found: list[Token]) -> list[Token]:
         value = NUMBER_WORDS.get(word) if word not in MULTIPLES and (word != "one" or is_open) else None
         if word in MULTIPLES:
             if not is_open:
-                has_digits = bool(out) and out[-1].text.isdigit() and len(out[-1].text) <= _DIGITS_READ
+                has_digits = bool(out) and out[-1].text.isdecimal() and len(out[-1].text) <= _DIGITS_READ
                 total = int(out.pop().text) if has_digits else 1
             else:
                 out.pop()
