@@ -114,7 +114,9 @@ def token_sums(tokens, ends, table, sums):
     for word in range(len(ends) - 1):
         total[:] = 0
         for at in range(ends[word], ends[word + 1]):
+            # a row of its own, or the loop is not vectorised
+            row = table[tokens[at]]
             for place in range(size):
-                total[place] = np.int32(total[place] + np.int32(table[tokens[at], place]))
+                total[place] = np.int32(total[place] + np.int32(row[place]))
         for place in range(size):
             sums[word, place] = np.int16(min(max(total[place], -32767), 32767))
