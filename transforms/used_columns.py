@@ -44,6 +44,16 @@ class ByWord:
             array[kept:] = 0
         self._blank(kept)
 
+    @property
+    def of_project(self) -> tuple[NDArray[np.int32], ...]:
+        """What `compared_words` notes of the project's columns."""
+        return self.era_of, self.done_of, self.newest_part
+
+    @property
+    def of_common(self) -> tuple[NDArray[np.int32], ...]:
+        """What it notes of the common columns."""
+        return self.common_era_of, self.common_done_of, self.common_part
+
     def _blank(self, first: int) -> None:
         self.column_of[first:] = self.common_column_of[first:] = self.common_part[first:] = -1
 
@@ -81,6 +91,7 @@ class Columns:
         """Drop all."""
         self.count = 0
         self.listed = 0
+        self.turned = 0
         self.era += 1
         self.nodes_count = np.zeros(1, np.int64)
         self.entries = np.zeros(3, np.int64)
@@ -88,6 +99,7 @@ class Columns:
     def void(self) -> None:
         """Forget what is like the columns; it is found again when it is wanted."""
         self.era += 1
+        self.turned = 0
         self.entries[:] = 0
 
     def append(self, words: NDArray[np.int32]) -> int:
@@ -120,11 +132,13 @@ class Columns:
         if nodes > len(self.nodes):
             self.nodes = roomy(self.nodes, max(nodes, 2 * len(self.nodes)))
 
-    def make_entries(self) -> None:
-        """For the entries of more words."""
-        if self.entries[0] == len(self.part_next):
+    def make_entries(self, runs: int = 1, count: int | None = None) -> None:
+        """For more runs, of so many entries together: those of one more word, if that is not said."""
+        runs += int(self.entries[0])
+        if runs > len(self.part_next):
             for name in ("part_next", "part_begin", "part_end"):
-                setattr(self, name, roomy(getattr(self, name), 2 * len(self.part_next)))
-        if self.entries[1] + self.count > len(self.entry_column):
-            entries = max(2 * len(self.entry_column), int(self.entries[1]) + self.count)
+                setattr(self, name, roomy(getattr(self, name), max(2 * len(self.part_next), runs)))
+        entries = int(self.entries[1]) + (self.count if count is None else count)
+        if entries > len(self.entry_column):
+            entries = max(2 * len(self.entry_column), entries)
             self.entry_column, self.entry_value = roomy(self.entry_column, entries), roomy(self.entry_value, entries)

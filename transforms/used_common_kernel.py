@@ -10,8 +10,11 @@ import numpy as np
 from slowwave.transforms.compiled import compiled
 
 
-@compiled("int64(int32[::1], int64, int64, int32[::1], int32[::1], int32[::1], int32[::1], int32[::1])")
-def words_begun(words, era, often, times, era_of, done_of, newest_part, found):
+@compiled(
+    "int64(int32[::1], int64, int64, int32[::1], int32[::1], int32[::1], int32[::1], int64, int32[::1], int32[::1],"
+    " int32[::1])"
+)
+def words_begun(words, era, often, times, era_of, done_of, newest_part, turned, common_column_of, common_run, found):
     """Begin an era for the words that are new to it; returns how many of `found` are filled: those that come often.
 
     Args:
@@ -22,6 +25,9 @@ def words_begun(words, era, often, times, era_of, done_of, newest_part, found):
         era_of: by word; see `used_likeness_kernel.compared_words`, as for the next two.
         done_of: by word.
         newest_part: by word.
+        turned: columns of the era that `turned_lists` gave to common words, or 0.
+        common_column_of: by word, its common column, or -1.
+        common_run: by common column, its word's run of entries in the turned columns, or -1.
         found: filled.
     """
     count = 0
@@ -32,7 +38,10 @@ def words_begun(words, era, often, times, era_of, done_of, newest_part, found):
             done_of[word] = 0
             newest_part[word] = -1
             times[word] += 1
-            if times[word] >= often:
+            if turned > 0 and common_column_of[word] >= 0:
+                done_of[word] = turned
+                newest_part[word] = common_run[common_column_of[word]]
+            elif times[word] >= often:
                 found[count] = word
                 count += 1
     return count
@@ -94,6 +103,72 @@ def taken_over(
             parts += 1
     state[0], state[1] = parts, entries
     return len(words)
+
+
+@compiled("int64(int32[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
+def entries_of(words, newest_part, part_next, part_begin, part_end):
+    """Number of entries of these words together; see `compared_words`."""
+    count = np.int64(0)
+    for nth in range(len(words)):
+        run = np.int64(newest_part[words[nth]])
+        while run >= 0:
+            count += part_end[run] - part_begin[run]
+            run = np.int64(part_next[run])
+    return count
+
+
+@compiled(
+    "void(int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int32[::1], int32[::1],"
+    " int64[::1], int64[::1], int32[::1], int16[::1], int64[::1])"
+)
+def turned_lists(
+    columns, common_part, common_next, common_begin, common_end, common_column, common_value, common_run,
+    part_next, part_begin, part_end, entry_column, entry_value, state,
+):  # fmt: skip
+    """Give the words of common columns their entries in an era's columns: likeness is the same in both directions.
+
+    Args:
+        columns: words of the era's columns, each compared with all common columns.
+        common_part: by word; see `taken_over`, as for the next five.
+        common_next: by run.
+        common_begin: by run.
+        common_end: by run.
+        common_column: by entry.
+        common_value: by entry.
+        common_run: filled: by common column, the run of its word, or -1.
+        part_next: by run; see `compared_words`, as for all that follow. There is room for a run of each common column.
+        part_begin: by run.
+        part_end: by run.
+        entry_column: by entry. There is room for as many as the columns' words have.
+        entry_value: by entry.
+        state: numbers of runs and of entries.
+    """
+    common_run[:] = 0
+    for column in range(len(columns)):
+        run = np.int64(common_part[columns[column]])
+        while run >= 0:
+            for entry in range(common_begin[run], common_end[run]):
+                common_run[common_column[entry]] += 1
+            run = np.int64(common_next[run])
+    parts, entries = state[0], state[1]
+    for common in range(len(common_run)):
+        count = np.int64(common_run[common])
+        common_run[common] = -1
+        if count > 0:
+            common_run[common] = parts
+            part_begin[parts], part_end[parts], part_next[parts] = entries, entries, -1
+            parts += 1
+            entries += count
+    for column in range(len(columns)):
+        run = np.int64(common_part[columns[column]])
+        while run >= 0:
+            for entry in range(common_begin[run], common_end[run]):
+                own = np.int64(common_run[common_column[entry]])
+                at = part_end[own]
+                entry_column[at], entry_value[at] = column, common_value[entry]
+                part_end[own] = at + 1
+            run = np.int64(common_next[run])
+    state[0], state[1] = parts, entries
 
 
 @compiled("void(int64, int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int64[::1])")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,11 @@ _OFTEN = 4
 # project are forgotten. So many pairs of words are compared in one go.
 _MOST_ENTRIES = 20_000_000
 _MOST_PAIRS = 2**27
+# What is like a project's words is looked up among common words if so many times the pairs of its words with those that
+# are asked come to more than are compared for it; so many words are compared before looking whether there is room.
+_GAIN = 4
+_ENTRY_COST = 8
+_TURNED_AT_ONCE = 4_096
 _SIDES = 5
 _NOT_TOUCHED = -(2**62)
 
@@ -101,6 +106,7 @@ class _Comparison:
         self._columns = Columns(len(self._token_vectors.table), _PRODUCTS)
         self._common = Columns(len(self._token_vectors.table), 2 * _PRODUCTS)
         self._column_of_common = np.zeros(0, np.int32)
+        self._run_of_common = np.zeros(0, np.int32)
         self._contents = Contents()
         self._pool: _Pool | None = None
         self._project = -1
@@ -143,6 +149,7 @@ class _Comparison:
         self._common.append(words)
         self._by_word.common_column_of[words] = np.arange(len(words))
         self._column_of_common = np.full(len(words), -1, np.int32)
+        self._run_of_common = np.full(len(words), -1, np.int32)
         self._add_columns(self._common, 0)
         ordered = np.empty_like(self._common.nodes)
         self._likeness.nodes_in_order(self._common.newest, self._common.nodes, ordered)
@@ -167,7 +174,9 @@ class _Comparison:
             for nth, (group, (ranks, *spans)) in enumerate(zip(groups, documents, strict=True)):
                 if group.project != self._project or not nth:
                     same = [own for other, own in zip(groups, slots, strict=True) if other.project == group.project]
-                    self._foresee(group.project, np.unique(np.concatenate(same)))
+                    last = max(other.stop for other in groups if other.project == group.project) - start
+                    words = int(part.ends[last] - part.ends[group.start - start])
+                    self._foresee(group.project, np.unique(np.concatenate(same)), words)
                 if len(ranks):
                     self._enter(ranks, slots[nth])
                     for first, last in self._pieces(part, group.start - start, group.stop - start):
@@ -176,7 +185,7 @@ class _Comparison:
 
     def _pieces(self, part: _Part, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Consecutive interactions from `first` to `last` with so many words that what is found fits into memory."""
-        ends = part.prompt_ends + part.answer_ends
+        ends = part.ends
         most = _MOST_PAIRS // max(self._columns.count, 1)
         while first < last:
             if self._columns.entries[1] > _MOST_ENTRIES:
@@ -206,8 +215,8 @@ class _Comparison:
             self._pools.forgotten(self._pool.known, self._by_word.frequency, self._by_word.is_plain)
             self._pool = None
 
-    def _foresee(self, project: int, slots: Integers) -> None:
-        """Note the words of a project's memories, of all days together: answers are compared with them once."""
+    def _foresee(self, project: int, slots: Integers, asked: int) -> None:
+        """Note the words of a project's memories, of all days together: `asked` words are compared with them once."""
         if project != self._project:
             self._leave()
             self._project = project
@@ -227,6 +236,32 @@ class _Comparison:
                 columns.listed
             )
         self._add_columns(columns, before)
+        if not before:
+            self._turn(asked)
+
+    def _turn(self, asked: int) -> None:
+        """Find what is like the project's words among common words, if that takes less than asking word by word."""
+        columns, common, by_word = self._columns, self._common, self._by_word
+        words = columns.words[: columns.count]
+        is_known = by_word.common_era_of[words] == common.era
+        unknown = words[~(is_known & (by_word.common_done_of[words] == common.count))]
+        gain = _GAIN * asked * columns.count - len(unknown) * common.count
+        if not common.count or gain < 0:
+            return
+        for start in range(0, len(unknown), _TURNED_AT_ONCE):
+            if common.entries[1] >= _MOST_ENTRIES:
+                return
+            self._compare(unknown[start : start + _TURNED_AT_ONCE], common, by_word.of_common)
+        found = (by_word.common_part, common.part_next, common.part_begin, common.part_end)
+        count = self._commonly.entries_of(words, *found)
+        if count > _MOST_ENTRIES // 2 or _ENTRY_COST * count > gain:
+            return
+        columns.make_entries(common.count, count)
+        self._commonly.turned_lists(
+            words, *found, common.entry_column, common.entry_value, self._run_of_common, columns.part_next,
+            columns.part_begin, columns.part_end, columns.entry_column, columns.entry_value, columns.entries,
+        )  # fmt: skip
+        columns.turned = columns.count
 
     def _add_columns(self, columns: Columns, before: int) -> None:
         vocabulary = self._vocabulary
@@ -273,15 +308,15 @@ class _Comparison:
     def _compare_words(self, places: NDArray[np.int32]) -> None:
         """Compare words with the project's columns: those that come often with common columns only once."""
         by_word, columns, common = self._by_word, self._columns, self._common
-        if columns.listed:
+        if columns.listed or columns.turned:
             often = np.empty(len(places), np.int32)
             count = self._commonly.words_begun(
-                places, columns.era, _OFTEN, by_word.eras, by_word.era_of, by_word.done_of, by_word.newest_part, often
-            )
+                places, columns.era, _OFTEN, by_word.eras, by_word.era_of, by_word.done_of, by_word.newest_part,
+                columns.turned, by_word.common_column_of, self._run_of_common, often,
+            )  # fmt: skip
             often = often[:count]
-            by_common = (by_word.common_era_of, by_word.common_done_of, by_word.common_part)
             if common.entries[1] < _MOST_ENTRIES:
-                self._compare(often, common, by_common)
+                self._compare(often, common, by_word.of_common)
             else:
                 often = often[by_word.common_done_of[often] == common.count]
             done = 0
@@ -295,7 +330,7 @@ class _Comparison:
                 if done == len(often):
                     break
                 columns.make_entries()
-        self._compare(places, columns, (by_word.era_of, by_word.done_of, by_word.newest_part))
+        self._compare(places, columns, by_word.of_project)
 
     def _compare(self, places: NDArray[np.int32], columns: Columns, by_word: tuple[NDArray[np.int32], ...]) -> None:
         vocabulary = self._vocabulary
@@ -359,6 +394,11 @@ class _Part:
     prompt_ends: Integers
     answers: NDArray[np.int32]
     answer_ends: Integers
+
+    @cached_property
+    def ends(self) -> Integers:
+        """Of both together."""
+        return self.prompt_ends + self.answer_ends
 
 
 @dataclass

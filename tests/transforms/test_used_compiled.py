@@ -140,17 +140,19 @@ def test_days_and_projects_together_are_as_each_alone(monkeypatch, is_growing):
     pools = pl.concat([of_day.with_columns(pl.lit(at, pl.Int64).alias("day")) for at, of_day in enumerate(of_days)])
     monkeypatch.setattr(used, "_COMPILED_BYTES", 0)
     # parts end within a day, after it, and where words are forgotten: all, or but those of memories
-    for size, kept, often in (
-        (4 * 2**20, 200_000, 4),
-        (1, 200_000, 1),
-        (1, 200_000, 4),
-        (2_000, 0, 1),
-        *((2_000, kept, 1) for kept in (400, 450, 500, 550, 600)),
-        *((size, 200_000, 1 + size % 2) for size in range(2_000, 9_000, 700)),
+    # and where lists are turned: always, never, or if that seems to be less work
+    for size, kept, often, gain in (
+        (4 * 2**20, 200_000, 4, 4),
+        (1, 200_000, 1, 0),
+        (1, 200_000, 4, 10**9),
+        (2_000, 0, 1, 4),
+        *((2_000, kept, 1, 10**9 * (kept % 100)) for kept in (400, 450, 500, 550, 600)),
+        *((size, 200_000, 1 + size % 2, 10**9 * (size % 3)) for size in range(2_000, 9_000, 700)),
     ):
         monkeypatch.setattr(used_compiled, "_BYTES_AT_ONCE", size)
         monkeypatch.setattr(used_compiled, "_WORDS_KEPT", kept)
         monkeypatch.setattr(used_compiled, "_OFTEN", often)
+        monkeypatch.setattr(used_compiled, "_GAIN", gain)
         # what is kept of others, whose memories come first, changes nothing: some of these, or none
         for others in (pools, pools.with_columns(pl.col("content") + " once")):
             used.forget_words()
@@ -163,7 +165,16 @@ def test_days_and_projects_together_are_as_each_alone(monkeypatch, is_growing):
 
 @pytest.mark.parametrize(
     ("name", "most"),
-    [("_MOST_COMMON", 0), ("_MOST_COMMON", 30), ("_MOST_ENTRIES", 50), ("_FIRST_MEMORIES", 7), ("_PRODUCTS", 20_000)],
+    [
+        ("_MOST_COMMON", 0),
+        ("_MOST_COMMON", 30),
+        ("_MOST_ENTRIES", 50),
+        ("_MOST_ENTRIES", 2_000),
+        ("_FIRST_MEMORIES", 7),
+        ("_PRODUCTS", 20_000),
+        ("_GAIN", 0),
+        ("_TURNED_AT_ONCE", 3),
+    ],
 )
 def test_common_words_change_nothing(monkeypatch, name, most):
     """However many words of memories are common, and whether all that is like them fits in."""
@@ -184,6 +195,7 @@ def test_common_words_change_nothing(monkeypatch, name, most):
     many = both_ways(asked, held)
     comparison = used_compiled._idle(word_vectors)[0]
     assert comparison._common.entries[1] > 50, "nothing was common"
+    assert (comparison._run_of_common >= 0).any(), "no list was turned"
     monkeypatch.setattr(used_compiled, name, most)
     monkeypatch.setattr(used_compiled, "_MOST_PAIRS", 40_000)  # and in pieces
     used_compiled._idle.cache_clear()
