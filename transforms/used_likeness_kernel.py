@@ -149,6 +149,8 @@ def compared_words(
         products: by column.
     """
     side = np.empty(DIMENSIONS, np.int16)
+    # products of the columns in `touched`
+    exact = np.empty(total, np.int32)
     parts, entries = state[0], state[1]
     for nth in range(first, len(words)):
         word = words[nth]
@@ -236,7 +238,7 @@ def compared_words(
             stem = _ONE * shared[column] + length
             most = (max(products[column] * factor + slack, 0.0) * (_ONE / _SQUARE) + 1) * length
             if most * most + stem * stem > _UNLIKE * _UNLIKE * length * length:
-                touched[kept] = column
+                touched[kept], exact[kept] = column, products[column]
                 kept += 1
             else:
                 shared[column] = 0
@@ -250,7 +252,7 @@ def compared_words(
             if highest >= least:
                 for at in range(len(block)):
                     if block[at] >= least:
-                        touched[kept] = begin + at
+                        touched[kept], exact[kept] = begin + at, block[at]
                         kept += 1
         if kept and not is_formed:
             for at in range(DIMENSIONS):
@@ -260,14 +262,19 @@ def compared_words(
             column = np.int64(touched[nth_kept])
             if columns[column] == word:
                 squared = _ONE * _ONE
+                shared[column] = 0
             else:
-                alike = np.int32(0)
-                for at in range(DIMENSIONS):
-                    alike = np.int32(alike + np.int32(side[at]) * np.int32(sides[column, at]))
+                alike = exact[nth_kept]
+                if not is_formed:
+                    alike = np.int32(0)
+                    for at in range(DIMENSIONS):
+                        alike = np.int32(alike + np.int32(side[at]) * np.int32(sides[column, at]))
                 meaning = np.int64(np.rint(np.float32(np.float32(max(alike, 0)) * _STEP)))
-                stem = np.int64(np.rint(shared[column] * (_ONE / (lengths[word] * column_lengths[column]))))
-                squared = meaning * meaning + stem * stem
-            shared[column] = 0
+                squared = meaning * meaning
+                if shared[column] > 0:
+                    stem = np.int64(np.rint(shared[column] * (_ONE / (lengths[word] * column_lengths[column]))))
+                    squared += stem * stem
+                    shared[column] = 0
             if squared > _UNLIKE * _UNLIKE:
                 value = np.int64(np.rint(np.sqrt(float(squared))))
                 value = min((value - _UNLIKE) * _ONE // (_ONE - _UNLIKE), _ONE)
