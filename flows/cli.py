@@ -43,6 +43,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave land runs.jsonl memories.csv",
         "slowwave land 'logs/*.jsonl.gz' --dry-run",
         "cat runs.jsonl | slowwave land -",
+        "slowwave land --retry-quarantine",
     ),
     "nightly": (
         "slowwave nightly",
@@ -149,6 +150,12 @@ AsOf = Annotated[
 ]
 
 
+MaxRefused = Annotated[
+    float,
+    typer.Option(min=0, max=1, help="Exit 1 when more than this share of the rows, or a file whole, was refused."),
+]
+
+
 def _version(value: bool) -> None:
     if value:
         from slowwave import __version__
@@ -186,12 +193,23 @@ def land(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would become of each row; write nothing.")
     ] = False,
+    retry_quarantine: Annotated[
+        bool, typer.Option("--retry-quarantine", help="Try again what was refused, as after an upgrade.")
+    ] = False,
+    max_refused: MaxRefused = 0.5,
     output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = TextFormat.text,
 ) -> None:
     """Land JSONL (also .gz, .zst), CSV or Parquet; bad rows are quarantined with a reason, the rest goes on."""
-    from slowwave.flows.run_commands import run_land
+    from slowwave.flows.run_commands import run_land, run_retry
 
-    run_land(_settings(), paths or [], kind=kind.value if kind else None, dry_run=dry_run, output=output.value)
+    common: dict[str, Any] = {"kind": kind.value if kind else None, "dry_run": dry_run, "output": output.value}
+    if retry_quarantine and paths:
+        message = "name no paths beside it: it lands what is in quarantine"
+        raise typer.BadParameter(message, param_hint="'--retry-quarantine'")
+    if retry_quarantine:
+        run_retry(_settings(), **common)
+    else:
+        run_land(_settings(), paths or [], max_refused=max_refused, **common)
 
 
 @command(EXAMPLES["nightly"])
@@ -206,6 +224,7 @@ def nightly(
     leave_in: Annotated[
         list[str] | None, typer.Option(help="Count a row again that was left out.", metavar="TABLE:KEY")
     ] = None,
+    max_refused: MaxRefused = 0.5,
 ) -> None:
     """Land the inbox, rebuild the days that changed, audit, and publish."""
     from slowwave.flows.run_commands import run_nightly, run_plan
@@ -216,7 +235,8 @@ def nightly(
     if plan:
         run_plan(_settings(), as_of=as_of, full=full)
     else:
-        run_nightly(_settings(), as_of=as_of, full=full, leave_out=leave_out or [], leave_in=leave_in or [])
+        decided = {"leave_out": leave_out or [], "leave_in": leave_in or []}
+        run_nightly(_settings(), as_of=as_of, full=full, max_refused=max_refused, **decided)
 
 
 @command(EXAMPLES["backfill"])

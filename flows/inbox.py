@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 import os
+import stat
+import time
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+
+from slowwave.flows.terminal import counted
+
+# Names that programs give a file while they write it.
+_UNFINISHED = (
+    ".tmp",
+    ".temp",
+    ".part",
+    ".partial",
+    ".filepart",
+    ".crdownload",
+    ".download",
+    ".inprogress",
+    ".swp",
+    "~",
+)
+_FRESH_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -17,11 +37,53 @@ class Delivery:
 
 
 def inbox_deliveries(inbox: Path) -> list[Delivery]:
-    """What producers have dropped: whole regular files, oldest name first. Not `.tmp`, hidden files, links or pipes."""
+    """What producers have dropped: whole regular files, oldest name first."""
     if not inbox.is_dir():
         return []
     return [
         Delivery(entry.name, Path(entry.path), from_inbox=True)
         for entry in sorted(os.scandir(inbox), key=lambda entry: entry.name)
-        if entry.is_file(follow_symlinks=False) and not entry.name.startswith(".") and not entry.name.endswith(".tmp")
+        if entry.is_file(follow_symlinks=False) and not _is_unfinished(entry.name) and not entry.name.startswith(".")
     ]
+
+
+def passed_over(inbox: Path) -> list[str]:
+    """What lies in the inbox and is not landed, counted by sort, each with an example."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for entry in sorted(os.scandir(inbox), key=lambda entry: entry.name) if inbox.is_dir() else []:
+        sort = _why_not(entry)
+        if sort:
+            found[sort].append(os.fsencode(entry.name).decode("utf-8", "backslashreplace"))
+    return [_said(sort, names) for sort, names in found.items()]
+
+
+def _is_unfinished(name: str) -> bool:
+    return name.lower().endswith(_UNFINISHED)
+
+
+def _why_not(entry: os.DirEntry[str]) -> str:
+    """The sort of what is not landed; '' for what is."""
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return ""
+    if stat.S_ISDIR(found.st_mode):
+        return "subfolder"
+    if stat.S_ISLNK(found.st_mode):
+        return "link"
+    if not stat.S_ISREG(found.st_mode):
+        return "pipe or device"
+    if _is_unfinished(entry.name):
+        return "fresh" if time.time() - found.st_mtime < _FRESH_SECONDS else "unfinished"
+    return "hidden file" if entry.name.startswith(".") else ""
+
+
+def _said(sort: str, names: list[str]) -> str:
+    if sort == "fresh":
+        return f"{counted(len(names), 'file')} still being written, such as {names[0]}"
+    if sort == "unfinished":
+        files = counted(len(names), "file")
+        why = "by the name half-written, yet unchanged for an hour: rename what is whole"
+        return f"{files} in the inbox not landed, such as {names[0]}: {why}"
+    many = {"pipe or device": "pipes or devices"}.get(sort, f"{sort}s")
+    return f"{counted(len(names), sort, many)} in the inbox not landed, such as {names[0]}"

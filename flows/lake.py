@@ -188,8 +188,10 @@ class Lake:
 
 def _ledger_rows(table: type[Table], paths: Sequence[Path]) -> pl.DataFrame:
     """Ledger rows, one per key (a killed compaction may have left a row in two files)."""
-    rows = conform(table, pl.scan_parquet(list(paths), glob=False, missing_columns="insert"))
-    return rows.unique(subset=list(table.key), keep="any").sort(table.key).collect()
+    key = table.stored_key or table.key
+    # columns are declared that the oldest files lack
+    rows = pl.scan_parquet(list(paths), glob=False, schema=polars_schema(table), missing_columns="insert")
+    return rows.unique(subset=list(key), keep="any").sort(key).collect()
 
 
 def make_lake(root: Path) -> Lake:

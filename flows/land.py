@@ -1,120 +1,60 @@
 """Landing: delivered files become rows of the lake, once; bad rows become rows of the quarantine, with a reason.
 
-Order of writes: keys that moved between days, rows, quarantine, the file's ledger entry, and only then the delivered
-file is removed from the inbox. Killed anywhere, the same landing run again leaves the same rows.
+Order of writes: bytes that cannot be read, keys that moved between days, rows, quarantine, the file's ledger entry, and
+only then the delivered file is removed from the inbox. Killed anywhere, landing again leaves the same rows.
 """
 
 from __future__ import annotations
 
-import glob
 import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
 import polars as pl
 
-from slowwave.flows.delivery import PACKED_SUFFIXES, SUFFIXES, BadRow, chunks, file_hash, open_delivery
-from slowwave.flows.errors import UserError
+from slowwave.flows.delivered_chunk import BadRow, Chunk
+from slowwave.flows.delivery import chunks, file_hash, open_delivery
+from slowwave.flows.delivery_paths import path_deliveries
 from slowwave.flows.inbox import Delivery
 from slowwave.flows.lake import Lake
+from slowwave.flows.landing_report import FileCounts, LandingReport
+from slowwave.flows.quarantine import ChangedFileError, keep_bytes
+from slowwave.flows.retry import Attempt, attempts, rows_of_files
 from slowwave.flows.run_ids import utc_now
+from slowwave.flows.settings import LONGEST_ROW
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.landed_tables import LANDED, Memories
-from slowwave.transforms.landing import QUARANTINE_SCHEMA, ROW_NUMBER, Kind, readable_rows
+from slowwave.transforms.landing import QUARANTINE_SCHEMA, ROW_NUMBER, Kind, LandedRows, readable_rows
 from slowwave.transforms.schema import Landed, polars_schema
-from slowwave.transforms.serving_tables import Quarantine, RunFiles
+from slowwave.transforms.serving_tables import Quarantine, QuarantineResolved, RunFiles
+
+__all__ = ["Delivery", "FileCounts", "Landing", "LandingReport", "compact_landed", "path_deliveries"]
 
 FLUSH_BYTES = 256 * 2**20
-FLUSH_FILES = 500
+FLUSH_FILES = 5_000
 _FILE_NUMBER = "file_number"
+# What is longer is kept as bytes: every publish holds the text of all refused rows.
+_TEXT_CHARACTERS = 1_000_000
+
+
+class _StoppedError(Exception):
+    """One file cannot be landed now and stays where it is; the message says why."""
 
 
 @dataclass
-class FileCounts:
-    """What became of one file; delivered = accepted + duplicate + quarantined."""
+class _Pending:
+    """A file that was read and waits for its ledger entry: where it came from, or what of it was tried again."""
 
-    file_number: int
-    source: str
-    file_hash: str
-    bytes_count: int
-    delivered: int = 0
-    accepted: int = 0
-    duplicate: int = 0
-    quarantined: int = 0
-
-
-@dataclass
-class LandingReport:
-    """Per file what became of its rows, and the days of each table that got new rows."""
-
-    files: list[FileCounts] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
-    days: dict[str, set[date]] = field(default_factory=dict)
-    reasons: Counter[str] = field(default_factory=Counter)  # of quarantined rows
-
-    def total(self, name: str) -> int:
-        """Sum of one count over the files."""
-        return sum(getattr(file, name) for file in self.files)
-
-
-def path_deliveries(paths: Sequence[str]) -> list[Delivery]:
-    """The files that paths, folders, globs and `-` (standard input) name, sorted within each.
-
-    Of a folder, what ends in .jsonl, .ndjson, .csv or .parquet, also with .gz or .zst, at any depth.
-    Raises UserError for a path that is not there or cannot be read.
-    """
-    found: list[Delivery] = []
-    for given in paths:
-        if given == "-":
-            found.append(Delivery("-", None))
-            continue
-        if not given:
-            message = "an empty path was given: name a file, a folder or a glob, or give none to land the inbox"
-            raise UserError(message)
-        path = Path(given)
-        try:
-            if path.is_dir():
-                found += [Delivery(str(file), file) for file in _files_below(path)]
-                continue
-            if path.exists():
-                found.append(Delivery(given, path))
-                continue
-        except OSError as error:
-            message = f"{given} cannot be read: {error.strerror}"
-            raise UserError(message) from error
-        matched = [Path(name) for name in sorted(glob.glob(given, recursive=True))]  # noqa: PTH207 - absolute globs too
-        if not matched:
-            message = f"{given}: no such file, folder or match"
-            raise UserError(message)
-        for match in matched:
-            files = _files_below(match) if match.is_dir() else [match]
-            found += [Delivery(str(file), file) for file in files]
-    return found
-
-
-def _files_below(folder: Path) -> list[Path]:
-    def fail(error: OSError) -> None:
-        message = f"{error.filename} cannot be read: {error.strerror}"
-        raise UserError(message)
-
-    found = []
-    for root, folders, names in os.walk(folder, onerror=fail):
-        folders.sort()
-        for name in names:
-            plain = name.lower()
-            for packed in PACKED_SUFFIXES:
-                plain = plain.removesuffix(packed)
-            path = Path(root) / name
-            # a broken link is listed, to be reported; a pipe would never end
-            if plain.endswith(SUFFIXES) and not name.startswith(".") and (path.is_file() or path.is_symlink()):
-                found.append(path)
-    return sorted(found)
+    file: FileCounts
+    delivery: Delivery | None = None
+    before: os.stat_result | None = None
+    attempt: Attempt | None = None
 
 
 class _Batch:
@@ -125,14 +65,21 @@ class _Batch:
         self.quarantine: list[pl.DataFrame] = []
         self.bytes = 0
 
-    def add(self, file_number: int, frames: dict[str, pl.DataFrame], quarantine: pl.DataFrame) -> None:
-        for name, frame in frames.items():
+    def add(self, file_number: int, landed: LandedRows, quarantine: pl.DataFrame) -> None:
+        number = pl.lit(file_number, dtype=pl.Int64).alias(_FILE_NUMBER)
+        for table in LANDED:
+            frame = landed.table(table)
             if frame.height:
-                self.frames[name].append(frame.with_columns(pl.lit(file_number, dtype=pl.Int64).alias(_FILE_NUMBER)))
+                self.frames[table.name].append(frame.with_columns(number))
                 self.bytes += frame.estimated_size()
         if quarantine.height:
-            self.quarantine.append(quarantine.with_columns(pl.lit(file_number, dtype=pl.Int64).alias(_FILE_NUMBER)))
+            self.quarantine.append(quarantine.with_columns(number))
             self.bytes += quarantine.estimated_size()
+
+    def drop(self, file_number: int) -> None:
+        """Forget the rows of a file."""
+        for frames in (*self.frames.values(), self.quarantine):
+            frames[:] = [frame for frame in frames if frame[_FILE_NUMBER][0] != file_number]
 
 
 class Landing:
@@ -147,6 +94,7 @@ class Landing:
         progress: Callable[[str, int, int], None] | None = None,
         stdin: BinaryIO | None = None,
         known: Lake | None = None,
+        longest_row: int = LONGEST_ROW,
     ) -> None:
         self.lake = lake
         self.known = lake or known
@@ -154,22 +102,22 @@ class Landing:
         self.kind: Kind | None = kind
         self.progress = progress or (lambda *_: None)
         self.stdin = stdin or sys.stdin.buffer
+        self.longest_row = longest_row
         self.report = LandingReport(days={table.name: set() for table in LANDED})
         self._batch = _Batch()
-        self._pending: list[tuple[FileCounts, Delivery, os.stat_result | None]] = []
+        self._pending: list[_Pending] = []
         self._landed_files: dict[str, int] = {}
         self._seen: dict[str, set[str]] = {table.name: set() for table in LANDED}
         self._batches = 0
 
     @stage_cost("land")
     def land(self, deliveries: Iterable[Delivery]) -> LandingReport:
-        """Land every delivery; a file that cannot be opened is noted in `unreadable` and the rest goes on.
+        """Land every delivery; a file that cannot be opened, or that trips us, is noted in `unreadable` and stays.
 
         Raises OSError when the lake cannot be written; what was landed before stays landed.
         """
         if self.known is not None:
-            ledger = self.known.ledger(RunFiles)
-            self._landed_files = dict(ledger.select("file_hash", "delivered").iter_rows())
+            self._landed_files = rows_of_files(self.known.ledger(RunFiles))
         for delivery in deliveries:
             try:
                 handle = open_delivery(delivery.path, self.stdin)
@@ -179,47 +127,126 @@ class Landing:
             except OSError as error:
                 self.report.unreadable.append(f"{delivery.source} cannot be read: {error.strerror}")
                 continue
+            source = os.fsencode(delivery.source).decode("utf-8", "backslashreplace")  # a file's name need not be text
+            file = FileCounts(len(self.report.files) + 1, source, content, size)
             with handle:
-                self._read(delivery, handle, content, size, before)
-            if self._batch.bytes >= FLUSH_BYTES or len(self._pending) >= FLUSH_FILES:
-                self._flush()
+                self._take(_Pending(file, delivery, before), lambda file=file, handle=handle: self._read(file, handle))
         self._flush()
         return self.report
 
-    def _read(
-        self, delivery: Delivery, handle: BinaryIO, content: str, size: int, before: os.stat_result | None
-    ) -> None:
-        source = os.fsencode(delivery.source).decode("utf-8", "backslashreplace")  # a file's name need not be text
-        file = FileCounts(len(self.report.files) + 1, source, content, size)
+    def retry(self) -> LandingReport:
+        """Try again what is in quarantine: kept files from their bytes, other rows from their texts.
+
+        A row that passes leaves the quarantine. Raises OSError when the lake cannot be read or written.
+        """
+        for attempt in attempts(self.known) if self.known is not None else []:
+            file = FileCounts(len(self.report.files) + 1, attempt.source, attempt.file_hash, attempt.bytes_count)
+            file.retried = attempt.tried.height
+            pending = _Pending(file, attempt=attempt)
+            self._take(pending, lambda file=file, attempt=attempt: self._reread(file, attempt))
+        self._flush()
+        return self.report
+
+    def _take(self, pending: _Pending, read: Callable[[], None]) -> None:
+        """Read a file; where that cannot go on, nothing of it stays in the batch, and the next one is read."""
+        file = pending.file
         self.report.files.append(file)
-        if content in self._landed_files:
-            file.delivered = file.duplicate = self._landed_files[content]
+        try:
+            read()
+        except _StoppedError as stopped:
+            self._batch.drop(file.file_number)
+            self.report.files.pop()
+            self.report.unreadable.append(f"{file.source} {stopped}")
         else:
-            for chunk in chunks(handle, source):
-                landed = readable_rows(chunk.rows, self.kind)
-                refused = pl.concat([landed.quarantine, _bad_rows(chunk.bad)])
-                file.delivered += landed.delivered + len(chunk.bad)
-                file.quarantined += refused.height
-                self.report.reasons.update(refused["reason"])
-                self._batch.add(file.file_number, {table.name: landed.table(table) for table in LANDED}, refused)
-                self.progress(source, chunk.bytes_read, size)
-                if self._batch.bytes >= FLUSH_BYTES:
-                    self._flush_rows()
-        self._landed_files[content] = file.delivered
-        self._pending.append((file, delivery, before))
+            self._pending.append(pending)
+        if self._batch.bytes >= FLUSH_BYTES or len(self._pending) >= FLUSH_FILES:
+            self._flush()
+
+    def _read(self, file: FileCounts, handle: BinaryIO) -> None:
+        if file.file_hash in self._landed_files:
+            file.delivered = file.duplicate = self._landed_files[file.file_hash]
+            return
+        reasons: Counter[str] = Counter()
+        must_be_kept = False
+        for landed, refused in self._landed(file, chunks(handle, file.source, self.longest_row), self.kind):
+            file.delivered += landed.delivered
+            file.quarantined += refused.height
+            reasons.update(refused["reason"])
+            file.is_refused_whole = file.delivered == refused[ROW_NUMBER].null_count() == 1
+            must_be_kept = must_be_kept or refused["kept_file"].count() > 0
+            self._add(file, landed, refused)
+        if must_be_kept and self.lake is not None:
+            try:
+                keep_bytes(self.lake, handle, file.file_hash)
+            except ChangedFileError:
+                message = "changed while it was read; it stays where it is"
+                raise _StoppedError(message) from None
+        self.report.count_reasons(reasons)
+        self._landed_files[file.file_hash] = file.delivered
+
+    def _reread(self, file: FileCounts, attempt: Attempt) -> None:
+        for landed, refused in self._landed(file, attempt.chunks(self.longest_row), self.kind or attempt.kind):
+            file.delivered += landed.delivered
+            if attempt.is_worse(refused):
+                message = f"could be read when it landed and cannot be now: {refused['reason'][0]}"
+                raise _StoppedError(message)
+            self._add(file, landed, attempt.newly_refused(refused))
+
+    def _add(self, file: FileCounts, landed: LandedRows, refused: pl.DataFrame) -> None:
+        self._batch.add(file.file_number, landed, refused)
+        if self._batch.bytes >= FLUSH_BYTES:
+            self._flush_rows()
+
+    def _landed(
+        self, file: FileCounts, pieces: Iterator[Chunk], kind: Kind | None
+    ) -> Iterator[tuple[LandedRows, pl.DataFrame]]:
+        """Landed rows of each chunk, with all that were delivered counted, and the refused ones.
+
+        Raises _StoppedError when the file cannot be read on, or when we fail on it: no row is to blame for that.
+        """
+        while True:
+            try:
+                chunk = next(pieces, None)
+                if chunk is None:
+                    return
+                landed = readable_rows(chunk.rows, kind)
+                refused = refused_frame(file, chunk, landed.quarantine, kind)
+            except OSError as error:
+                message = f"cannot be read: {error.strerror or error}"
+                raise _StoppedError(message) from error
+            except (Exception, pl.exceptions.PanicException) as error:  # whatever it is, the rest lands
+                said = str(error).strip().splitlines()[:1]
+                what = ": ".join([type(error).__name__, *said])
+                message = f"stays where it is: slowwave failed on it, which is a fault of slowwave ({what[:300]})"
+                raise _StoppedError(message) from error
+            yield replace(landed, delivered=landed.delivered + len(chunk.bad)), refused
+            self.progress(file.source, chunk.bytes_read, file.bytes_count)
 
     def _flush(self) -> None:
         """Make everything read so far durable, then its ledger entries, then let go of the inbox files."""
         self._flush_rows()
-        if self._pending and self.lake is not None:
-            landed_at = utc_now()
-            rows = [{**file.__dict__, "run_id": self.run_id, "landed_at": landed_at} for file, _, _ in self._pending]
-            entries = pl.DataFrame(rows, schema_overrides={"landed_at": pl.Datetime("us")})
-            self.lake.write_ledger(RunFiles, landed_at.date(), f"{self.run_id}-{self._batches}", entries)
-            for _, delivery, before in self._pending:
-                if delivery.from_inbox and delivery.path is not None and before is not None:
-                    _remove_unchanged(delivery.path, before)
-        self._pending = []
+        pending, self._pending = self._pending, []
+        for each in pending:
+            if each.attempt is not None:
+                each.attempt.settle(each.file)
+        if not pending or self.lake is None:
+            return
+        landed_at = utc_now()
+        name = f"{self.run_id}-{self._batches}"
+        passed = [each.attempt.passed for each in pending if each.attempt is not None]
+        if sum(rows.height for rows in passed):
+            rows = pl.concat(passed).with_columns(
+                resolved_run_id=pl.lit(self.run_id), resolved_at=pl.lit(landed_at, dtype=pl.Datetime("us"))
+            )
+            self.lake.write_ledger(QuarantineResolved, landed_at.date(), name, rows)
+        changed = [each.file for each in pending if each.attempt is None or each.attempt.has_changed]
+        if changed:
+            rows = [{**asdict(file), "run_id": self.run_id, "landed_at": landed_at} for file in changed]
+            entries = pl.DataFrame(rows, schema_overrides={"landed_at": pl.Datetime("us"), "retried": pl.Int64})
+            self.lake.write_ledger(RunFiles, landed_at.date(), name, entries)
+        for each in pending:
+            if each.delivery is not None and each.delivery.from_inbox and each.delivery.path and each.before:
+                _remove_unchanged(each.delivery.path, each.before)
 
     def _flush_rows(self) -> None:
         batch, self._batch = self._batch, _Batch()
@@ -236,7 +263,10 @@ class Landing:
             if self.lake is not None and fresh.height:
                 self._write(table, fresh)
         if batch.quarantine and self.lake is not None:
-            self._write_quarantine(pl.concat(batch.quarantine))
+            refused = pl.concat(batch.quarantine).with_columns(
+                run_id=pl.lit(self.run_id), landed_at=pl.lit(utc_now(), dtype=pl.Datetime("us"))
+            )
+            self.lake.write_ledger(Quarantine, utc_now().date(), f"{self.run_id}-{self._batches}", refused)
         if delivered:
             accepted = pl.concat(new_rows).unique().group_by(_FILE_NUMBER).len()
             total = pl.concat(delivered).unique().group_by(_FILE_NUMBER).len()
@@ -277,31 +307,38 @@ class Landing:
             lake.write_rows(table, day, rows.select(*polars_schema(table)))
             self.report.days[table.name].add(day)
 
-    def _write_quarantine(self, refused: pl.DataFrame) -> None:
-        if self.lake is None:
-            return
-        landed_at = utc_now()
-        files = pl.DataFrame(
-            [(f.file_number, f.source, f.file_hash) for f in self.report.files],
-            schema={_FILE_NUMBER: pl.Int64, "source": pl.String, "file_hash": pl.String},
-            orient="row",
-        )
-        rows = refused.join(files, on=_FILE_NUMBER, maintain_order="left").with_columns(
-            pl.format("{}-{}", "file_hash", pl.col(ROW_NUMBER).cast(pl.String).fill_null("file")).alias(
-                "quarantine_id"
-            ),
-            pl.lit(self.run_id).alias("run_id"),
-            pl.lit(landed_at).alias("landed_at"),
-        )
-        self.lake.write_ledger(Quarantine, landed_at.date(), f"{self.run_id}-{self._batches}", rows)
+
+def refused_frame(file: FileCounts, chunk: Chunk, quarantine: pl.DataFrame, kind: Kind | None) -> pl.DataFrame:
+    """The refused rows of a chunk as rows of `quarantine`, without run and time."""
+    refused = pl.concat([quarantine, _bad_rows(chunk.bad)])
+    header = chunk.header if chunk.header is None or len(chunk.header) <= _TEXT_CHARACTERS else None
+    is_cut = pl.col("raw_text").str.len_chars() > _TEXT_CHARACTERS
+    says_all = pl.col(ROW_NUMBER).is_not_null() & pl.col("is_whole") & ~is_cut & (header == chunk.header)
+    number = pl.col(ROW_NUMBER).cast(pl.String).fill_null("file")
+    return refused.select(
+        pl.concat_str(pl.lit(f"{file.file_hash}-"), number).alias("quarantine_id"),
+        pl.lit(file.source).alias("source"),
+        pl.lit(file.file_hash).alias("file_hash"),
+        ROW_NUMBER,
+        "field",
+        "reason",
+        pl.col("raw_text").str.head(_TEXT_CHARACTERS),
+        pl.lit(chunk.format).alias("format"),
+        pl.lit(header, dtype=pl.String).alias("header"),
+        pl.lit(kind, dtype=pl.String).alias("kind"),
+        pl.when(~says_all).then(pl.lit(file.file_hash)).alias("kept_file"),
+    )
 
 
 def _bad_rows(bad: Sequence[BadRow]) -> pl.DataFrame:
-    return pl.DataFrame(
-        [(row.row_number, "", row.reason, row.raw.decode("utf-8", "backslashreplace")) for row in bad],
-        schema=QUARANTINE_SCHEMA,
-        orient="row",
-    )
+    return pl.DataFrame([_bad_row(row) for row in bad], schema=QUARANTINE_SCHEMA, orient="row")
+
+
+def _bad_row(row: BadRow) -> tuple[int | None, str, str, str, bool]:
+    try:
+        return row.row_number, "", row.reason, row.raw.decode(), row.is_whole
+    except UnicodeDecodeError:
+        return row.row_number, "", row.reason, row.raw.decode("utf-8", "backslashreplace"), False
 
 
 def _remove_unchanged(path: Path, before: os.stat_result) -> None:
@@ -322,4 +359,4 @@ def _remove_unchanged(path: Path, before: os.stat_result) -> None:
 def compact_landed(lake: Lake, report: LandingReport, ledger_day: datetime) -> int:
     """Merge the small files of the days a landing touched; returns how many files went."""
     gone = sum(lake.compact(table, day) for table in LANDED for day in sorted(report.days[table.name]))
-    return gone + sum(lake.compact(table, ledger_day.date()) for table in (RunFiles, Quarantine))
+    return gone + sum(lake.compact(table, ledger_day.date()) for table in (RunFiles, Quarantine, QuarantineResolved))

@@ -16,7 +16,7 @@ import polars as pl
 from slowwave.flows.code_hash import code_hash
 from slowwave.flows.engine import suited_engine
 from slowwave.flows.errors import UserError
-from slowwave.flows.inbox import inbox_deliveries
+from slowwave.flows.inbox import inbox_deliveries, passed_over
 from slowwave.flows.lake import Lake
 from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed
 from slowwave.flows.plan import DayPlan, LogAsOf, Plan
@@ -34,10 +34,12 @@ __all__ = [
     "Progress",
     "Run",
     "backfill",
+    "land_inbox",
     "land_paths",
     "nightly",
     "no_progress",
     "parse_as_of",
+    "retry_quarantine",
     "start_run",
 ]
 
@@ -71,10 +73,28 @@ class NightlyResult:
 
 def land(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
     """Land deliveries and compact the days they touched."""
-    landing = Landing(run.lake, run.run_id, progress=run.progress, **options)
+    landing = Landing(run.lake, run.run_id, progress=run.progress, longest_row=run.settings.longest_row, **options)
     run.landed = landing.report
     landing.land(deliveries)
     compact_landed(run.lake, run.landed, run.started_at)
+    return run.landed
+
+
+def land_inbox(run: Run) -> LandingReport:
+    """Land what producers have dropped, and name what cannot be landed."""
+    land(run, inbox_deliveries(run.settings.inbox))
+    run.landed.passed_over = passed_over(run.settings.inbox)
+    return run.landed
+
+
+def retry_quarantine(run: Run, **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
+    """Try again what is in quarantine, as a run of its own."""
+    landing = Landing(run.lake, run.run_id, progress=run.progress, longest_row=run.settings.longest_row, **options)
+    run.landed = landing.report
+    landing.retry()
+    compact_landed(run.lake, run.landed, run.started_at)
+    if run.landed.files:
+        run.record(run.ledger_row("landed"))
     return run.landed
 
 
@@ -100,7 +120,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     as_of = as_of or run.started_at
     asked = ""
     try:
-        run.stage("land", land, run, inbox_deliveries(run.settings.inbox))
+        run.stage("land", land_inbox, run)
         if run.params.llm.model and not explicit:
             from slowwave.flows.llm_stage import asked_line, asked_of_model
 
@@ -143,6 +163,7 @@ def skipped_night(run: Run) -> NightlyResult | None:
         return None
     if _newest_change(run.lake) > rows["finished_at"].item():
         return None
+    run.landed.passed_over = passed_over(run.settings.inbox)
     plan = make_plan(run, run.started_at)
     skip = _nothing_new(run, plan, explicit=False)
     return _skipped(run, plan, skip, "") if skip else None

@@ -22,7 +22,7 @@ from uuid import UUID
 
 from slowwave.flows import nightly as plain
 from slowwave.flows.errors import UserError
-from slowwave.flows.inbox import inbox_deliveries
+from slowwave.flows.inbox import inbox_deliveries, passed_over
 from slowwave.flows.land import LandingReport
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import NightlyResult, parse_as_of
@@ -93,7 +93,7 @@ def run_as_task(name: str, function: Callable[..., Any], *arguments: Any) -> Any
 
     Landing is not repeated: what it landed before the fault has left the inbox. The next run lands the rest.
     """
-    retries = 0 if function in {plain.land, plain.land_paths} else len(_RETRY_SECONDS)
+    retries = 0 if function in {plain.land_inbox, plain.land_paths} else len(_RETRY_SECONDS)
     named = stage.with_options(name=function.__name__.replace("_", " "), task_run_name=name, retries=retries)
     return named(partial(function, *arguments))
 
@@ -185,6 +185,7 @@ def land(home: str = "") -> LandingReport:
     """Land what producers have dropped into the inbox of `home` (default: $SLOWWAVE_HOME)."""
     with _run(home, "land") as (run, reporter):
         landed = run.stage("land", plain.land_paths, run, inbox_deliveries(run.settings.inbox))
+        landed.passed_over = passed_over(run.settings.inbox)
         if landed.files or landed.unreadable:
             lines = landed_lines(landed)
             reporter.summary(f"landed {lines[0][1]}", lines)

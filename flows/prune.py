@@ -1,4 +1,4 @@
-"""Removing what no kept run needs: old serving files, the partitions only they named, half-written leftovers."""
+"""Removing what nothing needs: old serving files, the partitions only they named, kept bytes of rows that passed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from slowwave.flows.lake import Lake
 from slowwave.flows.published import current_run, report_file, reports_folder
+from slowwave.flows.quarantine import forget_resolved_bytes
 from slowwave.flows.run_ids import is_run_id
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import TEMPORARY
@@ -54,6 +55,7 @@ def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:
             left.unlink(missing_ok=True)
     _prune_reports(settings, young, pruned)
     _prune_partitions(settings, lake, young, pruned)
+    pruned.bytes += forget_resolved_bytes(lake, young)
     return pruned
 
 

@@ -21,6 +21,7 @@ from slowwave.flows.health import health_from, history_pieces, timelines_from
 from slowwave.flows.learning import learned_from
 from slowwave.flows.plan import DayPlan, Plan
 from slowwave.flows.published import current_run
+from slowwave.flows.quarantine import ledgers
 from slowwave.flows.run import Run, one_row
 from slowwave.flows.serving import Finding, ServingFile, fetched, table_hashes
 from slowwave.flows.stage_costs import stage_cost
@@ -33,7 +34,6 @@ from slowwave.transforms.memory_timelines import MemoryTimelines
 from slowwave.transforms.memory_use import MemoryUse, memory_use
 from slowwave.transforms.schema import Landed, Table, computed_schema
 from slowwave.transforms.serving_tables import (
-    LEDGER,
     PUBLISHED,
     LandedDays,
     MemoryHealth,
@@ -143,7 +143,7 @@ def _published(
         input_hash=plan.input_hash,
         table_hashes=serving.hashes(PUBLISHED),
     )
-    ledger = {table: run.lake.ledger(table).lazy() for table in LEDGER}
+    ledger = {table: rows.lazy() for table, rows in ledgers(run.lake).items()}
     serving.replace({**ledger, Runs: pl.concat([ledger[Runs], one_row(Runs, row).lazy()])})
     with stage_cost("audits"):
         findings = serving.audit()

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from slowwave.flows.check_lines import utc_text
+from slowwave.flows.delivery_paths import path_deliveries
 from slowwave.flows.demo_home import demo_note
 from slowwave.flows.errors import UserError
-from slowwave.flows.inbox import inbox_deliveries
+from slowwave.flows.inbox import Delivery, inbox_deliveries, passed_over
 from slowwave.flows.lake import Lake
-from slowwave.flows.land import Delivery, Landing, LandingReport, path_deliveries
+from slowwave.flows.land import Landing
+from slowwave.flows.landing_report import MAX_REFUSED, LandingReport
 from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import NightlyResult, land_paths, parse_as_of, skipped_night
+from slowwave.flows.nightly import NightlyResult, land_paths, parse_as_of, retry_quarantine, skipped_night
 from slowwave.flows.plan import LogAsOf, Plan
 from slowwave.flows.prefect_server import prefect_api
 from slowwave.flows.report import reported
@@ -32,6 +34,7 @@ from slowwave.flows.screen import (
     next_commands,
     print_landing,
     print_lines,
+    print_retry,
     quarantine_command,
     result_lines,
     result_title,
@@ -48,15 +51,25 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 600
 
 
-def run_land(settings: Settings, paths: Sequence[str], *, kind: Kind | None, dry_run: bool, output: str) -> None:
+def run_land(
+    settings: Settings,
+    paths: Sequence[str],
+    *,
+    kind: Kind | None,
+    dry_run: bool,
+    output: str,
+    max_refused: float = MAX_REFUSED,
+) -> None:
     """Land files, or without paths the inbox, and print what became of each.
 
-    Raises typer.Exit with code 1 when a path is missing or cannot be read; all others have landed then.
+    Raises typer.Exit with code 1 when a path is missing or a file cannot be read (all others have landed then), when a
+    file was refused whole, or more than `max_refused` of the rows.
     """
     with Screen() as screen:
         deliveries, faults = _deliveries(settings, paths)
         if dry_run:
-            report, run_id = _rehearse(settings, deliveries, kind, screen), ""
+            landing = _rehearsal(settings, kind, screen)
+            report, run_id = landing.land(deliveries), ""
         else:
             demo_note(settings, screen)
             with writer_lock(settings, "land", wait_seconds=WAIT_SECONDS, waiting=screen.note):
@@ -64,6 +77,7 @@ def run_land(settings: Settings, paths: Sequence[str], *, kind: Kind | None, dry
                 # taken again under the lock: whoever we waited for may have landed the inbox
                 deliveries = deliveries if paths else inbox_deliveries(settings.inbox)
                 report, run_id = land_paths(run, deliveries, kind=kind), run.run_id
+        report.passed_over += [] if paths else passed_over(settings.inbox)
     report.unreadable += faults
     if output == "json":
         typer.echo(json.dumps(_as_json(report), indent=2))
@@ -73,9 +87,38 @@ def run_land(settings: Settings, paths: Sequence[str], *, kind: Kind | None, dry
             print_lines("", [], [f"{this_command()} nightly", quarantine_command(run_id)])
     elif not report.unreadable:
         typer.echo(f"nothing to land in {settings.inbox}" if not paths else "nothing to land: no file matched")
-    for fault in report.unreadable:
-        screen.note(fault)
-    if report.unreadable:
+    for said in report.passed_over:
+        screen.note(said)
+    _exit_if_refused(report, max_refused, screen)
+
+
+def run_retry(settings: Settings, *, kind: Kind | None, dry_run: bool, output: str) -> None:
+    """Try again what is in quarantine, and print what came of it.
+
+    Raises typer.Exit with code 1 when something of it cannot be read.
+    """
+    _require_lake(settings)
+    with Screen() as screen:
+        if dry_run:
+            report = _rehearsal(settings, kind, screen).retry()
+        else:
+            with writer_lock(settings, "land", wait_seconds=WAIT_SECONDS, waiting=screen.note):
+                report = retry_quarantine(start_run(settings, "land", screen.progress), kind=kind)
+    if output == "json":
+        typer.echo(json.dumps(_as_json(report), indent=2))
+    else:
+        print_retry(report, dry_run=dry_run)
+        if report.total("accepted") and not dry_run:
+            print_lines("", [], [f"{this_command()} nightly"])
+    _exit_if_refused(report, 1.0, screen)
+
+
+def _exit_if_refused(report: LandingReport, max_refused: float, screen: Screen) -> None:
+    """Say what is wrong with a landing; raises typer.Exit with code 1 when something is."""
+    wrong = report.unreadable + report.alarms(max_refused)
+    for said in wrong:
+        screen.note(said)
+    if wrong:
         raise typer.Exit(1)
 
 
@@ -93,10 +136,10 @@ def _deliveries(settings: Settings, paths: Sequence[str]) -> tuple[list[Delivery
     return found, faults
 
 
-def _rehearse(settings: Settings, deliveries: Sequence[Delivery], kind: Kind | None, screen: Screen) -> LandingReport:
+def _rehearsal(settings: Settings, kind: Kind | None, screen: Screen) -> Landing:
     lake = Lake(Path(settings.lake))
     lake.check_format()
-    return Landing(None, "", kind=kind, progress=screen.progress, known=lake).land(deliveries)
+    return Landing(None, "", kind=kind, progress=screen.progress, known=lake, longest_row=settings.longest_row)
 
 
 def _as_json(report: LandingReport) -> dict[str, Any]:
@@ -106,15 +149,23 @@ def _as_json(report: LandingReport) -> dict[str, Any]:
         "totals": {"files": len(report.files), **{name: report.total(name) for name in names}},
         "reasons": dict(report.reasons.most_common()),
         "not_read": report.unreadable,
+        "passed_over": report.passed_over,
     }
 
 
 def run_nightly(
-    settings: Settings, *, as_of: str | None, full: bool, leave_out: Sequence[str] = (), leave_in: Sequence[str] = ()
+    settings: Settings,
+    *,
+    as_of: str | None,
+    full: bool,
+    max_refused: float = MAX_REFUSED,
+    leave_out: Sequence[str] = (),
+    leave_in: Sequence[str] = (),
 ) -> None:
     """Run the nightly flow and print one screen: what landed, what was built and published, what to look at.
 
-    Raises typer.Exit with code 1 when rows that failed a check had to be set aside.
+    Raises typer.Exit with code 1 when rows that failed a check had to be set aside, a file was left or refused whole,
+    or more than `max_refused` of the rows were.
     """
     moment = as_of and _time("--as-of", as_of).isoformat()
     if leave_out or leave_in:
@@ -126,6 +177,7 @@ def run_nightly(
         result: NightlyResult = flows.nightly(home=str(settings.home), as_of=moment, full=full)
         screen.close()
         print_lines(result_title(result), result_lines(settings, result), next_commands(result))
+    _exit_if_refused(result.landed, max_refused, screen)
     if result.is_incomplete:
         raise typer.Exit(1)
 

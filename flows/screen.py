@@ -23,7 +23,7 @@ from rich.text import Text
 from slowwave.flows import check_lines
 from slowwave.flows.check_lines import utc_text
 from slowwave.flows.lake import Lake
-from slowwave.flows.land import LandingReport
+from slowwave.flows.landing_report import LandingReport
 from slowwave.flows.learned_lines import learned_lines
 from slowwave.flows.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly import NightlyResult
@@ -137,7 +137,8 @@ def landed_lines(report: LandingReport) -> Lines:
         delivered = f"{counted(report.total('delivered'), 'row')} delivered"
         lines = [("landed", f"{counted(len(report.files), 'file')}: {delivered} = {' + '.join(counts)}")]
     lines += [("", f"{count:,} × {shortened(reason, _REASON_WIDTH)}") for reason, count in _top_reasons(report)]
-    return lines + [("not read", fault) for fault in report.unreadable]
+    lines += [("not read", fault) for fault in report.unreadable]
+    return lines + [("passed over", said) for said in report.passed_over]
 
 
 def _top_reasons(report: LandingReport) -> list[tuple[str, int]]:
@@ -172,6 +173,19 @@ def print_landing(report: LandingReport, *, dry_run: bool) -> None:
         print_lines("", [("quarantined" if not at else "", text) for at, (_, text) in enumerate(lines)])
     if dry_run:
         check_lines.screen().print("nothing was written (--dry-run)")
+
+
+def print_retry(report: LandingReport, *, dry_run: bool) -> None:
+    """Print what came of trying the quarantine again."""
+    tried = report.total("retried")
+    if not tried:
+        check_lines.screen().print("nothing is in quarantine")
+        return
+    of_files = f"{counted(tried, 'row')} of {counted(len(report.files), 'file')} tried again"
+    counts = (f"{report.total(name):,} {name}" for name in ("accepted", "duplicate"))
+    left = tried + report.total("quarantined")
+    lines = [("quarantine", f"{of_files}: {', '.join(counts)}; {left:,} still refused")]
+    print_lines("", lines + ([("", "nothing was written (--dry-run)")] if dry_run else []))
 
 
 # -------------------------------------------------------------------------------------------------------------- runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from slowwave.transforms.params import Params
 
 LAKE_FORMAT = 1
+LONGEST_ROW = 64 * 10**6
+_SIZE = re.compile(r"([0-9]{1,9}) ?(kB|MB|GB|)", re.IGNORECASE)
+_UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,21 @@ class Settings:
     def params_file(self) -> Path:
         """Params that differ from the defaults."""
         return self.home / "params.toml"
+
+    @property
+    def longest_row(self) -> int:
+        """Bytes that one delivered row may take: `$SLOWWAVE_LONGEST_ROW`, such as 64MB.
+
+        Raises UserError when that is no size.
+        """
+        chosen = os.environ.get("SLOWWAVE_LONGEST_ROW", "").strip()
+        if not chosen:
+            return LONGEST_ROW
+        size = _SIZE.fullmatch(chosen)
+        if size is None or int(size[1]) == 0:
+            message = f"SLOWWAVE_LONGEST_ROW is {chosen!r}, which is no size: use one such as 64MB"
+            raise UserError(message)
+        return int(size[1]) * _UNITS[size[2].lower()]
 
     def params(self) -> Params:
         """The params of this home: the defaults, changed by `params.toml` where there is one.

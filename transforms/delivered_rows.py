@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from datetime import date, datetime
 from typing import Any, Protocol
 
 import polars as pl
@@ -40,6 +42,14 @@ class DeliveredRows(Protocol):
 
     def raw(self, position: int) -> str:
         """The row as text."""
+        ...
+
+    def is_whole(self, position: int) -> bool:
+        """Whether that text says all that was delivered."""
+        ...
+
+    def unreadable(self) -> dict[int, str]:
+        """Positions of rows whose values cannot even be looked at, and why; nothing else may be asked of these."""
         ...
 
 
@@ -84,6 +94,14 @@ class RecordRows:
         """As in DeliveredRows."""
         return self.raws[position].decode("utf-8", "backslashreplace")
 
+    def is_whole(self, position: int) -> bool:
+        """As in DeliveredRows."""
+        return bool(self.raws[position])
+
+    def unreadable(self) -> dict[int, str]:
+        """As in DeliveredRows."""
+        return {}
+
 
 class FrameRows:
     """Rows of a Parquet file."""
@@ -125,6 +143,58 @@ class FrameRows:
             return json_text(row)
         except Unfit:
             return str(row)
+
+    def is_whole(self, position: int) -> bool:
+        """As in DeliveredRows: not where JSON has no such value, so that bytes and the like are said in other words."""
+        return all(_is_said_by_json(value) for value in self.frame.row(position))
+
+    def unreadable(self) -> dict[int, str]:
+        """As in DeliveredRows."""
+        found: dict[int, str] = {}
+        for series in self.frame:
+            if not _is_plain(series.dtype):
+                found |= _unreadable(series, 0)
+        return found
+
+
+# What Polars and Python raise over values that Python's types cannot hold, such as the year 148108 in a list.
+_UNREADABLE = (ValueError, OverflowError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+
+
+def _unreadable(series: pl.Series, offset: int) -> dict[int, str]:
+    """The values are halved until those that cannot be read stand alone."""
+    try:
+        series.to_list()
+    except _UNREADABLE as error:
+        if len(series) == 1:
+            said = str(error).strip()
+            return {offset: f"the row cannot be read: {said.splitlines()[0] if said else 'bad values'}"}
+        middle = len(series) // 2
+        return _unreadable(series[:middle], offset) | _unreadable(series[middle:], offset + middle)
+    return {}
+
+
+def _is_plain(dtype: pl.DataType) -> bool:
+    """Whether Python can hold every value of a type; of times on their own `_with_readable_times` has seen to it."""
+    if isinstance(dtype, (pl.Date, pl.Datetime)):
+        return True
+    if isinstance(dtype, pl.List):
+        return not dtype.inner.is_temporal() and _is_plain(dtype.inner)  # type: ignore[union-attr] - never a class here
+    if isinstance(dtype, pl.Struct):
+        return all(not of.dtype.is_temporal() and _is_plain(of.dtype) for of in dtype.fields)  # type: ignore[arg-type]
+    return isinstance(dtype, (pl.String, pl.Boolean, pl.Binary, pl.Null)) or dtype.is_integer() or dtype.is_float()
+
+
+def _is_said_by_json(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**64
+    if isinstance(value, list):
+        return all(map(_is_said_by_json, value))
+    if isinstance(value, dict):
+        return all(map(_is_said_by_json, value.values()))
+    return value is None or isinstance(value, (str, datetime, date))
 
 
 def _with_readable_times(frame: pl.DataFrame) -> pl.DataFrame:

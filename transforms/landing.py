@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -22,9 +22,11 @@ from slowwave.transforms.schema import Landed, polars_schema, producer_columns
 Kind = Literal["interactions", "outcomes", "memories"]
 
 ROW_NUMBER = "row_number"
-QUARANTINE_SCHEMA = pl.Schema({ROW_NUMBER: pl.Int64, "field": pl.String, "reason": pl.String, "raw_text": pl.String})
+# `is_whole`: `raw_text` is all that was delivered of the row
+QUARANTINE_SCHEMA = pl.Schema(
+    {ROW_NUMBER: pl.Int64, "field": pl.String, "reason": pl.String, "raw_text": pl.String, "is_whole": pl.Boolean}
+)
 
-_PARTS = ("interactions", "outcomes", "memories", "quarantine")
 _LATEST = datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _OUTCOME_ONLY = {c.name for c in producer_columns(Outcomes)} - {c.name for c in producer_columns(Interactions)}
 _FROM_INTERACTION = (
@@ -94,30 +96,18 @@ def landed_rows(rows: DeliveredRows, kind: Kind | None = None) -> LandedRows:
     return LandedRows(len(rows), good[Interactions], good[Outcomes], good[Memories], quarantine)
 
 
-# What Polars and Python raise over values of Parquet types that none of ours can hold, such as the year 148108.
-_UNREADABLE = (ValueError, OverflowError, TypeError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-
-
 def readable_rows(rows: DeliveredRows, kind: Kind | None = None) -> LandedRows:
-    """`landed_rows`, where a row that cannot even be read is quarantined and the others go on.
-
-    The rows are halved until the unreadable ones stand alone.
-    """
-    try:
+    """`landed_rows`, where a row that cannot even be read is quarantined and the others go on."""
+    faults = rows.unreadable()
+    if not faults:
         return landed_rows(rows, kind)
-    except _UNREADABLE as error:
-        if len(rows) > 1:
-            middle = len(rows) // 2
-            first = readable_rows(rows.take(range(middle)), kind)
-            second = readable_rows(rows.take(range(middle, len(rows))), kind)
-            return LandedRows(
-                len(rows),
-                *(pl.concat([getattr(first, name), getattr(second, name)]) for name in _PARTS),
-            )
-        reason = f"the row cannot be read: {str(error).strip().splitlines()[0] if str(error).strip() else 'bad values'}"
-        refused = {ROW_NUMBER: [rows.row_numbers[0]], "field": [""], "reason": [reason], "raw_text": [""]}
-        none = landed_rows(rows.take([]), kind)
-        return LandedRows(1, none.interactions, none.outcomes, none.memories, pl.DataFrame(refused, QUARANTINE_SCHEMA))
+    good = landed_rows(rows.take([i for i in range(len(rows)) if i not in faults]), kind)
+    refused = pl.DataFrame(
+        [(rows.row_numbers[i], "", reason, "", False) for i, reason in sorted(faults.items())],
+        schema=QUARANTINE_SCHEMA,
+        orient="row",
+    )
+    return replace(good, delivered=len(rows), quarantine=pl.concat([good.quarantine, refused]))
 
 
 def _present(rows: DeliveredRows, name: str) -> list[bool]:
@@ -281,6 +271,7 @@ def _quarantine(rows: DeliveredRows, findings: _Findings) -> pl.DataFrame:
             "field": [reasons[0][0] for _, reasons in found],
             "reason": ["; ".join(dict.fromkeys(reason for _, reason in reasons)) for _, reasons in found],
             "raw_text": [rows.raw(i) for i, _ in found],
+            "is_whole": [rows.is_whole(i) for i, _ in found],
         },
         schema=QUARANTINE_SCHEMA,
     )

@@ -23,12 +23,16 @@ Kind = Literal["text", "integer", "number", "boolean", "time", "day", "json", "t
 
 
 class Table(BaseModel):
-    """Base of every table. The docstring describes the table, `key` names its key columns (never NULL)."""
+    """Base of every table. The docstring describes the table, `key` names its key columns (never NULL).
+
+    `stored_key`, where it is not empty, tells rows apart as the lake's ledger stores them, several for one key.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: ClassVar[str]
     key: ClassVar[tuple[str, ...]]
+    stored_key: ClassVar[tuple[str, ...]] = ()
 
 
 class Landed(Table):

@@ -230,13 +230,18 @@ class RunFiles(Table):
     accepted: int = column("New rows.")
     duplicate: int = column("Rows already in the lake, or of a file already landed.")
     quarantined: int = column("Rows refused, each with a reason in `quarantine`.")
+    retried: int | None = column(
+        "Quarantined rows of it tried again; the counts then say what that changed, so that the sums over a file's"
+        " entries hold: quarantined is below 0 where rows have left the quarantine. NULL: a delivery."
+    )
 
 
 class Quarantine(Table):
-    """Every refused row, with the reason and the row itself."""
+    """Every row that is refused to this day, with the reason and the row itself."""
 
     name: ClassVar[str] = "quarantine"
     key: ClassVar[tuple[str, ...]] = ("quarantine_id",)
+    stored_key: ClassVar[tuple[str, ...]] = ("quarantine_id", "run_id")
 
     quarantine_id: str = column("Key: the file's hash and the row number.")
     source: str = column("The file it came in.")
@@ -244,9 +249,29 @@ class Quarantine(Table):
     row_number: int | None = column("Line or row number, from 1. NULL: the file as a whole cannot be read on.")
     field: str = column("The field at fault; '' when it is the row.")
     reason: str = column("What is wrong and what would be right.")
-    raw_text: str = column("The row as delivered; bytes that are not UTF-8 as \\xNN.")
+    raw_text: str = column("The row as delivered, its first million characters; bytes that are not UTF-8 as \\xNN.")
     run_id: str = column("The run that refused it.")
     landed_at: datetime = column("By the machine's clock.", unit="UTC")
+    format: Literal["jsonl", "csv", "parquet", "unknown"] | None = column(
+        "What the file was read as. NULL: landed by a release that did not note it."
+    )
+    header: str | None = column("Header of the CSV file. NULL: no CSV, or too long.")
+    kind: Literal["interactions", "outcomes", "memories"] | None = column(
+        "What `--kind` said every row is. NULL: told from its fields."
+    )
+    kept_file: str | None = column(
+        "The file in the lake's `quarantine/files/` that holds the bytes as delivered. NULL: `raw_text` says all."
+    )
+
+
+class QuarantineResolved(Quarantine):
+    """Rows that were refused and have passed since, tried again by `land --retry-quarantine`."""
+
+    name: ClassVar[str] = "quarantine_resolved"
+    stored_key: ClassVar[tuple[str, ...]] = ("quarantine_id", "resolved_run_id")
+
+    resolved_run_id: str = column("The run in which it passed.")
+    resolved_at: datetime = column("When, by the machine's clock.", unit="UTC")
 
 
 PUBLISHED: tuple[type[Table], ...] = (
@@ -263,5 +288,5 @@ PUBLISHED: tuple[type[Table], ...] = (
     *REVIEW,
     SetAside,
 )
-LEDGER: tuple[type[Table], ...] = (Runs, RunFiles, Quarantine)
+LEDGER: tuple[type[Table], ...] = (Runs, RunFiles, Quarantine, QuarantineResolved)
 SERVING: tuple[type[Table], ...] = PUBLISHED + LEDGER

@@ -18,6 +18,7 @@ from slowwave.flows.lake import Lake
 from slowwave.flows.land import LandingReport, path_deliveries
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import land_paths, nightly, parse_as_of, start_run
+from slowwave.flows.quarantine import kept_path
 from slowwave.flows.settings import Settings
 from slowwave.transforms.landed_tables import Outcomes
 
@@ -69,10 +70,11 @@ def test_the_rows_beside_an_unreadable_one_land(tmp_path: Path) -> None:
     assert (file.delivered, file.accepted, file.quarantined) == (3, 2, 1)
 
 
-def test_a_broken_csv_header_loses_no_row(tmp_path: Path) -> None:
+def test_a_broken_csv_header_loses_no_byte(tmp_path: Path) -> None:
     (tmp_path / "h.csv").write_text('prompt,"created"x_at\na,2026-03-01\nb,2026-03-01\n')
     (file,) = land(tmp_path / "home", tmp_path / "h.csv").files
-    assert (file.delivered, file.quarantined) == (2, 2)
+    assert (file.delivered, file.quarantined) == (1, 1)
+    assert kept_path(Lake(tmp_path / "home" / "lake"), file.file_hash).read_bytes() == (tmp_path / "h.csv").read_bytes()
 
 
 def test_an_empty_path_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

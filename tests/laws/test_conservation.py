@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from slowwave.transforms.serving_tables import Quarantine, RunFiles
+from slowwave.flows.quarantine import refused_rows
+from slowwave.transforms.serving_tables import RunFiles
 from tests.laws.deliveries import START, formats, jsonl, packed, row_hash
 from tests.laws.deliveries import rows as delivered_rows
 from tests.laws.home import Home
@@ -68,7 +69,7 @@ CASES: dict[str, tuple[bytes, tuple[int, int, int, int] | None]] = {
 def accounted(home: Home) -> list[Row]:
     """The ledger of files, each beside the number of its rows in quarantine; the law holds for all of them."""
     files = home.lake.ledger(RunFiles).sort("landed_at", "run_id", "file_number").to_dicts()
-    refused = home.lake.ledger(Quarantine)
+    refused = refused_rows(home.lake)[0]
     assert (refused["reason"].str.len_chars() > 10).all()
     for file in files:
         assert file["delivered"] == file["accepted"] + file["duplicate"] + file["quarantined"], file["source"]
@@ -93,7 +94,7 @@ def test_every_row_of_a_file_is_accounted_for(home, name):
     if expected is None:
         assert file["accepted"] >= 1
         assert file["quarantined"] == 1
-        (reason,) = home.lake.ledger(Quarantine)["reason"]
+        (reason,) = refused_rows(home.lake)[0]["reason"]
         assert "cut short or damaged" in reason
     else:
         assert counts(file) == expected
@@ -109,12 +110,12 @@ def test_all_files_at_once_and_once_more_under_other_names(home):
     files = accounted(home)
     once, twice = files[: len(CASES)], files[len(CASES) :]
     assert [counts(file) for file in twice] == [(file["delivered"], 0, file["delivered"], 0) for file in once]
-    before = home.lake.ledger(Quarantine).height
+    before = refused_rows(home.lake)[0].height
     for name, (content, _) in CASES.items():
         home.drop(f"later-{name}", content)
     home.nightly(START)
     assert all(file["duplicate"] == file["delivered"] for file in accounted(home)[2 * len(CASES) :])
-    assert home.lake.ledger(Quarantine).height == before
+    assert refused_rows(home.lake)[0].height == before
 
 
 def test_a_file_that_changed_while_it_was_landed_stays(home):

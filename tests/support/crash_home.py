@@ -17,11 +17,12 @@ from slowwave.flows.lake import COMPACT_FROM_FILES, Lake
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import land_paths, nightly
 from slowwave.flows.published import current_run
+from slowwave.flows.quarantine import refused_rows
 from slowwave.flows.run import start_run
 from slowwave.flows.serving import table_hash
 from slowwave.flows.settings import Settings
 from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.serving_tables import PUBLISHED, Quarantine, RunFiles, Runs
+from slowwave.transforms.serving_tables import PUBLISHED, RunFiles, Runs
 
 START = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 AS_OF = START + timedelta(days=9)
@@ -130,7 +131,7 @@ def look(home: Path) -> dict[str, Any]:
         "current_run": current.stem if current else None,
         "runs": dict(lake.ledger(Runs).select("run_id", "status").iter_rows()),
         "rows": {table.name: _rows(lake, table) for table in LANDED},
-        "quarantine": dict(Counter(lake.ledger(Quarantine)["quarantine_id"].sort())),
+        "quarantine": dict(Counter(refused_rows(lake)[0]["quarantine_id"].sort())),
         "files": sorted(files["file_hash"].unique()),
         "unaccounted": files.filter(
             pl.col("delivered") != pl.col("accepted") + pl.col("duplicate") + pl.col("quarantined")

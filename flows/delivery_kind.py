@@ -1,0 +1,94 @@
+"""What kind of text a file holds, decided on more than one line of it; its name says nothing."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+import orjson
+
+from slowwave.flows.delivery_lines import BOM, Lines, LongLine, has_too_many_values, in_megabytes
+from slowwave.flows.terminal import counted
+from slowwave.transforms.landed_tables import LANDED
+from slowwave.transforms.schema import producer_columns
+
+# Read for a first line that is a JSON object, before the text is taken for none that can be landed.
+_LOOKED_AT_BYTES = 64 * 2**20
+_LOOKED_AT_ROWS = 100
+_SHOWN = 60
+_FIELDS = {c.name for table in LANDED for c in producer_columns(table)}
+
+
+@dataclass(frozen=True)
+class TextKind:
+    """JSON lines, CSV, or (None) neither, with the reason; `is_empty`: no line says anything."""
+
+    kind: Literal["jsonl", "csv"] | None
+    reason: str = ""
+    is_empty: bool = False
+
+
+def text_kind(lines: Lines) -> TextKind:
+    """The kind of a text, from its first lines.
+
+    CSV is what begins with a header that names fields of the contract, if at least half of the rows after it have as
+    many cells. JSON lines are what has a line that is a JSON object, wherever it stands in the first 64 MB.
+    """
+    first: list[bytes] = []
+    bytes_count, is_json = 0, False
+    for number, line in enumerate(lines, start=1):
+        text = line.head if isinstance(line, LongLine) else line
+        text = text.removeprefix(BOM) if number == 1 else text
+        if not text.strip():
+            continue
+        bytes_count += len(text)
+        if len(first) <= _LOOKED_AT_ROWS:
+            first.append(text)
+        is_json = is_json or isinstance(line, LongLine) or _is_object(text)
+        if bytes_count >= _LOOKED_AT_BYTES or (is_json and len(first) > _LOOKED_AT_ROWS):
+            break
+    if not first:
+        return TextKind("jsonl", is_empty=lines.fault is None)
+    fault = _csv_fault(first)
+    if not fault:
+        return TextKind("csv")
+    if is_json:
+        return TextKind("jsonl")
+    if lines.fault is not None:
+        return TextKind(None, lines.fault)
+    looked_at = "" if bytes_count < _LOOKED_AT_BYTES else f" of the first {in_megabytes(_LOOKED_AT_BYTES)}"
+    return TextKind(None, f"the file is neither JSON lines (no line{looked_at} is a JSON object) nor CSV ({fault})")
+
+
+def _is_object(text: bytes) -> bool:
+    if not text.lstrip().startswith(b"{"):
+        return False
+    if has_too_many_values(text):
+        return True
+    try:
+        return isinstance(orjson.loads(text), dict)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def _csv_fault(lines: list[bytes]) -> str:
+    """Why these first lines are not those of a CSV file; '' when they are."""
+    header, *rows = _rows(lines) or [[]]
+    if not _FIELDS.intersection(cell.strip() for cell in header):
+        shown = lines[0][: 4 * _SHOWN].decode("utf-8", "backslashreplace")
+        shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 3] + "..."
+        return f"the first line, {shown!r}, names no field of the contract such as prompt"
+    others = sum(len(cells) != len(header) for cells in rows)
+    if 2 * others > len(rows):
+        return f"the header has {counted(len(header), 'cell')}, but {others:,} of the first {len(rows):,} rows do not"
+    return ""
+
+
+def _rows(lines: list[bytes]) -> list[list[str]]:
+    """The rows of CSV text, as far as they are CSV: the last may be cut."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        rows.extend(csv.reader((line.decode("utf-8", "surrogateescape") + "\n" for line in lines), strict=True))
+    return rows

@@ -1,0 +1,165 @@
+"""Lines of a delivered text, packed or not, within bounds: whatever the stream unpacks to, little of it is held."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+import zstandard
+
+BOM = b"\xef\xbb\xbf"
+_BLOCK = 2**20
+# 4 bytes of zstd may say 128 kB, so that these say 64 MB at most
+_PACKED_BLOCK = 2**11
+# A gzip of zeros unpacks for hours: a line as long as this many of the longest rows ends the reading.
+_LONGEST_ROWS_SKIPPED = 64
+_SHOWN_OF_LONG = 1_000
+MOST_VALUES = 4_000_000
+_DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, zstandard.ZstdError)
+
+
+def in_megabytes(size: int) -> str:
+    """A size in bytes for a person to read."""
+    return f"{size / 10**6:,.0f} MB" if size >= 10**6 else f"{size:,} bytes"
+
+
+def too_long(length: int, longest_row: int) -> str:
+    """Why a row of so many bytes is refused."""
+    limit = f"longer than a row may be ({in_megabytes(longest_row)}, set by SLOWWAVE_LONGEST_ROW)"
+    return f"the row is {in_megabytes(length)} long, {limit}"
+
+
+def values_count(text: bytes) -> int:
+    """About how many values a JSON text holds, at most: what it takes in memory is 100 bytes for each of them."""
+    return text.count(b",") + text.count(b"[") + text.count(b"{")
+
+
+def has_too_many_values(text: bytes) -> bool:
+    """Whether a JSON text would take much more memory than it is long."""
+    return len(text) > MOST_VALUES and values_count(text) > MOST_VALUES
+
+
+@dataclass(frozen=True)
+class LongLine:
+    """A line that is longer than a row may be: how it begins, and its length in bytes."""
+
+    head: bytes
+    length: int
+
+
+def text_stream(handle: BinaryIO) -> BinaryIO:
+    """The text in a file from its beginning: told from its first bytes, gzip and zstd are unpacked."""
+    handle.seek(0)
+    head = handle.read(4)
+    handle.seek(0)
+    if head[:2] == b"\x1f\x8b":
+        return cast("BinaryIO", gzip.GzipFile(fileobj=handle))
+    if head == b"\x28\xb5\x2f\xfd":
+        return cast("BinaryIO", _ZstdReader(handle))
+    return handle
+
+
+class _ZstdReader:
+    """Like zstandard's own reader, but a stream that ends inside a frame is an error, as with gzip."""
+
+    def __init__(self, handle: BinaryIO) -> None:
+        self._handle = handle
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._started = False
+
+    def read(self, _size: int) -> bytes:
+        """Some bytes, 64 MB at most; none at the end of the last frame."""
+        out = b""
+        while not out:
+            block = self._handle.read(_PACKED_BLOCK)
+            if not block:
+                if self._started and not self._frame.eof:
+                    message = "the compressed stream ends before its end marker"
+                    raise EOFError(message)
+                return b""
+            while block:
+                if self._frame.eof:
+                    self._frame = zstandard.ZstdDecompressor().decompressobj()
+                self._started = True
+                out += self._frame.decompress(block)
+                block = self._frame.unused_data if self._frame.eof else b""
+        return out
+
+
+class Lines:
+    """Lines of a stream that may break off; `fault` then says how, and `rest` holds the cut line.
+
+    A line longer than `longest_row` bytes is passed over and given as a LongLine. Raises OSError as the disk does.
+    """
+
+    def __init__(self, stream: BinaryIO, longest_row: int) -> None:
+        # one system read at a time: a damaged stream must not take what was unpacked before the damage with it
+        self._read = getattr(stream, "read1", stream.read)
+        self._longest_row = longest_row
+        self._buffer = bytearray()
+        self._searched = 0
+        self._ended = False
+        self.fault: str | None = None
+        self.bytes_read = 0
+
+    def _more(self) -> None:
+        try:
+            block = self._read(_BLOCK)
+        except _DAMAGED as error:
+            self.fault = f"the file is cut short or damaged: {error}"
+            block = b""
+        if block:
+            self._buffer += block
+        else:
+            self._ended = True
+
+    def __iter__(self) -> Iterator[bytes | LongLine]:
+        return self
+
+    def __next__(self) -> bytes | LongLine:
+        while True:
+            end = self._buffer.find(b"\n", self._searched)
+            if end >= 0:
+                return self._taken(end, 1)
+            if len(self._buffer) > self._longest_row:
+                return self._passed_over()
+            if self._ended:
+                break
+            self._searched = len(self._buffer)
+            self._more()
+        if self.fault is None and self._buffer:
+            return self._taken(len(self._buffer), 0)
+        raise StopIteration
+
+    def _taken(self, end: int, newline: int) -> bytes | LongLine:
+        self._searched = 0
+        self.bytes_read += end + newline
+        shown = _SHOWN_OF_LONG if end > self._longest_row else end
+        line = bytes(memoryview(self._buffer)[:shown])
+        del self._buffer[: end + newline]
+        return LongLine(line, end) if end > self._longest_row else line
+
+    def _passed_over(self) -> LongLine:
+        head, length = bytes(self._buffer[:_SHOWN_OF_LONG]), 0
+        while True:
+            end = self._buffer.find(b"\n")
+            length += len(self._buffer) if end < 0 else end
+            del self._buffer[: len(self._buffer) if end < 0 else end + 1]
+            if end >= 0 or self._ended:
+                break
+            if length > self._longest_row * _LONGEST_ROWS_SKIPPED:
+                self._ended = True
+                self.fault = f"a line goes on for more than {in_megabytes(length)}, so the file is not read on"
+                break
+            self._more()
+        self._searched = 0
+        self.bytes_read += length + (end >= 0)
+        return LongLine(head, length)
+
+    @property
+    def rest(self) -> bytes:
+        """What was read of a line that never ended."""
+        return bytes(self._buffer)

@@ -1,0 +1,68 @@
+"""What became of delivered files, counted; and whether that is cause for alarm."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+MAX_REFUSED = 0.5
+_MOST_REASONS = 1_000
+_OTHER_REASONS = "other reasons"
+
+
+@dataclass
+class FileCounts:
+    """What became of one file; delivered = accepted + duplicate + quarantined.
+
+    Of one tried again from the quarantine (`retried` rows of it), what that changed.
+    """
+
+    file_number: int
+    source: str
+    file_hash: str
+    bytes_count: int
+    delivered: int = 0
+    accepted: int = 0
+    duplicate: int = 0
+    quarantined: int = 0
+    retried: int | None = None
+    is_refused_whole: bool = False
+
+
+@dataclass
+class LandingReport:
+    """Per file what became of its rows, and the days of each table that got new rows.
+
+    `unreadable`: why files were left where they are. `passed_over`: what in the inbox is none that can be landed.
+    """
+
+    files: list[FileCounts] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+    days: dict[str, set[date]] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)  # of quarantined rows
+
+    def total(self, name: str) -> int:
+        """Sum of one count over the files."""
+        return sum(getattr(file, name) or 0 for file in self.files)
+
+    def count_reasons(self, reasons: Mapping[str, int]) -> None:
+        """Count why rows were refused; of very many reasons the later ones together."""
+        for reason, count in reasons.items():
+            is_counted = reason in self.reasons or len(self.reasons) < _MOST_REASONS
+            self.reasons[reason if is_counted else _OTHER_REASONS] += count
+
+    def alarms(self, max_refused: float) -> list[str]:
+        """Why a landing that went well is still a failure: a file refused whole, or too large a share of the rows."""
+        found = []
+        whole = [file.source for file in self.files if file.is_refused_whole]
+        if whole:
+            count = "1 file was" if len(whole) == 1 else f"{len(whole):,} files were"
+            found.append(f"{count} refused whole, such as {whole[0]}; the bytes are kept in the lake")
+        delivered, refused = self.total("delivered"), self.total("quarantined")
+        if delivered and refused / delivered > max_refused:
+            share = f"{refused:,} of {delivered:,} rows were refused"
+            found.append(f"{share}, more than a share of {max_refused:g} (--max-refused)")
+        return found
