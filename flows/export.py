@@ -158,9 +158,8 @@ def _csv_cells(column: pa.Array) -> list[Any]:
     values = column.to_pylist()
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return values  # the writer takes them, and None, as they are
-    if pa.types.is_string(column.type):
-        return [value if value is None else spreadsheet_safe(value) for value in values]
     if pa.types.is_nested(column.type):
         return [cell_text(value) for value in values]
-    text = {value: cell_text(value) for value in set(values)}  # of few distinct times, each is told once
+    # of few distinct times or texts, each is told once
+    text = {value: spreadsheet_safe(value) if isinstance(value, str) else cell_text(value) for value in set(values)}
     return [text[value] for value in values]

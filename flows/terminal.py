@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # Characters that reorder or hide what stands around them; harmless in content, deceptive on a screen.
@@ -13,7 +14,9 @@ _INVISIBLE = {
     "\u061c",
     "\ufeff",
 }
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# What makes a spreadsheet take a cell for a formula, in its full-width form too, behind whatever it passes over.
+_NOT_SEEN = "\\ufeff\\u200b\\u200e\\u200f\\u2060"
+_FORMULA = re.compile(rf"[\s{_NOT_SEEN}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|(?:[^\S\t\r]|[{_NOT_SEEN}])*[\t\r]")
 
 
 def terminal_safe(text: str) -> str:
@@ -30,7 +33,7 @@ def terminal_safe(text: str) -> str:
 
 def spreadsheet_safe(text: str) -> str:
     """`text` as a CSV cell that no spreadsheet takes for a formula: a `'` goes before what looks like one."""
-    return "'" + text if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
+    return "'" + text if _FORMULA.match(text) else text
 
 
 def shortened(text: str, width: int) -> str:

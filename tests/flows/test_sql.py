@@ -22,6 +22,7 @@ from small_home import SmallHome, interaction, memory, outcome
 from slowwave.flows import cli, sql
 from slowwave.flows.lake import COMPACT_FROM_FILES, Lake
 from slowwave.flows.lake_views import LandedViews
+from slowwave.flows.terminal import spreadsheet_safe
 from slowwave.transforms.landed_tables import Interactions
 from slowwave.transforms.serving_tables import SERVING
 
@@ -160,6 +161,14 @@ def test_csv_holds_no_formula(ask):
     header, row = csv.reader(io.StringIO(said.out, newline=""))
     assert header == ["content", "moved", "number", "nothing", "list"]
     assert row == ["'" + HOSTILE, "'  =1+1", "-1", "", "[1,2]"]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r"])
+@pytest.mark.parametrize("before", ["", " ", "\u00a0", "\ufeff", "\u3000\u200b", "\n"])
+def test_no_text_begins_as_a_formula_does(start, before):
+    """In its full-width form too, and behind what a spreadsheet passes over."""
+    assert spreadsheet_safe(f"{before}{start}1+1") == f"'{before}{start}1+1"
+    assert spreadsheet_safe(f"a{before}{start}1+1") == f"a{before}{start}1+1"
 
 
 def test_parquet_is_what_was_asked(home):
