@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.flows.command_groups import Commands, command, group
+from slowwave.flows.doors import home_doors
 from slowwave.flows.errors import UserError
 from slowwave.flows.settings import Settings, settings_from_environment
 
@@ -98,7 +99,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave status",
         "slowwave status --warn-hours 30 --error-hours 60 --format json",
     ),
-    "doctor": ("slowwave doctor",),
+    "doctor": ("slowwave doctor", "slowwave doctor --fix"),
     "serve": ("slowwave serve --timezone Europe/Berlin",),
 }
 
@@ -382,11 +383,15 @@ def status(
 
 
 @command(EXAMPLES["doctor"])
-def doctor() -> None:
+def doctor(
+    fix: Annotated[
+        bool, typer.Option("--fix", help="First close to other users what an old release has left open to them.")
+    ] = False,
+) -> None:
     """Check the home, the lake, the lock, the disk and the versions, and say what to do about what is wrong."""
     from slowwave.flows.doctor import run_doctor
 
-    run_doctor(_settings())
+    run_doctor(_settings(), fix=fix)
 
 
 @command(EXAMPLES["serve"])
@@ -420,7 +425,8 @@ def _exit_code(arguments: list[str] | None) -> int:
     if given[:1] != ["land"] and any("\ud800" <= character <= "\udfff" for word in given for character in word):
         return _complain("the arguments are not UTF-8", 2)
     try:
-        done = commands.main(args=arguments, prog_name="slowwave", standalone_mode=False)
+        with home_doors():
+            done = commands.main(args=arguments, prog_name="slowwave", standalone_mode=False)
     except typer.Abort:
         return _complain("stopped", 130)
     except typer.TyperException as error:

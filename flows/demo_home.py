@@ -27,7 +27,7 @@ def claim_for_demo(settings: Settings, *, seed: int, days: int) -> None:
     wanted = {"seed": seed, "days": days}
     noted = _noted(settings)
     if noted is None:
-        if Path(settings.lake).exists() or inbox_deliveries(settings.inbox):
+        if (Path(settings.lake) / "FORMAT").exists() or inbox_deliveries(settings.inbox):
             message = (
                 f"{settings.home} holds logs of its own, and sample logs must not be mixed with them: "
                 "set SLOWWAVE_HOME to a new folder for the demo"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -26,10 +27,11 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from slowwave.flows.check_lines import CheckLine, in_words, print_check_lines, tried, utc_text, worst
+from slowwave.flows.doors import close_doors, home_umask, left_ajar
 from slowwave.flows.file_system import PROBE_PREFIX, can_be_written, missing_abilities, nearest_folder
 from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.lake import Lake, microseconds
-from slowwave.flows.lock import holder
+from slowwave.flows.lock import holder, writer_lock
 from slowwave.flows.published import current_run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import LAKE_FORMAT, Settings
@@ -49,11 +51,13 @@ _START = "run `slowwave land PATH` for your own logs, or `slowwave demo`"
 _PUBLISH_ANEW = "run `slowwave nightly --full`, which publishes anew from the lake"
 
 
-def run_doctor(settings: Settings) -> None:
-    """Print one line per check.
+def run_doctor(settings: Settings, *, fix: bool) -> None:
+    """Print one line per check; with `fix`, first mend what an old release has left.
 
     Raises typer.Exit with code 1 when any of them is an error.
     """
+    if fix:
+        _mend(settings)
     lines = doctor_lines(settings)
     counts = {state: sum(line.state == state for line in lines) for state in ("error", "warn")}
     said = ", ".join(f"{count} × {state}" for state, count in counts.items() if count)
@@ -67,6 +71,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
     lake = Lake(Path(settings.lake))
     lines = [
         tried("home", lambda: _folder("home", settings.home, "SLOWWAVE_HOME")),
+        tried("doors", lambda: _doors(settings)),
         tried("other homes", lambda: _other_homes(settings)),
         tried("params", lambda: _params(settings)),
     ]
@@ -112,6 +117,28 @@ def _folder(name: str, folder: Path, variable: str) -> CheckLine:
     return CheckLine(name, "ok", f"{folder} can be written; its file system will do")
 
 
+def _doors(settings: Settings) -> CheckLine:
+    """Whether others can look into the home, or change what is in it."""
+    if not settings.home.is_dir():
+        return CheckLine("doors", "ok", "nothing to close yet")
+    found = left_ajar(settings)
+    if found.others:
+        todo = "run `slowwave doctor --fix` as that user, or change the owner of the whole home"
+        return CheckLine("doors", "warn", f"another user's, and open to others: {_some(found.others)}", todo)
+    if found.ours:
+        says = f"open to other users: {_some([path for path, _ in found.ours])}"
+        todo = "run `slowwave doctor --fix`, which closes them, or set SLOWWAVE_UMASK to share (027: the group reads)"
+        return CheckLine("doors", "warn", says, todo)
+    return CheckLine("doors", "ok", f"closed to others as umask {home_umask():03o} says")
+
+
+def _mend(settings: Settings) -> None:
+    """Close the doors of a home that an old release has left open."""
+    with writer_lock(settings, "doctor --fix"):
+        closed = close_doors(settings)
+    sys.stderr.write(f"slowwave: closed {counted(len(closed.ours), 'file or folder', 'files and folders')} to others\n")
+
+
 def _other_homes(settings: Settings) -> CheckLine:
     """Two homes are how rows go missing: producers write to one, the nightly run reads the other."""
     others = []
@@ -152,11 +179,13 @@ def _lake(lake: Lake) -> CheckLine:
 
 
 def _lock(settings: Settings) -> CheckLine:
-    if not settings.lock_file.exists():
+    there = [path for path in (settings.lock_file, settings.home_lock_file) if path.exists()]
+    if not there:
         return CheckLine("lock", "ok", "free; nobody has written yet")
-    if not can_be_written(settings.lock_file):
-        todo = "run as the user who owns it, or change its owner (with the rest of the home)"
-        return CheckLine("lock", "error", f"{settings.lock_file} cannot be written by you", todo)
+    for path in there:
+        if not can_be_written(path):
+            todo = "run as the user who owns it, or change its owner (with the rest of the home)"
+            return CheckLine("lock", "error", f"{path} cannot be written by you", todo)
     writer = holder(settings)
     return CheckLine("lock", "ok", f"held by {writer}; freed when it ends" if writer else "free")
 

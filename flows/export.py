@@ -18,6 +18,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from slowwave.flows.doors import outside
 from slowwave.flows.errors import UserError
 from slowwave.flows.publish_diff import find_run
 from slowwave.flows.query_connection import DuckDBConfig, error_lines, locked_connection
@@ -114,7 +115,8 @@ def _write(
     reader = relation.to_arrow_reader(_BATCH_ROWS)
     write = _write_parquet if output == "parquet" else _write_csv
     written = [0]
-    write_durably(target, lambda aside: write(aside, reader.schema, _counting(reader, written)))
+    with outside():
+        write_durably(target, lambda aside: write(aside, reader.schema, _counting(reader, written)))
     return written[0]
 
 

@@ -1,15 +1,23 @@
-"""One writer per lake: a lock that the kernel frees when its holder dies, however it dies."""
+"""One writer per lake: a lock that the kernel frees when its holder dies, however it dies.
+
+The lock lies in the lake, so that two homes over one lake keep each other out. The one in the home, which is all that
+releases before this one know, is taken first: while some of a home's commands are not upgraded yet, both still exclude
+each other.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
+import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from slowwave.flows.doors import make_home
 from slowwave.flows.errors import UserError
 from slowwave.flows.settings import Settings
 
@@ -26,7 +34,7 @@ def ensure_home(settings: Settings) -> None:
     """
     probe = settings.home / ".probe"  # one name: what a killed command leaves is removed by the next
     try:
-        settings.home.mkdir(parents=True, exist_ok=True)
+        make_home(settings.home)
         probe.touch()
         probe.unlink(missing_ok=True)
     except OSError as error:
@@ -38,28 +46,58 @@ def ensure_home(settings: Settings) -> None:
 
 
 def holder(settings: Settings) -> str | None:
-    """Who holds the lock, in words, or None when nobody does."""
-    if settings.home in _held or not settings.lock_file.exists():
+    """Who is writing, in words, or None when nobody is; of this process itself, None."""
+    said = _holder_of(settings.lock_file)
+    if said is None:
+        said = _holder_of(settings.home_lock_file)
+    return None if said is None else _in_words(said, settings)
+
+
+def running_run(settings: Settings) -> str | None:
+    """The id of the run that is being made right now, by whatever process; None when there is none."""
+    said = _holder_of(settings.lock_file)
+    return said.get("run_id") if said else None
+
+
+def server(settings: Settings) -> str | None:
+    """Who runs the schedules of this lake, in words, or None when nobody does."""
+    said = _holder_of(settings.serve_lock_file)
+    return None if said is None else _in_words(said, settings)
+
+
+def _holder_of(path: Path) -> dict[str, Any] | None:
+    """What the holder of a lock file has written into it, {} when that is no sense; None when nobody holds it."""
+    if path in _held:
         return None
     try:
-        handle = os.open(settings.lock_file, os.O_RDONLY)  # a read-only home can be asked too
+        handle = os.open(path, os.O_RDONLY)  # a read-only home can be asked too
     except OSError:
         return None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _described(handle)
+        return _said(handle)
     else:
         return None
     finally:
         os.close(handle)
 
 
-def _described(handle: int) -> str:
-    try:
+def _said(handle: int) -> dict[str, Any]:
+    with suppress(ValueError):
         said = json.loads(os.pread(handle, 4096, 0))
-        return f"`slowwave {said['command']}` (process {said['pid']}, since {said['since']})"
-    except (ValueError, KeyError, TypeError):
+        if isinstance(said, dict):
+            return said
+    return {}
+
+
+def _in_words(said: dict[str, Any], settings: Settings) -> str:
+    """Who the holder says it is; its home where that is another one."""
+    try:
+        where = f" on {said['host']}" if "host" in said else ""
+        home = f", from {said['home']}" if said.get("home", str(settings.home)) != str(settings.home) else ""
+        return f"`slowwave {said['command']}` (process {said['pid']}{where}, since {said['since']}{home})"
+    except KeyError:
         return "another slowwave command"
 
 
@@ -70,37 +108,92 @@ def writer_lock(
     """Hold the lake's writer lock; a caller in the same process that already holds it just goes on.
 
     Waits up to `wait_seconds` for another writer, telling `waiting` once whom it waits for.
-    Raises UserError when the lock is still held then.
+    Raises UserError when the lock is still held then, or when home or lake cannot be written.
     """
     ensure_home(settings)
-    if settings.home in _held:
+    if settings.lock_file in _held and settings.home_lock_file in _held:
         yield
         return
-    handle = os.open(settings.lock_file, os.O_RDWR | os.O_CREAT, 0o644)
+    refusal = f"is writing to {settings.lake}: run this again when it has finished"
+    deadline = time.monotonic() + max(wait_seconds, _GLANCE_SECONDS)
+    with ExitStack() as stack:
+        # in this order everywhere, so that none waits for one who waits for it
+        for path in (settings.home_lock_file, settings.lock_file):
+            stack.enter_context(_locked(path, settings, command, deadline, waiting, refusal))
+        yield
+
+
+@contextmanager
+def serve_lock(settings: Settings) -> Iterator[None]:
+    """Be the one who runs the schedules of this lake.
+
+    Raises UserError, saying who is, when somebody does already.
+    """
+    ensure_home(settings)
+    refusal = f"runs the schedules of {settings.lake} already: stop it first"
+    with _locked(settings.serve_lock_file, settings, "serve", time.monotonic() + _GLANCE_SECONDS, None, refusal):
+        yield
+
+
+def note_run(settings: Settings, run_id: str) -> None:
+    """Say in the lock that this process holds which run it makes."""
+    handle = _held.get(settings.lock_file)
+    if handle is not None:
+        _write(handle, {**_said(handle), "run_id": run_id})
+
+
+@contextmanager
+def _locked(
+    path: Path,
+    settings: Settings,
+    command: str,
+    deadline: float,
+    waiting: Callable[[str], None] | None,
+    refusal: str,
+) -> Iterator[None]:
+    """Hold one lock file, made where there is none, and say in it who does."""
     try:
-        _acquire(handle, settings, wait_seconds, waiting)
-        said = {"command": command, "pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime())}
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, json.dumps(said).encode(), 0)
-        _held[settings.home] = handle
+        if not path.parent.is_dir():
+            from slowwave.flows.store import make_durable_folder  # loads Polars, which a reader does without
+
+            make_durable_folder(path.parent)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)  # less the umask
+    except OSError as error:
+        message = f"the lock {path} cannot be made ({error.strerror}): see `slowwave doctor`"
+        raise UserError(message) from error
+    try:
+        _acquire(handle, settings, deadline, waiting, refusal)
+        since = time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime())
+        said = {"command": command, "pid": os.getpid(), "host": socket.gethostname(), "since": since}
+        _write(handle, {**said, "home": str(settings.home)})
+        _held[path] = handle
         yield
     finally:
-        _held.pop(settings.home, None)
+        if _held.get(path) == handle:
+            del _held[path]
         os.close(handle)
 
 
-def _acquire(handle: int, settings: Settings, wait_seconds: float, waiting: Callable[[str], None] | None) -> None:
-    deadline = time.monotonic() + max(wait_seconds, _GLANCE_SECONDS)
+def _write(handle: int, said: dict[str, Any]) -> None:
+    text = json.dumps(said).encode()
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, text, 0)
+
+
+def _acquire(
+    handle: int, settings: Settings, deadline: float, waiting: Callable[[str], None] | None, refusal: str
+) -> None:
     told = False
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
+            who = _in_words(_said(handle), settings)
             if time.monotonic() >= deadline:
-                message = f"{_described(handle)} is writing to {settings.home}: run this again when it has finished"
+                message = f"{who} {refusal}"
                 raise UserError(message) from error
             if waiting and not told:
-                waiting(f"waiting for {_described(handle)} to finish")
+                waiting(f"waiting for {who} to finish")
                 told = True
             time.sleep(_POLL_SECONDS)
         else:

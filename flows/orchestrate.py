@@ -21,6 +21,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from slowwave.flows import nightly as plain
+from slowwave.flows.doors import home_doors
 from slowwave.flows.errors import UserError
 from slowwave.flows.inbox import inbox_deliveries, passed_over
 from slowwave.flows.land import LandingReport
@@ -161,7 +162,7 @@ def _run(home: str, kind: RunKind) -> Iterator[tuple[Run, _Reporter]]:
     settings = Settings(Path(home)) if home else settings_from_environment()
     reporter = _Reporter(kind, watching.get())
     try:
-        with writer_lock(settings, kind, wait_seconds=WAIT_SECONDS, waiting=partial(_say, kind)):
+        with home_doors(), writer_lock(settings, kind, wait_seconds=WAIT_SECONDS, waiting=partial(_say, kind)):
             yield start_run(settings, kind, reporter, run_as_task), reporter
             reporter.set(100.0, "done")
     except (UserError, OSError) as error:

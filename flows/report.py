@@ -15,6 +15,7 @@ from pathlib import Path
 import duckdb
 import typer
 
+from slowwave.flows.doors import outside
 from slowwave.flows.errors import UserError
 from slowwave.flows.publish_diff import find_run
 from slowwave.flows.published import current_run, report_file
@@ -51,6 +52,11 @@ def _write_to(path: Path, serving: Path) -> None:
         message = f"{path} is a folder: name a file in it"
         raise UserError(message)
     report = _report_of(serving)
+    with outside():
+        _write_report_to(path, report)
+
+
+def _write_report_to(path: Path, report: bytes) -> None:
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):
         path.write_bytes(report)
     else:

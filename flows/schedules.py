@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from slowwave.flows.lock import ensure_home
+from slowwave.flows.lock import serve_lock
 from slowwave.flows.prefect_server import configure, prefect_api
 from slowwave.flows.screen import Screen
 from slowwave.flows.settings import Settings
@@ -26,9 +26,13 @@ def serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes:
     cannot be written or is being served already.
     """
     zone = _zone(timezone)
-    ensure_home(settings)
+    with serve_lock(settings):
+        _serve(settings, zone, nightly_cron, land_minutes)
+
+
+def _serve(settings: Settings, zone: ZoneInfo, nightly_cron: str, land_minutes: int) -> None:
     configure(settings)
-    first = _next_night(nightly_cron, timezone)
+    first = _next_night(nightly_cron, zone.key)
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # of the processes that run the flows, whatever folder they are in
     signal.signal(signal.SIGTERM, _stop)
     screen = Screen()
@@ -37,12 +41,12 @@ def serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes:
         with prefect_api(settings, schedules=True) as url:
             from slowwave.flows import orchestrate
 
-            served = orchestrate.deployments(settings, timezone, nightly_cron, land_minutes)
+            served = orchestrate.deployments(settings, zone.key, nightly_cron, land_minutes)
             landing = datetime.now(UTC) + timedelta(minutes=land_minutes)
             times = [f"{time.astimezone(zone):%Y-%m-%d %H:%M %Z}" for time in (landing, first)]
             screen.note(f"serving {settings.home}; stop with Ctrl-C")
             screen.note(f"land     every {counted(land_minutes, 'minute')}, first by {times[0]}")
-            screen.note(f"nightly  {nightly_cron} in {timezone}, next {times[1]}")
+            screen.note(f"nightly  {nightly_cron} in {zone.key}, next {times[1]}")
             screen.note(f"runs     {url.removesuffix('/api')}")
             orchestrate.serve(served)
     except KeyboardInterrupt:

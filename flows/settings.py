@@ -48,8 +48,18 @@ class Settings:
 
     @property
     def lock_file(self) -> Path:
-        """Locked by the one writer."""
+        """Locked by the one writer: in the lake, which several homes may share."""
+        return Path(self.lake) / ".lock"
+
+    @property
+    def home_lock_file(self) -> Path:
+        """What releases before this one lock."""
         return self.home / ".lock"
+
+    @property
+    def serve_lock_file(self) -> Path:
+        """Locked by who runs the schedules."""
+        return Path(self.lake) / ".serve"
 
     @property
     def prefect_home(self) -> Path:
@@ -76,6 +86,11 @@ class Settings:
             message = f"SLOWWAVE_LONGEST_ROW is {chosen!r}, which is no size: use one such as 64MB"
             raise UserError(message)
         return int(size[1]) * _UNITS[size[2].lower()]
+
+    @property
+    def settings_file(self) -> Path:
+        """What changes no table: whom to tell of a bad night."""
+        return self.home / "settings.toml"
 
     def params(self) -> Params:
         """The params of this home: the defaults, changed by `params.toml` where there is one.

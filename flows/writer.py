@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from slowwave.flows.home import home_from_environment
+from slowwave.flows.home import home_from_environment, umask_from_environment
 
 MAX_ROWS = 100_000
 MAX_BYTES = 256 * 1024 * 1024
@@ -238,10 +238,10 @@ class Writer:
         """Put the batch into the inbox as one file. An exception means it is not there, so that it may be retried."""
         home = self._home = self._home or home_from_environment()
         inbox = home / "inbox"
-        _make_folder(inbox)
+        _make_folder(inbox, home)
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{os.getpid()}-{os.urandom(8).hex()}.jsonl"
         temporary = inbox / f"{name}.tmp"
-        with temporary.open("xb") as file:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _file_mode(inbox)), "wb") as file:
             try:
                 file.writelines(batch)
                 file.flush()
@@ -264,13 +264,29 @@ class Writer:
                 _log.warning(message, *args)
 
 
-def _make_folder(folder: Path) -> None:
-    """Make the folder and those above it; each that is new is synced into its parent, for the files in it to last."""
+def _make_folder(folder: Path, home: Path) -> None:
+    """Make the folder and those above it; each that is new is synced into its parent, for the files in it to last.
+
+    From the home on they are the owner's alone, unless `SLOWWAVE_UMASK` lets others in.
+    """
     if not folder.is_dir():
-        _make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
+        _make_folder(folder.parent, home)
+        folder.mkdir(0o777 & ~_home_umask() if folder.is_relative_to(home) else 0o777, exist_ok=True)
         with suppress(OSError):  # a folder one may not read cannot be synced, but can be written to
             _sync_folder(folder.parent)
+
+
+def _home_umask() -> int:
+    try:
+        return umask_from_environment()
+    except ValueError:  # commands say what is wrong with it
+        return 0o077
+
+
+def _file_mode(inbox: Path) -> int:
+    """Closed to others in an inbox of our own that is; where others drop files or land them, as our umask says."""
+    status = inbox.stat()
+    return 0o600 if status.st_uid == os.geteuid() and not status.st_mode & 0o077 else 0o666
 
 
 def _sync_folder(folder: Path) -> None:

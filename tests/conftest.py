@@ -20,6 +20,9 @@ settings.load_profile("all" if IS_THOROUGH else "same")
 if not IS_THOROUGH:
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
+# As commands do: what a test makes by the functions behind them is closed to others too.
+os.umask(0o077)
+
 # Tests make thousands of homes, and a home's writes wait for the disk: they are made in memory where there is room.
 _MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of this user's in it
 _ROOM = 4 * 2**30

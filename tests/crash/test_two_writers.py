@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +19,7 @@ from crash_cases import Driver
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
-from slowwave.flows.lock import holder, writer_lock
+from slowwave.flows.lock import holder, serve_lock, writer_lock
 from slowwave.flows.settings import Settings
 from slowwave.transforms.serving_tables import RunFiles, Runs
 
@@ -76,7 +78,7 @@ def test_two_at_once_on_one_new_home(
         for outcome in errors:
             assert outcome["error"].count("\n") == 0, outcome
             # a holder that has not yet said who it is has no number
-            assert f"(process {outcome['other']}, since " in outcome["error"] or "another" in outcome["error"], outcome
+            assert f"(process {outcome['other']} on " in outcome["error"] or "another" in outcome["error"], outcome
         _assert_as_undisturbed(drivers[0], home, undisturbed)
 
 
@@ -93,7 +95,7 @@ def test_who_comes_in_the_midst_of_a_step_is_refused(
     finally:
         (tmp_path / "go").touch()
     done = one.answer()
-    assert f"(process {first}, since " in refused["error"]
+    assert f"(process {first} on " in refused["error"]
     assert "\n" not in refused["error"]
     assert "value" in done, done
     _assert_as_undisturbed(other, tmp_path, undisturbed)
@@ -158,7 +160,7 @@ def test_lock_is_free_at_once_when_its_holder_is_killed(drivers: tuple[Driver, D
     holding, child = _hold(one, tmp_path)
     try:
         refused = other.outcome("land", tmp_path)["error"]
-        assert f"`slowwave hold` (process {holding}, since " in refused
+        assert f"`slowwave hold` (process {holding} on {socket.gethostname()}, since " in refused
         assert holder(Settings(tmp_path)) is not None
         os.kill(holding, signal.SIGKILL)
         assert one.answer()["signal"] == signal.SIGKILL
@@ -170,16 +172,73 @@ def test_lock_is_free_at_once_when_its_holder_is_killed(drivers: tuple[Driver, D
     assert Lake(tmp_path / "lake").ledger(RunFiles).height == 2
 
 
+@pytest.mark.parametrize("name", ["lock_file", "home_lock_file"])
 @pytest.mark.parametrize(
     "content", [b"", b"\x00\xff", b'{"command": "land", "pid": 1, "since": "2020"}', b"[]", b"x" * 10_000]
 )
-def test_what_a_lock_file_says_locks_nothing(tmp_path: Path, content: bytes):
+def test_what_a_lock_file_says_locks_nothing(tmp_path: Path, content: bytes, name: str):
     settings = Settings(tmp_path)
-    settings.lock_file.write_bytes(content)
+    path: Path = getattr(settings, name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
     assert holder(settings) is None
     with writer_lock(settings, "land"):
-        assert str(os.getpid()) in settings.lock_file.read_text()
+        assert str(os.getpid()) in path.read_text()
     assert holder(settings) is None
+
+
+def test_two_homes_over_one_lake_exclude_each_other(
+    drivers: tuple[Driver, Driver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """And the second is told from which home, and where, the first writes."""
+    one, other = tmp_path / "one", tmp_path / "other"
+    other.mkdir()
+    (one / "lake").mkdir(parents=True)
+    holding, child = _hold(drivers[0], one)
+    try:
+        monkeypatch.setenv("SLOWWAVE_LAKE", str(one / "lake"))
+        who = f"`slowwave hold` \\(process {holding} on {socket.gethostname()}, since .*, from {one}\\)"
+        said = f"{who} is writing to {one}"
+        with pytest.raises(UserError, match=said), writer_lock(Settings(other), "land"):
+            pass
+        assert holder(Settings(other)) is not None
+    finally:
+        os.kill(holding, signal.SIGKILL)
+        assert drivers[0].answer()["signal"] == signal.SIGKILL
+        os.kill(child, signal.SIGKILL)
+    with writer_lock(Settings(other), "land"):
+        pass
+
+
+def test_a_release_that_locks_the_home_alone_is_waited_for(tmp_path: Path):
+    """As the one before did, whose commands may still run while others are upgraded; and it waits for us."""
+    settings = Settings(tmp_path)
+    with settings.home_lock_file.open("w") as old:
+        old.write('{"command": "nightly", "pid": 1, "since": "2026-03-01 02:00:00Z"}')
+        old.flush()
+        fcntl.flock(old, fcntl.LOCK_EX)
+        with pytest.raises(UserError, match="`slowwave nightly` \\(process 1, since"), writer_lock(settings, "land"):
+            pass
+        assert "`slowwave nightly`" in str(holder(settings))
+    with writer_lock(settings, "land"), settings.home_lock_file.open() as old, pytest.raises(BlockingIOError):
+        fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_one_alone_runs_the_schedules_of_a_lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    one, other = Settings(tmp_path / "one"), Settings(tmp_path / "other")
+    with serve_lock(one):
+        who = f"`slowwave serve` \\(process {os.getpid()} on .*\\) runs the schedules"
+        with pytest.raises(UserError, match=who), serve_lock(one):
+            pass
+        with serve_lock(other):
+            pass
+        with writer_lock(one, "land"):  # which it does not keep from writing
+            pass
+        monkeypatch.setenv("SLOWWAVE_LAKE", str(tmp_path / "one" / "lake"))
+        with pytest.raises(UserError, match=f", from {one.home}\\) runs the schedules"), serve_lock(other):
+            pass
+    with serve_lock(other):
+        pass
 
 
 def test_waiting_for_a_holder(drivers: tuple[Driver, Driver], tmp_path: Path):

@@ -175,11 +175,11 @@ def test_a_flow_waits_for_another_writer_only_so_long(
     holder = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert holder.stdout
     holder.stdout.readline()
-    with pytest.raises(UserError, match=f"`slowwave land` \\(process {holder.pid}, since "):
+    with pytest.raises(UserError, match=f"`slowwave land` \\(process {holder.pid} on "):
         flows.nightly(home=str(home))
     holder.communicate("")
     assert last_run("nightly").state_name == "Failed"
-    assert not (home / "lake").exists()
+    assert Lake(home / "lake").ledger(Runs).is_empty()
 
 
 # ------------------------------------------------------------------------------------------------------------- tasks
@@ -283,7 +283,8 @@ def test_serve_lands_and_publishes_until_it_is_told_to_stop(tmp_path: Path) -> N
         wait_until(lambda: "nightly: published as of" in (tmp_path / "log").read_text(), serve)
         second = subprocess.run(command, env=environment, cwd=aside, capture_output=True, text=True, check=False)
         assert second.returncode == 1
-        assert second.stderr.splitlines()[-1].startswith("slowwave: schedules are being served already: see http://")
+        who = f"slowwave: `slowwave serve` (process {serve.pid} on "
+        assert second.stderr.splitlines()[-1].startswith(who)
         server = children(serve.pid)
         assert server
         serve.send_signal(signal.SIGTERM)

@@ -272,7 +272,7 @@ def test_a_second_writer_waits_and_says_for_whom(home: Path, tmp_path: Path) -> 
         second = started(home, "land", str(log))
         assert second.stderr
         said = second.stderr.readline()
-        assert f"waiting for `slowwave nightly` (process {os.getpid()}, since " in said
+        assert f"waiting for `slowwave nightly` (process {os.getpid()} on " in said
         assert not (home / "lake").exists()
     out, err = second.communicate(timeout=300)
     assert second.returncode == 0, err
@@ -349,7 +349,7 @@ def test_two_nightly_runs_at_once_take_turns(home: Path) -> None:
         both = [started(home, "nightly", "--as-of", "2026-03-10") for _ in range(2)]
         for one in both:
             assert one.stderr
-            assert f"waiting for `slowwave land` (process {os.getpid()}, since " in one.stderr.readline()
+            assert f"waiting for `slowwave land` (process {os.getpid()} on " in one.stderr.readline()
     told = [one.communicate(timeout=600) for one in both]
     assert [one.returncode for one in both] == [0, 0], told
     assert sorted(out.split()[0] for out, _ in told) == ["published", "skipped"]

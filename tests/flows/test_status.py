@@ -378,7 +378,8 @@ def test_a_read_only_home_is_enough_and_nothing_is_written(published: SmallHome)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("ok ")
     assert "`slowwave backfill`" in done.stdout
-    assert published.contents() == before | {".lock": published.contents()[".lock"]}
+    locks = {name: published.contents()[name] for name in (".lock", "lake/.lock")}
+    assert published.contents() == before | locks
 
 
 @pytest.mark.parametrize("command", ["status", "doctor", "diff"])
