@@ -1,4 +1,4 @@
-"""A home lives through deliveries, nights, kills, full disks and wrong clocks drawn at random, and all holds after each."""
+"""A home lives through deliveries, nights, kills, full disks and wrong clocks drawn at random; all holds after each."""
 
 from __future__ import annotations
 

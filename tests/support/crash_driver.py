@@ -1,8 +1,8 @@
 """A process that does one step per request, each in a fork of its own, so that a case costs no imports.
 
-Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held", "clock", "arguments"}; the child's pid; where the child
-is held (until a tracer has it), one byte that lets it go; then the outcome. Forking is safe here because nothing has
-run in the parent: neither Polars nor DuckDB has started a thread pool.
+Speaks JSON lines with `crash_cases`: a request {"step", "home", "is_held", "clock", "arguments"}; the child's pid;
+where the child is held (until a tracer has it), one byte that lets it go; then the outcome. Forking is safe here
+because nothing has run in the parent: neither Polars nor DuckDB has started a thread pool.
 
 Clock, run ids, names of half-written files and pid are fixed, so that the same step on a copy of the same home makes
 the same system calls on the same paths.

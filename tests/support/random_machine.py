@@ -190,18 +190,26 @@ class Machine:
             }  # fmt: skip
         if kind < 0.8:
             row = {
-                "interaction_id": f"i{chance.randrange(_INTERACTIONS)}", "created_at": _text(happened), "prompt": "Fix it",
-                "response": f"Done: {chance.choice(_TEXTS)}.", "project": "shop", "session_id": f"s{chance.randrange(9)}",
+                "interaction_id": f"i{chance.randrange(_INTERACTIONS)}",
+                "created_at": _text(happened),
+                "prompt": "Fix it",
+                "response": f"Done: {chance.choice(_TEXTS)}.",
+                "project": "shop",
+                "session_id": f"s{chance.randrange(9)}",
                 "memories_used": [f"m{chance.randrange(_MEMORIES)}"],
-            }  # fmt: skip
+            }
             if chance.random() < 0.5:
                 row |= {"success": chance.random() < 0.5, "strategy": chance.choice(_STRATEGIES)}
         else:
             row = {
-                "outcome_id": f"o{chance.randrange(_INTERACTIONS)}", "created_at": _text(happened), "task_type": "test",
-                "interaction_id": f"i{chance.randrange(_INTERACTIONS)}", "success": chance.random() < 0.5,
-                "strategy": chance.choice(_STRATEGIES), "error_message": chance.choice([None, "no such file: /a/b", "timeout"]),
-            }  # fmt: skip
+                "outcome_id": f"o{chance.randrange(_INTERACTIONS)}",
+                "created_at": _text(happened),
+                "task_type": "test",
+                "interaction_id": f"i{chance.randrange(_INTERACTIONS)}",
+                "success": chance.random() < 0.5,
+                "strategy": chance.choice(_STRATEGIES),
+                "error_message": chance.choice([None, "no such file: /a/b", "timeout"]),
+            }
         if chance.random() < 0.2:
             row["recorded_at"] = _text(happened + timedelta(minutes=chance.randint(0, 3_000)))
         return row
@@ -309,7 +317,7 @@ class Machine:
                         f"{one.name} landed, and {sorted(wanted - ids[table])[:3]} of it are not in the lake"
                     )
             has_refused_whole = any(file_hash == one.file_hash and raw == "" for file_hash, raw in seen["refused"])
-            if False and has_refused_whole and kept.get(one.file_hash) != one.file_hash:
+            if has_refused_whole and kept.get(one.file_hash) != one.file_hash:
                 raise ViolationError(f"{one.name} could not be read on, and its bytes are not kept")
 
 
