@@ -426,7 +426,7 @@ def _exit_code(arguments: list[str] | None) -> int:
         return _complain("the arguments are not UTF-8", 2)
     try:
         with home_doors():
-            done = commands.main(args=arguments, prog_name="slowwave", standalone_mode=False)
+            done = _run(commands, arguments)
     except typer.Abort:
         return _complain("stopped", 130)
     except typer.TyperException as error:
@@ -446,6 +446,17 @@ def _exit_code(arguments: list[str] | None) -> int:
         where = f" ({error.filename})" if error.filename else ""
         return _complain(f"{error.strerror or error}{where}", 1)
     return done if isinstance(done, int) else 0
+
+
+def _run(commands: Any, arguments: list[str] | None) -> Any:  # noqa: ANN401 - typer's
+    try:
+        return commands.main(args=arguments, prog_name="slowwave", standalone_mode=False)
+    except Exception as error:
+        if type(error).__name__ != "SchemaError":
+            raise
+        from slowwave.flows.lake_misfits import explained  # Polars is loaded: the error is its own
+
+        raise explained(error, settings_from_environment().lake) from error
 
 
 def _complain(message: str, code: int) -> int:

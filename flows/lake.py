@@ -9,16 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from slowwave.flows.lake_files import LakeFile, check_format, files_by_day, microseconds
-from slowwave.flows.settings import LAKE_FORMAT
-from slowwave.flows.store import TEMPORARY, make_durable_folder, write_durably, write_parquet
+from slowwave.flows.lake_formats import bring_up_to_date
+from slowwave.flows.store import TEMPORARY, make_durable_folder, write_parquet
 from slowwave.transforms.hashing import digest, rows_digest
 from slowwave.transforms.schema import Landed, Table, conform, polars_schema
+from slowwave.transforms.schema_changes import as_declared
 from slowwave.transforms.set_aside_tables import CheckedFiles
 
+_WIDER = pl.ScanCastOptions(
+    integer_cast=["upcast", "allow-float"],
+    float_cast="upcast",
+    missing_struct_fields="insert",
+    extra_struct_fields="ignore",
+)
+_MOVED_KEYS = pl.Schema({"key_hash": pl.Int64, "day": pl.Date})
 COMPACT_FROM_FILES = 16
 _COMPACT_BELOW_BYTES = 64 * 2**20
 
@@ -39,11 +48,11 @@ class Lake:
         check_format(self.root)
 
     def prepare(self) -> None:
-        """Make the lake where there is none, check its format, and clear what a killed writer left half-written."""
-        self.check_format()
-        marker = self.root / "FORMAT"
-        if not marker.exists():
-            write_durably(marker, lambda aside: aside.write_bytes(b"%d\n" % LAKE_FORMAT))
+        """Make the lake where there is none, or bring it up to date; clear what a killed writer left half-written.
+
+        Raises UserError when the lake was written by a newer version.
+        """
+        bring_up_to_date(self.root)
         for left in self.root.glob(f"**/.*{TEMPORARY}"):
             left.unlink(missing_ok=True)
 
@@ -74,20 +83,18 @@ class Lake:
         paths = [file.path for day in days for file in files.get(day, [])]
         if not paths:
             return pl.Series("row_hash", dtype=pl.String)
-        return pl.scan_parquet(paths, glob=False).select("row_hash").collect()["row_hash"]
+        return scan_declared(table, paths).select("row_hash").collect()["row_hash"]
 
     def scan_rows(self, table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
         """All row versions in `files`, each once (a killed compaction may have left a row in two files)."""
         if not files:
             return pl.LazyFrame(schema=polars_schema(table))
-        rows = conform(table, pl.scan_parquet([file.path for file in files], glob=False, missing_columns="insert"))
-        return rows.unique(subset="row_hash", keep="any")
+        return scan_declared(table, [file.path for file in files]).unique(subset="row_hash", keep="any")
 
     def scan_files(self, table: type[Landed], files: Sequence[LakeFile], names: Sequence[str]) -> pl.LazyFrame:
         """The columns `names` of all rows in `files`, and `file_path`, the file a row stands in."""
         paths = [file.path for file in files]
-        rows = pl.scan_parquet(paths, glob=False, missing_columns="insert", include_file_paths="file_path")
-        return conform(table, rows, beside=["file_path"]).select("file_path", *names)
+        return scan_declared(table, paths, include_file_paths="file_path").select("file_path", *names)
 
     # ---------------------------------------------------------------- keys on several days
 
@@ -102,16 +109,16 @@ class Lake:
         folder = self.root / "moved_keys" / table.name
         paths = sorted(folder.glob("*.parquet")) if folder.is_dir() else []
         if not paths:
-            return pl.DataFrame(schema={"key_hash": pl.Int64, "day": pl.Date})
-        return pl.concat([pl.read_parquet(path, glob=False) for path in paths]).unique().sort("key_hash", "day")
+            return pl.DataFrame(schema=_MOVED_KEYS)
+        return _scan(paths, _MOVED_KEYS).unique().sort("key_hash", "day").collect()
 
     def days_of_keys(self, table: type[Landed], key_hashes: pl.Series) -> pl.DataFrame:
         """(key_hash, day) of the landed rows with one of these key hashes."""
-        found = [pl.DataFrame(schema={"key_hash": pl.Int64, "day": pl.Date})]
+        found = [pl.DataFrame(schema=_MOVED_KEYS)]
         wanted = key_hashes.unique().to_frame("key_hash").lazy()
         files = self.files(table.name)
         scans = [
-            pl.scan_parquet([file.path for file in files[day]], glob=False)
+            scan_declared(table, [file.path for file in files[day]])
             .select("key_hash")
             .join(wanted, on="key_hash", how="semi")
             .unique()
@@ -128,14 +135,11 @@ class Lake:
 
     def scan_evidence(self, table: type[Table], partitions: Mapping[date, str]) -> pl.LazyFrame:
         """The rows of the named partitions, stacked, with `day`."""
-        schema = polars_schema(table)
         scans = [
-            pl.scan_parquet(self.evidence_path(table, day, fingerprint), glob=False, schema=schema).with_columns(
-                pl.lit(day).alias("day")
-            )
+            scan_declared(table, [self.evidence_path(table, day, fingerprint)]).with_columns(pl.lit(day).alias("day"))
             for day, fingerprint in partitions.items()
         ]
-        return pl.concat([pl.LazyFrame(schema={**schema, "day": pl.Date}), *scans])
+        return pl.concat([pl.LazyFrame(schema={**polars_schema(table), "day": pl.Date}), *scans])
 
     # ---------------------------------------------------------------- ledger
 
@@ -186,12 +190,41 @@ class Lake:
         return len(gone)
 
 
+def scan_declared(table: type[Table], paths: Sequence[Path], **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - Polars' own
+    """The rows of files of the lake as `table` is declared now, whichever release wrote them.
+
+    Columns they lack are NULL (the declared default, where a column is never NULL) or stood in `extra`; columns since
+    removed are left out; narrower numbers are widened. Anything else is a SchemaError when the rows are read, which
+    `named_misfit` explains.
+    """
+    return as_declared(table, _scan(paths, polars_schema(table), **options))
+
+
+def written_columns(path: Path) -> pl.Schema:
+    """The columns a file of the lake was written with; none where there is no file, or one that cannot be read."""
+    try:
+        return pl.Schema(pl.read_parquet_schema(path))
+    except (FileNotFoundError, pl.exceptions.PolarsError):
+        return pl.Schema()
+
+
+def _scan(paths: Sequence[Path], schema: pl.Schema, **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - Polars' own
+    """Every read of the lake's Parquet by Polars."""
+    return pl.scan_parquet(
+        list(paths),
+        glob=False,
+        schema=schema,
+        missing_columns="insert",
+        extra_columns="ignore",
+        cast_options=_WIDER,
+        **options,
+    )
+
+
 def _ledger_rows(table: type[Table], paths: Sequence[Path]) -> pl.DataFrame:
     """Ledger rows, one per key (a killed compaction may have left a row in two files)."""
     key = table.stored_key or table.key
-    # columns are declared that the oldest files lack
-    rows = pl.scan_parquet(list(paths), glob=False, schema=polars_schema(table), missing_columns="insert")
-    return rows.unique(subset=list(key), keep="any").sort(key).collect()
+    return scan_declared(table, paths).unique(subset=list(key), keep="any").sort(key).collect()
 
 
 def make_lake(root: Path) -> Lake:

@@ -11,6 +11,7 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.settings import LAKE_FORMAT
 
 _DAY = re.compile(r"day=(\d{4}-\d{2}-\d{2})$")
+_FORMAT = re.compile(r"(\d{1,9})(?: from (\d{1,9}))?")
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -33,18 +34,31 @@ def microseconds(instant: datetime) -> int:
     return (instant - _EPOCH) // _MICROSECOND
 
 
-def check_format(root: Path) -> None:
-    """Raises UserError when the lake was written by a newer version."""
+@dataclass(frozen=True)
+class LakeFormat:
+    """A lake's format, and the one it is being brought up from (the same, when that is done)."""
+
+    number: int
+    since: int
+
+
+def check_format(root: Path) -> LakeFormat | None:
+    """What the lake's `FORMAT` says; None where there is no lake.
+
+    Raises UserError when the lake was written by a newer version.
+    """
     marker = root / "FORMAT"
     if not marker.exists():
-        return
-    written = marker.read_text(errors="backslashreplace").strip()
-    if not written.isdecimal() or int(written) > LAKE_FORMAT:
+        return None
+    text = marker.read_text(errors="backslashreplace").strip()
+    written = _FORMAT.fullmatch(text)
+    if written is None or int(written[1]) > LAKE_FORMAT:
         message = (
-            f"the lake {root} has format {written[:20]!r}, this slowwave reads up to {LAKE_FORMAT}: "
+            f"the lake {root} has format {text[:20]!r}, this slowwave reads up to {LAKE_FORMAT}: "
             "upgrade slowwave (nothing was changed)"
         )
         raise UserError(message)
+    return LakeFormat(int(written[1]), int(written[2] or written[1]))
 
 
 def files_by_day(root: Path, table: str) -> dict[date, list[LakeFile]]:

@@ -18,6 +18,7 @@ from slowwave.flows.engine import suited_engine
 from slowwave.flows.errors import UserError
 from slowwave.flows.inbox import inbox_deliveries, passed_over
 from slowwave.flows.lake import Lake
+from slowwave.flows.lake_misfits import explained
 from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed
 from slowwave.flows.plan import DayPlan, LogAsOf, Plan
 from slowwave.flows.published import current_run, run_path
@@ -142,8 +143,11 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         run.stage("swap", swap_in, run.settings, run.run_id)
         run.record(row)
     except Exception as error:
-        _record_failure(run, as_of, error)
-        raise
+        told = explained(error, run.lake.root)
+        _record_failure(run, as_of, told)
+        if told is error:
+            raise
+        raise told from error
     from slowwave.flows.prune import prune
 
     run.stage("prune", prune, run.settings, run.lake)

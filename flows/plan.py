@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import polars as pl
 
 from slowwave.flows.checked_files import FileChecks, left_out_by_people
-from slowwave.flows.lake import Lake, LakeFile, microseconds
+from slowwave.flows.lake import Lake, LakeFile, microseconds, written_columns
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.decisions import effective
@@ -27,6 +27,7 @@ from slowwave.transforms.memory_eligibility import memory_eligibility
 from slowwave.transforms.memory_states import memory_pool, memory_states
 from slowwave.transforms.params import Params
 from slowwave.transforms.schema import Landed, polars_schema
+from slowwave.transforms.schema_changes import lacks_only_new_columns
 from slowwave.transforms.versions import is_visible, winning_versions
 
 
@@ -274,8 +275,10 @@ class Plan:
         return digest(parts)
 
     def day_inputs(self, run_id: str) -> pl.DataFrame:
-        """The plan's findings as rows of day_inputs."""
-        rows = [{"run_id": run_id, **row} for row in self.inputs]
+        """The plan's findings as rows of day_inputs, once the `days` to build are built."""
+        built = {day.day for day in self.days}
+        left = {"evidence_columns": None}  # who builds only some days knows nothing of the others
+        rows = [{"run_id": run_id, **row, **({} if row["day"] in built else left)} for row in self.inputs]
         return pl.DataFrame(rows, schema=polars_schema(DayInputs))
 
     def _row(self, table: type[Landed], day: date, memories_signature: str = "") -> _Row:
@@ -285,6 +288,7 @@ class Plan:
             "rows_signature": self.log.signature(table, day),
             "memories_signature": memories_signature,
             "evidence_hash": self._evidence_hash if table is Interactions else "",
+            "evidence_columns": evidence_columns() if table is Interactions else None,
         }
 
     def _plain_inputs(self, table: type[Landed]) -> Iterator[_Row]:
@@ -322,9 +326,16 @@ class Plan:
     def _reason(self, row: _Row, *, full: bool) -> str:
         if full:
             return "full rebuild"
-        if all(self.log.lake.evidence_path(table, row["day"], row["fingerprint"]).exists() for table in EVIDENCE):
-            return ""
+        paths = {table: self.log.lake.evidence_path(table, row["day"], row["fingerprint"]) for table in EVIDENCE}
         before = self._before.get((Interactions.name, row["day"]))
+        if all(path.exists() for path in paths.values()):
+            known = self._known.get(_cache_key(row)) or before or {}
+            if (known.get("fingerprint"), known.get("evidence_columns")) == (row["fingerprint"], evidence_columns()):
+                return ""
+            # opened once for every change of the declarations
+            if all(lacks_only_new_columns(table, written_columns(path)) for table, path in paths.items()):
+                return ""
+            return "its columns changed"
         if before is None or not before["fingerprint"]:
             return "new day"
         if before["fingerprint"] == row["fingerprint"]:
@@ -332,6 +343,13 @@ class Plan:
         if before["evidence_hash"] != row["evidence_hash"]:
             return "params changed"
         return "rows changed" if before["rows_hash"] != row["rows_hash"] else "memories changed"
+
+
+@cache
+def evidence_columns() -> str:
+    """Digest of the declared columns of the evidence tables."""
+    told = [f"{table.name} {name} {dtype}" for table in EVIDENCE for name, dtype in polars_schema(table).items()]
+    return digest(told)
 
 
 def _days_together(days: Iterable[date], files: Mapping[date, Sequence[LakeFile]]) -> Iterator[list[date]]:

@@ -9,7 +9,7 @@ from datetime import date
 import polars as pl
 
 from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake, LakeFile
+from slowwave.flows.lake import Lake, LakeFile, scan_declared, written_columns
 from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, replay_inputs
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.flows.store import write_parquet
@@ -29,7 +29,8 @@ from slowwave.transforms.landed_tables import Interactions
 from slowwave.transforms.memory_days import memory_days, reference_days
 from slowwave.transforms.memory_references import memory_references
 from slowwave.transforms.project_days import project_days
-from slowwave.transforms.schema import Table, conform
+from slowwave.transforms.schema import Table, conform, polars_schema
+from slowwave.transforms.schema_changes import lacks_only_new_columns
 from slowwave.transforms.used import used_memories_by_day
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
@@ -152,7 +153,7 @@ def _found_in_texts(
     seen: set[str] = set()
     for slices in _slices(files):
         scans = [
-            pl.scan_parquet(piece.file.path, glob=False).slice(piece.offset, piece.rows).select(_TEXTS)
+            scan_declared(Interactions, [piece.file.path]).slice(piece.offset, piece.rows).select(_TEXTS)
             for piece in slices
         ]
         with stage_cost("echo"):
@@ -209,12 +210,17 @@ def _wanted_rows(texts: pl.DataFrame, wanted: pl.DataFrame, seen: set[str]) -> p
 
 def _write_partition(lake: Lake, table: type[Table], plan: DayPlan, frame: pl.DataFrame, *, verify: bool) -> None:
     path = lake.evidence_path(table, plan.day, plan.fingerprint)
-    if path.exists():
-        if not verify:
-            return
-        if pl.read_parquet(path, glob=False).equals(frame):
-            return
-        message = f"{table.name} of {plan.day} differs from a full rebuild; it was replaced: please report this"
+    written = written_columns(path)
+    if not lacks_only_new_columns(table, written):
         write_parquet(path, frame)
-        raise UserError(message)
+        return
+    if not verify:
+        return
+    before = scan_declared(table, [path]).collect()
+    if before.equals(frame):
+        return
     write_parquet(path, frame)
+    same = [name for name, dtype in polars_schema(table).items() if written.get(name) == dtype]
+    if not before.select(same).equals(frame.select(same)):
+        message = f"{table.name} of {plan.day} differs from a full rebuild; it was replaced: please report this"
+        raise UserError(message)

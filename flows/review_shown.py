@@ -14,6 +14,8 @@ from typing import Any
 import duckdb
 
 from slowwave.flows.errors import UserError
+from slowwave.flows.lake_files import check_format
+from slowwave.flows.lake_sql import with_lake_rows
 from slowwave.flows.query_connection import no_globs, published_file
 from slowwave.flows.settings import Settings
 from slowwave.flows.terminal import shortened
@@ -66,26 +68,26 @@ ORDER BY item_id = $id DESC, decided_at DESC
 """
 _KNOWN_IDS = "SELECT item_id FROM review_queue UNION SELECT item_id FROM review_decisions"
 # Decisions that this publish does not know yet.
-_SINCE = """
+_SINCE = with_lake_rows("""
 SELECT target, command, decision_id, json_array_length("values", '$.changes') > 0
-FROM read_parquet($decisions, hive_partitioning = false, union_by_name = true)
+FROM {decisions}
 WHERE starts_with(command, 'review ') AND decision_id NOT IN (SELECT decision_id FROM review_decisions)
 ORDER BY decided_at, decision_id
-"""
-_MADE = """
+""")
+_MADE = with_lake_rows("""
 SELECT DISTINCT extra ->> '$.decision_id'
-FROM read_parquet($memories, hive_partitioning = false, union_by_name = true)
+FROM {memories}
 WHERE extra IS NOT NULL
-"""
+""")
 _SAID = {"review promote": "promoted", "review reject": "rejected", "review merge": "merged"}
 # Of the versions of one interaction the latest counts (the landing contract).
-_PROMPTS = """
+_PROMPTS = with_lake_rows("""
 SELECT DISTINCT ON (interaction_id) interaction_id, agent, prompt
-FROM read_parquet($interactions, hive_partitioning = false, union_by_name = true)
+FROM {interactions}
 WHERE interaction_id IN (SELECT unnest($ids::VARCHAR[]))
     AND recorded_at < (SELECT as_of FROM review_queue WHERE item_id = $item_id)
 ORDER BY interaction_id, recorded_at DESC, row_hash DESC
-"""
+""")
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,7 @@ def _published(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
     if current is None:
         message = "nothing is published yet: run `slowwave nightly` first"
         raise UserError(message)
+    check_format(Path(settings.lake))
     with closing(duckdb.connect(current, read_only=True)) as connection:
         try:
             yield connection

@@ -136,6 +136,12 @@ def answer_query(
                 raise
             _run(text, values, serving, _landed_views(settings, text, cut), write, limits)
     except duckdb.Error as error:
+        if views is not None:
+            from slowwave.flows.lake_misfits import explained  # Polars is loaded
+
+            told = explained(error, settings.lake)
+            if isinstance(told, UserError):
+                raise told from error
         raise UserError(_explained(error, text, serving)) from error
 
 

@@ -15,6 +15,8 @@ from typing import Any
 import duckdb
 
 from slowwave.flows.errors import UserError
+from slowwave.flows.lake_files import check_format
+from slowwave.flows.lake_sql import with_lake_rows
 from slowwave.flows.query_connection import DuckDBConfig, error_lines, no_globs, published_file
 from slowwave.flows.query_output import json_bytes
 from slowwave.flows.settings import Settings
@@ -56,34 +58,33 @@ WHERE memory_id = $id
 ORDER BY occurred_at DESC, interaction_id
 """
 
-# hive_partitioning: else the folder day=… of a file would stand for the column `day` in it
-_PARTITIONS = """
+_PARTITIONS = with_lake_rows("""
 SELECT day, fingerprint
-FROM read_parquet($day_inputs, hive_partitioning = false)
+FROM {day_inputs}
 WHERE run_id = $run_id AND landed_table = 'interactions' AND fingerprint <> ''
-"""
+""")
 
-_ELIGIBLE = """
+_ELIGIBLE = with_lake_rows("""
 SELECT i.interaction_id, i.occurred_at, i.project, i.agent, i.session_id
-FROM read_parquet($replayed_interactions, hive_partitioning = false) AS i
-JOIN read_parquet($memory_eligibility, hive_partitioning = false) AS e
+FROM {replayed_interactions} AS i
+JOIN {memory_eligibility} AS e
     ON (e.is_global OR e.project = i.project) AND i.occurred_at BETWEEN e.first_at AND e.last_at
 WHERE e.memory_id = $id
 ORDER BY i.occurred_at DESC, i.interaction_id
-"""
+""")
 
 # Of the versions of one change the latest recorded_at wins, ties by row_hash (the landing contract).
-_CHANGES = """
+_CHANGES = with_lake_rows("""
 SELECT
     *,
     row_number() OVER (PARTITION BY changed_at ORDER BY recorded_at DESC, row_hash DESC) = 1 AS is_winning
 FROM (
     SELECT DISTINCT ON (row_hash) *
-    FROM read_parquet($memories, hive_partitioning = false, union_by_name = true)
+    FROM {memories}
     WHERE memory_id = $id AND changed_at < $as_of AND recorded_at < $as_of
 )
 ORDER BY changed_at, recorded_at, row_hash
-"""
+""")
 
 _NEAR = """
 SELECT memory_id
@@ -113,9 +114,7 @@ WHERE interaction_id = $id
 ORDER BY created_at, outcome_id
 """
 
-_INTERACTION = (
-    "SELECT * FROM read_parquet($replayed_interactions, hive_partitioning = false) WHERE interaction_id = $id"
-)
+_INTERACTION = with_lake_rows("SELECT * FROM {replayed_interactions} WHERE interaction_id = $id")
 
 
 def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  # noqa: A002 - what it is called
@@ -125,12 +124,14 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
     a strategy (or one of its wordings), an error or an outcome, the attempts behind it; of an observation, what it
     stands on.
 
-    Raises UserError when nothing is published, or nothing that is published has this id.
+    Raises UserError when nothing is published, or nothing that is published has this id, or when the lake was written
+    by a newer version.
     """
     serving = published_file(settings)
     if serving is None:
         message = "nothing is published yet: run slowwave nightly"
         raise UserError(message)
+    check_format(Path(settings.lake))
     config: DuckDBConfig = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     try:
         with closing(duckdb.connect(serving, read_only=True, config=config)) as connection:
@@ -293,7 +294,8 @@ class Publish:
     def _changes(self, memory_id: str) -> list[Record]:
         """Landed versions of the memory's changes, newest first; `changed` holds what each states anew: [from, to]."""
         changes, stated = [], {}
-        for row in self._versions(memory_id):
+        for version in self._versions(memory_id):
+            row = version | _once_in_extra(version)
             given = {name: row[name] for name in _CHANGED_FIELDS if row.get(name) is not None}
             given |= dict.fromkeys(row.get("clears") or [])
             changed = {name: [stated.get(name), new] for name, new in given.items() if stated.get(name) != new}
@@ -324,6 +326,17 @@ class Publish:
         rows = self._rows(sql, **params)
         names = [column[0] for column in self._connection.description or []]
         return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _once_in_extra(row: Record) -> Record:
+    """Fields of a landed change that stood in its `extra`: it landed before they were declared."""
+    extra = row["extra"] or ""
+    if not any(f'"{name}":' in extra for name in _CHANGED_FIELDS):
+        return {}
+    from slowwave.transforms.landed_tables import Memories  # slow to load
+    from slowwave.transforms.schema_changes import taken_from_extra
+
+    return taken_from_extra(Memories, row)
 
 
 def _about(row: Record, *more: str) -> Record:

@@ -132,3 +132,9 @@ class DayInputs(Table):
     memories_signature: str = column("Of interactions: `rows_signature` of all memory days up to this one, digested.")
     evidence_hash: str = column("Of interactions: digest of the params the evidence depends on.")
     fingerprint: str = column("Of interactions: name of the evidence partition used; '' when no row is visible.")
+    evidence_columns: str | None = column(
+        "Of interactions: digest of the evidence tables' columns that the partition was found to fit, as written then"
+        " or lacking none but newer ones. NULL: not looked at.",
+        default=None,
+        since=2,
+    )

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from slowwave.transforms.schema import Landed, columns
+from slowwave.transforms.schema import Landed
+from slowwave.transforms.schema_changes import as_before, hashed_schema
 
 _DIGEST_BYTES = 16
 
@@ -53,9 +54,10 @@ def canonical_row(schema: dict[str, pl.DataType]) -> pl.Expr:
 
 
 def with_row_hash(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
-    """Adds `row_hash` and `key_hash` to rows of a landed table."""
-    given = {c.name: c.dtype for c in columns(table) if c.name not in {"row_hash", "key_hash"}}
-    texts = frame.select(row=canonical_row(given), key=canonical_row({name: given[name] for name in table.key}))
+    """Adds `row_hash` and `key_hash` to rows of a landed table: they do not change with its declaration."""
+    before = as_before(table, frame)
+    given = hashed_schema(table, before)
+    texts = before.select(row=canonical_row(given), key=canonical_row({name: given[name] for name in table.key}))
     blake2b, big = hashlib.blake2b, "big"
     digests = (blake2b(value.encode(), digest_size=_DIGEST_BYTES).digest() for value in texts["key"].to_list())
     keys = [int.from_bytes(value[:8], big) >> 1 for value in digests]

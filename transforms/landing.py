@@ -18,6 +18,7 @@ from slowwave.transforms.delivered_rows import DeliveredRows
 from slowwave.transforms.hashing import canonical_row, hashed, with_row_hash
 from slowwave.transforms.landed_tables import LANDED, Interactions, Memories, Outcomes
 from slowwave.transforms.schema import Landed, polars_schema, producer_columns
+from slowwave.transforms.schema_changes import EXTRA_BEFORE, as_before, from_extra, hashed_schema
 
 Kind = Literal["interactions", "outcomes", "memories"]
 
@@ -28,6 +29,7 @@ QUARANTINE_SCHEMA = pl.Schema(
 )
 
 _LATEST = datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+_EXTRA_AS_IT_IS = pl.col("extra").alias(EXTRA_BEFORE)
 _OUTCOME_ONLY = {c.name for c in producer_columns(Outcomes)} - {c.name for c in producer_columns(Interactions)}
 _FROM_INTERACTION = (
     "interaction_id", "created_at", "project", "agent", "session_id", "user_id", "tokens", "cost",
@@ -181,10 +183,18 @@ def _coerced_frame(
         known = {c.name for c in producer_columns(table)} | (_OUTCOME_ONLY if with_outcome else set())
         series["extra"], reasons = _extra(rows, known)
         findings.add(positions, "extra", reasons)
+        before = _first_known(table) | (_first_known(Outcomes) if with_outcome else set())
+        if known != before:
+            series[EXTRA_BEFORE], _ = _extra(rows, before)
     if table is Memories:
         values = [sorted(clears[i]) if i in clears else None for i in range(len(rows))]
         series["clears"] = pl.Series("clears", values, dtype=pl.List(pl.String))
     return pl.DataFrame(series)
+
+
+def _first_known(table: type[Landed]) -> set[str]:
+    """The fields that the first format knew: all others stood in `extra`, and are hashed there."""
+    return {c.name for c in producer_columns(table)} - {c.name for c in from_extra(table)}
 
 
 def _empty_texts(values: pl.Series | Sequence[object]) -> list[int]:
@@ -246,15 +256,20 @@ def _known_at() -> pl.Expr:
 
 def _completed_outcomes(frame: pl.DataFrame) -> pl.DataFrame:
     frame = frame.with_columns(pl.col("recorded_at").fill_null(_known_at()))
-    content = [c.name for c in producer_columns(Outcomes) if c.name != "outcome_id"]
-    return _stable_id(frame, "outcome_id", content, "o-")
+    content = [name for name in hashed_schema(Outcomes, frame) if name != "outcome_id"]
+    named = _stable_id(as_before(Outcomes, frame), "outcome_id", content, "o-")
+    return frame.with_columns(named["outcome_id"])
 
 
 def _inline_outcomes(outcomes: pl.DataFrame, interactions: pl.DataFrame, recorded_at: pl.Series) -> pl.DataFrame:
-    """`recorded_at` as the producer gave it; the interaction's own default would hide how long the task took."""
+    """`recorded_at` as the producer gave it; the interaction's own default would hide how long the task took.
+
+    What stood in the interaction's `extra` before it was a column of outcomes is hashed there alone.
+    """
     shared = interactions.select(ROW_NUMBER, *_FROM_INTERACTION).with_columns(recorded_at)
     frame = outcomes.join(shared, on=ROW_NUMBER, how="left", maintain_order="left").with_columns(
-        recorded_at=pl.col("recorded_at").fill_null(_known_at()), extra=pl.lit(None, dtype=pl.String)
+        recorded_at=pl.col("recorded_at").fill_null(_known_at()),
+        **dict.fromkeys(("extra", EXTRA_BEFORE), pl.lit(None, dtype=pl.String)),
     )
     return _stable_id(frame, "outcome_id", ("interaction_id",), "o-")
 
@@ -282,6 +297,9 @@ def _hashed_good_rows(table: type[Landed], parts: list[pl.DataFrame], quarantine
     if not parts:
         schema = {ROW_NUMBER: pl.Int64(), **polars_schema(table)}
         return pl.DataFrame(schema=schema)
+    if any(EXTRA_BEFORE in part.columns for part in parts):
+        held = [part if EXTRA_BEFORE in part.columns else part.with_columns(_EXTRA_AS_IT_IS) for part in parts]
+        parts, names = held, [*names, EXTRA_BEFORE]
     frame = pl.concat([part.select(ROW_NUMBER, *names) for part in parts])
     bad = quarantine[ROW_NUMBER].implode()
     frame = frame.filter(~pl.col(ROW_NUMBER).is_in(bad)).sort(ROW_NUMBER)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
@@ -58,6 +57,8 @@ class Column:
     required: bool
     internal: bool
     strict: bool
+    since: int
+    was: type | None
     default: Any
     low: float | None
     high: float | None
@@ -86,14 +87,20 @@ def column(
     internal: bool = False,
     strict: bool = False,
     named: str | None = None,
+    since: int = 1,
+    was: type | None = None,
 ) -> Any:  # noqa: ANN401 - stands where pydantic's Field stands
     """Declare a column.
 
     `required`: a producer must give it. `internal`: written by Slowwave, never read from a producer. `strict`: only
     text is text (numbers and booleans are refused instead of being taken as their text). `ge`, `le` bound a number.
     `named`: its name, where a declaration uses that for something else.
+
+    `since`: the lake format that has it first; a column of an existing table is NULL in older files, or its `default`
+    where it is never NULL, and a producer's was in `extra` (see `schema_changes`). `was`: int, of what became a float.
     """
     facts = {"unit": unit, "required": required, "internal": internal, "strict": strict, "named": named}
+    facts |= {"since": since, "was": was}
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={"slowwave": facts})
 
 
@@ -184,6 +191,8 @@ def columns(table: type[Table]) -> tuple[Column, ...]:
                 required=facts.get("required", False),
                 internal=facts.get("internal", False),
                 strict=facts.get("strict", False),
+                since=facts.get("since", 1),
+                was=facts.get("was"),
                 default=None if field.is_required() else field.get_default(call_default_factory=True),
                 low=bounds.get("ge"),
                 high=bounds.get("le"),
@@ -222,8 +231,8 @@ def computed_schema(table: type[Table]) -> pl.Schema:
     return pl.Schema({name: dtype for name, dtype in polars_schema(table).items() if name not in ("run_id", "as_of")})
 
 
-def conform(table: type[Table], frame: pl.LazyFrame, beside: Sequence[str] = ()) -> pl.LazyFrame:
-    """`frame` with exactly the columns and dtypes of `table`, and those `beside`; columns it lacks are NULL."""
+def conform(table: type[Table], frame: pl.LazyFrame) -> pl.LazyFrame:
+    """`frame` with exactly the columns and dtypes of `table`; columns it lacks are NULL."""
     import polars as pl
 
     had, wanted = frame.collect_schema(), polars_schema(table)
@@ -235,7 +244,7 @@ def conform(table: type[Table], frame: pl.LazyFrame, beside: Sequence[str] = ())
             return pl.col(name)
         return (pl.col(name) if name in had else pl.lit(None)).cast(dtype).alias(name)
 
-    return frame.select([taken(name, dtype) for name, dtype in wanted.items()] + [pl.col(name) for name in beside])
+    return frame.select([taken(name, dtype) for name, dtype in wanted.items()])
 
 
 def _quoted(text: str) -> str:

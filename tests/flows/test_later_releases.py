@@ -1,0 +1,323 @@
+"""What a later release may do to the declarations, tried on a home of an earlier one: it opens, and loses nothing.
+
+A later release is this code with some lines changed, in processes of its own (`later_release`).
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from later_release import command, later_release, night, run_release
+from make_released_home import deliveries
+from released_homes import COUNTS, landed_files, last_as_of, published, released_home
+from small_home import SmallHome
+
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import backfill, start_run
+from slowwave.flows.settings import LAKE_FORMAT
+
+OLDEST = "0.1.0"
+LANDED, EVIDENCE = "transforms/landed_tables.py", "transforms/evidence_tables.py"
+_SUPERSEDED = '    superseded_by: str | None = column("The memory that replaced it.", default=None)\n'
+_FEEDBACK = '    feedback: str | None = column("What the user said of it.", default=None)\n'
+_REINFORCE = '    reinforce: bool = column("false: echoed and used are not looked for in this row.", default=True)\n'
+_NEW = ", default=None, since=2)\n"
+# Fields that producers sent before any release knew them.
+FROM_EXTRA = (
+    (
+        LANDED,
+        _SUPERSEDED,
+        _SUPERSEDED
+        + f'    tags: list[str] | None = column("Tags."{_NEW}'
+        + f'    scope: str | None = column("Scope."{_NEW}'
+        + f'    category: str | None = column("Category."{_NEW}',
+    ),
+    (LANDED, '        "superseded_by",\n', '        "superseded_by",\n        "tags",\n        "scope",\n'),
+    (LANDED, _FEEDBACK, _FEEDBACK + f'    basis: Literal["reported", "evaluated"] | None = column("Basis."{_NEW}'),
+    (LANDED, _REINFORCE, _REINFORCE + f'    memories_cited: list[str] | None = column("Cited."{_NEW}'),
+    ("flows/why.py", '    "superseded_by",\n', '    "superseded_by",\n    "tags",\n    "scope",\n'),
+    (
+        "flows/lake_sql.py",
+        '        "superseded_by": "VARCHAR",\n',
+        '        "superseded_by": "VARCHAR",\n        "tags": "VARCHAR[]",\n        "scope": "VARCHAR",\n',
+    ),
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> SmallHome:
+    return released_home(OLDEST, tmp_path)
+
+
+def at(home: SmallHome) -> str:
+    return last_as_of(home).isoformat()
+
+
+def asked(release: Path, home: SmallHome, query: str) -> list[dict[str, Any]]:
+    done = command(release, home.folder, "sql", query, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+# ---------------------------------------------------------------------------------------------- derived tables
+
+
+def test_a_partition_that_only_lacks_new_columns_is_kept(home, tmp_path):
+    before = [list(row) for row in published(home, COUNTS)]
+    last = '    last_referenced_at: datetime | None = column("Last of them.", unit="UTC")\n'
+    release = later_release(
+        tmp_path / "later",
+        (
+            EVIDENCE,
+            last,
+            last
+            + '    seen_by: str | None = column("New.", default=None, since=2)\n'
+            + '    seen_count: int = column("New.", default=0, since=2)\n',
+        ),
+    )
+    assert night(release, home.folder, at(home)) == (before, {})
+    read = """
+from pathlib import Path
+from slowwave.flows.lake import Lake
+from slowwave.transforms.evidence_tables import MemoryDays, DayInputs
+lake = Lake(Path({root!r}))
+days = {{row["day"]: row["fingerprint"] for row in lake.ledger(DayInputs).iter_rows(named=True) if row["fingerprint"]}}
+rows = lake.scan_evidence(MemoryDays, days).collect()
+print(rows.height, rows["seen_by"].null_count(), rows["seen_count"].sum(), rows["seen_count"].null_count())
+"""
+    done = run_release(release, home.folder, ["-c", read.format(root=str(home.folder / "lake"))])
+    height, unseen, *zeros = map(int, done.stdout.split())
+    assert height == unseen > 20, done.stderr
+    assert zeros == [0, 0]
+
+
+def add_a_column(home: SmallHome) -> None:
+    """Partitions as of a release that had one column more."""
+    for path in (home.folder / "lake" / "evidence" / "project_days").rglob("*.parquet"):
+        pl.read_parquet(path).with_columns(gone=pl.lit(1)).write_parquet(path)
+
+
+DAYS = [date(2026, 3, day) for day in range(1, 7)]
+
+
+def test_a_partition_with_a_column_that_has_gone_is_built_again_once(home):
+    before, as_of = published(home, COUNTS), last_as_of(home)
+    add_a_column(home)
+    night = home.nightly(as_of)
+    assert [(day.day, day.reason) for day in night.built] == [(day, "its columns changed") for day in DAYS]
+    assert published(home, COUNTS) == before
+    home.land({"prompt": "one more", "created_at": "2026-03-03T00:00:00Z"})
+    assert [(day.day, day.reason) for day in home.nightly(as_of).built] == [(DAYS[2], "rows changed")]
+
+
+def test_who_builds_some_days_does_not_vouch_for_the_others(home):
+    as_of = last_as_of(home)
+    add_a_column(home)
+    with writer_lock(home.settings, "backfill"):
+        backfill(start_run(home.settings, "backfill"), DAYS[1], DAYS[2])
+    assert [day.day for day in home.nightly(as_of).built] == [DAYS[0], *DAYS[3:]]
+
+
+def test_a_partition_whose_type_is_wider_is_built_again(home, tmp_path):
+    before = [list(row) for row in published(home, COUNTS)]
+    count = '    interactions_count: {0} = column("Its interactions.")\n'
+    made = "            ProjectDays: {0},\n"
+    read = "    active = run.lake.scan_evidence(ProjectDays, plan.partitions){0}\n"
+    release = later_release(
+        tmp_path / "later",
+        (EVIDENCE, count.format("int"), count.format("float")),
+        (
+            "flows/replay.py",
+            made.format("project_days(interactions)"),
+            made.format("conform(ProjectDays, project_days(interactions))"),
+        ),
+        (
+            "flows/health.py",
+            read.format(""),
+            read.format('.with_columns(pl.col("interactions_count").cast(pl.Int64))'),
+        ),
+    )
+    counts, built = night(release, home.folder, at(home))
+    assert counts == before
+    assert built == {str(day): "its columns changed" for day in DAYS}
+    assert night(release, home.folder, "2026-11-22T21:30:00")[1] == {}
+
+
+def test_a_damaged_partition_is_built_again_where_it_is_looked_into(home):
+    before, as_of = published(home, COUNTS), last_as_of(home)
+    path = next((home.folder / "lake" / "evidence" / "memory_days" / "day=2026-03-05").iterdir())
+    path.write_bytes(path.read_bytes()[:-9])
+    assert [day.day for day in home.nightly(as_of).built] == [DAYS[4]]
+    assert published(home, COUNTS) == before
+
+
+# ----------------------------------------------------------------------------------------------- landed tables
+
+
+def test_a_field_of_extra_that_became_a_column_is_one_in_old_rows_too(home, tmp_path):
+    before, landed = [list(row) for row in published(home, COUNTS)], landed_files(home)
+    release = later_release(tmp_path / "later", *FROM_EXTRA)
+
+    rows = asked(release, home, "SELECT memory_id, changed_at, tags, scope, category, extra, clears FROM memories_log")
+    first = {row["memory_id"]: row for row in rows if row["changed_at"] == "2026-02-27T08:00:00Z"}
+    assert first["m-logs"] == {
+        "memory_id": "m-logs", "changed_at": "2026-02-27T08:00:00Z", "tags": ["kept", "m-logs"], "scope": "project",
+        "category": "how we work", "extra": None, "clears": None,
+    }  # fmt: skip
+    later = {row["memory_id"]: row for row in rows if row["changed_at"] > "2026-03-05"}
+    assert later["m-style"]["scope"] == "7"
+    assert (later["m-alerts"]["tags"], later["m-alerts"]["clears"]) == (None, ["tags"])
+    cited = (
+        "SELECT count(memories_cited) AS cited, any_value(extra) AS extra FROM interactions WHERE memories_cited <> []"
+    )
+    (told,) = asked(release, home, cited)
+    assert (told["cited"] > 20, told["extra"]) == (True, '{"temperature":0.2}')
+    assert {row["basis"] for row in asked(release, home, "SELECT DISTINCT basis FROM outcomes")} == {None, "reported"}
+
+    why = json.loads(command(release, home.folder, "why", "m-alerts", "--format", "json").stdout)
+    assert why["changes"][0]["changed"] == {"pinned": [None, True], "tags": [["kept", "m-alerts"], None]}
+    assert night(release, home.folder, at(home)) == (before, {})
+    assert landed_files(home) == landed
+
+
+def test_a_row_of_before_is_a_duplicate_when_its_field_became_a_column(home, tmp_path):
+    release = later_release(tmp_path / "later", *FROM_EXTRA)
+    as_of = at(home)
+    for name, rows in deliveries().items():
+        (home.folder / "inbox").mkdir(exist_ok=True)
+        lines = [row if isinstance(row, str) else json.dumps(row) for row in reversed(rows)]
+        (home.folder / "inbox" / name).write_text("\n".join(lines) + "\n")
+    totals = json.loads(command(release, home.folder, "land", "--format", "json").stdout)["totals"]
+    assert (totals["accepted"], totals["quarantined"]) == (0, 2)
+    changed = {"memory_id": "m-logs", "changed_at": "2026-03-01T08:00:00Z", "tags": ["a"]}
+    for tags, accepted in ((["a"], 1), (["a"], 0), (["b"], 1)):  # a new row counts with its new fields
+        (home.folder / "inbox" / "new.jsonl").write_text(json.dumps({**changed, "tags": tags, "x": 1}) + "\n")
+        done = json.loads(command(release, home.folder, "land", "--format", "json").stdout)
+        assert done["totals"]["accepted"] + done["totals"]["duplicate"] == 1
+        assert done["totals"]["accepted"] == accepted
+    assert night(release, home.folder, as_of)[1] == {}
+
+
+def test_a_type_that_widened_reads_and_hashes_old_rows(home, tmp_path):
+    tokens = '    tokens: {0} | None = column("Tokens spent.", unit="tokens", ge=0, default=None{1})\n'
+    befores = (
+        '    context_pack: Annotated[str | None, Json] = column("The context given, as JSON.", default=None)\n',
+        '    duration_ms: float | None = column("How long it took.", unit="ms", ge=0, default=None)\n',
+    )
+    edits = [
+        (LANDED, before + tokens.format("int", ""), before + tokens.format("float", ", was=int")) for before in befores
+    ]
+    release = later_release(tmp_path / "later", *edits)
+    (told,) = asked(
+        release, home, "SELECT sum(tokens) AS spent, any_value(typeof(tokens)) AS held FROM interactions_log"
+    )
+    assert told["spent"] > 5000
+    assert told["held"] == "DOUBLE"
+    (home.folder / "inbox").mkdir(exist_ok=True)
+    rows = [row for row in deliveries()["log.jsonl"] if isinstance(row, dict) and "tokens" in row]
+    (home.folder / "inbox" / "log.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    totals = json.loads(command(release, home.folder, "land", "--format", "json").stdout)["totals"]
+    assert (totals["accepted"], totals["duplicate"]) == (0, len(rows))
+    assert night(release, home.folder, at(home))[1] == {}
+
+
+def test_a_file_that_cannot_be_read_as_declared_is_named_with_column_and_types(home, tmp_path):
+    edit = (
+        '    agent: str = column("Agent; \'\' is none.", default="")\n',
+        '    agent: int = column("Agent.", default=0)\n',
+    )
+    release = later_release(tmp_path / "later", (LANDED, *edit))
+    says = "column agent holds String, which is not read as Int64"
+    done = command(release, home.folder, "sql", "SELECT agent FROM interactions")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert says in done.stderr
+    assert "/interactions/day=2026-03-01/" in done.stderr
+    home.land({"prompt": "one more", "created_at": "2026-03-03T00:00:00Z"})
+    done = command(release, home.folder, "nightly", "--plan")
+    assert (done.returncode, says in done.stderr, "Traceback" in done.stderr) == (1, True, False)
+
+
+# ------------------------------------------------------------------------------------------------------ format
+
+
+def lake_contents(home: SmallHome) -> dict[str, tuple[int, int]]:
+    return {name: of for name, of in home.contents().items() if name.startswith("lake/")}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sql", "SELECT 1"), ("sql", "SELECT * FROM memories"), ("sql", "SELECT 1", "--as-of", "2026-03-04"),
+        ("why", "m-logs"), ("review", "list"), ("status",), ("land",), ("nightly",),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_newer_lake_is_refused_in_one_sentence(arguments, home):
+    (home.folder / "lake" / "FORMAT").write_text("99\n")
+    before = lake_contents(home)
+    done = home.run(*arguments)
+    if arguments == ("sql", "SELECT 1"):
+        assert done.returncode == 0  # asks nothing of the lake
+    else:
+        assert done.returncode == 1
+        assert "has format '99', this slowwave reads up to" in " ".join((done.stdout + done.stderr).split())
+        assert "Traceback" not in done.stderr
+    assert lake_contents(home) == before
+
+
+_STEP = """STEPS: Mapping[int, Callable[[Path], None]] = {}
+"""
+_KILLED_STEP = """def _step(root: Path) -> None:
+    import os
+    told = (root / "FORMAT").read_text()
+    (root / "step").mkdir(exist_ok=True)
+    done = len(list((root / "step").iterdir()))
+    (root / "step" / f"{done}").write_text(told)
+    if done < 2:
+        os._exit(9)
+
+
+STEPS: Mapping[int, Callable[[Path], None]] = {2: _step}
+"""
+
+
+def test_a_lake_is_brought_up_to_date_by_the_next_night_and_again_where_that_was_killed(home, tmp_path):
+    release = later_release(tmp_path / "later", ("flows/lake_formats.py", _STEP, _KILLED_STEP))
+    marker, landed, as_of = home.folder / "lake" / "FORMAT", landed_files(home), at(home)
+    assert marker.read_text() == "1\n"
+    for _ in range(2):
+        killed = command(release, home.folder, "land")
+        assert killed.returncode == 9, killed.stderr
+        assert marker.read_text() == f"{LAKE_FORMAT} from 1\n"
+        assert asked(release, home, "SELECT count(*) AS n FROM memories")[0]["n"] > 10  # it can still be read
+    assert night(release, home.folder, as_of)[1] == {}
+    assert marker.read_text() == f"{LAKE_FORMAT}\n"
+    assert len(list((home.folder / "lake" / "step").iterdir())) == 3
+    assert landed_files(home) == landed
+    assert night(release, home.folder, as_of)[1] == {}
+    assert len(list((home.folder / "lake" / "step").iterdir())) == 3
+
+
+def test_an_older_release_would_refuse_a_half_migrated_lake():
+    """It takes nothing but a number for a format, and none above its own."""
+    text = f"{LAKE_FORMAT} from 1"
+    assert not text.isdecimal()
+    assert LAKE_FORMAT > 1
+
+
+def test_declared_types_are_those_that_duckdb_reads():
+    from slowwave.flows.lake_sql import READ
+    from slowwave.transforms.decision_tables import Decisions
+    from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
+    from slowwave.transforms.landed_tables import LANDED as TABLES
+    from slowwave.transforms.schema import columns
+
+    declared = {t.name: {c.name: c.duckdb_type for c in columns(t)} for t in (*TABLES, Decisions, *EVIDENCE, DayInputs)}
+    for table, read in READ.items():
+        assert read.items() <= declared[table].items()

@@ -1,0 +1,115 @@
+"""Homes that earlier releases left: today's code opens them as they are, and a night builds only what is new."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from make_released_home import deliveries
+from released_homes import COUNTS, RELEASES, evidence_files, landed_files, last_as_of, published, released_home
+
+from slowwave.flows.lake import Lake
+from slowwave.flows.settings import LAKE_FORMAT
+from slowwave.transforms.serving_tables import Runs
+
+each_release = pytest.mark.parametrize("version", RELEASES)
+
+
+@each_release
+def test_a_night_counts_the_same_and_builds_nothing_again(version: str, tmp_path: Path) -> None:
+    home = released_home(version, tmp_path)
+    before, landed, evidence, as_of = (
+        published(home, COUNTS),
+        landed_files(home),
+        evidence_files(home),
+        last_as_of(home),
+    )
+    assert len(before) > 5
+
+    night = home.nightly(as_of)
+
+    assert night.status == "published"
+    assert published(home, COUNTS) == before
+    assert night.built == []
+    assert Lake(Path(home.settings.lake)).ledger(Runs).sort("started_at")["days_built_count"][-1] == 0
+    assert landed_files(home) == landed
+    assert evidence_files(home) == evidence
+    assert (home.folder / "lake" / "FORMAT").read_text() == f"{LAKE_FORMAT}\n"
+
+
+@each_release
+def test_a_night_with_new_rows_builds_their_days_alone(version: str, tmp_path: Path) -> None:
+    home = released_home(version, tmp_path)
+    home.land(
+        {"interaction_id": "i-new", "created_at": "2026-03-09T08:00:00Z", "project": "shop", "prompt": "What is new?"}
+    )
+    night = home.nightly(last_as_of(home))
+    assert [(str(day.day), day.reason) for day in night.built] == [("2026-03-09", "new day")]
+
+
+@each_release
+def test_a_full_rebuild_finds_what_that_release_built(version: str, tmp_path: Path) -> None:
+    home = released_home(version, tmp_path)
+    before = published(home, COUNTS)
+    home.nightly(last_as_of(home), full=True)  # a partition that differs would stop it
+    assert published(home, COUNTS) == before
+
+
+@each_release
+def test_what_that_release_landed_is_a_duplicate_when_it_comes_again(version: str, tmp_path: Path) -> None:
+    home = released_home(version, tmp_path)
+    for name, rows in deliveries().items():
+        (home.folder / "inbox").mkdir(exist_ok=True)
+        lines = [row if isinstance(row, str) else json.dumps(row) for row in reversed(rows)]
+        (home.folder / "inbox" / name).write_text("\n".join(lines) + "\n")
+    done = home.run("land", "--format", "json")
+    totals = json.loads(done.stdout)["totals"]
+    assert (totals["accepted"], totals["quarantined"]) == (0, 2)
+    assert totals["duplicate"] == totals["delivered"] - 2 > 60
+
+
+@each_release
+def test_readers_open_it_before_any_night_and_change_nothing(version: str, tmp_path: Path) -> None:
+    home = released_home(version, tmp_path)
+    before = home.contents()
+
+    rows = home.run("sql", "SELECT count(*) AS n FROM memories", "--format", "json")
+    assert json.loads(rows.stdout)[0]["n"] > 10, rows.stderr
+    for memory_id, *counts in published(home, "SELECT memory_id, eligible_count, reference_count FROM memory_health"):
+        why = home.run("why", memory_id, "--format", "json")
+        told = json.loads(why.stdout)
+        assert [len(told["eligible"]), len(told["references"])] == counts, why.stderr
+    status = json.loads(home.run("status", "--format", "json").stdout)
+    assert [line["name"] for line in status["lines"] if line["state"] == "error"] in ([], ["interactions"])
+    assert home.run("review", "list").returncode == 0
+    assert home.run("doctor").stderr == ""
+
+    assert home.contents() == before
+
+
+@each_release
+def test_what_was_believed_then_is_had_again(version: str, tmp_path: Path) -> None:
+    home = released_home(version, tmp_path)
+    query = "SELECT memory_id, eligible_count, injected_count FROM memory_health ORDER BY memory_id"
+    done = home.run("sql", query, "--as-of", "2026-03-04", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    then = {row["memory_id"]: row for row in json.loads(done.stdout)}
+    assert set(then) == {"m-prices", "m-tests", "m-deploy", "m-logs", "m-alerts", "m-style"}
+    assert then["m-style"]["eligible_count"] == 24
+    assert published(home, COUNTS)[0] is not None
+
+
+@each_release
+def test_a_decision_of_then_still_counts(version: str, tmp_path: Path) -> None:
+    home = released_home(version, tmp_path)
+    home.nightly()
+    held = published(home, "SELECT memory_id, content FROM memory_health WHERE content ILIKE '%refunds%'")
+    assert len(held) == 1
+    rows = Lake(Path(home.settings.lake))
+    files = [file for of_day in rows.files("decisions").values() for file in of_day]
+    assert pl.concat([pl.read_parquet(file.path) for file in files])["command"].sort().to_list() == [
+        "forget hold",
+        "review promote",
+    ]

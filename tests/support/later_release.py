@@ -1,0 +1,77 @@
+"""A later release: this code with some declarations changed, run in processes of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+_PACKAGES = ("transforms", "flows", "dashboards", "data")
+
+# Publish as of an instant, and tell what that found: the counts of each memory, and the days built, with reasons.
+NIGHT = """
+import json, sys
+from datetime import datetime
+from pathlib import Path
+import duckdb
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import nightly, start_run
+from slowwave.flows.published import current_run
+from slowwave.flows.settings import Settings
+settings = Settings(Path(sys.argv[1]))
+with writer_lock(settings, "nightly"):
+    done = nightly(start_run(settings, "nightly"), as_of=datetime.fromisoformat(sys.argv[2]), full="--full" in sys.argv)
+with duckdb.connect(current_run(settings), read_only=True) as connection:
+    counts = connection.sql("SELECT COLUMNS('memory_id|_count$') FROM memory_health ORDER BY memory_id").fetchall()
+print(json.dumps([counts, {str(day.day): day.reason for day in done.built}]))
+"""
+
+
+def later_release(folder: Path, *edits: tuple[str, str, str]) -> Path:
+    """This code in `folder`, where in each named file a text is replaced by another; its folder for PYTHONPATH."""
+    house = folder / "slowwave"
+    for package in _PACKAGES:
+        for source in (ROOT / package).rglob("*"):
+            if source.is_file() and (source.suffix in {".py", ".sql"} or "templates" in source.parts):
+                target = house / source.relative_to(ROOT)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.symlink_to(source)
+    (house / "__init__.py").symlink_to(ROOT / "__init__.py")
+    for name, old, new in edits:
+        path = house / name
+        text = path.read_text()
+        assert text.count(old) == 1, f"{name} holds {old!r} {text.count(old)} times"
+        path.unlink()
+        path.write_text(text.replace(old, new))
+    return folder
+
+
+def run_release(release: Path, home: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Python of a release, on a home."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(release),
+        "SLOWWAVE_HOME": str(home),
+        "NUMBA_DISABLE_JIT": "1",  # the reference computes the same, and compiles nothing
+    }
+    return subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False, cwd=release
+    )
+
+
+def night(release: Path, home: Path, as_of: str, *options: str) -> tuple[list[Any], dict[str, str]]:
+    """Publish with a release: what each memory counts, and the days built, each with why."""
+    done = run_release(release, home, ["-c", NIGHT, str(home), as_of, *options])
+    assert done.returncode == 0, done.stderr
+    counts, built = json.loads(done.stdout.splitlines()[-1])
+    return counts, built
+
+
+def command(release: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command of a release."""
+    return run_release(release, home, ["-m", "slowwave.flows.cli", *arguments])
