@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
@@ -55,7 +56,10 @@ def parquet_chunks(handle: BinaryIO, longest_row: int) -> Iterator[Chunk]:
     gathered = _Gathered(longest_row)
     try:
         file, batch_rows = _tried(lambda: _opened(handle, longest_row))
-        batches = file.iter_batches(batch_size=batch_rows)
+        # a row group at a time: over several, lists of texts have several dictionaries, which Arrow does not join
+        batches = itertools.chain.from_iterable(
+            file.iter_batches(batch_size=batch_rows, row_groups=[group]) for group in range(file.num_row_groups)
+        )
         while (batch := _tried(lambda: next(batches, None))) is not None:
             _tried(lambda batch=batch: batch.validate(full=True))  # text that is not UTF-8 would panic further on
             gathered.add(batch)

@@ -101,6 +101,15 @@ def test_an_endless_outcome_is_never_known(duration_ms: float, tmp_path: Path) -
     assert known == datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - naive is UTC
 
 
+def test_lists_of_texts_in_several_row_groups_are_read(tmp_path: Path) -> None:
+    """Each row group has a dictionary of its own, and one batch could hold rows of two."""
+    rows = {"prompt": ["?"] * 300, "created_at": ["2026-03-01"] * 300}
+    lists = {"memories_used": [[f"memory {i % 7}", f"memory {i}"] for i in range(300)]}
+    pq.write_table(pa.table({**rows, **lists}), tmp_path / "rows.parquet", row_group_size=70)
+    report = land(tmp_path / "home", tmp_path / "rows.parquet")
+    assert (report.total("accepted"), report.total("quarantined")) == (300, 0)
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published")
