@@ -30,6 +30,7 @@ from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.widgets import told
 from slowwave.flows.check_lines import in_words, utc_text
 from slowwave.flows.errors import UserError
+from slowwave.flows.nights import ledger, stopped_night
 from slowwave.flows.query_connection import error_lines, published_file
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings, settings_from_environment
@@ -73,9 +74,25 @@ def _freshness(settings: Settings, shown: tuple[Path | None, str], published: Pu
         age = in_words(utc_now() - published.finished_at)
         lines.insert(1, f"Published {age}, {utc_text(published.finished_at)}")
     st.html(rendered("freshness.html.jinja", lines=lines))
+    _warn_of_a_stopped_night(settings)
     _warn_of_age(settings, published)
     if st.session_state.get("was_redrawn"):
         told("note", "these are new tables: the page was drawn anew when they were published")
+
+
+def _warn_of_a_stopped_night(settings: Settings) -> None:
+    stopped = _stopped_night(str(settings.home), settings)
+    if stopped:
+        told("error", f"the last night has stopped: {stopped}", "run `slowwave nightly`; `slowwave status` says more")
+
+
+@st.cache_data(ttl=_SECONDS_TO_REMEMBER, max_entries=4, show_spinner=False)
+def _stopped_night(home: str, _settings: Settings) -> str:  # noqa: ARG001 - what it is kept by
+    """Which night has stopped half-way, in words; '' where none has."""
+    try:
+        return str(stopped_night(_settings, ledger(Path(_settings.lake))) or "")
+    except (duckdb.Error, OSError, ValueError):  # `slowwave doctor` says what is wrong with the ledger
+        return ""
 
 
 def _warn_of_age(settings: Settings, published: Published) -> None:

@@ -223,9 +223,9 @@ def freshness(rows: pl.DataFrame) -> Sentences:
 
 def nights(rows: pl.DataFrame) -> Sentences:
     """How the last runs ended. `rows`: of the recipe `recent_runs`, newest first."""
-    failed = rows.filter(pl.col("status") == "failed").height
+    failed = rows.filter(pl.col("status").is_in(["failed", "started"])).height
     last = rows.row(0, named=True)
     took = "" if last["seconds"] is None else f" after {last['seconds']:,.1f} seconds"
     some = f"{failed:,}" if failed else "none"
     ended = f"{last['kind']}, {last['status']}{took}"
-    return [f"The run that started last: {ended}. Of the {rows.height:,} shown, {some} failed."]
+    return [f"The run that started last: {ended}. Of the {rows.height:,} shown, {some} failed or did not end."]

@@ -32,6 +32,7 @@ from slowwave.flows.file_system import PROBE_PREFIX, can_be_written, missing_abi
 from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.lake import Lake, microseconds
 from slowwave.flows.lock import holder, writer_lock
+from slowwave.flows.nights import ledger, running, stopped_night
 from slowwave.flows.published import current_run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import LAKE_FORMAT, Settings
@@ -88,6 +89,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
     ]
     if is_readable:
         lines.append(tried("evidence", lambda: _evidence(settings, lake)))
+        lines.append(tried("last night", lambda: _last_night(settings, lake)))
         lines.append(tried("clock", lambda: _clock(lake, utc_now())))
     lines += [
         tried("prefect home", lambda: _folder("prefect home", settings.prefect_home, "PREFECT_HOME")),
@@ -281,7 +283,10 @@ def _current(settings: Settings, lake: Lake | None) -> CheckLine:
         return CheckLine(
             "current", "warn", f"{current.name} has no {_some(absent)}: another version wrote it", _PUBLISH_ANEW
         )
-    if lake is not None and current.stem not in set(lake.ledger(Runs)["run_id"]):
+    if (
+        lake is not None
+        and lake.ledger(Runs).filter(run_id=current.stem).filter(pl.col("status") != "started").is_empty()
+    ):
         todo = "the next run enters it: run `slowwave nightly`"
         return CheckLine("current", "warn", f"run {current.stem} opens, but is not in the ledger", todo)
     return CheckLine(
@@ -306,6 +311,18 @@ def _evidence(settings: Settings, lake: Lake) -> CheckLine:
         says = f"{len(gone):,} partitions of current are gone: {_some(gone)}"
         return CheckLine("evidence", "error", says, _PUBLISH_ANEW)
     return CheckLine("evidence", "ok", f"all partitions of current are there ({len(days):,} days)")
+
+
+def _last_night(settings: Settings, lake: Lake) -> CheckLine:
+    """Whether the last night has ended, however it did."""
+    rows = ledger(lake.root)
+    stopped, now = stopped_night(settings, rows), running(settings, rows)
+    if stopped is not None:
+        todo = "look for what has killed it (memory, power), then run `slowwave nightly`, which does all again"
+        return CheckLine("last night", "error", str(stopped), todo)
+    if now is not None:
+        return CheckLine("last night", "ok", f"{now['kind']} is running since {utc_text(now['started_at'])}")
+    return CheckLine("last night", "ok", "ended" if rows else "none yet")
 
 
 # ----------------------------------------------------------------------------------------------------- the surroundings

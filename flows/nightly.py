@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -92,18 +93,32 @@ def retry_quarantine(run: Run, **options: Any) -> LandingReport:  # noqa: ANN401
     """Try again what is in quarantine, as a run of its own."""
     landing = Landing(run.lake, run.run_id, progress=run.progress, longest_row=run.settings.longest_row, **options)
     run.landed = landing.report
-    landing.retry()
-    compact_landed(run.lake, run.landed, run.started_at)
-    if run.landed.files:
-        run.record(run.ledger_row("landed"))
-    return run.landed
+
+    def retry() -> None:
+        landing.retry()
+        compact_landed(run.lake, run.landed, run.started_at)
+
+    return _land_as_run(run, retry)
 
 
 def land_paths(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
     """Land deliveries as a run of its own; nothing delivered leaves no run in the ledger."""
-    land(run, deliveries, **options)
+    if not deliveries:
+        return run.landed
+    return _land_as_run(run, partial(land, run, deliveries, **options))
+
+
+def _land_as_run(run: Run, work: Callable[[], object]) -> LandingReport:
+    run.begin("land")
+    try:
+        work()
+    except Exception as error:
+        _record_failure(run, None, error)
+        raise
     if run.landed.files:
         run.record(run.ledger_row("landed"))
+    else:
+        run.forget()
     return run.landed
 
 
@@ -121,6 +136,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     as_of = as_of or run.started_at
     asked = ""
     try:
+        run.begin("land")
         run.stage("land", land_inbox, run)
         if run.params.llm.model and not explicit:
             from slowwave.flows.llm_stage import asked_line, asked_of_model
@@ -168,9 +184,17 @@ def skipped_night(run: Run) -> NightlyResult | None:
     if _newest_change(run.lake) > rows["finished_at"].item():
         return None
     run.landed.passed_over = passed_over(run.settings.inbox)
-    plan = make_plan(run, run.started_at)
-    skip = _nothing_new(run, plan, explicit=False)
-    return _skipped(run, plan, skip, "") if skip else None
+    try:
+        run.begin("plan")
+        plan = make_plan(run, run.started_at)
+        skip = _nothing_new(run, plan, explicit=False)
+        if skip:
+            return _skipped(run, plan, skip, "")
+    except Exception as error:
+        _record_failure(run, run.started_at, error)
+        raise
+    run.forget()  # it goes on as a flow, which is a run of its own
+    return None
 
 
 def _published_today(run: Run, row: dict[str, Any]) -> bool:
@@ -194,12 +218,17 @@ def _skipped(run: Run, plan: Plan, why: str, asked: str) -> NightlyResult:
 def backfill(run: Run, first: date, last: date) -> NightlyResult:
     """Build the partitions of the days from `first` to `last`; current stays."""
     as_of = run.started_at
-    plan = run.stage("plan", make_plan, run, as_of, False)
-    plan.days = [day for day in plan.days if first <= day.day <= last]
-    built = build(run, plan)
-    run.lake.write_ledger(DayInputs, run.started_at.date(), run.run_id, plan.day_inputs(run.run_id))
-    counts = {"days_count": len(plan.days), "days_built_count": len(built)}
-    run.record(run.ledger_row("built", as_of=as_of, **counts))
+    try:
+        run.begin("plan")
+        plan = run.stage("plan", make_plan, run, as_of, False)
+        plan.days = [day for day in plan.days if first <= day.day <= last]
+        built = build(run, plan)
+        run.lake.write_ledger(DayInputs, run.started_at.date(), run.run_id, plan.day_inputs(run.run_id))
+        counts = {"days_count": len(plan.days), "days_built_count": len(built)}
+        run.record(run.ledger_row("built", as_of=as_of, **counts))
+    except Exception as error:
+        _record_failure(run, as_of, error)
+        raise
     return NightlyResult(run.run_id, "built", "", as_of, run.landed, plan, built, [], None)
 
 
@@ -244,7 +273,7 @@ def _nothing_new(run: Run, plan: Plan, *, explicit: bool) -> str:
     return ""
 
 
-def _record_failure(run: Run, as_of: datetime, error: Exception) -> None:
+def _record_failure(run: Run, as_of: datetime | None, error: Exception) -> None:
     """Note a failed run; on a disk that cannot be written the note is lost with the rest, and the error goes on.
 
     A run that failed after its swap did publish: the next run enters it from its serving file.

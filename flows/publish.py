@@ -144,14 +144,15 @@ def _published(
         table_hashes=serving.hashes(PUBLISHED),
     )
     ledger = {table: rows.lazy() for table, rows in ledgers(run.lake).items()}
-    serving.replace({**ledger, Runs: pl.concat([ledger[Runs], one_row(Runs, row).lazy()])})
+    others = ledger[Runs].filter(pl.col("run_id") != run.run_id)  # there it has only started
+    serving.replace({**ledger, Runs: pl.concat([others, one_row(Runs, row).lazy()])})
     with stage_cost("audits"):
         findings = serving.audit()
     if findings:
         row["message"] = "\n".join(map(str, findings))
         said = {"message": row["message"], "run_id": run.run_id}
         serving.connection.execute("UPDATE runs SET message = $message WHERE run_id = $run_id", said)
-        serving.replace({Runs: pl.concat([ledger[Runs], one_row(Runs, row).lazy()])})
+        serving.replace({Runs: pl.concat([others, one_row(Runs, row).lazy()])})
     serving.finish()
     run.progress("publish", 4, 4)
     return row, findings

@@ -13,6 +13,7 @@ import polars as pl
 from slowwave.flows.code_hash import code_hash
 from slowwave.flows.lake import Lake, make_lake
 from slowwave.flows.land import LandingReport
+from slowwave.flows.lock import note_run
 from slowwave.flows.published import current_run
 from slowwave.flows.run_ids import new_run_id, utc_now
 from slowwave.flows.settings import Settings
@@ -51,8 +52,9 @@ class Run:
     started_at: datetime
     run_id: str
     progress: Progress = no_progress
-    stage: Callable[..., Any] = _call
+    call: Callable[..., Any] = _call
     landed: LandingReport = field(default_factory=LandingReport)
+    reached: str = ""  # the stage that the ledger says it is at, as long as it has not ended
 
     def ledger_row(self, status: str, **known: Any) -> dict[str, Any]:  # noqa: ANN401 - columns of runs
         """The run as a row of `runs`."""
@@ -77,10 +79,35 @@ class Run:
             **known,
         }
 
+    def begin(self, stage: str) -> None:
+        """Enter the run in the ledger as started, before it does anything: what stops it cannot do so unseen."""
+        self._reach(stage)
+        note_run(self.settings, self.run_id)
+
+    def stage(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401 - any stage
+        """Do one stage, entered in the ledger before it begins."""
+        if self.reached and self.reached != name:
+            self._reach(name)
+        return self.call(name, function, *arguments)
+
+    def _reach(self, stage: str) -> None:
+        row = self.ledger_row("started", finished_at=None, message=f"{stage}, since {utc_now():%Y-%m-%d %H:%M:%S}Z")
+        self._write(row)
+        self.reached = stage
+
     def record(self, row: dict[str, Any]) -> None:
-        """Write the run into the ledger."""
-        self.lake.write_ledger(Runs, self.started_at.date(), self.run_id, one_row(Runs, row))
+        """Write into the ledger how the run ended."""
+        self._write(row)
+        self.reached = ""
         self.lake.compact(Runs, self.started_at.date())
+
+    def _write(self, row: dict[str, Any]) -> None:
+        self.lake.write_ledger(Runs, self.started_at.date(), self.run_id, one_row(Runs, row))
+
+    def forget(self) -> None:
+        """Take a run that had nothing to do out of the ledger."""
+        (self.lake.folder(Runs.name, self.started_at.date()) / f"{self.run_id}.parquet").unlink(missing_ok=True)
+        self.reached = ""
 
 
 def one_row(table: type[Table], row: dict[str, Any]) -> pl.DataFrame:
@@ -89,7 +116,7 @@ def one_row(table: type[Table], row: dict[str, Any]) -> pl.DataFrame:
 
 
 def start_run(
-    settings: Settings, kind: RunKind, progress: Progress = no_progress, stage: Callable[..., Any] = _call
+    settings: Settings, kind: RunKind, progress: Progress = no_progress, call: Callable[..., Any] = _call
 ) -> Run:
     """Open the lake and name the run. The caller holds the writer lock.
 
@@ -98,7 +125,7 @@ def start_run(
     code_hash()  # of the code that is loaded now: it may be upgraded before the night is over
     started_at = utc_now()
     lake = make_lake(Path(settings.lake))
-    run = Run(settings, kind, lake, settings.params(), started_at, new_run_id(started_at), progress, stage)
+    run = Run(settings, kind, lake, settings.params(), started_at, new_run_id(started_at), progress, call)
     _repair_ledger(run)
     return run
 
@@ -108,7 +135,8 @@ def _repair_ledger(run: Run) -> None:
     import duckdb
 
     current = current_run(run.settings)
-    if current is None or current.stem in set(run.lake.ledger(Runs)["run_id"]):
+    ended = run.lake.ledger(Runs).filter(pl.col("status") != "started")
+    if current is None or current.stem in set(ended["run_id"]):
         return
     with duckdb.connect(current, read_only=True) as connection:
         rows = connection.sql("SELECT * FROM runs WHERE run_id = $run_id", params={"run_id": current.stem}).pl()

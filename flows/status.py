@@ -33,6 +33,7 @@ from slowwave.flows.demo_home import sample_end
 from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.lake_files import LakeFile, check_format, files_by_day, microseconds
 from slowwave.flows.lock import holder
+from slowwave.flows.nights import ledger, running, stopped_night, stopped_others
 from slowwave.flows.published import current_run, report_file
 from slowwave.flows.query_connection import no_globs
 from slowwave.flows.run_ids import utc_now
@@ -105,7 +106,7 @@ def run_status(settings: Settings, *, output: str, warn_hours: float, error_hour
 def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
     """Every line of the status. Nothing is written; what cannot be read is an error line, the rest is still told."""
     lake = Path(settings.lake)
-    runs = cache(lambda: _ledger(lake))
+    runs = cache(lambda: ledger(lake))
     lines = [tried("lake", lambda: _lake(lake))]
     is_readable = lines[0].state == "ok"
     if is_readable:
@@ -115,7 +116,8 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
     lines.append(tried("publish", lambda: _publish(settings, runs if is_readable else None, clock)))
     lines.append(tried("report", lambda: _report(settings)))
     if is_readable:
-        lines.append(tried("last night", lambda: _last_night(runs(), clock)))
+        lines.append(tried("last night", lambda: _last_night(settings, runs(), clock)))
+        lines += _others(settings, runs)
         lines.append(tried("audits", lambda: _audits(settings, runs())))
     lines.append(_writer(settings))
     return lines
@@ -223,14 +225,6 @@ WHERE landed_at > newest - $landings
 """
 
 
-def _ledger(lake: Path) -> list[Record]:
-    """The rows of `runs`, by run_id."""
-    files = [file for of_day in files_by_day(lake, "runs").values() for file in of_day]
-    if not files:
-        return []
-    return _asked("SELECT DISTINCT ON (run_id) * FROM {files} ORDER BY run_id", files)
-
-
 def _landings(lake: Path, clock: Clock) -> CheckLine:
     """What became of the rows delivered in the day up to the last landing."""
     files = [file for of_day in files_by_day(lake, "run_files").values() for file in of_day]
@@ -279,7 +273,7 @@ def _changed_at(path: Path | None) -> datetime | None:
         return None
 
 
-def _publish(settings: Settings, ledger: Callable[[], list[Record]] | None, clock: Clock) -> CheckLine:
+def _publish(settings: Settings, runs: Callable[[], list[Record]] | None, clock: Clock) -> CheckLine:
     """What current shows and since when. Without a ledger, only that it is there."""
     current = current_run(settings)
     if current is None:
@@ -287,11 +281,11 @@ def _publish(settings: Settings, ledger: Callable[[], list[Record]] | None, cloc
             return CheckLine("publish", "error", "current.duckdb points to a file that is gone", _PUBLISH)
         return CheckLine("publish", "error", "nothing is published yet", _PUBLISH)
     facts: dict[str, Any] = {"run_id": current.stem}
-    if ledger is None:
+    if runs is None:
         return CheckLine(
             "publish", "warn", f"run {current.stem}; its age stands in the lake, which cannot be read", "", facts
         )
-    row = next((row for row in ledger() if row["run_id"] == current.stem), None)
+    row = next((row for row in runs() if row["run_id"] == current.stem and row["status"] != "started"), None)
     if row is None:
         says = f"run {current.stem}, which is not in the ledger: it was killed after it published"
         return CheckLine("publish", "warn", says, f"{_PUBLISH}, which enters it", facts)
@@ -342,24 +336,47 @@ def _report(settings: Settings) -> CheckLine:
     return CheckLine("report", "warn", says, "run `slowwave report`, which writes it", {"path": None})
 
 
-def _last_night(ledger: list[Record], clock: Clock) -> CheckLine:
-    """How the last nightly run ended."""
-    nights = [row for row in ledger if row["kind"] == "nightly"]
+def _last_night(settings: Settings, rows: list[Record], clock: Clock) -> CheckLine:
+    """How the last nightly run ended, or that it did not."""
+    now = running(settings, rows)
+    is_night = now is not None and now["kind"] == "nightly"
+    since = f"; one is running since {utc_text(now['started_at'])}" if now is not None and is_night else ""
+    nights = [row for row in rows if row["kind"] == "nightly" and row is not now]
     nights.sort(key=lambda row: (row["started_at"], row["run_id"]), reverse=True)
     if not nights:
-        return CheckLine("last night", "warn", "no nightly run yet", _PUBLISH)
+        state: State = "ok" if is_night else "warn"
+        return CheckLine("last night", state, f"no nightly run has ended yet{since}", "" if is_night else _PUBLISH)
     row = nights[0]
     facts = {name: row[name] for name in ("run_id", "status", "started_at", "finished_at", "message")}
-    says = f"{row['status']} {clock.ago(row['started_at'])} (run {row['run_id']})"
+    stopped = stopped_night(settings, rows)
+    if stopped is not None:
+        todo = f"{_PUBLISH}, which does all again that was not done; the tables of before stay live"
+        return CheckLine("last night", "error", f"{stopped}{since}", todo, facts)
+    says = f"{row['status']} {clock.ago(row['started_at'])} (run {row['run_id']}){since}"
     if row["status"] != "failed":
         reason = f": {row['message']}" if row["status"] == "skipped" and row["message"] else ""
-        return CheckLine("last night", "ok", says + reason, "", facts)
+        state = "warn" if row["status"] == "published_incomplete" else "ok"
+        todo = "see what was set aside: slowwave sql 'FROM set_aside'" if state == "warn" else ""
+        return CheckLine("last night", state, says + reason, todo, facts)
     failed = [night["status"] for night in nights]
     in_a_row = next((count for count, status in enumerate(failed) if status != "failed"), len(failed))
     again = f", {in_a_row} times in a row" if in_a_row > 1 else ""
     says = f"{says}{again}:\n{shortened(row['message'] or 'no reason given', _SHOWN_CHARACTERS)}"
     todo = f"mend what it says, then {_PUBLISH}; the tables of before stay live"
     return CheckLine("last night", "error", says, todo, {**facts, "failed_in_a_row": in_a_row})
+
+
+def _others(settings: Settings, runs: Callable[[], list[Record]]) -> list[CheckLine]:
+    """A line for landings and backfills that did not end, where there are any."""
+
+    def look() -> CheckLine:
+        stopped = stopped_others(settings, runs())
+        says = "\n".join(f"{one.kind}: {one}" for one in stopped[:_SHOWN_FINDINGS])
+        todo = "run it again: what had landed is recognised" if stopped else ""
+        return CheckLine("stopped runs", "warn" if stopped else "ok", says, todo, {"runs": len(stopped)})
+
+    line = tried("stopped runs", look)
+    return [line] if line.state != "ok" else []
 
 
 def _audits(settings: Settings, ledger: list[Record]) -> CheckLine:

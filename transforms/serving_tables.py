@@ -193,13 +193,15 @@ class Runs(Table):
 
     run_id: str = column("Key.")
     kind: Literal["land", "nightly", "backfill", "as_of"] = column("What ran.")
-    status: Literal["landed", "published", "published_incomplete", "skipped", "failed", "built"] = column(
-        "How it ended; incomplete: rows that failed a check were set aside."
+    status: Literal["started", "landed", "published", "published_incomplete", "skipped", "failed", "built"] = column(
+        "How it ended; incomplete: rows that failed a check were set aside; started: it did not, or not yet."
     )
     as_of: datetime | None = column("What the publish shows is what was known before this instant.", unit="UTC")
     started_at: datetime = column("By the machine's clock.", unit="UTC")
     finished_at: datetime | None = column("By the machine's clock. NULL: not finished.", unit="UTC")
-    message: str | None = column("Why it was skipped or failed, or what an audit warned of.")
+    message: str | None = column(
+        "Why it was skipped or failed, or what an audit warned of; of one that did not end, its last stage."
+    )
     delivered: int = column("Rows delivered to this run's landing.")
     accepted: int = column("Of them new.")
     duplicate: int = column("Of them already in the lake.")

@@ -75,7 +75,7 @@ def test_a_sound_home_is_well_and_keeps_no_trace(published: SmallHome, capsys: p
     assert published.contents() == before
     assert list(lines_of(published)) == [
         "home", "doors", SECOND_HOMES, "params", "lake", "lock", "inbox", "leftovers", "disk", "current", "evidence",
-        "clock", "prefect home", "prefect server", "versions",
+        "last night", "clock", "prefect home", "prefect server", "versions",
     ]  # fmt: skip
 
 

@@ -76,11 +76,11 @@ class Home:
             return land_paths(start_run(self.settings, "land"), inbox_deliveries(self.settings.inbox))
 
     def nightly(
-        self, as_of: datetime | None = None, *, full: bool = False, stage: Callable[..., Any] | None = None
+        self, as_of: datetime | None = None, *, full: bool = False, call: Callable[..., Any] | None = None
     ) -> NightlyResult:
         """What `slowwave nightly [--as-of] [--full]` does, without Prefect."""
         with writer_lock(self.settings, "nightly"):
-            run = start_run(self.settings, "nightly", **({} if stage is None else {"stage": stage}))
+            run = start_run(self.settings, "nightly", **({} if call is None else {"call": call}))
             return nightly(run, as_of=as_of, full=full)
 
     def as_of(self, as_of: datetime) -> Path:

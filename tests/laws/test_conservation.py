@@ -128,7 +128,7 @@ def test_a_file_that_changed_while_it_was_landed_stays(home):
             path.write_bytes(LINES[0] + b"\n" + LINES[1] + b"\n")
         return result
 
-    home.nightly(START, stage=grow)
+    home.nightly(START, call=grow)
     home.nightly(START)
     assert [counts(file) for file in accounted(home)] == [(1, 1, 0, 0), (2, 1, 1, 0)]
 

@@ -243,7 +243,7 @@ class Machine(RuleBasedStateMachine):
         before = self.home.current if self.published_at else None
         landed = after or stage != "land"
         with contextlib.suppress(OSError):
-            self.home.nightly(as_of, stage=failing)
+            self.home.nightly(as_of, call=failing)
         if landed:
             self._account_for_inbox()
         current = current_run(self.home.settings)

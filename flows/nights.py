@@ -1,0 +1,102 @@
+"""Runs that did not end, told from the ledger: the lock says which one is being made right now.
+
+DuckDB reads the ledger: who asks how things are does not wait for Polars to load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from slowwave.flows.lake_files import files_by_day
+from slowwave.flows.lock import running_run
+from slowwave.flows.query_connection import no_globs
+from slowwave.flows.settings import Settings
+
+Record = dict[str, Any]
+
+_ENDED_WELL = ("published", "published_incomplete", "skipped")
+# hive_partitioning: else the folder day=… of a file would stand for a column `day` in it. Of a run that a killed
+# compaction has left in two files, how it ended counts.
+_LEDGER = """
+SELECT DISTINCT ON (run_id) *
+FROM read_parquet($files, hive_partitioning = false, union_by_name = true)
+ORDER BY run_id, status = 'started'
+"""
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A run that has begun and not ended: killed, or stopped by a power cut."""
+
+    run_id: str
+    kind: str
+    started_at: datetime
+    stage: str  # and since when, in words
+
+    def __str__(self) -> str:
+        at = f": it had come to {self.stage}" if self.stage else ""
+        return f"run {self.run_id}, started {self.started_at:%Y-%m-%d %H:%M:%S}Z, did not end{at}"
+
+
+def ledger(lake: Path) -> list[Record]:
+    """The rows of `runs`, by run_id. Raises duckdb.Error when a file cannot be read."""
+    import duckdb
+
+    files = [file.path for of_day in files_by_day(lake, "runs").values() for file in of_day]
+    if not files:
+        return []
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute(_LEDGER, {"files": no_globs(files)})
+        names = [column[0] for column in connection.description or []]
+        return [dict(zip(names, row, strict=True)) for row in connection.fetchall()]
+
+
+def running(settings: Settings, rows: Sequence[Record]) -> Record | None:
+    """The run that is being made right now, if it has begun."""
+    run_id = running_run(settings)
+    return next((row for row in rows if row["run_id"] == run_id and row["status"] == "started"), None)
+
+
+def stopped_night(settings: Settings, rows: Sequence[Record]) -> Stopped | None:
+    """The last night, if it did not end and none has ended well since."""
+    now = running(settings, rows)
+    nights = sorted((row for row in rows if row["kind"] == "nightly" and row is not now), key=_order)
+    for row in reversed(nights):
+        if row["status"] in _ENDED_WELL:
+            return None
+        if row["status"] == "started":
+            return _stopped(row)
+    return None
+
+
+def stopped_others(settings: Settings, rows: Sequence[Record]) -> list[Stopped]:
+    """Landings and backfills that did not end, since when neither one like it nor a night has."""
+    now = running(settings, rows)
+    found: list[Stopped] = []
+    for row in sorted(rows, key=_order, reverse=True):
+        if row["kind"] == "nightly" and row["status"] in _ENDED_WELL:
+            break
+        if row["kind"] not in {"land", "backfill"} or row is now:
+            continue
+        ended = any(
+            other["kind"] == row["kind"] and _has_ended(other) and _order(other) > _order(row) for other in rows
+        )
+        if row["status"] == "started" and not ended:
+            found.append(_stopped(row))
+    return found
+
+
+def _has_ended(row: Record) -> bool:
+    return row["status"] not in {"started", "failed"}
+
+
+def _order(row: Record) -> tuple[datetime, str]:
+    return row["started_at"], row["run_id"]
+
+
+def _stopped(row: Record) -> Stopped:
+    return Stopped(row["run_id"], row["kind"], row["started_at"], row["message"] or "")

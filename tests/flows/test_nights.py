@@ -1,0 +1,200 @@
+"""A night that stops half-way is seen: in the ledger, by `status` and `doctor`, until one ends well."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from small_home import SmallHome, interaction, memory
+
+from slowwave.flows import doctor
+from slowwave.flows.check_lines import CheckLine
+from slowwave.flows.inbox import Delivery
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import land_paths, start_run
+from slowwave.flows.nights import ledger, stopped_night
+from slowwave.flows.run_ids import utc_now
+from slowwave.flows.status import Clock, status_lines
+
+# A night, landing or backfill of a home, which at the stage that is named is killed, or says so and waits for ever.
+_DRIVE = """
+import os, signal, sys, time
+from datetime import date
+from pathlib import Path
+from slowwave.flows.inbox import inbox_deliveries
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import backfill, land_paths, nightly, start_run
+from slowwave.flows.settings import Settings
+
+settings, kind, stage, end = Settings(Path(sys.argv[1])), *sys.argv[2:]
+
+def call(name, function, *arguments):
+    if name.startswith(stage):
+        if end == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        print("there", flush=True)
+        time.sleep(600)
+    return function(*arguments)
+
+with writer_lock(settings, kind):
+    run = start_run(settings, kind, call=call)
+    if kind == "nightly":
+        nightly(run)
+    elif kind == "backfill":
+        backfill(run, date(2026, 3, 1), date(2026, 3, 31))
+    else:
+        from slowwave.flows import nightly as module
+        module.land = lambda run, deliveries: call("land", lambda: None)
+        land_paths(run, inbox_deliveries(settings.inbox))
+"""
+
+
+def drive(home: SmallHome, kind: str, stage: str, end: str = "kill") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", _DRIVE, str(home.folder), kind, stage, end], stdout=subprocess.PIPE, text=True
+    )
+
+
+def killed(home: SmallHome, kind: str, stage: str) -> None:
+    process = drive(home, kind, stage)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> SmallHome:
+    """Published, and with something new in the inbox."""
+    made = SmallHome(tmp_path / "home")
+    made.land(memory("m1"), interaction("i1"))
+    made.nightly()
+    made.settings.inbox.mkdir()
+    drop(made)
+    return made
+
+
+def drop(home: SmallHome) -> None:
+    (home.settings.inbox / "new.jsonl").write_text(
+        '{"prompt": "New?", "created_at": "2026-03-05", "project": "shop"}\n'
+    )
+
+
+def status(home: SmallHome) -> dict[str, CheckLine]:
+    return {line.name: line for line in status_lines(home.settings, Clock(utc_now(), 26.0, 50.0))}
+
+
+def examined(home: SmallHome) -> CheckLine:
+    return {line.name: line for line in doctor.doctor_lines(home.settings)}["last night"]
+
+
+@pytest.mark.parametrize("stage", ["land", "plan", "replay 2026-03-05", "publish", "swap"])
+def test_a_killed_night_is_an_error_until_one_ends_well(home: SmallHome, stage: str) -> None:
+    before = home.settings.current.readlink()
+    killed(home, "nightly", stage)
+    assert home.settings.current.readlink() == before
+    night = status(home)["last night"]
+    assert (night.state, night.facts["status"], night.facts["finished_at"]) == ("error", "started", None)
+    assert f"did not end: it had come to {stage}, since 20" in night.says
+    assert (examined(home).state, stage in examined(home).says) == ("error", True)
+
+    runs, aside = home.settings.serving / "runs", home.settings.serving / "aside"
+    runs.rename(aside)
+    runs.write_text("in the way")
+    with pytest.raises(OSError, match="runs"):
+        home.nightly()
+    assert status(home)["last night"].state == "error"
+    runs.unlink()
+    aside.rename(runs)
+
+    assert home.nightly().status == "published"
+    assert (status(home)["last night"].state, examined(home).state) == ("ok", "ok")
+    told = [row["status"] for row in ledger(home.folder / "lake") if row["kind"] == "nightly"]
+    assert told == ["published", "started", "failed", "published"]
+
+
+def test_a_night_killed_after_its_swap_has_published(home: SmallHome) -> None:
+    killed(home, "nightly", "prune")
+    assert status(home)["last night"].facts["status"] == "published"
+
+
+def test_the_published_ledger_holds_a_run_once(home: SmallHome) -> None:
+    killed(home, "nightly", "publish")
+    home.nightly()
+    done = home.run("sql", "SELECT status, count(*) AS n FROM runs WHERE kind = 'nightly' GROUP BY ALL ORDER BY ALL")
+    assert [line.split() for line in done.stdout.splitlines()[-3:]] == [
+        ["published", "2"],
+        ["started", "1"],
+        ["2", "rows"],
+    ]
+
+
+def test_a_running_night_is_no_error(home: SmallHome) -> None:
+    killed(home, "nightly", "publish")
+    home.nightly()
+    drop(home, "Newer?")
+    process = drive(home, "nightly", "publish", "wait")
+    try:
+        assert process.stdout
+        assert process.stdout.readline() == "there\n"
+        night = status(home)["last night"]
+        assert (night.state, "; one is running since 20" in night.says) == ("ok", True)
+        assert examined(home).says.startswith("nightly is running since 20")
+    finally:
+        process.kill()
+        process.communicate()
+    assert status(home)["last night"].state == "error"
+
+
+def test_a_killed_night_stays_one_while_something_else_runs(home: SmallHome) -> None:
+    killed(home, "nightly", "publish")
+    process = drive(home, "land", "land", "wait")
+    try:
+        drop(home)
+        assert process.stdout
+        process.stdout.readline()
+        assert status(home)["last night"].state == "error"
+        assert "stopped runs" not in status(home)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("kind", ["land", "backfill"])
+def test_what_else_stops_half_way_is_warned_of(home: SmallHome, kind: str) -> None:
+    killed(home, kind, "land" if kind == "land" else "plan")
+    assert stopped_night(home.settings, ledger(home.folder / "lake")) is None
+    line = status(home)["stopped runs"]
+    assert (line.state, line.says.startswith(f"{kind}: run 20")) == ("warn", True)
+    home.nightly()
+    assert "stopped runs" not in status(home)
+
+
+def test_nothing_to_land_leaves_no_run(home: SmallHome) -> None:
+    before = len(ledger(home.folder / "lake"))
+    (home.settings.inbox / "new.jsonl").unlink()
+    missing = Delivery("gone.jsonl", home.folder / "gone.jsonl")
+    with writer_lock(home.settings, "land"):
+        land_paths(start_run(home.settings, "land"), [])
+        assert land_paths(start_run(home.settings, "land"), [missing]).unreadable
+    assert len(ledger(home.folder / "lake")) == before
+
+
+def test_a_landing_that_fails_says_why(home: SmallHome) -> None:
+    (home.folder / "lake" / "interactions" / "day=2026-03-05").write_text("in the way")
+    with pytest.raises(OSError, match="2026-03-05"), writer_lock(home.settings, "land"):
+        land_paths(start_run(home.settings, "land"), [Delivery("new.jsonl", home.settings.inbox / "new.jsonl")])
+    last = ledger(home.folder / "lake")[-1]
+    assert (last["kind"], last["status"], "2026-03-05" in last["message"]) == ("land", "failed", True)
+
+
+def test_the_thresholds_of_status_do_not_hide_it(home: SmallHome) -> None:
+    killed(home, "nightly", "plan")
+    lines = status_lines(home.settings, Clock(utc_now() + timedelta(days=400), 1e6, 1e6))
+    assert next(line.state for line in lines if line.name == "last night") == "error"
+    assert isinstance(ledger(home.folder / "lake")[-1]["started_at"], datetime)
+    assert os.path.exists(home.settings.current)  # noqa: PTH110
