@@ -133,8 +133,7 @@ def _published(
     aside = set_aside_from(plan)
     serving.replace(_stamped_tables(run, plan, {**health, **curated, SetAside: aside}))
     run.progress("publish", 3, 4)
-    is_complete = aside.filter(pl.col("check") != LEFT_OUT).is_empty()
-    published = "published" if is_complete else "published_incomplete"
+    published = "published_incomplete" if _set_aside_said(aside) else "published"
     row = run.ledger_row(
         published if run.kind == "nightly" else "built",
         as_of=plan.log.as_of,
@@ -148,8 +147,9 @@ def _published(
     serving.replace({**ledger, Runs: pl.concat([others, one_row(Runs, row).lazy()])})
     with stage_cost("audits"):
         findings = serving.audit()
-    if findings:
-        row["message"] = "\n".join(map(str, findings))
+    told = [*_set_aside_said(aside), *map(str, findings)]
+    if told:
+        row["message"] = "\n".join(told)
         said = {"message": row["message"], "run_id": run.run_id}
         serving.connection.execute("UPDATE runs SET message = $message WHERE run_id = $run_id", said)
         serving.replace({Runs: pl.concat([others, one_row(Runs, row).lazy()])})
@@ -163,6 +163,16 @@ def set_aside_from(plan: Plan) -> pl.DataFrame:
     seen = pl.all_horizontal((pl.col("happened_at", "recorded_at") < plan.log.as_of).fill_null(value=True))
     rows = [plan.log.set_aside(of).filter(seen).with_columns(table=pl.lit(of.name)) for of in LANDED]
     return pl.concat(rows).select(computed_schema(SetAside).names())
+
+
+def _set_aside_said(aside: pl.DataFrame) -> list[str]:
+    """What is said of the rows that fail a check; nothing where none does."""
+    failed = aside.filter(pl.col("check") != LEFT_OUT).sort("table", "key", "row_hash", "check")
+    if failed.is_empty():
+        return []
+    count, first = failed["row_hash"].n_unique(), failed.row(0, named=True)
+    rows = f"{count} row{'s' * (count != 1)}, such as {first['table']}:{first['key']}: {first['reason']}"
+    return [f"set aside, counted nowhere: {rows} (see the table set_aside)"]
 
 
 def _stamped(run: Run, plan: Plan, rows: pl.LazyFrame) -> pl.LazyFrame:

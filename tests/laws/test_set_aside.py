@@ -95,7 +95,11 @@ def test_every_check_sets_its_rows_aside_and_nothing_else_changes(begun):
     assert found >= expected.keys()
     assert {(table, row_hash) for table, row_hash, _ in found} == {(table, row) for table, row, _ in expected}
     assert counted(begun) == before
-    assert begun.ledger()[-1]["status"] == "published_incomplete"
+    entry = begun.ledger()[-1]
+    assert entry["status"] == "published_incomplete"
+    assert entry["message"].startswith(
+        f"set aside, counted nowhere: {len({row for _, row, _ in expected})} rows, such as "
+    )
 
 
 def test_of_several_versions_the_one_at_fault_is_set_aside_before_a_winner_is_chosen(begun):
