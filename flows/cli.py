@@ -61,6 +61,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "why": (
         "slowwave why MEMORY_ID",
         "slowwave why MEMORY_ID --format json",
+        "slowwave why memory:MEMORY_ID",
     ),
     "schema": (
         "slowwave schema",
@@ -271,7 +272,7 @@ def sql(
 
 @command(EXAMPLES["why"])
 def why(
-    id: Annotated[str, typer.Argument(help="Of a memory, observation, interaction, strategy, error or outcome.")],  # noqa: A002 - the argument's name in the help
+    id: Annotated[str, typer.Argument(help="Of a memory, observation, interaction, strategy … or KIND:ID.")],  # noqa: A002 - the argument's name in the help
     output: Annotated[TextFormat, typer.Option("--format", help="json lists every interaction of every count.")] = (
         TextFormat.text
     ),

@@ -6,9 +6,12 @@ it was made from. DuckDB reads them all: loading Polars as well would take longe
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +23,21 @@ from slowwave.flows.lake_sql import with_lake_rows
 from slowwave.flows.query_connection import DuckDBConfig, error_lines, no_globs, published_file
 from slowwave.flows.query_output import json_bytes
 from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import shortened
-from slowwave.flows.why_learning import learned_about, learned_text
+from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.why_learning import (
+    error_about,
+    learned_text,
+    outcome_about,
+    strategies_named,
+    strategy_about,
+)
 from slowwave.flows.why_observations import observation_about, observation_text
 from slowwave.flows.why_text import interaction_text, memory_text
 
 Record = dict[str, Any]
 
 _SHOWN_NEAR = 3
+_SHOWN_THING = 200
 _CHANGED_FIELDS = (
     "memory_type",
     "project",
@@ -105,6 +115,8 @@ WHERE interaction_id = $id
 ORDER BY memory_id
 """
 
+_IS_PROJECT = "SELECT project FROM project_health WHERE project = $id"
+
 _PLANNED = "SELECT rule, reason, is_shadow FROM forgetting_plan WHERE memory_id = $id"
 
 _OUTCOMES_OF = """
@@ -122,7 +134,8 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
 
     Given an interaction's id, prints the memories that were injected into it, echoed by it or used in it; given that of
     a strategy (or one of its wordings), an error or an outcome, the attempts behind it; of an observation, what it
-    stands on.
+    stands on. Where an id names several things, that which comes first in `Publish.looks` is shown and the others are
+    named, on standard error and as `also`: `KIND:ID` chooses.
 
     Raises UserError when nothing is published, or nothing that is published has this id, or when the lake was written
     by a newer version.
@@ -137,19 +150,23 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
         with closing(duckdb.connect(serving, read_only=True, config=config)) as connection:
             connection.execute("SET TimeZone = 'UTC'")
             publish = Publish(connection, Path(settings.lake), serving.stem)
-            found = publish.memory(id) or publish.interaction(id) or learned_about(publish.records, id)
-            found = found or observation_about(publish.records, id)
-            if found is None:
-                raise UserError(publish.unknown(id))
+            found = publish.named(id)
     except duckdb.Error as error:
         raise UserError(error_lines(error)) from error
     if found.get("problem"):
         sys.stderr.write(f"slowwave: {found['problem']}\n")
+    if found["also"]:
+        others = " or ".join(f"`slowwave why {_as_argument(other)}`" for other in found["also"])
+        sys.stderr.write(f"slowwave: this id names something else too: {others}\n")
     if output == "json":
         sys.stdout.buffer.write(json_bytes(found) + b"\n")
     else:
         sys.stdout.write(_text(found, limit))
     sys.stdout.flush()
+
+
+def _as_argument(thing: str) -> str:
+    return terminal_safe(shortened(shlex.quote(thing), _SHOWN_THING))
 
 
 def _text(found: Record, limit: int) -> str:
@@ -177,6 +194,36 @@ class Publish:
         self._lake = lake
         self._run_id = run_id
         ((self._as_of,),) = self._rows("SELECT as_of FROM runs WHERE run_id = $run_id", run_id=run_id)
+
+    def looks(self) -> dict[str, Callable[[str], Record | None]]:
+        """How each kind of thing is looked up; what an id names alone is shown in this order."""
+        return {
+            "memory": self.memory,
+            "interaction": self.interaction,
+            "strategy": partial(strategy_about, self.records),
+            "error": partial(error_about, self.records),
+            "outcome": partial(outcome_about, self.records),
+            "observation": partial(observation_about, self.records),
+        }
+
+    def named(self, given: str) -> Record:
+        """What an id or `KIND:ID` names, with `also`: the other things it names, each as the `KIND:ID` that chooses it.
+
+        Raises UserError when it names nothing.
+        """
+        kind, _, rest = given.partition(":")
+        looks = self.looks()
+        things = [(name, given, look(given)) for name, look in looks.items()]
+        if kind in looks and rest:
+            things.insert(0, (kind, rest, looks[kind](rest)))
+        found = [(f"{name}:{id_}", thing) for name, id_, thing in things if thing is not None]
+        if not found:
+            raise UserError(self.unknown(rest if kind in looks and rest else given))
+        also = [name for name, _ in found[1:]]
+        shown = found[0][1]
+        if "wordings" in shown:
+            also += [f"strategy:{id_}" for id_ in strategies_named(self.records, found[0][0].partition(":")[2])[1:]]
+        return {**shown, "also": also}
 
     def memory(self, memory_id: str) -> Record | None:
         """The memory as published, its counts, the interactions behind each (newest first), and its changes.
@@ -251,7 +298,9 @@ class Publish:
             else "`slowwave sql most_referenced` and `strategies` list some"
         )
         if self._rows(_REVIEWED, id=given):
-            hint = f"it is an item of review: `slowwave review show {shortened(given, 200)}`"
+            hint = f"it is an item of review: `slowwave review show {_as_argument(given)}`"
+        if self._rows(_IS_PROJECT, id=given):
+            hint = f"it is a project: `slowwave sql memories_of_project --param {_as_argument(f'project={given}')}`"
         kinds = "memory, observation, interaction, strategy, error or outcome"
         return f"no {kinds} {shortened(given, 200)!r} is known as of {self._as_of}Z: {hint}"
 

@@ -15,7 +15,12 @@ _CELL = ("project", "agent", "task_type", "strategy_id")
 _SHOWN = 400
 _SHOWN_NAME = 120
 
-_STRATEGY_ID = "SELECT DISTINCT strategy_id FROM strategy_variants WHERE strategy_id = $id OR strategy = $id"
+_STRATEGY_IDS = """
+SELECT DISTINCT strategy_id
+FROM strategy_variants
+WHERE strategy_id = $id OR strategy = $id
+ORDER BY strategy_id <> $id, strategy_id
+"""
 
 _WORDINGS = """
 SELECT project, strategy, reason
@@ -60,18 +65,30 @@ ORDER BY project
 """
 
 
-def learned_about(records: Records, given: str) -> Record | None:
-    """What is known of a strategy (by id or wording), an error or an outcome; None: it is none of them.
+def strategies_named(records: Records, given: str) -> list[str]:
+    """Ids of the strategies with this id or wording, that with the id first."""
+    return [row["strategy_id"] for row in records(_STRATEGY_IDS, id=given)]
 
-    A strategy's `uses` hold the row of each project, agent and kind of task with exactly its `attempts` outcomes, its
-    anti-patterns, and apart from them the outcomes that were not learned from.
+
+def strategy_about(records: Records, given: str) -> Record | None:
+    """What is known of a strategy (by id or wording, the first of `strategies_named`); None: it is none.
+
+    `uses` hold the row of each project, agent and kind of task with exactly its `attempts` outcomes, its anti-patterns,
+    and apart from them the outcomes that were not learned from.
     """
-    for row in records(_STRATEGY_ID, id=given):
-        return _strategy(records, row["strategy_id"])
+    found = strategies_named(records, given)
+    return _strategy(records, found[0]) if found else None
+
+
+def error_about(records: Records, given: str) -> Record | None:
+    """What is known of an error and the outcomes that ended with it; None: there is none with this id."""
     errors = records(_ERRORS, id=given)
-    if errors:
-        outcomes = records(_OUTCOMES.format(column="error_id"), id=given)
-        return {"error_id": given, "errors": errors, "outcomes": outcomes}
+    outcomes = records(_OUTCOMES.format(column="error_id"), id=given) if errors else []
+    return {"error_id": given, "errors": errors, "outcomes": outcomes} if errors else None
+
+
+def outcome_about(records: Records, given: str) -> Record | None:
+    """What is known of an outcome, and as what it counts; None: there is none with this id."""
     outcomes = records(_OUTCOMES.format(column="outcome_id"), id=given)
     return {"outcome_id": given, "outcome": outcomes[0]} if outcomes else None
 

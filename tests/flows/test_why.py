@@ -333,3 +333,48 @@ def test_the_winning_change_is_the_one_that_was_published(why, home):
                 stated |= {name: new for name, (_, new) in change["changed"].items()}
         assert (stated["project"], stated["status"]) == (project, status)
         assert stated.keys() <= set(Memories.state)
+
+
+@pytest.fixture(scope="module")
+def shared_names(tmp_path_factory) -> SmallHome:
+    """One name for a memory, an interaction, an outcome, a project and a strategy; an id like a choice."""
+    made = SmallHome(tmp_path_factory.mktemp("names") / "home")
+    told = {"strategy": "same", "success": True, "created_at": "2026-03-02T10:00:00Z", "project": "same"}
+    made.land(
+        memory("same", project="same"),
+        memory("outcome:same", project="same"),
+        interaction("same", project="same", memories_used=["same"]),
+        {"outcome_id": "same", **told},
+        {"outcome_id": "alone", **told, "project": "alone"},
+        memory("of it", project="it's; alone"),
+    )
+    made.nightly()
+    return made
+
+
+def test_an_id_that_names_several_things_says_so_and_each_can_be_chosen(shared_names, capfd, monkeypatch):
+    ask = asking(shared_names.folder, capfd, monkeypatch)
+    said = ask("same")
+    assert said.found["memory_id"] == "same"
+    assert said.found["also"][:1] == ["interaction:same"]
+    assert said.found["also"][1:] == ["strategy:same", "outcome:same"]
+    assert "slowwave: this id names something else too: `slowwave why interaction:same` or " in said.err
+    assert "something else too" in ask("same", output="text").err
+    for kind, key in (("memory", "counts"), ("interaction", "injected"), ("strategy", "uses"), ("outcome", "outcome")):
+        assert key in ask(f"{kind}:same").found, kind
+    assert (ask("alone").found["also"], ask("alone").err) == ([], "")
+
+
+def test_an_id_that_looks_like_a_choice_can_be_chosen_too(shared_names, capfd, monkeypatch):
+    ask = asking(shared_names.folder, capfd, monkeypatch)
+    chosen = ask("outcome:same")
+    assert (chosen.found["outcome_id"], chosen.found["also"]) == ("same", ["memory:outcome:same"])
+    assert ask("memory:outcome:same").found["memory_id"] == "outcome:same"
+    unknown = ask("error:same")
+    assert (unknown.code, unknown.out) == (1, "")
+
+
+def test_a_project_is_said_to_be_one(shared_names, capfd, monkeypatch):
+    said = asking(shared_names.folder, capfd, monkeypatch)("it's; alone")
+    assert said.code == 1
+    assert "it is a project: `slowwave sql memories_of_project --param 'project=it" in said.err
