@@ -33,6 +33,7 @@ from slowwave.flows.inbox import inbox_deliveries
 from slowwave.flows.lake import Lake, microseconds
 from slowwave.flows.lock import holder, writer_lock
 from slowwave.flows.nights import ledger, running, stopped_night
+from slowwave.flows.notify import notify_settings
 from slowwave.flows.published import current_run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import LAKE_FORMAT, Settings
@@ -75,6 +76,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         tried("doors", lambda: _doors(settings)),
         tried("other homes", lambda: _other_homes(settings)),
         tried("params", lambda: _params(settings)),
+        tried("notify", lambda: _notify(settings)),
     ]
     if not lake.root.is_relative_to(settings.home):
         lines.append(tried("lake folder", lambda: _folder("lake folder", lake.root, "SLOWWAVE_LAKE")))
@@ -166,6 +168,15 @@ def _params(settings: Settings) -> CheckLine:
     settings.params()
     there = settings.params_file.exists()
     return CheckLine("params", "ok", f"{settings.params_file} can be used" if there else "all at their defaults")
+
+
+def _notify(settings: Settings) -> CheckLine:
+    whom = notify_settings(settings)
+    if whom is None:
+        return CheckLine("notify", "ok", "nobody is told of a bad night: [notify] in settings.toml names a command")
+    if shutil.which(whom.command[0]) is None:
+        return CheckLine("notify", "error", f"{whom.command[0]} cannot be run", f"mend {settings.settings_file}")
+    return CheckLine("notify", "ok", f"{whom.command[0]} is told of a bad night")
 
 
 def _lake(lake: Lake) -> CheckLine:
@@ -275,6 +286,8 @@ def _current(settings: Settings, lake: Lake | None) -> CheckLine:
             # A file that was cut opens all the same.
             size = connection.execute("SELECT sum(total_blocks * block_size) FROM pragma_database_size()").fetchall()
     except duckdb.Error as error:
+        if "enough bytes" in str(error):
+            return CheckLine("current", "error", f"{current.name} is cut short", _PUBLISH_ANEW)
         return CheckLine("current", "error", f"{current.name} cannot be opened: {error}", _PUBLISH_ANEW)
     if current.stat().st_size < size[0][0]:
         return CheckLine("current", "error", f"{current.name} is cut short", _PUBLISH_ANEW)

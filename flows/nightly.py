@@ -23,6 +23,7 @@ from slowwave.flows.lake_misfits import explained
 from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed
 from slowwave.flows.plan import DayPlan, LogAsOf, Plan
 from slowwave.flows.published import current_run, run_path
+from slowwave.flows.room import room_to_land, room_to_publish
 from slowwave.flows.run import Progress, Run, no_progress, start_run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.serving import Finding, is_readable, swap_in
@@ -75,6 +76,7 @@ class NightlyResult:
 
 def land(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
     """Land deliveries and compact the days they touched."""
+    room_to_land(run.lake.root, deliveries)
     landing = Landing(run.lake, run.run_id, progress=run.progress, longest_row=run.settings.longest_row, **options)
     run.landed = landing.report
     landing.land(deliveries)
@@ -150,6 +152,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
             skip = "" if full else _nothing_new(run, plan, explicit=explicit)
             if skip:
                 return _skipped(run, plan, skip, asked)
+            room_to_publish(run.settings, plan)
             # loads what computes, which a run with nothing new does not need
             from slowwave.flows.publish import publish
 

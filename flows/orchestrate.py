@@ -27,6 +27,7 @@ from slowwave.flows.inbox import inbox_deliveries, passed_over
 from slowwave.flows.land import LandingReport
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import NightlyResult, parse_as_of
+from slowwave.flows.notify import notify
 from slowwave.flows.prefect_server import configure
 from slowwave.flows.report import reported
 from slowwave.flows.run import Progress, Run, RunKind, no_progress, start_run
@@ -167,7 +168,19 @@ def _run(home: str, kind: RunKind) -> Iterator[tuple[Run, _Reporter]]:
             reporter.set(100.0, "done")
     except (UserError, OSError) as error:
         reporter.summary(f"failed: {str(error).splitlines()[0]}", [("why", line) for line in str(error).splitlines()])
+        _tell(settings, kind, "failed", str(error))
         raise
+    except Exception as error:
+        _tell(settings, kind, "failed", f"{type(error).__name__}: {error}")
+        raise
+
+
+def _tell(settings: Settings, kind: RunKind, status: str, message: str, **known: Any) -> None:  # noqa: ANN401 - JSON
+    """Tell of a scheduled night that failed or left rows out; a command tells of its own."""
+    if kind == "nightly" and deployment.id is not None:
+        fault = notify(settings, status, message, **known)
+        if fault:
+            _say(kind, fault)
 
 
 # ------------------------------------------------------------------------------------------------------------- flows
@@ -200,6 +213,8 @@ def nightly(home: str = "", as_of: str | None = None, full: bool = False) -> Nig
         result = plain.nightly(run, as_of=parse_as_of(as_of) if as_of else None, full=full)
         result = replace(result, report=run.stage("report", reported, run.settings))
         reporter.summary(result_title(result), result_lines(run.settings, result))
+        if result.is_incomplete:
+            _tell(run.settings, "nightly", result.status, result_title(result), run_id=result.run_id)
         return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from slowwave.flows.land import Landing
 from slowwave.flows.landing_report import MAX_REFUSED, LandingReport
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import NightlyResult, land_paths, parse_as_of, retry_quarantine, skipped_night
+from slowwave.flows.notify import notify
 from slowwave.flows.plan import LogAsOf, Plan
 from slowwave.flows.prefect_server import prefect_api
 from slowwave.flows.report import reported
@@ -41,7 +43,7 @@ from slowwave.flows.screen import (
     this_command,
 )
 from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import counted
+from slowwave.flows.terminal import counted, terminal_safe
 from slowwave.transforms.evidence_tables import DayInputs
 from slowwave.transforms.landing import Kind
 
@@ -168,6 +170,36 @@ def run_nightly(
     or more than `max_refused` of the rows were.
     """
     moment = as_of and _time("--as-of", as_of).isoformat()
+    with _told_if_it_fails(settings):
+        _nightly(settings, moment, full, max_refused, leave_out, leave_in)
+
+
+@contextmanager
+def _told_if_it_fails(settings: Settings) -> Iterator[None]:
+    """Run the notify command of the settings when a night ends with an error, whatever kept it from being made."""
+    try:
+        yield
+    except typer.Exit:
+        raise
+    except Exception as error:
+        _tell(settings, "failed", str(error))
+        raise
+
+
+def _tell(settings: Settings, status: str, message: str, **known: Any) -> None:  # noqa: ANN401 - JSON
+    fault = notify(settings, status, message, **known)
+    if fault:
+        sys.stderr.write(f"slowwave: {terminal_safe(fault)}\n")
+
+
+def _nightly(
+    settings: Settings,
+    moment: str | None,
+    full: bool,
+    max_refused: float,
+    leave_out: Sequence[str],
+    leave_in: Sequence[str],
+) -> None:
     if leave_out or leave_in:
         _decide_rows(settings, leave_out, leave_in)
     if moment is None and not full and _skipped(settings):
@@ -177,6 +209,8 @@ def run_nightly(
         result: NightlyResult = flows.nightly(home=str(settings.home), as_of=moment, full=full)
         screen.close()
         print_lines(result_title(result), result_lines(settings, result), next_commands(result))
+    if result.is_incomplete:
+        _tell(settings, result.status, result_title(result), run_id=result.run_id)
     _exit_if_refused(result.landed, max_refused, screen)
     if result.is_incomplete:
         raise typer.Exit(1)

@@ -1,0 +1,66 @@
+"""Whether a disk has room for what a run is about to write: refused before, it leaves nothing half-done."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.file_system import nearest_folder
+from slowwave.flows.inbox import Delivery
+from slowwave.flows.plan import Plan
+from slowwave.flows.published import current_run
+from slowwave.flows.settings import Settings
+from slowwave.transforms.landed_tables import LANDED, Interactions
+
+# What is written aside stands beside what it replaces for a moment, and sizes are estimates.
+_SAFETY = 2
+
+
+def require_room(doing: str, wanted: Mapping[Path, int]) -> None:
+    """Raises UserError when a disk has less free than twice what is to be written, by folder in bytes."""
+    of_disk: dict[int, tuple[Path, int]] = {}
+    for path, size in wanted.items():
+        folder = nearest_folder(path)
+        disk = folder.stat().st_dev
+        of_disk[disk] = folder, of_disk.get(disk, (folder, 0))[1] + _SAFETY * size
+    for folder, needed in of_disk.values():
+        free = shutil.disk_usage(folder).free
+        if free < needed:
+            message = (
+                f"{doing} needs about {_megabytes(needed)} free on the disk of {folder}, and {_megabytes(free)} are: "
+                "free some, for example by `slowwave prune --keep 1` (nothing was changed)"
+            )
+            raise UserError(message)
+
+
+def room_to_land(lake: Path, deliveries: Iterable[Delivery]) -> None:
+    """Raises UserError when the disk of the lake has no room for twice the files that are to be landed."""
+    require_room("landing", {lake: sum(_size(delivery.path) for delivery in deliveries if delivery.path)})
+
+
+def room_to_publish(settings: Settings, plan: Plan) -> None:
+    """Raises UserError when a disk has no room for twice the next serving file and the evidence of the days to build.
+
+    By the sizes at hand: the file will be as large as the one before, or as what has landed; a day's evidence as its
+    interactions.
+    """
+    current = current_run(settings)
+    landed = plan.log.files(Interactions)
+    evidence = sum(_size(file.path) for day in plan.to_build for file in landed.get(day.day, []))
+    files = (file for table in LANDED for of_day in plan.log.files(table).values() for file in of_day)
+    serving = _size(current) if current else sum(_size(file.path) for file in files)
+    require_room("publishing", {Path(settings.lake): evidence, settings.serving: serving})
+
+
+def _size(path: Path) -> int:
+    """Size of a regular file; of what is gone or none, 0."""
+    try:
+        return path.stat().st_size if not path.is_fifo() else 0
+    except OSError:
+        return 0
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
