@@ -18,6 +18,7 @@ import typer.main
 from slowwave.data.sample import write_sample
 from slowwave.flows import cli
 from slowwave.flows.lock import writer_lock
+from slowwave.flows.notify import notify_settings
 from slowwave.flows.nightly import nightly, parse_as_of, start_run
 from slowwave.flows.settings import Settings
 from slowwave.transforms.params import Params
@@ -121,8 +122,15 @@ def test_the_readme_paths_exist() -> None:
 def test_the_readme_params_are_params() -> None:
     blocks = re.findall(r"```toml\n(.*?)```", README, flags=re.DOTALL)
     assert len(blocks) > 1
-    for block in blocks:
+    params = [block for block in blocks if "[notify]" not in block]
+    for block in params:
         Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
+
+
+def test_the_readme_settings_are_settings(tmp_path: Path) -> None:
+    (block,) = (block for block in re.findall(r"```toml\n(.*?)```", README, flags=re.DOTALL) if "[notify]" in block)
+    Settings(tmp_path).settings_file.write_text(block)
+    assert notify_settings(Settings(tmp_path)) is not None
 
 
 def test_the_producers_example_reaches_the_inbox(tmp_path: Path) -> None:

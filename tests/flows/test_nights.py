@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -77,10 +78,11 @@ def home(tmp_path: Path) -> SmallHome:
     return made
 
 
-def drop(home: SmallHome) -> None:
-    (home.settings.inbox / "new.jsonl").write_text(
-        '{"prompt": "New?", "created_at": "2026-03-05", "project": "shop"}\n'
+def drop(home: SmallHome, asked: str = "New?") -> None:
+    row = interaction(
+        "new", prompt=asked, created_at="2026-03-05T09:00:00Z", recorded_at=f"2026-03-06T0{len(asked)}:00:00Z"
     )
+    (home.settings.inbox / "new.jsonl").write_text(f"{json.dumps(row)}\n")
 
 
 def status(home: SmallHome) -> dict[str, CheckLine]:
