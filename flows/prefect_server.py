@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -106,10 +108,12 @@ def prefect_api(settings: Settings, *, schedules: bool = False) -> Iterator[str]
                 os.pwrite(handle, url.encode(), 0)
             with _environment_url(url):
                 _wait_for(url, process)
-                try:
-                    yield url
-                finally:
-                    _send_what_is_left()
+                with _watched(process) if schedules else nullcontext():
+                    try:
+                        yield url
+                    finally:
+                        if process.poll() is None:
+                            _send_what_is_left()
 
 
 def _configured_url(settings: Settings) -> str | None:
@@ -197,6 +201,32 @@ def _child(settings: Settings, *, schedules: bool) -> Iterator[tuple[subprocess.
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def _watched(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """End the schedules when their server does: without it they would wait for ever, and nobody would know.
+
+    Raises UserError when the server has ended by itself.
+    """
+    is_over = threading.Event()
+
+    def watch() -> None:
+        process.wait()
+        if not is_over.is_set():
+            os.kill(os.getpid(), signal.SIGTERM)  # as a stop is asked for from outside
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        if process.poll() is not None:
+            log = Path(os.environ["PREFECT_HOME"]) / "server.log"
+            message = (
+                f"Prefect's server has ended ({process.returncode}), so no schedule runs: see {log}, start it again"
+            )
+            raise UserError(message)
 
 
 def _listener(port: int) -> socket.socket:

@@ -18,8 +18,8 @@ import typer.main
 from slowwave.data.sample import write_sample
 from slowwave.flows import cli
 from slowwave.flows.lock import writer_lock
-from slowwave.flows.notify import notify_settings
 from slowwave.flows.nightly import nightly, parse_as_of, start_run
+from slowwave.flows.notify import notify_settings
 from slowwave.flows.settings import Settings
 from slowwave.transforms.params import Params
 from slowwave.transforms.serving_tables import SERVING

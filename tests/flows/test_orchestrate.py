@@ -304,6 +304,31 @@ def test_serve_lands_and_publishes_until_it_is_told_to_stop(tmp_path: Path) -> N
         assert connection.sql("SELECT memory_id, echoed_count FROM memory_health").fetchall() == [("m1", 1)]
 
 
+@pytest.mark.slow
+def test_serve_ends_when_its_server_does(tmp_path: Path) -> None:
+    """Else nothing would be landed any more, and nobody would know."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    said = tmp_path / "log"
+    with said.open("w") as log:
+        serve = subprocess.Popen(
+            [sys.executable, "-m", "slowwave.flows.cli", "serve"],
+            env=environment | {"SLOWWAVE_HOME": str(tmp_path / "home")},
+            cwd=tmp_path,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        wait_until(lambda: "runs     http://" in said.read_text(), serve)
+        (server,) = children(serve.pid)
+        os.kill(server, signal.SIGKILL)
+        assert serve.wait(PATIENCE) == 1
+    finally:
+        serve.kill()
+        serve.wait()
+    last = said.read_text().splitlines()[-1]
+    assert last.startswith("slowwave: Prefect's server has ended (-9), so no schedule runs: see ")
+
+
 def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[bytes] | None = None) -> None:
     deadline = time.monotonic() + PATIENCE
     while not is_so():
