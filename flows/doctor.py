@@ -182,12 +182,14 @@ def _notify(settings: Settings) -> CheckLine:
 def _lake(lake: Lake) -> CheckLine:
     if not lake.root.is_dir():
         return CheckLine("lake", "ok", f"nothing landed yet: {_START}")
-    lake.check_format()
-    if not (lake.root / "FORMAT").exists():
+    written = lake.check_format()
+    if written is None:
         return CheckLine("lake", "warn", f"{lake.root} states no format: it is half-made, or no lake", _START)
     if not can_be_written(lake.root):
         todo = "give yourself the right to write it, or run as the user who owns it"
         return CheckLine("lake", "error", f"{lake.root} cannot be written by you", todo)
+    if (written.number, written.since) != (LAKE_FORMAT, LAKE_FORMAT):
+        return CheckLine("lake", "ok", f"format {written.since}; the next night brings it to {LAKE_FORMAT}")
     return CheckLine("lake", "ok", f"format {LAKE_FORMAT}, as this version writes it")
 
 

@@ -148,8 +148,9 @@ def release(target: Held, reason: Reason, kind: Kind = None) -> None:
 def _decide(command: str, target: str, kind: Target | None, reason: str) -> None:
     from slowwave.flows.decisions import decide_hold
     from slowwave.flows.terminal import terminal_safe
+    from slowwave.transforms.blank import says_nothing
 
-    if not reason.strip():
+    if says_nothing(reason):
         message = "say why"
         raise typer.BadParameter(message, param_hint="'--reason'")
     with writing(command) as (run, _):

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.flows.lake_files import LakeFile, check_format, files_by_day, microseconds
+from slowwave.flows.lake_files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
 from slowwave.flows.lake_formats import bring_up_to_date
 from slowwave.flows.store import TEMPORARY, make_durable_folder, write_parquet
 from slowwave.transforms.hashing import digest, rows_digest
@@ -43,9 +43,12 @@ class Lake:
 
     # ---------------------------------------------------------------- format
 
-    def check_format(self) -> None:
-        """Raises UserError when the lake was written by a newer version."""
-        check_format(self.root)
+    def check_format(self) -> LakeFormat | None:
+        """What the lake's `FORMAT` says; None where there is no lake.
+
+        Raises UserError when the lake was written by a newer version.
+        """
+        return check_format(self.root)
 
     def prepare(self) -> None:
         """Make the lake where there is none, or bring it up to date; clear what a killed writer left half-written.

@@ -230,9 +230,10 @@ def _decide(
 ) -> None:
     from slowwave.flows import review as reviewing
     from slowwave.flows.terminal import counted
+    from slowwave.transforms.blank import says_nothing
 
     for name, said in (("--by", by), ("--reason", reason)):
-        if said is not None and not said.strip():
+        if said is not None and says_nothing(said):
             message = "say who" if name == "--by" else "say why, or leave it out"
             raise typer.BadParameter(message, param_hint=f"'{name}'")
     verb = wish.command.removeprefix("review ")

@@ -7,6 +7,7 @@ from functools import reduce
 import polars as pl
 
 from slowwave.transforms.attempt_params import AttemptParams
+from slowwave.transforms.blank import is_blank
 
 _TAKEN_FROM_INTERACTION = ("project", "agent", "session_id")
 _LOOKED_AT = 2_000
@@ -51,7 +52,7 @@ def inferred_task_type(task: pl.Expr, params: AttemptParams) -> pl.Expr:
     told = pl.lit(params.other_task_type)
     for rule in reversed(params.task_types):
         told = pl.when(head.str.contains(rule.pattern)).then(pl.lit(rule.task_type)).otherwise(told)
-    return pl.when(task.fill_null("").str.contains(r"\S")).then(told).otherwise(pl.lit(""))
+    return pl.when(is_blank(task)).then(pl.lit("")).otherwise(told)
 
 
 def counted_outcomes(
@@ -70,7 +71,7 @@ def counted_outcomes(
     is_learned, is_deciding (the latest attempt of its interaction), reason (why it is no attempt, or not learned from;
     else NULL), error_message, error_id, duration_ms, tokens, cost.
     """
-    has_task_type = pl.col("task_type").fill_null("").str.contains(r"\S")
+    has_task_type = ~is_blank(pl.col("task_type"))
     # rules are regexes: run over distinct texts
     told_by_error = _distinct(outcomes, "error_message").with_columns(
         not_attempted_reason(pl.col("error_message"), params).alias("error_says")

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 import polars as pl
 
+from slowwave.transforms.blank import says_nothing
 from slowwave.transforms.schema import Column
 from slowwave.transforms.times import time_from_text
 
@@ -238,7 +239,7 @@ def _strict_text(value: Any) -> str:  # noqa: ANN401
 
 def _number(value: Any) -> float | None:  # noqa: ANN401
     if isinstance(value, str):
-        if not value.strip():
+        if says_nothing(value):
             return None
         try:
             value = float(value)
@@ -281,7 +282,7 @@ def _boolean(value: Any) -> bool | None:  # noqa: ANN401
     if isinstance(value, (int, float)) and value in {0, 1}:
         return bool(value)
     if isinstance(value, str):
-        if not value.strip():
+        if says_nothing(value):
             return None
         word = value.strip().lower()
         if word in _TRUE | _FALSE:
@@ -292,7 +293,7 @@ def _boolean(value: Any) -> bool | None:  # noqa: ANN401
 
 def _json(value: Any) -> str | None:  # noqa: ANN401
     if isinstance(value, str):
-        if not value.strip():
+        if says_nothing(value):
             return None
         try:
             return json_text(orjson.loads(value))
@@ -304,7 +305,7 @@ def _json(value: Any) -> str | None:  # noqa: ANN401
 def _listed(value: Any) -> list[Any] | None:  # noqa: ANN401
     """A list, also written as JSON text (CSV has no other way)."""
     if isinstance(value, str):
-        if not value.strip():
+        if says_nothing(value):
             return None
         try:
             value = orjson.loads(value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.blank import is_blank
 from slowwave.transforms.compiled import kernel
 from slowwave.transforms.params import EvidenceParams
 
@@ -29,9 +30,10 @@ def normalised(text: pl.Expr) -> pl.Expr:
 
 
 def echo_pattern(content: pl.Expr, params: EvidenceParams) -> pl.Expr:
-    """What to look for: the prefix of the normalised content, NULL when too short."""
+    """What to look for: the prefix of the normalised content, NULL when too short, or blank."""
     prefix = normalised(content).str.slice(0, params.echo_code_points)
-    return pl.when(prefix.str.len_chars() >= params.echo_min_code_points).then(prefix)
+    is_long = prefix.str.len_chars() >= params.echo_min_code_points
+    return pl.when(is_long & ~is_blank(prefix)).then(prefix)
 
 
 def echo_matches(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:

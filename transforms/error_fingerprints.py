@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.blank import is_blank
 from slowwave.transforms.error_lines import error_summary
 from slowwave.transforms.error_params import ErrorParams
 from slowwave.transforms.error_placeholders import masked_error, named_placeholders, shown_placeholders
@@ -11,11 +12,6 @@ from slowwave.transforms.error_templates import error_templates
 from slowwave.transforms.hashing import hashed
 
 _COLUMNS = ("project", "error_message", "error_id", "error_template", "example", "reason")
-
-
-def is_blank(text: pl.Expr) -> pl.Expr:
-    """Whether a message says nothing (NULL, empty, white space and invisible characters alone), and so is no error."""
-    return text.is_null() | ~text.str.contains(r"[^\s\p{Cc}\p{Cf}]")
 
 
 def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from typing import Literal
 
 import polars as pl
 
+from slowwave.transforms.blank import is_blank
 from slowwave.transforms.coerce import Unfit, coerced
 from slowwave.transforms.delivered_rows import DeliveredRows
 from slowwave.transforms.hashing import canonical_row, hashed, with_row_hash
@@ -82,7 +83,7 @@ def landed_rows(rows: DeliveredRows, kind: Kind | None = None) -> LandedRows:
         taken = rows.take(chosen)
         given = _coerced_frame(Interactions, taken, chosen, findings, with_outcome)
         interactions = _completed_interactions(given)
-        _find_blank_prompts(interactions, chosen, findings)
+        _find_blank("prompt", interactions, chosen, findings)
         if with_outcome:
             outcomes = _coerced_frame(Outcomes, taken, chosen, findings, only=_OUTCOME_ONLY)
             parts["outcomes"].append(_inline_outcomes(outcomes, interactions, given["recorded_at"]))
@@ -91,6 +92,8 @@ def landed_rows(rows: DeliveredRows, kind: Kind | None = None) -> LandedRows:
         chosen = positions[table.name]
         if chosen:
             frame = _coerced_frame(table, rows.take(chosen), chosen, findings)
+            if table is Memories:
+                _find_blank("memory_id", frame, chosen, findings)
             parts[table.name].append(_completed_outcomes(frame) if table is Outcomes else _completed_memories(frame))
 
     quarantine = _quarantine(rows, findings)
@@ -220,15 +223,15 @@ def _extra(rows: DeliveredRows, known: set[str]) -> tuple[pl.Series, dict[int, s
     return pl.Series("extra", values, dtype=pl.String), reasons
 
 
-def _find_blank_prompts(interactions: pl.DataFrame, positions: Sequence[int], findings: _Findings) -> None:
-    blank = (interactions["prompt"].str.strip_chars() == "").fill_null(value=False).arg_true().to_list()
-    findings.add(positions, "prompt", dict.fromkeys(blank, "prompt is blank"))
+def _find_blank(name: str, frame: pl.DataFrame, positions: Sequence[int], findings: _Findings) -> None:
+    blank = frame.select(pl.col(name).is_not_null() & is_blank(pl.col(name))).to_series().arg_true().to_list()
+    findings.add(positions, name, dict.fromkeys(blank, f"{name} is blank"))
 
 
 def _stable_id(frame: pl.DataFrame, id_column: str, of: Sequence[str], prefix: str) -> pl.DataFrame:
-    """Fills a missing or empty id with a hash of other columns."""
+    """Fills a missing or blank id with a hash of other columns."""
     schema = dict(frame.schema)
-    missing = frame[id_column].is_null() | (frame[id_column] == "")
+    missing = frame.select(is_blank(pl.col(id_column))).to_series()
     if not missing.any():
         return frame
     text = frame.filter(missing).select(canonical_row({name: schema[name] for name in of}).alias("t"))["t"]

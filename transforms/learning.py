@@ -18,7 +18,8 @@ from slowwave.transforms.attempt_sessions import (
     session_correlations,
 )
 from slowwave.transforms.attempts import counted_outcomes
-from slowwave.transforms.error_fingerprints import error_fingerprints, is_blank
+from slowwave.transforms.blank import is_blank
+from slowwave.transforms.error_fingerprints import error_fingerprints
 from slowwave.transforms.heuristics import heuristics
 from slowwave.transforms.learning_tables import (
     AntiPatterns,

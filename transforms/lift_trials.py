@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from slowwave.transforms.blank import is_blank
 from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
 
 Integers = NDArray[np.int64]
@@ -37,7 +38,7 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
         ended.join(started, on="interaction_id", how="left", maintain_order="left")
         .with_columns(
             pl.coalesce("started_at", "created_at").alias("at"),
-            pl.when(pl.col("task") != "").then("task").alias("task"),
+            pl.when(~is_blank(pl.col("task"))).then("task").alias("task"),
         )
         .sort(*_CELL, "outcome_id")
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.blank import is_blank
+
 
 def scope() -> pl.Expr:
     """Where a memory may meet others: its memory type, and its agent where there is one."""
@@ -18,7 +20,7 @@ def normal_text(content: pl.Expr) -> pl.Expr:
 
 def is_said(content: pl.Expr) -> pl.Expr:
     """Whether there is any text."""
-    return content.fill_null("").str.contains(r"\S")
+    return ~is_blank(content)
 
 
 def utterances(states: pl.DataFrame) -> pl.DataFrame:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from slowwave.transforms.blank import NOT_BLANK_JSON
+
 if TYPE_CHECKING:  # Polars is slow to load, and who only asks what is declared needs none
     import polars as pl
 
@@ -300,7 +302,7 @@ def json_schema(table: type[Table]) -> dict[str, Any]:
         elif c.strict or (c.kind == "text" and not landed):
             one = {"type": "string"}
         if c.strict:
-            one["pattern"] = r"\S"
+            one["pattern"] = NOT_BLANK_JSON
         one["description"] = comment(c)
         if c.low is not None:
             one["minimum"] = c.low

@@ -15,6 +15,7 @@ from functools import cache
 
 import polars as pl
 
+from slowwave.transforms.blank import is_blank
 from slowwave.transforms.hashing import digest
 from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.schema import Column, Landed, columns, polars_schema
@@ -42,8 +43,8 @@ def row_checks(table: type[Landed]) -> tuple[RowCheck, ...]:
     """The checks of a landed table. Texts are not read, but for names."""
     found = [check for c in columns(table) if not c.internal and not c.strict for check in _checks_of(c)]
     name = table.key[0]
-    blank = pl.col(name).str.strip_chars() == ""
-    return (*found, RowCheck("blank_key", name, blank, f"{name} is blank: nothing can be counted for it"))
+    reason = f"{name} is blank: nothing can be counted for it"
+    return (*found, RowCheck("blank_key", name, is_blank(pl.col(name)), reason))
 
 
 def _checks_of(c: Column) -> Iterator[RowCheck]:

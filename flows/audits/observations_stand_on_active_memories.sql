@@ -9,7 +9,7 @@ FROM (
         bool_or(regexp_matches(content, '(?i)\b(forget|scratch|retract|disregard|never mind|(delete|remove) the memory)\b'))
             OVER (PARTITION BY project) AS is_taken_back
     FROM memory_health
-    WHERE status = 'active' AND regexp_matches(content, '\S')
+    WHERE status = 'active' AND regexp_matches(content, '[^\p{Z}\p{Cc}\p{Cf}]')
 ) AS h
 FULL JOIN (
     SELECT memory_id, count(*) AS observations

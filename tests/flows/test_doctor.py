@@ -23,6 +23,7 @@ from slowwave.flows import doctor, file_system
 from slowwave.flows.check_lines import CheckLine
 from slowwave.flows.cli import main
 from slowwave.flows.run_ids import utc_now
+from slowwave.flows.settings import LAKE_FORMAT
 
 SECOND_HOMES = "other homes"
 
@@ -151,7 +152,7 @@ def test_params_that_cannot_be_used(published: SmallHome) -> None:
 
 
 def test_a_lake_of_a_newer_version(published: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
-    (published.folder / "lake" / "FORMAT").write_text("2\n")
+    (published.folder / "lake" / "FORMAT").write_text(f"{LAKE_FORMAT + 1}\n")
     code, text = exit_code(capsys)
     assert code == 1
     assert "upgrade slowwave" in " ".join(text.split())
