@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -13,11 +14,13 @@ from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import land_paths, start_run
 from slowwave.flows.published import current_run
 
-BLANKS = ("", "   ", "\u00a0", "\u3000", "\u2028", "\x85", "\u200b" * 30, "\ufeff" * 30, "\u00ad" * 30, "\U000e0041" * 30,
-          "\x00" * 30, "\x01\x1b", " \u00a0\u200b\x00", "\u202e\u200e")  # fmt: skip
+BLANKS = (
+    "", "   ", "\u00a0", "\u3000", "\u2028", "\x85", "\u200b" * 30, "\ufeff" * 30, "\u00ad" * 30, "\U000e0041" * 30,
+    "\x00" * 30, "\x01\x1b", " \u00a0\u200b\x00", "\u202e\u200e",
+)  # fmt: skip
 
 
-def asked(home: SmallHome, query: str) -> list[tuple]:
+def asked(home: SmallHome, query: str) -> list[tuple[Any, ...]]:
     current = current_run(home.settings)
     assert current is not None
     with duckdb.connect(current, read_only=True) as connection:
