@@ -234,7 +234,8 @@ class RunFiles(Table):
     quarantined: int = column("Rows refused, each with a reason in `quarantine`.")
     retried: int | None = column(
         "Quarantined rows of it tried again; the counts then say what that changed, so that the sums over a file's"
-        " entries hold: quarantined is below 0 where rows have left the quarantine. NULL: a delivery."
+        " entries hold: quarantined is below 0 where rows have left the quarantine. NULL: a delivery.",
+        since=2,
     )
 
 
@@ -255,14 +256,17 @@ class Quarantine(Table):
     run_id: str = column("The run that refused it.")
     landed_at: datetime = column("By the machine's clock.", unit="UTC")
     format: Literal["jsonl", "csv", "parquet", "unknown"] | None = column(
-        "What the file was read as. NULL: landed by a release that did not note it."
+        "What the file was read as. NULL: landed by a release that did not note it.",
+        since=2,
     )
-    header: str | None = column("Header of the CSV file. NULL: no CSV, or too long.")
+    header: str | None = column("Header of the CSV file. NULL: no CSV, or too long.", since=2)
     kind: Literal["interactions", "outcomes", "memories"] | None = column(
-        "What `--kind` said every row is. NULL: told from its fields."
+        "What `--kind` said every row is. NULL: told from its fields.",
+        since=2,
     )
     kept_file: str | None = column(
-        "The file in the lake's `quarantine/files/` that holds the bytes as delivered. NULL: `raw_text` says all."
+        "The file in the lake's `quarantine/files/` that holds the bytes as delivered. NULL: `raw_text` says all.",
+        since=2,
     )
 
 
