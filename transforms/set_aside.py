@@ -16,7 +16,6 @@ from functools import cache
 import polars as pl
 
 from slowwave.transforms.blank import is_blank
-from slowwave.transforms.blank import is_blank
 from slowwave.transforms.hashing import digest
 from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.schema import Column, Landed, columns, polars_schema
