@@ -211,8 +211,8 @@ def _decoded_sizes(array: Any) -> np.ndarray:  # noqa: ANN401 - an Arrow array o
     kind = array.type
     if pa.types.is_dictionary(kind):
         of_values = _decoded_sizes(array.dictionary)
-        indices = pc.fill_null(array.indices, 0).to_numpy(zero_copy_only=False)
-        return of_values[indices] if len(of_values) else np.zeros(len(array), dtype=np.int64)
+        places = pc.fill_null(array.indices.cast(pa.int64()), len(of_values)).to_numpy(zero_copy_only=False)
+        return np.append(of_values, 0)[places]
     if pa.types.is_struct(kind):
         return np.sum([_decoded_sizes(field) for field in array.flatten()] or [np.zeros(len(array))], axis=0).astype(
             np.int64

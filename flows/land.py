@@ -6,11 +6,13 @@ only then the delivered file is removed from the inbox. Killed anywhere, landing
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,33 +20,51 @@ from typing import BinaryIO
 
 import polars as pl
 
-from slowwave.flows.delivered_chunk import BadRow, Chunk
+from slowwave.flows.delivered_chunk import Chunk
 from slowwave.flows.delivery import chunks, file_hash, open_delivery
 from slowwave.flows.delivery_paths import path_deliveries
 from slowwave.flows.inbox import Delivery
 from slowwave.flows.lake import Lake
 from slowwave.flows.landing_report import FileCounts, LandingReport
 from slowwave.flows.quarantine import ChangedFileError, keep_bytes
+from slowwave.flows.refused_rows import refused_frame
 from slowwave.flows.retry import Attempt, attempts, rows_of_files
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import LONGEST_ROW
+from slowwave.flows.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, landed_together
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.landed_tables import LANDED, Memories
-from slowwave.transforms.landing import QUARANTINE_SCHEMA, ROW_NUMBER, Kind, LandedRows, readable_rows
+from slowwave.transforms.landing import ROW_NUMBER, Kind, LandedRows, readable_rows
 from slowwave.transforms.schema import Landed, polars_schema
 from slowwave.transforms.serving_tables import Quarantine, QuarantineResolved, RunFiles
 
 __all__ = ["Delivery", "FileCounts", "Landing", "LandingReport", "compact_landed", "path_deliveries"]
 
-FLUSH_BYTES = 256 * 2**20
+FLUSH_BYTES = 128 * 2**20  # about seven times as much is taken while it is written
 FLUSH_FILES = 5_000
-_FILE_NUMBER = "file_number"
-# What is longer is kept as bytes: every publish holds the text of all refused rows.
-_TEXT_CHARACTERS = 1_000_000
+
+
+_CHANGED = "changed while it was read; it stays where it is"
 
 
 class _StoppedError(Exception):
     """One file cannot be landed now and stays where it is; the message says why."""
+
+
+@contextmanager
+def _stopping() -> Iterator[None]:
+    """Raises _StoppedError where a file cannot be read on, or where we fail on it: no row is to blame for that."""
+    try:
+        yield
+    except _StoppedError:
+        raise
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise _StoppedError(message) from error
+    except (Exception, pl.exceptions.PanicException) as error:  # whatever it is, the other files land
+        said = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
+        message = f"stays where it is: slowwave failed on it, which is a fault of slowwave ({said[:300]})"
+        raise _StoppedError(message) from error
 
 
 @dataclass
@@ -66,7 +86,7 @@ class _Batch:
         self.bytes = 0
 
     def add(self, file_number: int, landed: LandedRows, quarantine: pl.DataFrame) -> None:
-        number = pl.lit(file_number, dtype=pl.Int64).alias(_FILE_NUMBER)
+        number = pl.lit(file_number, dtype=pl.Int64).alias(FILE_NUMBER)
         for table in LANDED:
             frame = landed.table(table)
             if frame.height:
@@ -76,10 +96,17 @@ class _Batch:
             self.quarantine.append(quarantine.with_columns(number))
             self.bytes += quarantine.estimated_size()
 
+    def add_together(self, frames: dict[str, pl.DataFrame]) -> None:
+        """Add rows of several files, with their numbers."""
+        for name, frame in frames.items():
+            if frame.height:
+                self.frames[name].append(frame)
+                self.bytes += frame.estimated_size()
+
     def drop(self, file_number: int) -> None:
-        """Forget the rows of a file."""
+        """Forget the rows of a file that was added alone."""
         for frames in (*self.frames.values(), self.quarantine):
-            frames[:] = [frame for frame in frames if frame[_FILE_NUMBER][0] != file_number]
+            frames[:] = [frame for frame in frames if frame[FILE_NUMBER][0] != file_number]
 
 
 class Landing:
@@ -107,6 +134,8 @@ class Landing:
         self._batch = _Batch()
         self._pending: list[_Pending] = []
         self._landed_files: dict[str, int] = {}
+        self._files: dict[int, FileCounts] = {}
+        self._small = SmallFiles()
         self._seen: dict[str, set[str]] = {table.name: set() for table in LANDED}
         self._batches = 0
 
@@ -128,11 +157,20 @@ class Landing:
                 self.report.unreadable.append(f"{delivery.source} cannot be read: {error.strerror}")
                 continue
             source = os.fsencode(delivery.source).decode("utf-8", "backslashreplace")  # a file's name need not be text
-            file = FileCounts(len(self.report.files) + 1, source, content, size)
+            pending = _Pending(self._file(source, content, size), delivery, before)
             with handle:
-                self._take(_Pending(file, delivery, before), lambda file=file, handle=handle: self._read(file, handle))
+                self._take(pending, lambda pending=pending, handle=handle: self._read(pending, handle))
+            if self._small.is_full:
+                self._land_small()
         self._flush()
         return self.report
+
+    def _file(self, source: str, content: str, size: int) -> FileCounts:
+        """A file of this run, by the next number."""
+        file = FileCounts(len(self._files) + 1, source, content, size)
+        self._files[file.file_number] = file
+        self.report.files.append(file)
+        return file
 
     def retry(self) -> LandingReport:
         """Try again what is in quarantine: kept files from their bytes, other rows from their texts.
@@ -140,7 +178,7 @@ class Landing:
         A row that passes leaves the quarantine. Raises OSError when the lake cannot be read or written.
         """
         for attempt in attempts(self.known) if self.known is not None else []:
-            file = FileCounts(len(self.report.files) + 1, attempt.source, attempt.file_hash, attempt.bytes_count)
+            file = self._file(attempt.source, attempt.file_hash, attempt.bytes_count)
             file.retried = attempt.tried.height
             pending = _Pending(file, attempt=attempt)
             self._take(pending, lambda file=file, attempt=attempt: self._reread(file, attempt))
@@ -149,26 +187,68 @@ class Landing:
 
     def _take(self, pending: _Pending, read: Callable[[], None]) -> None:
         """Read a file; where that cannot go on, nothing of it stays in the batch, and the next one is read."""
-        file = pending.file
-        self.report.files.append(file)
+        self._pending.append(pending)
         try:
             read()
         except _StoppedError as stopped:
-            self._batch.drop(file.file_number)
-            self.report.files.pop()
-            self.report.unreadable.append(f"{file.source} {stopped}")
-        else:
-            self._pending.append(pending)
+            self._leave(pending.file, stopped)
         if self._batch.bytes >= FLUSH_BYTES or len(self._pending) >= FLUSH_FILES:
             self._flush()
 
-    def _read(self, file: FileCounts, handle: BinaryIO) -> None:
+    def _leave(self, file: FileCounts, why: _StoppedError) -> None:
+        """Nothing of a file counts, and it stays where it is."""
+        self._batch.drop(file.file_number)
+        self.report.files.remove(file)
+        self._pending = [each for each in self._pending if each.file is not file]
+        self.report.unreadable.append(f"{file.source} {why}")
+
+    def _read(self, pending: _Pending, handle: BinaryIO) -> None:
+        file = pending.file
+        if file.file_hash in self._small.hashes:
+            self._land_small()
         if file.file_hash in self._landed_files:
             file.delivered = file.duplicate = self._landed_files[file.file_hash]
             return
+        pieces = chunks(handle, file.source, self.longest_row)
+        if file.bytes_count <= SMALL_BYTES and pending.delivery and pending.delivery.path:
+            with _stopping():
+                first = list(itertools.islice(pieces, 2))
+            if len(first) == 1 and self._small.takes(file, first[0]):
+                return
+            pieces = itertools.chain(first, pieces)
+        self._land_small()
+        self._read_pieces(file, handle, pieces)
+
+    def _land_small(self) -> None:
+        """Land the small files that wait; those with refused rows, or all where we fail on them, one by one."""
+        small, self._small = self._small, SmallFiles()
+        if not small.files:
+            return
+        try:
+            frames, alone = landed_together(small, self.kind)
+        except (Exception, pl.exceptions.PanicException):  # noqa: BLE001 - each is read alone, which finds the one at fault
+            frames, alone = {}, {file.file_number for file, _ in small.files}
+        self._batch.add_together(frames)
+        paths = {each.file.file_number: each.delivery.path for each in self._pending if each.delivery}
+        for file, rows in small.files:
+            if file.file_number in alone:
+                self._read_again(file, paths[file.file_number])
+            else:
+                file.delivered = self._landed_files[file.file_hash] = len(rows)
+
+    def _read_again(self, file: FileCounts, path: Path | None) -> None:
+        try:
+            with _stopping():
+                handle = _opened(path, file.file_hash)
+            with handle:
+                self._read_pieces(file, handle, chunks(handle, file.source, self.longest_row))
+        except _StoppedError as stopped:
+            self._leave(file, stopped)
+
+    def _read_pieces(self, file: FileCounts, handle: BinaryIO, pieces: Iterator[Chunk]) -> None:
         reasons: Counter[str] = Counter()
         must_be_kept = False
-        for landed, refused in self._landed(file, chunks(handle, file.source, self.longest_row), self.kind):
+        for landed, refused in self._landed(file, pieces, self.kind):
             file.delivered += landed.delivered
             file.quarantined += refused.height
             reasons.update(refused["reason"])
@@ -179,8 +259,7 @@ class Landing:
             try:
                 keep_bytes(self.lake, handle, file.file_hash)
             except ChangedFileError:
-                message = "changed while it was read; it stays where it is"
-                raise _StoppedError(message) from None
+                raise _StoppedError(_CHANGED) from None
         self.report.count_reasons(reasons)
         self._landed_files[file.file_hash] = file.delivered
 
@@ -200,30 +279,20 @@ class Landing:
     def _landed(
         self, file: FileCounts, pieces: Iterator[Chunk], kind: Kind | None
     ) -> Iterator[tuple[LandedRows, pl.DataFrame]]:
-        """Landed rows of each chunk, with all that were delivered counted, and the refused ones.
-
-        Raises _StoppedError when the file cannot be read on, or when we fail on it: no row is to blame for that.
-        """
+        """Landed rows of each chunk, with all that were delivered counted, and the refused ones."""
         while True:
-            try:
+            with _stopping():
                 chunk = next(pieces, None)
                 if chunk is None:
                     return
                 landed = readable_rows(chunk.rows, kind)
                 refused = refused_frame(file, chunk, landed.quarantine, kind)
-            except OSError as error:
-                message = f"cannot be read: {error.strerror or error}"
-                raise _StoppedError(message) from error
-            except (Exception, pl.exceptions.PanicException) as error:  # whatever it is, the rest lands
-                said = str(error).strip().splitlines()[:1]
-                what = ": ".join([type(error).__name__, *said])
-                message = f"stays where it is: slowwave failed on it, which is a fault of slowwave ({what[:300]})"
-                raise _StoppedError(message) from error
             yield replace(landed, delivered=landed.delivered + len(chunk.bad)), refused
             self.progress(file.source, chunk.bytes_read, file.bytes_count)
 
     def _flush(self) -> None:
         """Make everything read so far durable, then its ledger entries, then let go of the inbox files."""
+        self._land_small()
         self._flush_rows()
         pending, self._pending = self._pending, []
         for each in pending:
@@ -256,10 +325,10 @@ class Landing:
         for table in LANDED:
             if not batch.frames[table.name]:
                 continue
-            rows = pl.concat(batch.frames[table.name])
-            delivered.append(rows.select(_FILE_NUMBER, ROW_NUMBER))
+            rows = pl.concat(batch.frames[table.name], how="diagonal").sort(FILE_NUMBER, ROW_NUMBER)
+            delivered.append(rows.select(FILE_NUMBER, ROW_NUMBER))
             fresh = self._fresh(table, rows)
-            new_rows.append(fresh.select(_FILE_NUMBER, ROW_NUMBER))
+            new_rows.append(fresh.select(FILE_NUMBER, ROW_NUMBER))
             if self.lake is not None and fresh.height:
                 self._write(table, fresh)
         if batch.quarantine and self.lake is not None:
@@ -268,16 +337,16 @@ class Landing:
             )
             self.lake.write_ledger(Quarantine, utc_now().date(), f"{self.run_id}-{self._batches}", refused)
         if delivered:
-            accepted = pl.concat(new_rows).unique().group_by(_FILE_NUMBER).len()
-            total = pl.concat(delivered).unique().group_by(_FILE_NUMBER).len()
+            accepted = pl.concat(new_rows).unique().group_by(FILE_NUMBER).len()
+            total = pl.concat(delivered).unique().group_by(FILE_NUMBER).len()
             for number, count in accepted.iter_rows():
-                self.report.files[number - 1].accepted += count
+                self._files[number].accepted += count
             for number, count in (
-                total.join(accepted, on=_FILE_NUMBER, how="left")
-                .select(_FILE_NUMBER, pl.col("len") - pl.col("len_right").fill_null(0))
+                total.join(accepted, on=FILE_NUMBER, how="left")
+                .select(FILE_NUMBER, pl.col("len") - pl.col("len_right").fill_null(0))
                 .iter_rows()
             ):
-                self.report.files[number - 1].duplicate += count
+                self._files[number].duplicate += count
 
     def _fresh(self, table: type[Landed], rows: pl.DataFrame) -> pl.DataFrame:
         """Rows that are not in the lake yet, each once, the first delivered of equal ones, with `day`."""
@@ -308,37 +377,13 @@ class Landing:
             self.report.days[table.name].add(day)
 
 
-def refused_frame(file: FileCounts, chunk: Chunk, quarantine: pl.DataFrame, kind: Kind | None) -> pl.DataFrame:
-    """The refused rows of a chunk as rows of `quarantine`, without run and time."""
-    refused = pl.concat([quarantine, _bad_rows(chunk.bad)])
-    header = chunk.header if chunk.header is None or len(chunk.header) <= _TEXT_CHARACTERS else None
-    is_cut = pl.col("raw_text").str.len_chars() > _TEXT_CHARACTERS
-    says_all = pl.col(ROW_NUMBER).is_not_null() & pl.col("is_whole") & ~is_cut & (header == chunk.header)
-    number = pl.col(ROW_NUMBER).cast(pl.String).fill_null("file")
-    return refused.select(
-        pl.concat_str(pl.lit(f"{file.file_hash}-"), number).alias("quarantine_id"),
-        pl.lit(file.source).alias("source"),
-        pl.lit(file.file_hash).alias("file_hash"),
-        ROW_NUMBER,
-        "field",
-        "reason",
-        pl.col("raw_text").str.head(_TEXT_CHARACTERS),
-        pl.lit(chunk.format).alias("format"),
-        pl.lit(header, dtype=pl.String).alias("header"),
-        pl.lit(kind, dtype=pl.String).alias("kind"),
-        pl.when(~says_all).then(pl.lit(file.file_hash)).alias("kept_file"),
-    )
-
-
-def _bad_rows(bad: Sequence[BadRow]) -> pl.DataFrame:
-    return pl.DataFrame([_bad_row(row) for row in bad], schema=QUARANTINE_SCHEMA, orient="row")
-
-
-def _bad_row(row: BadRow) -> tuple[int | None, str, str, str, bool]:
-    try:
-        return row.row_number, "", row.reason, row.raw.decode(), row.is_whole
-    except UnicodeDecodeError:
-        return row.row_number, "", row.reason, row.raw.decode("utf-8", "backslashreplace"), False
+def _opened(path: Path | None, content: str) -> BinaryIO:
+    """A file that was read before. Raises _StoppedError when its hash is not `content` any more."""
+    handle = open_delivery(path, sys.stdin.buffer)
+    if file_hash(handle)[0] != content:
+        raise _StoppedError(_CHANGED)
+    handle.seek(0)
+    return handle
 
 
 def _remove_unchanged(path: Path, before: os.stat_result) -> None:

@@ -127,7 +127,8 @@ class _Thrift:
         if kind == _STRUCT:
             return self.struct()
         if kind in {_BYTE, _DOUBLE, _BINARY}:
-            self.at += {_BYTE: 1, _DOUBLE: 8}.get(kind) or self._varint()
+            length = {_BYTE: 1, _DOUBLE: 8}.get(kind) or self._varint()
+            self.at += length
             return None
         message = f"no page header has a field of type {kind}"
         raise ValueError(message)

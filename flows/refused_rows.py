@@ -1,0 +1,47 @@
+"""Refused rows of a delivered file as rows of `quarantine`: the text of each, and whether the file must be kept too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from slowwave.flows.delivered_chunk import BadRow, Chunk
+from slowwave.flows.landing_report import FileCounts
+from slowwave.transforms.landing import QUARANTINE_SCHEMA, ROW_NUMBER, Kind
+
+# What is longer is kept as bytes: every publish holds the text of all refused rows.
+_TEXT_CHARACTERS = 1_000_000
+
+
+def refused_frame(file: FileCounts, chunk: Chunk, quarantine: pl.DataFrame, kind: Kind | None) -> pl.DataFrame:
+    """The refused rows of a chunk as rows of `quarantine`, without run and time."""
+    refused = pl.concat([quarantine, _bad_rows(chunk.bad)])
+    header = chunk.header if chunk.header is None or len(chunk.header) <= _TEXT_CHARACTERS else None
+    is_cut = pl.col("raw_text").str.len_chars() > _TEXT_CHARACTERS
+    says_all = pl.col(ROW_NUMBER).is_not_null() & pl.col("is_whole") & ~is_cut & (header == chunk.header)
+    number = pl.col(ROW_NUMBER).cast(pl.String).fill_null("file")
+    return refused.select(
+        pl.concat_str(pl.lit(f"{file.file_hash}-"), number).alias("quarantine_id"),
+        pl.lit(file.source).alias("source"),
+        pl.lit(file.file_hash).alias("file_hash"),
+        ROW_NUMBER,
+        "field",
+        "reason",
+        pl.col("raw_text").str.head(_TEXT_CHARACTERS),
+        pl.lit(chunk.format).alias("format"),
+        pl.lit(header, dtype=pl.String).alias("header"),
+        pl.lit(kind, dtype=pl.String).alias("kind"),
+        pl.when(~says_all).then(pl.lit(file.file_hash)).alias("kept_file"),
+    )
+
+
+def _bad_rows(bad: Sequence[BadRow]) -> pl.DataFrame:
+    return pl.DataFrame([_bad_row(row) for row in bad], schema=QUARANTINE_SCHEMA, orient="row")
+
+
+def _bad_row(row: BadRow) -> tuple[int | None, str, str, str, bool]:
+    try:
+        return row.row_number, "", row.reason, row.raw.decode(), row.is_whole
+    except UnicodeDecodeError:
+        return row.row_number, "", row.reason, row.raw.decode("utf-8", "backslashreplace"), False

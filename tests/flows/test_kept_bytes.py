@@ -1,0 +1,192 @@
+"""What cannot be read is kept as delivered, and a fault of ours is never taken for bad data."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from slowwave.flows import land as landing_module
+from slowwave.flows.delivery_paths import path_deliveries
+from slowwave.flows.inbox import Delivery, passed_over
+from slowwave.flows.land import Landing
+from slowwave.flows.lock import writer_lock
+from slowwave.flows.nightly import land_paths
+from slowwave.flows.quarantine import kept_path, refused_rows
+from slowwave.flows.run import start_run
+from slowwave.transforms.serving_tables import RunFiles
+from tests.laws.home import Home
+
+LINES = [b'{"interaction_id": "i%d", "created_at": "2026-03-01", "prompt": "%x"}' % (i, i**9) for i in range(60)]
+TEXT = b"\n".join(LINES) + b"\n"
+
+
+def parquet() -> bytes:
+    out = io.BytesIO()
+    ids = [f"p{number}" for number in range(60)]
+    pl.DataFrame({"interaction_id": ids, "created_at": "2026-03-01", "prompt": ids}).write_parquet(out)
+    return out.getvalue()
+
+
+WHOLE = {"a.jsonl": TEXT, "a.jsonl.gz": gzip.compress(TEXT, mtime=0), "a.jsonl.zst": zstandard.compress(TEXT)}
+WHOLE["a.parquet"] = parquet()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def kept(home: Home) -> dict[str, bytes]:
+    folder = kept_path(home.lake, "")
+    return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.exists() else {}
+
+
+def refused(home: Home) -> list[dict[str, object]]:
+    return refused_rows(home.lake)[0].to_dicts()
+
+
+# --------------------------------------------------------------------------------------------------------- kept bytes
+
+
+@pytest.mark.parametrize("name", [name for name in WHOLE if name != "a.jsonl"])
+def test_what_is_cut_short_is_kept_before_the_inbox_lets_go(name: str, home: Home) -> None:
+    content = WHOLE[name][: len(WHOLE[name]) * 2 // 3]
+    home.drop(name, content)
+    (file,) = home.land_inbox().files
+    assert list(home.settings.inbox.iterdir()) == []
+    assert kept(home) == {file.file_hash: content}
+    (row,) = [row for row in refused(home) if row["row_number"] is None]
+    assert row["kept_file"] == file.file_hash
+    assert row["format"] in {"jsonl", "parquet", "unknown"}
+
+
+def test_it_is_kept_once_whatever_its_name_and_from_standard_input(home: Home, tmp_path: Path) -> None:
+    content = WHOLE["a.parquet"][:-9]
+    path = tmp_path / "b.parquet"
+    path.write_bytes(content)
+    home.drop("a.parquet", content)
+    home.land_inbox()
+    home.land(path)
+    with writer_lock(home.settings, "land"):
+        run = start_run(home.settings, "land")
+        report = land_paths(run, [Delivery("-", None)], stdin=io.BytesIO(b"\x89PNG\r\n\x1a\n\0\0"))
+    assert sorted(kept(home).values()) == sorted([content, b"\x89PNG\r\n\x1a\n\0\0"])
+    assert report.files[0].is_refused_whole
+
+
+def test_a_line_that_is_not_text_is_kept_with_its_file(home: Home) -> None:
+    content = LINES[0] + b'\n{"prompt": "\xff\\xff"}\n'
+    home.drop("a.jsonl", content)
+    home.land_inbox()
+    assert list(kept(home).values()) == [content]
+    assert [row["row_number"] for row in refused(home)] == [2]
+
+
+def test_a_file_of_which_every_refused_row_is_told_by_its_text_is_not_kept(home: Home) -> None:
+    home.drop("a.jsonl", LINES[0] + b'\n{broken\n{"prompt": " ", "created_at": "2026-03-01"}\n')
+    home.drop("b.csv", b"prompt,created_at\nfine,2026-03-01\n,2026-03-01\n")
+    home.land_inbox()
+    assert kept(home) == {}
+    assert [(row["header"], row["raw_text"], row["kept_file"]) for row in refused(home) if row["format"] == "csv"] == [
+        ("prompt,created_at", ",2026-03-01", None)
+    ]
+
+
+def test_a_rehearsal_keeps_nothing(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "cut.jsonl.gz").write_bytes(WHOLE["a.jsonl.gz"][:-9])
+    report = Landing(None, "", known=home.lake).land(path_deliveries([str(tmp_path / "cut.jsonl.gz")]))
+    assert report.total("quarantined") == 1
+    assert not home.lake.root.exists()
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(name=st.sampled_from(sorted(WHOLE)), at=st.floats(0, 1), damage=st.sampled_from([None, b"\0", b"\xff\n{"]))
+def test_every_byte_of_a_damaged_file_is_in_the_lake(
+    tmp_path_factory: pytest.TempPathFactory, name: str, at: float, damage: bytes | None
+) -> None:
+    home = Home(tmp_path_factory.mktemp("home"))
+    whole = WHOLE[name]
+    cut = int(at * len(whole))
+    content = whole[:cut] if damage is None else whole[:cut] + damage + whole[cut + len(damage) :]
+    home.drop(name, content)
+    (file,) = home.land_inbox().files
+    assert file.delivered == file.accepted + file.duplicate + file.quarantined
+    assert list(home.settings.inbox.iterdir()) == []
+    rows = refused(home)
+    assert len(rows) == file.quarantined
+    if any(row["kept_file"] for row in rows):
+        assert kept(home) == {file.file_hash: content}
+    elif name == "a.jsonl":
+        texts = {str(row["raw_text"]).encode() for row in rows}
+        said = [line for line in content.split(b"\n") if line.strip()]
+        assert len([line for line in said if line not in texts]) == file.accepted + file.duplicate
+    else:
+        assert file.delivered == (len(LINES) if content else 0)
+
+
+# ------------------------------------------------------------------------------------------------------ faults of ours
+
+
+def failing(on: str) -> Callable[..., object]:
+    real = landing_module.readable_rows
+
+    def rows(rows: object, kind: object = None) -> object:
+        if any(on in str(rows.raw(i)) for i in range(len(rows))):  # type: ignore[attr-defined,arg-type]
+            message = "a bug of ours"
+            raise ValueError(message)
+        return real(rows, kind)  # type: ignore[arg-type]
+
+    return rows
+
+
+def test_a_fault_of_ours_stops_one_file_and_no_other(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    from slowwave.flows import small_files
+
+    for module in (landing_module, small_files):
+        monkeypatch.setattr(module, "readable_rows", failing("poison"))
+    home.drop("good.jsonl", LINES[0])
+    home.drop("bad.jsonl", LINES[1] + b'\n{"prompt": "poison", "created_at": "2026-03-01"}\n')
+    home.drop("more.jsonl", LINES[2])
+    report = home.land_inbox()
+    assert [path.name for path in home.settings.inbox.iterdir()] == ["00002-bad.jsonl"]
+    assert [file.accepted for file in report.files] == [1, 1]
+    (said,) = report.unreadable
+    assert "00002-bad.jsonl stays where it is" in said
+    assert "ValueError: a bug of ours" in said
+    assert home.lake.ledger(RunFiles).height == 2
+    assert refused(home) == []
+    monkeypatch.undo()
+    (file,) = home.land_inbox().files
+    assert (file.delivered, file.accepted) == (2, 2)
+
+
+# ------------------------------------------------------------------------------------------------------ passed over
+
+
+def test_what_lies_in_the_inbox_and_is_not_landed_is_named(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    for name in ("a.jsonl.part", "b.tmp", "c.tmp", ".hidden", "whole.jsonl"):
+        (tmp_path / name).write_bytes(LINES[0])
+    for name in ("a.jsonl.part", "b.tmp"):
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "whole.jsonl")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    said = passed_over(tmp_path)
+    assert [text.split(",")[0] for text in said] == [
+        "1 hidden file in the inbox not landed",
+        "2 files in the inbox not landed",
+        "1 file still being written",
+        "1 link in the inbox not landed",
+        "1 subfolder in the inbox not landed",
+        "1 pipe or device in the inbox not landed",
+    ]
+    assert passed_over(tmp_path / "nowhere") == []
