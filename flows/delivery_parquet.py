@@ -125,8 +125,8 @@ def _batch_rows(handle: BinaryIO, group: pq.RowGroupMetaData, schema: pq.Parquet
         rows = max(1, rows // 2)
     limit = max(_UNPACKED_BYTES, 8 * longest_row)
     if most_bytes() > limit:
-        unpacked = f"unpacks to {in_megabytes(most_bytes())} at once, more than {in_megabytes(limit)}"
-        message = f"a row {unpacked} (8 x SLOWWAVE_LONGEST_ROW): write smaller pages and row groups"
+        unpacked = f"{in_megabytes(most_bytes())} at once, more than {in_megabytes(limit)}"
+        message = f"its pages unpack to {unpacked} (8 x SLOWWAVE_LONGEST_ROW): write smaller ones"
         raise _Unreadable(message)
     return rows
 

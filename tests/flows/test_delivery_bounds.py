@@ -164,7 +164,7 @@ def test_pages_that_unpack_to_very_much_are_refused_unread(monkeypatch: pytest.M
     assert len(content) < 10_000
     ((number, reason),) = refused(content)
     assert number is None
-    assert "unpacks to 3 MB at once, more than 1 MB (8 x SLOWWAVE_LONGEST_ROW)" in reason
+    assert "its pages unpack to 3 MB at once, more than 1 MB (8 x SLOWWAVE_LONGEST_ROW)" in reason
 
 
 def test_lists_of_very_many_values_are_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
