@@ -1,14 +1,16 @@
 """`slowwave dashboard`: the pages of dashboards/app.py on this machine alone, until stopped.
 
 Streamlit's server answers only requests that name this machine and come from its own pages: else any page open in the
-same browser could read the tables over its websocket, directly or by a name that leads here. Streamlit itself writes
-nothing, asks nothing and sends nothing.
+same browser could read the tables over its websocket, directly or by a name that leads here. And only those that know
+the token of the address it prints, which a cookie then holds: else any other user of the machine could. Streamlit
+itself writes nothing, asks nothing and sends nothing.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from streamlit import App
 
 _ADDRESS = "127.0.0.1"
+_TOKEN = "token"  # noqa: S105 - what it is called in the address
 _STOPPED = 128 + signal.SIGTERM
 _SECONDS_TO_STOP = 2
 _OPTIONS: dict[str, Any] = {
@@ -116,9 +119,11 @@ def _app(port: int, *, open_browser: bool) -> App:
 
     from slowwave.dashboards.app import PAGES
 
+    token = secrets.token_urlsafe(24)
+
     @asynccontextmanager
     async def answering(_app: App) -> AsyncIterator[None]:
-        address = f"http://{_ADDRESS}:{port}"
+        address = f"http://{_ADDRESS}:{port}/?{_TOKEN}={token}"
         sys.stdout.write(f"{address}\n")
         sys.stdout.flush()
         if open_browser:
@@ -131,7 +136,7 @@ def _app(port: int, *, open_browser: bool) -> App:
         script,
         lifespan=answering,
         routes=routes,
-        middleware=[Middleware(OwnPages, port=port)],
+        middleware=[Middleware(OwnPages, port=port, token=token)],
         on_script_error=_told_of,
     )
 
@@ -159,10 +164,12 @@ def _page(request: Request) -> HTMLResponse:
 
 
 class OwnPages:
-    """ASGI middleware that refuses what does not name this machine, or comes from pages of others."""
+    """ASGI middleware that refuses what does not name this machine, comes from pages of others, or lacks the token."""
 
-    def __init__(self, app: ASGIApp, port: int) -> None:
+    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
         self._app = app
+        self._token = token.encode()
+        self._cookie = f"slowwave_{port}=".encode()  # cookies are of a machine, whatever the port
         self._hosts = {f"{name}:{port}" for name in (_ADDRESS, "localhost")}
         self._hosts |= {_ADDRESS, "localhost"} if port == 80 else set()  # noqa: PLR2004 - browsers leave it out
 
@@ -175,7 +182,10 @@ class OwnPages:
         hosts = [value for name, value in given if name == b"host"]
         origins = [value for name, value in given if name == b"origin"]
         if len(hosts) != 1 or hosts[0] not in self._hosts or any(origin != f"http://{hosts[0]}" for origin in origins):
-            await _refuse(scope, send)
+            await _refuse(scope, send, b"this dashboard is for its own machine alone\n")
+            return
+        if not self._is_known(scope):
+            await self._ask_in(scope, send)
             return
         policy = _POLICY.format(socket=f"ws://{hosts[0]}").encode()
 
@@ -191,11 +201,31 @@ class OwnPages:
 
         await self._app(scope, receive, guarded)
 
+    def _is_known(self, scope: Scope) -> bool:
+        cookies = b";".join(value for name, value in scope["headers"] if name.lower() == b"cookie").split(b";")
+        given = (cookie.strip().removeprefix(self._cookie) for cookie in cookies)
+        return any(secrets.compare_digest(each, self._token) for each in given)
 
-async def _refuse(scope: Scope, send: Send) -> None:
+    async def _ask_in(self, scope: Scope, send: Send) -> None:
+        """Give the cookie for the token, and the address without it, so that it is not shown or kept in links."""
+        asked = scope["query_string"].split(b"&") if scope["type"] == "http" else []
+        given = [part for part in asked if part.startswith(f"{_TOKEN}=".encode())]
+        if not any(secrets.compare_digest(part.partition(b"=")[2], self._token) for part in given):
+            await _refuse(scope, send, b"open the address that `slowwave dashboard` has printed: it holds a token\n")
+            return
+        rest = b"&".join(part for part in asked if part not in given)
+        # one slash: two would lead to another machine
+        where = b"/" + scope["raw_path"].lstrip(b"/") + (b"?" + rest if rest else b"")
+        cookie = self._cookie + self._token + b"; Path=/; HttpOnly; SameSite=Lax"
+        headers = [(b"location", where), (b"set-cookie", cookie), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _refuse(scope: Scope, send: Send, why: bytes) -> None:
     """403, to a websocket as well."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
     await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]})
-    await send({"type": "http.response.body", "body": b"this dashboard is for its own machine alone\n"})
+    await send({"type": "http.response.body", "body": why})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -109,7 +110,8 @@ def test_failing_query_is_told(monkeypatch: pytest.MonkeyPatch, home: SmallHome,
 
 
 @contextmanager
-def served(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+def served(folder: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A dashboard that answers, and its token."""
     command = [sys.executable, "-m", "slowwave.flows.cli", "dashboard", "--port", str(port)]
     nowhere = folder.parent / "user"
     nowhere.mkdir(exist_ok=True)
@@ -119,8 +121,9 @@ def served(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     ) as process:
         try:
             assert process.stdout is not None
-            assert process.stdout.readline() == f"http://127.0.0.1:{port}\n"
-            yield process
+            address, _, token = process.stdout.readline().strip().partition("?token=")
+            assert (address, len(token)) == (f"http://127.0.0.1:{port}/", 32)
+            yield process, token
         finally:
             process.kill()
             assert not list(nowhere.iterdir())
@@ -152,15 +155,29 @@ UPGRADE = {
 @pytest.mark.slow
 def test_server_answers_its_own_pages_alone_and_ends_quietly(home: SmallHome) -> None:
     port = free_port()
-    with served(home.folder, port) as process:
+    with served(home.folder, port) as (process, token):
+        known = {"Cookie": f"a=b; slowwave_{port}={token}"}
         for path in ("/", "/memories?search=x", "/memory?memory_id=m1"):
-            assert status(port, path) == 200
-        assert status(port, "/", Host="rebound.example") == 403
-        assert status(port, "/", Host=f"rebound.example:{port}") == 403
-        assert status(port, "/_stcore/health", Origin="http://other.example") == 403
-        assert status(port, "/_stcore/stream", **UPGRADE, Origin="http://other.example") == 403
+            assert status(port, path, **known) == 200
+            assert status(port, path) == 403
+            assert status(port, path, Cookie=f"slowwave_{port}={token}x") == 403
+        assert status(port, f"/?token={token}x") == 403
+        assert status(port, "/_stcore/health") == status(port, "/_stcore/stream", **UPGRADE) == 403
+        own = f"http://127.0.0.1:{port}"
+        assert status(port, "/_stcore/stream", **UPGRADE, Origin=own) == 403
+        for path, leads_to in (("/memories?a=%20b&", "/memories?a=%20b"), ("//other.example/?", "/other.example/")):
+            with closing(http.client.HTTPConnection("127.0.0.1", port)) as asking:
+                asking.request("GET", f"{path}token={token}")
+                answer = asking.getresponse()
+                assert (answer.status, answer.headers["location"]) == (303, leads_to)
+                assert answer.headers["set-cookie"] == f"slowwave_{port}={token}; Path=/; HttpOnly; SameSite=Lax"
+        assert status(port, "/", Host="rebound.example", **known) == 403
+        assert status(port, "/", Host=f"rebound.example:{port}", **known) == 403
+        assert status(port, "/_stcore/health", Origin="http://other.example", **known) == 403
+        assert status(port, "/_stcore/stream", **UPGRADE, Origin="http://other.example", **known) == 403
         assert (
-            status(port, "/_stcore/stream", **UPGRADE, Host="rebound.example", Origin="http://rebound.example") == 403
+            status(port, "/_stcore/stream", **UPGRADE, **known, Host="rebound.example", Origin="http://rebound.example")
+            == 403
         )
         second = home.run("dashboard", "--port", str(port))
         assert (second.returncode, second.stdout) == (1, "")
@@ -173,7 +190,7 @@ def test_server_answers_its_own_pages_alone_and_ends_quietly(home: SmallHome) ->
 @pytest.mark.slow
 def test_server_is_stopped_by_ctrl_c(tmp_path: Path) -> None:
     port = free_port()
-    with served(tmp_path / "home", port) as process:
+    with served(tmp_path / "home", port) as (process, _):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=300)
         assert process.returncode == 130

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from dashboard_process import entrance
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
@@ -16,7 +17,7 @@ _TIMEOUT = 120_000
 
 def opened(page: Page, address: str) -> None:
     """Go to an address and wait until it is drawn."""
-    page.goto(address)
+    page.goto(entrance(address))
     drawn(page)
 
 

@@ -6,12 +6,9 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 from hostile_rows import hostile_rows
 from small_home import SmallHome
@@ -19,7 +16,6 @@ from small_home import SmallHome
 from slowwave.data.sample import write_sample
 
 AS_OF = datetime(2026, 3, 12)  # noqa: DTZ001 - UTC without a zone, as everywhere
-_SECONDS_TO_START = 300
 
 
 @dataclass
@@ -27,8 +23,17 @@ class Dashboard:
     """A dashboard that runs, and the home it shows."""
 
     home: SmallHome
-    address: str
+    address: str  # without its token, which `entrance` adds
     process: subprocess.Popen[str]
+
+
+_printed: dict[str, str] = {}
+
+
+def entrance(address: str) -> str:
+    """An address of a running dashboard, with the token that lets a browser in for the first time."""
+    bare = "/".join(address.split("/")[:3])
+    return f"{address}{'&' if '?' in address else '/?' if address == bare else '?'}{_printed[bare].partition('?')[2]}"
 
 
 def published_home(folder: Path) -> SmallHome:
@@ -53,20 +58,18 @@ def started(home: SmallHome, folder: Path) -> Dashboard:
         env=environment,
         cwd=folder,
         text=True,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
-    address = f"http://127.0.0.1:{port}"
-    until = time.monotonic() + _SECONDS_TO_START
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            with urlopen(f"{address}/_stcore/health", timeout=2):  # noqa: S310 - our own server
-                return Dashboard(home, address, process)
-        except (URLError, OSError):
-            time.sleep(0.2)
-    process.kill()
-    message = f"the dashboard did not start: exit code {process.wait()}"
-    raise RuntimeError(message)
+    assert process.stdout is not None
+    with process.stdout:
+        address = process.stdout.readline().strip()  # once it answers
+    if not address:
+        message = f"the dashboard did not start: exit code {process.wait()}"
+        raise RuntimeError(message)
+    bare = f"http://127.0.0.1:{port}"
+    _printed[bare] = address
+    return Dashboard(home, bare, process)
 
 
 def stopped(dashboard: Dashboard) -> int:

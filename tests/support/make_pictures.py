@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
-from dashboard_process import started, stopped
+from dashboard_process import entrance, started, stopped
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 from small_home import SmallHome
@@ -41,7 +41,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for name, path, height, scheme in _PICTURES:
             page = browser.new_page(color_scheme=scheme, viewport={"width": _WIDTH, "height": height})
-            page.goto(f"{dashboard.address}/{path.removeprefix('overview')}" if path else report.as_uri())
+            page.goto(entrance(f"{dashboard.address}/{path.removeprefix('overview')}") if path else report.as_uri())
             _settled(page, is_app=bool(path))
             _save(page, FOLDER / f"{name}.png")
         browser.close()
