@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import typer
 
+from slowwave.flows import watched
 from slowwave.flows.check_lines import (
     CheckLine,
     State,
@@ -119,8 +120,21 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
         lines.append(tried("last night", lambda: _last_night(settings, runs(), clock)))
         lines += _others(settings, runs)
         lines.append(tried("audits", lambda: _audits(settings, runs())))
+        lines += _warned(settings, runs, clock)
     lines.append(_writer(settings))
     return lines
+
+
+def _warned(settings: Settings, runs: Callable[[], list[Record]], clock: Clock) -> list[CheckLine]:
+    """What may go wrong."""
+    lake = Path(settings.lake)
+    memories = [file for files in files_by_day(lake, "memories").values() for file in files]
+    return [
+        tried("producers", lambda: watched.producers(lake, _asked, clock.now)),
+        tried("memory states", lambda: watched.memory_states(memories, _asked)),
+        tried("clock", lambda: watched.clock(runs(), clock.now)),
+        tried("disk", lambda: watched.growth(settings)),
+    ]
 
 
 def _lake(lake: Path) -> CheckLine:

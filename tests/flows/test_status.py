@@ -76,7 +76,7 @@ def test_a_fresh_publish_is_ok(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(states(lines).values()) == {"ok"}
     assert list(lines)[1:] == [
         "interactions", "outcomes", "memories", "landings", "inbox", "publish", "report", "last night", "audits",
-        "writer",
+        "producers", "memory states", "clock", "disk", "writer",
     ]  # fmt: skip
 
 
@@ -409,3 +409,55 @@ def test_prefect_is_not_loaded(published: SmallHome, command: str) -> None:
 )
 def test_ages_in_words(age: dict[str, float], said: str) -> None:
     assert in_words(timedelta(**age)) == said
+
+
+def silent(home: SmallHome) -> CheckLine:
+    return lines_at(home, datetime(2026, 4, 1))["producers"]  # noqa: DTZ001 - naive times hold UTC
+
+
+def delivered(agent: str, days: list[int]) -> list[dict[str, Any]]:
+    return [interaction(f"{agent}{day}", agent=agent, created_at=f"2026-03-{day:02}T09:00:00Z") for day in days]
+
+
+@pytest.mark.parametrize(
+    ("days", "is_silent"),
+    [
+        (list(range(1, 24)), False),  # two days of silence: within twice its usual gap
+        (list(range(1, 23)), True),
+        ([2, 4, 6, 8, 10, 12, 14, 16, 18, 20], True),
+        ([2, 4, 6, 8, 10, 12, 14, 16, 18, 21], False),
+        ([1, 2, 3, 4, 5, 6, 7], False),  # too few days to have a rhythm
+    ],
+)
+def test_a_producer_that_fell_silent_is_named(home: SmallHome, days: list[int], is_silent: bool) -> None:
+    home.land(*delivered("steady", list(range(1, 26))), *delivered("other", days))
+    line = silent(home)
+    assert (line.state == "warn", "agent other" in line.says, "steady" in line.says) == (is_silent, is_silent, False)
+
+
+def test_that_nobody_delivers_is_no_silence_of_one(home: SmallHome) -> None:
+    home.land(*delivered("steady", list(range(1, 11))))
+    assert silent(home).state == "ok"
+
+
+def test_memories_that_never_state_a_status_are_told_of(home: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
+    home.land(memory("m1"), memory("m1", changed_at="2026-03-04T00:00:00Z", status=None), memory("m2", status=None))
+    line = status(capsys)[1]["memory states"]
+    assert (line["state"], line["without_status"]) == ("warn", 1)
+    assert line["says"].startswith("1 of 2 memories never state a status, such as m2: ")
+
+
+def test_a_clock_that_went_back_is_told_of(published: SmallHome) -> None:
+    line = lines_at(published, utc_now() - timedelta(hours=3))["clock"]
+    assert (line.state, "in 3 hours" in line.says or "in 2 hours" in line.says) == ("warn", True)
+
+
+def test_for_how_long_the_disk_will_do(published: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = lines_at(published, utc_now())["disk"]
+    assert line.state == "ok"
+    a_day, current = line.facts["bytes_a_day"], published.settings.current.stat().st_size
+    for days, expected in ((30, "ok"), (29, "warn")):
+        usage = shutil.disk_usage(published.folder)._replace(free=2 * current + days * (a_day + 1))
+        monkeypatch.setattr(shutil, "disk_usage", lambda _path, usage=usage: usage)
+        line = lines_at(published, utc_now())["disk"]
+        assert (line.state, line.facts["days_left"]) == (expected, days)

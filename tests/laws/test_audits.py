@@ -195,6 +195,7 @@ FAULTS = {
         "UPDATE counted_outcomes SET is_deciding = false",
         "UPDATE counted_outcomes SET success = NOT success WHERE interaction_id = 'i1'",
     ),
+    "memories_dated_late": ("UPDATE memory_health SET created_at = TIMESTAMP '2999-01-01' WHERE memory_id = 'rule'",),
     "memory_references_key": ("INSERT INTO memory_references FROM memory_references LIMIT 1",),
     "need_fits_key": ("INSERT INTO need_fits FROM need_fits LIMIT 1",),
     "never_landed_memories": ("UPDATE memory_health SET status = NULL",),

@@ -1,0 +1,136 @@
+"""What `slowwave status` warns of before it goes wrong: silent producers, memories that never count, clock and disk.
+
+Each is told from few files, by DuckDB: who asks how things are does not wait.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from slowwave.flows.check_lines import CheckLine, in_words, utc_text
+from slowwave.flows.lake_files import LakeFile, files_by_day
+from slowwave.flows.published import current_run
+from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import counted, shortened
+
+Record = dict[str, Any]
+Asked = Callable[..., list[Record]]
+
+# A producer's rhythm is what it did in these days of the log; one that was there on fewer has none yet.
+_RHYTHM_DAYS, _LEAST_DAYS = 60, 8
+# Nine in ten of its gaps between days with an interaction are at most so long; twice that is silence.
+_USUAL, _SILENT = 0.9, 2
+_SHOWN, _SHOWN_NAME = 3, 60
+_CLOCK_TOLERANCE = timedelta(minutes=1)
+_GROWTH_DAYS, _WARN_DAYS = 14, 30
+
+_DELIVERIES = """
+SELECT coalesce(agent, '') AS agent, coalesce(client, '') AS client,
+    list_sort(list_distinct(list(CAST(created_at AS DATE)))) AS days
+FROM {files}
+WHERE created_at <= $now
+GROUP BY ALL
+ORDER BY ALL
+"""
+_WITHOUT_STATUS = """
+SELECT count(*) AS memories, count(*) FILTER (NOT has_status) AS without, min(memory_id) FILTER (NOT has_status) AS one
+FROM (SELECT memory_id, bool_or(status IS NOT NULL) AS has_status FROM {files} GROUP BY memory_id)
+"""
+
+
+def producers(lake: Path, asked: Asked, now: datetime) -> CheckLine:
+    """Agents and clients that used to deliver and fell silent, by their own rhythm, while others went on.
+
+    Silence is counted to the newest day of the log, not to today: that nothing arrives at all is told elsewhere.
+    """
+    days = {day: files for day, files in files_by_day(lake, "interactions").items() if day <= now.date()}
+    if not days:
+        return CheckLine("producers", "ok", "none yet")
+    newest = max(days)
+    recent = [file for day, files in days.items() if (newest - day).days < _RHYTHM_DAYS for file in files]
+    found = asked(_DELIVERIES, recent, now=now)
+    silent = [(row, gap) for row in found if (gap := _silence(row["days"], newest)) is not None]
+    if not silent:
+        return CheckLine(
+            "producers", "ok", f"{counted(len(found), 'producer')} in {_RHYTHM_DAYS} days, none fell silent"
+        )
+    said = [
+        f"{_name(row)} has delivered nothing for {counted((newest - row['days'][-1]).days, 'day')}; at most "
+        f"{counted(gap, 'day')} went by before"
+        for row, gap in silent[:_SHOWN]
+    ]
+    said += [f"and {len(silent) - _SHOWN:,} more"] if len(silent) > _SHOWN else []
+    todo = "see whether they still run, and write to this home's inbox"
+    return CheckLine("producers", "warn", "\n".join(said), todo, {"silent": len(silent)})
+
+
+def _silence(days: Sequence[date], newest: date) -> int | None:
+    """The usual longest gap of a producer that is silent for more than twice that, in days; None: it is not."""
+    if len(days) < _LEAST_DAYS:
+        return None
+    gaps = sorted((later - earlier).days for earlier, later in pairwise(days))
+    usual = gaps[ceil(_USUAL * len(gaps)) - 1]
+    return usual if (newest - days[-1]).days > _SILENT * usual else None
+
+
+def _name(row: Record) -> str:
+    agent, client = (shortened(row[name], _SHOWN_NAME) for name in ("agent", "client"))
+    return (
+        " of ".join(part for part in (agent and f"agent {agent}", client and f"client {client}") if part)
+        or "who names nobody"
+    )
+
+
+def memory_states(files: Sequence[LakeFile], asked: Asked) -> CheckLine:
+    """Memories none of whose changes states a status: candidates, which are never eligible."""
+    row = asked(_WITHOUT_STATUS, files)[0] if files else {"without": 0}
+    if not row["without"]:
+        return CheckLine("memory states", "ok", "all memories state one" if files else "no memories yet")
+    says = f"{row['without']:,} of {counted(row['memories'], 'memory', 'memories')} never state a status, such as "
+    says += f"{shortened(row['one'], _SHOWN_NAME)}: they are candidates, which nothing is counted for"
+    todo = "have their producer state `status`, or see `slowwave review list`"
+    return CheckLine("memory states", "warn", says, todo, {"without_status": row["without"]})
+
+
+def clock(runs: Sequence[Record], now: datetime) -> CheckLine:
+    """Whether a run was noted at a time that has not come yet."""
+    noted = [row[name] for row in runs for name in ("started_at", "finished_at") if row[name] is not None]
+    newest = max(noted, default=now)
+    if newest - now <= _CLOCK_TOLERANCE:
+        return CheckLine("clock", "ok", "has not gone back")
+    says = f"it is {utc_text(now)} here, and a run was noted at {utc_text(newest)}, {in_words(now - newest)}"
+    return CheckLine("clock", "warn", says, "set the clock: runs are put in order by it")
+
+
+def growth(settings: Settings) -> CheckLine:
+    """For how long the disk of the lake will do: by what the last days of the log take, landed and derived."""
+    lake = Path(settings.lake)
+    tables = [f"evidence/{folder.name}" for folder in (lake / "evidence").glob("*") if folder.is_dir()]
+    by_table = [files_by_day(lake, table) for table in ("interactions", "outcomes", "memories", *tables)]
+    newest = max((day for days in by_table for day in days), default=None)
+    free = shutil.disk_usage(lake).free
+    current = current_run(settings)
+    spare = max(0, free - 2 * (current.stat().st_size if current else 0))
+    if newest is None:
+        return CheckLine("disk", "ok", f"{free / 1e9:,.1f} GB free", "", {"free_bytes": free})
+    recent = [
+        file.path.stat().st_size
+        for days in by_table
+        for day, files in days.items()
+        if (newest - day).days < _GROWTH_DAYS
+        for file in files
+    ]
+    a_day = sum(recent) / _GROWTH_DAYS
+    left = int(spare / a_day) if a_day else None
+    facts = {"free_bytes": free, "bytes_a_day": round(a_day), "days_left": left}
+    says = f"{free / 1e9:,.1f} GB free; the lake grows by {a_day / 1e6:,.1f} MB a day"
+    if left is None or left >= _WARN_DAYS:
+        return CheckLine("disk", "ok", says, "", facts)
+    todo = "make room, or put the lake on a larger disk (SLOWWAVE_LAKE)"
+    return CheckLine("disk", "warn", f"{says}: enough for {counted(left, 'day')}", todo, facts)
