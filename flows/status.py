@@ -133,7 +133,7 @@ def _warned(settings: Settings, runs: Callable[[], list[Record]], clock: Clock) 
         tried("producers", lambda: watched.producers(lake, _asked, clock.now)),
         tried("memory states", lambda: watched.memory_states(memories, _asked)),
         tried("clock", lambda: watched.clock(runs(), clock.now)),
-        tried("disk", lambda: watched.growth(settings)),
+        tried("disk", lambda: watched.growth(settings, clock.now)),
     ]
 
 

@@ -108,12 +108,12 @@ def clock(runs: Sequence[Record], now: datetime) -> CheckLine:
     return CheckLine("clock", "warn", says, "set the clock: runs are put in order by it")
 
 
-def growth(settings: Settings) -> CheckLine:
+def growth(settings: Settings, now: datetime) -> CheckLine:
     """For how long the disk of the lake will do: by what the last days of the log take, landed and derived."""
     lake = Path(settings.lake)
     tables = [f"evidence/{folder.name}" for folder in (lake / "evidence").glob("*") if folder.is_dir()]
     by_table = [files_by_day(lake, table) for table in ("interactions", "outcomes", "memories", *tables)]
-    newest = max((day for days in by_table for day in days), default=None)
+    newest = max((day for days in by_table for day in days if day <= now.date()), default=None)
     free = shutil.disk_usage(lake).free
     current = current_run(settings)
     spare = max(0, free - 2 * (current.stat().st_size if current else 0))
@@ -123,7 +123,7 @@ def growth(settings: Settings) -> CheckLine:
         file.path.stat().st_size
         for days in by_table
         for day, files in days.items()
-        if (newest - day).days < _GROWTH_DAYS
+        if 0 <= (newest - day).days < _GROWTH_DAYS
         for file in files
     ]
     a_day = sum(recent) / _GROWTH_DAYS
