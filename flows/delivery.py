@@ -24,7 +24,6 @@ from slowwave.flows.delivery_lines import (
     too_long,
     values_count,
 )
-from slowwave.flows.delivery_parquet import parquet_chunks
 from slowwave.flows.settings import LONGEST_ROW
 from slowwave.transforms.delivered_rows import RecordRows
 
@@ -48,6 +47,9 @@ def chunks(handle: BinaryIO, name: str, longest_row: int = LONGEST_ROW) -> Itera
     one of no kind that can be landed, that alone. Raises OSError as the disk does.
     """
     if handle.read(4) == b"PAR1":
+        # loads numpy, which a night with nothing to land does not need
+        from slowwave.flows.delivery_parquet import parquet_chunks
+
         yield from parquet_chunks(handle, longest_row)
         return
     told = text_kind(Lines(text_stream(handle), longest_row))

@@ -226,11 +226,11 @@ def _newest_recorded(files: list[LakeFile], now: datetime) -> datetime | None:
     return newest
 
 
-# Of a ledger each key once: a killed compaction may have left a row in two files.
+# Of a ledger each key once: a killed compaction may have left a row in two files. What passed later counts below zero.
 _LANDED_LATELY = """
 SELECT
     max(newest) AS landed_at, count(*) AS files, sum(delivered)::BIGINT AS delivered, sum(accepted)::BIGINT AS accepted,
-    sum(duplicate)::BIGINT AS duplicate, sum(quarantined)::BIGINT AS quarantined
+    sum(duplicate)::BIGINT AS duplicate, sum(greatest(quarantined, 0))::BIGINT AS quarantined
 FROM (
     SELECT *, max(landed_at) OVER () AS newest
     FROM (SELECT DISTINCT ON (run_id, file_number) * FROM {files})

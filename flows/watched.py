@@ -89,7 +89,7 @@ def _name(row: Record) -> str:
 
 def memory_states(files: Sequence[LakeFile], asked: Asked) -> CheckLine:
     """Memories none of whose changes states a status: candidates, which are never eligible."""
-    row = asked(_WITHOUT_STATUS, files)[0] if files else {"without": 0}
+    row: Record = asked(_WITHOUT_STATUS, files)[0] if files else {"without": 0}
     if not row["without"]:
         return CheckLine("memory states", "ok", "all memories state one" if files else "no memories yet")
     says = f"{row['without']:,} of {counted(row['memories'], 'memory', 'memories')} never state a status, such as "

@@ -292,7 +292,7 @@ def _counts(file: Any) -> tuple[int, int, int, int]:
 
 UNACCOUNTED = """
     SELECT file_hash, files.quarantined, refused.quarantined
-    FROM (SELECT file_hash, max(quarantined) AS quarantined FROM run_files GROUP BY file_hash) AS files
+    FROM (SELECT file_hash, sum(quarantined) AS quarantined FROM run_files GROUP BY file_hash) AS files
     FULL JOIN (SELECT file_hash, count(*) AS quarantined FROM quarantine GROUP BY file_hash) AS refused
         USING (file_hash)
     WHERE files.quarantined IS DISTINCT FROM coalesce(refused.quarantined, 0)
