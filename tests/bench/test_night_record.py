@@ -35,6 +35,13 @@ def test_a_stage_over_the_record_twice_in_a_row_fails() -> None:
     assert taken == [0, 1]
 
 
+def test_another_machine_may_be_allowed_more() -> None:
+    nights, taken = measured_in_turn(a_night(1.9), a_night(2.1), a_night(2.1))
+    assert judged(lambda: next(nights), RECORDED, 2.0).failed == {}
+    assert judged(lambda: next(nights), RECORDED, 2.0).failed == {"echo": pytest.approx(2.1)}
+    assert taken == [0, 1, 2]
+
+
 def test_once_does_not() -> None:
     nights, taken = measured_in_turn(a_night(1.4), a_night(1.0))
     judgement = judged(lambda: next(nights), RECORDED)

@@ -197,6 +197,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--smallest", action="store_true", help="only the smallest size, against the record")
     parser.add_argument("--full", action="store_true", help="also the largest size")
     parser.add_argument("--nights", type=int, help="nights of each judged size (3 of the smallest, else 1)")
+    parser.add_argument(
+        "--within",
+        type=float,
+        default=MOST_ABOVE_RECORD,
+        metavar="TIMES",
+        help="fail above so many times the record (%(default)s); on another machine than the record's, more",
+    )
     parser.add_argument("--record", action="store_true", help="write the record instead of judging by it")
     chosen = parser.parse_args(arguments)
     known = json.loads(RECORD.read_text()) if RECORD.exists() else {}
@@ -214,12 +221,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     night_chart(charted, _ORDER, (WHOLE, ONE_MORE_DAY, NOTHING_NEW)).save(written.with_suffix(".svg"))
     print(f"\nWritten: {written} and {written.with_suffix('.svg').name}")
     if failed:
-        print(f"FAILED: over {MOST_ABOVE_RECORD} x the record twice in a row:")
+        print(f"FAILED: over {chosen.within:g} x the record twice in a row:")
         for line in failed:
             print(f"  {line}")
         sys.exit(1)
     if not chosen.record:
-        print(f"Nothing is over {MOST_ABOVE_RECORD} x the record twice in a row.")
+        print(f"Nothing is over {chosen.within:g} x the record twice in a row.")
 
 
 def _measured(bench: Bench, chosen: argparse.Namespace, known: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -230,7 +237,7 @@ def _measured(bench: Bench, chosen: argparse.Namespace, known: dict[str, Any]) -
     for size in judged_sizes:
         nights = chosen.nights or (3 if size == SMALLEST else 1)
         recorded = known.get("sizes", {}).get(str(size), {}).get("ratios", {})
-        judgement = judged(lambda size=size, nights=nights: bench.cost(size, nights), recorded)
+        judgement = judged(lambda size=size, nights=nights: bench.cost(size, nights), recorded, chosen.within)
         costs[size] = judgement.cost
         if judgement.doubted:
             bench.said(f"{size}: measured twice, over the record at first: {', '.join(judgement.doubted)}")

@@ -61,15 +61,15 @@ def night_round(said: Mapping[str, float], stages: Mapping[str, float], limit: f
     return Round(limit, seconds, said["peak_mb"], said["tree_peak_mb"], said["wall"])
 
 
-def over(cost: Cost, recorded: Mapping[str, float]) -> dict[str, float]:
-    """What is judged and costs more than the record allows: by how much it is above the record.
+def over(cost: Cost, recorded: Mapping[str, float], allowed: float = MOST_ABOVE_RECORD) -> dict[str, float]:
+    """What is judged and costs more than `allowed` times the record: by how much it is above the record.
 
     What the record does not know yet is not judged.
     """
     above = {
         name: cost.ratio(name) / recorded[name] for name in cost.names if recorded.get(name) and cost.is_judged(name)
     }
-    return {name: times for name, times in above.items() if times > MOST_ABOVE_RECORD}
+    return {name: times for name, times in above.items() if times > allowed}
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,14 @@ class Judgement:
     doubted: Mapping[str, float]  # over the first time
 
 
-def judged(measure: Callable[[], Cost], recorded: Mapping[str, float]) -> Judgement:
+def judged(measure: Callable[[], Cost], recorded: Mapping[str, float], allowed: float = MOST_ABOVE_RECORD) -> Judgement:
     """Measure, and once more if anything is over the record: it fails only if it is over again."""
     first = measure()
-    doubted = over(first, recorded)
+    doubted = over(first, recorded, allowed)
     if not doubted:
         return Judgement(first, {}, {})
     second = measure()
-    again = over(second, recorded)
+    again = over(second, recorded, allowed)
     return Judgement(second, {name: again[name] for name in doubted if name in again}, doubted)
 
 
