@@ -45,7 +45,7 @@ def notify_settings(settings: Settings) -> Notify | None:
     path = settings.settings_file
     try:
         stated = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         message = f"{path} cannot be used: {error}"

@@ -234,7 +234,7 @@ def test_a_landing_is_not_tried_again(
     flows: ModuleType, in_a_flow: Callable[[Callable[[], Any]], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     once = failing(1, OSError(5, "I/O"))
-    monkeypatch.setattr(flows.plain, "land", once)
+    monkeypatch.setattr(flows.plain, "land_inbox", once)
     with pytest.raises(OSError, match="I/O"):
         in_a_flow(lambda: flows.run_as_task("land", once))
     assert once() == 2

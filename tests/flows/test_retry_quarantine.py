@@ -56,7 +56,7 @@ def interactions(home: Home) -> list[str]:
 
 def accept_blank_prompts(patch: pytest.MonkeyPatch) -> None:
     """As an upgrade would that no longer minds them."""
-    patch.setattr(landing, "_find_blank_prompts", lambda *_: None)
+    patch.setattr(landing, "_find_blank", lambda *_: None)
 
 
 # ------------------------------------------------------------------------------------------------------------- by text

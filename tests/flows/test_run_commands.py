@@ -273,7 +273,7 @@ def test_a_second_writer_waits_and_says_for_whom(home: Path, tmp_path: Path) -> 
         assert second.stderr
         said = second.stderr.readline()
         assert f"waiting for `slowwave nightly` (process {os.getpid()} on " in said
-        assert not (home / "lake").exists()
+        assert not (home / "lake" / "interactions").exists()
     out, err = second.communicate(timeout=300)
     assert second.returncode == 0, err
     assert "log.jsonl" in out
