@@ -19,6 +19,7 @@ from slowwave.flows.delivery_lines import (
     MOST_VALUES,
     Lines,
     LongLine,
+    contradiction,
     has_too_many_values,
     text_stream,
     too_long,
@@ -44,13 +45,18 @@ def chunks(handle: BinaryIO, name: str, longest_row: int = LONGEST_ROW) -> Itera
     """The rows of one delivered file; what no row may be longer than is `longest_row` bytes.
 
     The format is told from the content. A file cut short yields its complete lines, then one BadRow without a number;
-    one of no kind that can be landed, that alone. Raises OSError as the disk does.
+    one that contradicts its checksum, or of no kind that can be landed, that alone. Raises OSError as the disk does.
     """
     if handle.read(4) == b"PAR1":
         # loads numpy, which a night with nothing to land does not need
         from slowwave.flows.delivery_parquet import parquet_chunks
 
         yield from parquet_chunks(handle, longest_row)
+        return
+    damage = contradiction(handle, longest_row)
+    if damage:
+        reason = f"the file is damaged, and which of its rows are as they were cannot be told: {damage}"
+        yield Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], 0, "unknown")
         return
     told = text_kind(Lines(text_stream(handle), longest_row))
     lines = Lines(text_stream(handle), longest_row)

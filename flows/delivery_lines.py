@@ -62,6 +62,30 @@ def text_stream(handle: BinaryIO) -> BinaryIO:
     return handle
 
 
+def contradiction(handle: BinaryIO, longest_row: int) -> str:
+    """How a packed text contradicts its own checksum; '' where it does not, has none, or breaks off before it.
+
+    The checksum stands at the end, and what was unpacked before it looks like any text: so it is asked first.
+    """
+    stream = text_stream(handle)
+    if stream is handle:
+        return ""
+    read, without = getattr(stream, "read1", stream.read), 0
+    try:
+        while block := read(_BLOCK):
+            newline = block.rfind(b"\n")
+            without = without + len(block) if newline < 0 else len(block) - newline - 1
+            if without > longest_row * _LONGEST_ROWS_SKIPPED:  # reading gives up there too
+                return ""
+    except (EOFError, zlib.error):
+        return ""
+    except gzip.BadGzipFile as error:  # (bytes behind the last member are no gzip file)
+        return "" if str(error).startswith("Not a gzipped file") else str(error)
+    except zstandard.ZstdError as error:
+        return str(error) if "checksum" in str(error) else ""
+    return ""
+
+
 class _ZstdReader:
     """Like zstandard's own reader, but a stream that ends inside a frame is an error, as with gzip."""
 

@@ -73,6 +73,7 @@ _ANSWERS = {
     for name in ("SELECT", "MULTI", "CREATE", "INSERT", "UPDATE", "DELETE", "DROP", "SET")
 }
 _COPIES = re.compile(r"\bcopy\b", re.IGNORECASE)
+_UPDATES_EXTENSIONS = re.compile(r"^(?:\s|--[^\n]*\n|/\*.*?\*/)*UPDATE\s+EXTENSIONS\b", re.IGNORECASE | re.DOTALL)
 _EXPLAIN = re.compile(r"^\s*EXPLAIN\s+(?:ANALYZE\s+|\([^)]*\)\s*)?", re.IGNORECASE)
 
 
@@ -84,6 +85,9 @@ def check_statements(connection: duckdb.DuckDBPyConnection, statements: Sequence
     Raises UserError for any other statement.
     """
     for statement in statements:
+        if _UPDATES_EXTENSIONS.match(statement.query):  # of a type that DuckDB's Python does not know
+            message = "UPDATE EXTENSIONS is refused: `slowwave sql` reads and changes nothing"
+            raise UserError(message)
         asked = statement
         if statement.type == duckdb.StatementType.EXPLAIN:  # EXPLAIN ANALYZE runs what it explains
             asked, *_ = connection.extract_statements(_EXPLAIN.sub("", statement.query, count=1))

@@ -70,12 +70,13 @@ def _features(texts: PairTexts, left: Integers, right: Integers, longest: Intege
     odd = np.maximum(((_FULL - a_best) * weight_a).max(axis=1), ((_FULL - b_best) * weight_b).max(axis=1))
     lengths_a, lengths_b = texts.lengths[left], texts.lengths[right]
     shorter, longer = np.minimum(lengths_a, lengths_b), np.maximum(lengths_a, lengths_b)
-    vectors = products(texts.sums[left], texts.sums[right])
+    # divided with 32 bits, as `curate/1` was released
+    vectors = np.clip(products(texts.sums[left], texts.sums[right]), 0, _FULL).astype(np.float32) / np.float32(_FULL)
     return np.column_stack(
         [
             np.minimum(*aligned),
             np.maximum(*aligned),
-            np.clip(vectors, 0, _FULL) / _FULL,
+            vectors.astype(np.float64),
             odd / _FULL * _HEAVY_WORD,
             np.minimum(*covered),
             np.maximum(*covered),

@@ -57,6 +57,19 @@ def refused(home: Home) -> list[dict[str, object]]:
 # --------------------------------------------------------------------------------------------------------- kept bytes
 
 
+def test_rows_of_a_gzip_that_contradicts_its_checksum_are_not_taken(home: Home) -> None:
+    """What it unpacks to reads like rows, and some of them were never sent."""
+    packed = WHOLE["a.jsonl.gz"]
+    wrong = packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:]
+    home.drop("a.jsonl.gz", wrong)
+    report = home.land_inbox()
+    assert (report.total("delivered"), report.total("quarantined"), report.total("accepted")) == (1, 1, 0)
+    assert list(kept(home).values()) == [wrong]
+    assert "CRC" in str(refused(home)[0]["reason"])
+    home.drop("a.jsonl.gz", packed)
+    assert home.land_inbox().total("accepted") == len(LINES)
+
+
 @pytest.mark.parametrize("name", [name for name in WHOLE if name != "a.jsonl"])
 def test_what_is_cut_short_is_kept_before_the_inbox_lets_go(name: str, home: Home) -> None:
     content = WHOLE[name][: len(WHOLE[name]) * 2 // 3]

@@ -55,7 +55,7 @@ CASES: dict[str, tuple[bytes, tuple[int, int, int, int] | None]] = {
     "two-frames.jsonl.zst": (zstandard.compress(LINES[0] + b"\n") + zstandard.compress(LINES[1]), (2, 2, 0, 0)),
     "cut.jsonl.gz": (gzip.compress(b"\n".join(NOISE))[:-40], None),
     "cut.jsonl.zst": (zstandard.compress(b"\n".join(NOISE * 40), level=1)[:-40], None),
-    "damaged.jsonl.gz": (gzip.compress(b"\n".join(NOISE))[:-8] + b"12345678", None),
+    "damaged.jsonl.gz": (gzip.compress(b"\n".join(NOISE))[:-8] + b"12345678", (1, 0, 0, 1)),
     "cut.parquet": (parquet(50)[:-10], (1, 0, 0, 1)),
     "damaged.parquet": (parquet(50)[:20] + b"\0" * 30 + parquet(50)[50:], (1, 0, 0, 1)),
     "with-and-without-outcome.jsonl": (
