@@ -57,6 +57,8 @@ _PHASES = {"landing": 0.0, "asking": 20.0, "planning": 30.0, "replaying": 35.0, 
 
 # Told what a flow of this process is doing: the command that runs one sets it to its screen.
 watching: ContextVar[Progress] = ContextVar("watching", default=no_progress)
+# The run that a command has entered in the ledger before Prefect started: its flow goes on with it.
+entered: ContextVar[Run | None] = ContextVar("entered", default=None)
 
 
 class _NoStackTrace(logging.Filter):
@@ -164,7 +166,7 @@ def _run(home: str, kind: RunKind) -> Iterator[tuple[Run, _Reporter]]:
     reporter = _Reporter(kind, watching.get())
     try:
         with home_doors(), writer_lock(settings, kind, wait_seconds=WAIT_SECONDS, waiting=partial(_say, kind)):
-            yield start_run(settings, kind, reporter, run_as_task), reporter
+            yield _begun(start_run(settings, kind, reporter, run_as_task)), reporter
             reporter.set(100.0, "done")
     except (UserError, OSError) as error:
         reporter.summary(f"failed: {str(error).splitlines()[0]}", [("why", line) for line in str(error).splitlines()])
@@ -181,6 +183,14 @@ def _tell(settings: Settings, kind: RunKind, status: str, message: str, **known:
         fault = notify(settings, status, message, **known)
         if fault:
             _say(kind, fault)
+
+
+def _begun(run: Run) -> Run:
+    """The run, under the name that the command has entered it by."""
+    before = entered.get()
+    if before is not None and before.kind == run.kind and before.reached:
+        run.run_id, run.started_at, before.reached = before.run_id, before.started_at, ""
+    return run
 
 
 # ------------------------------------------------------------------------------------------------------------- flows

@@ -28,7 +28,7 @@ from slowwave.flows.notify import notify
 from slowwave.flows.plan import LogAsOf, Plan
 from slowwave.flows.prefect_server import prefect_api
 from slowwave.flows.report import reported
-from slowwave.flows.run import start_run
+from slowwave.flows.run import RunKind, start_run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.screen import (
     Screen,
@@ -204,7 +204,7 @@ def _nightly(
         _decide_rows(settings, leave_out, leave_in)
     if moment is None and not full and _skipped(settings):
         return
-    with flow_session(settings, "nightly") as (flows, screen):
+    with flow_session(settings, "nightly", "nightly") as (flows, screen):
         demo_note(settings, screen)
         result: NightlyResult = flows.nightly(home=str(settings.home), as_of=moment, full=full)
         screen.close()
@@ -248,27 +248,39 @@ def run_backfill(settings: Settings, first: str, last: str) -> None:
         message = f"{first} is after {last}"
         raise typer.BadParameter(message, param_hint="'--from'")
     _require_lake(settings)
-    with flow_session(settings, "backfill") as (flows, screen):
+    with flow_session(settings, "backfill", "backfill") as (flows, screen):
         result: NightlyResult = flows.backfill(first=days[0], last=days[1], home=str(settings.home))
         screen.close()
         print_lines(result_title(result), result_lines(settings, result))
 
 
 @contextmanager
-def flow_session(settings: Settings, command: str) -> Iterator[tuple[ModuleType, Screen]]:
-    """The flows, with the writer lock taken before Prefect starts, and the screen that watches them."""
+def flow_session(settings: Settings, command: str, kind: RunKind | None = None) -> Iterator[tuple[ModuleType, Screen]]:
+    """The flows, and the screen that watches them.
+
+    The writer lock is taken, and a run of `kind` entered in the ledger, before Prefect starts: killed, it is seen.
+    """
     with Screen() as screen, writer_lock(settings, command, wait_seconds=WAIT_SECONDS, waiting=screen.note):
         begun = time.monotonic()
+        run = start_run(settings, kind, screen.progress) if kind else None
+        if run is not None:
+            run.begin("starting Prefect")
         screen.note("starting Prefect")
-        with prefect_api(settings):
-            from slowwave.flows import orchestrate
+        try:
+            with prefect_api(settings):
+                from slowwave.flows import orchestrate
 
-            screen.note(f"Prefect started in {time.monotonic() - begun:.1f} s")
-            token = orchestrate.watching.set(screen.progress)
-            try:
-                yield orchestrate, screen
-            finally:
-                orchestrate.watching.reset(token)
+                screen.note(f"Prefect started in {time.monotonic() - begun:.1f} s")
+                watched, entered = orchestrate.watching.set(screen.progress), orchestrate.entered.set(run)
+                try:
+                    yield orchestrate, screen
+                finally:
+                    orchestrate.watching.reset(watched)
+                    orchestrate.entered.reset(entered)
+        except Exception as error:
+            if run is not None and run.reached:  # no flow has taken it over
+                run.record(run.ledger_row("failed", message=str(error)))
+            raise
 
 
 def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:

@@ -199,3 +199,24 @@ def test_the_thresholds_of_status_do_not_hide_it(home: SmallHome) -> None:
     assert next(line.state for line in lines if line.name == "last night") == "error"
     assert isinstance(ledger(home.folder / "lake")[-1]["started_at"], datetime)
     assert os.path.exists(home.settings.current)  # noqa: PTH110
+
+
+def test_a_night_killed_while_prefect_starts_is_seen(home: SmallHome) -> None:
+    home.nightly()
+    drop(home, "Newer?")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "slowwave.flows.cli", "nightly"],
+        env={**os.environ, "SLOWWAVE_HOME": str(home.folder)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr
+    while "starting Prefect" not in process.stderr.readline():
+        assert process.poll() is None
+    process.kill()
+    process.communicate(timeout=60)
+    night = status(home)["last night"]
+    assert (night.state, "it had come to starting Prefect" in night.says) == ("error", True)
+    home.nightly()
+    assert status(home)["last night"].state == "ok"
