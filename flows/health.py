@@ -30,8 +30,8 @@ from slowwave.transforms.serving_tables import MemoryHealth
 from slowwave.transforms.times import epoch_day
 from slowwave.transforms.verdicts import verdicts
 
-# Rows of history told at once: a year of 100,000 memories is tens of millions.
-PIECE_ROWS = 2_000_000
+# Rows of history told at once: a year of 100,000 memories is tens of millions, and a million takes 500 MB.
+PIECE_ROWS = 1_000_000
 
 
 def timelines_from(run: Run, plan: Plan) -> MemoryTimelines:

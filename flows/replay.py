@@ -41,7 +41,7 @@ _BYTES_PER_MEMORY = 300
 # So many times its size a file may unpack to.
 _MOST_UNPACKED = 1000
 # Memories of days that are compared together.
-_POOL_ROWS = 1_000_000
+_POOL_ROWS = 500_000
 _TEXTS = ("row_hash", "prompt", "response", "response_summary", "memories_used", "reinforce")
 
 
@@ -173,25 +173,25 @@ def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) ->
         day = pl.col("occurred_at").dt.date().alias("day")
         asked = rows.filter("reinforce").with_columns(day)
         found = [pl.DataFrame(schema={"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Int64})]
-        pools: list[pl.DataFrame] = []
+        together: list[date] = []
         days = asked["day"].unique().sort().to_list()
         for of_day in days:
-            pools.append(_pool_of_day(log, inputs[of_day]).with_columns(pl.lit(of_day).alias("day")))
+            together.append(of_day)
             # several days together: what is made of their texts and memories is made once
-            if of_day == days[-1] or sum(map(len, pools)) >= _POOL_ROWS:
-                pool = pl.concat(pools)
-                of_days = asked.filter(pl.col("day").is_in(pool["day"].unique().implode()))
+            if of_day == days[-1] or sum(inputs[one].eligibility.height for one in together) >= _POOL_ROWS:
+                pool = pl.concat([_pool_of_day(log, one, inputs[one]) for one in together])
+                of_days = asked.filter(pl.col("day").is_in(together))
                 found.append(used_memories_by_day(of_days, pool, word_vectors, log.params.evidence.used))
-                pools = []
+                together = []
         return pl.concat(found)
 
 
-def _pool_of_day(log: LogAsOf, of_day: ReplayInputs) -> pl.DataFrame:
-    """The pool rows of the memories that were eligible on a day."""
+def _pool_of_day(log: LogAsOf, day: date, of_day: ReplayInputs) -> pl.LazyFrame:
+    """The pool rows of the memories that were eligible on a day, with `day`."""
     times = of_day.interactions["occurred_at"]
-    eligible = of_day.eligibility.select("memory_id", "content_hash").unique()
-    pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
-    return pool.join(eligible, on=["memory_id", "content_hash"], how="semi")
+    eligible = of_day.eligibility.lazy().select("memory_id", "content_hash").unique()
+    pool = log.pool_between(times.min(), times.max()).lazy()  # type: ignore[arg-type]
+    return pool.join(eligible, on=["memory_id", "content_hash"], how="semi").with_columns(pl.lit(day).alias("day"))
 
 
 def _wanted_rows(texts: pl.DataFrame, wanted: pl.DataFrame, seen: set[str]) -> pl.DataFrame:

@@ -30,6 +30,8 @@ _HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n--\s*(.+)")
 _WORD = re.compile(r"\w+")
 _SHOWN_ROWS = 3
 _FEW_ROWS = 1_000
+# DuckDB spills what takes more; without a limit it keeps what it has written, up to most of the machine.
+_MEMORY_LIMIT = "1GB"
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,8 @@ class ServingFile:
                 shutil.copyfile(base, self._aside)
             elif blank:
                 self._aside.write_bytes(blank)
-            self.connection = duckdb.connect(self._aside, config={"temp_directory": f"{self._aside}.spill"})
+            config = {"temp_directory": f"{self._aside}.spill", "memory_limit": _MEMORY_LIMIT}
+            self.connection = duckdb.connect(self._aside, config=config)
             self.connection.execute("SET preserve_insertion_order = false")
             if base is None and not blank:
                 self._declare()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from slowwave.transforms.memory_pairs import Relation, relation
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.observation_statements import utterances
 from slowwave.transforms.observation_tables import CurationDecisions
-from slowwave.transforms.pair_candidates import first_per, pair_candidates
+from slowwave.transforms.pair_candidates import candidates_of, first_per
 from slowwave.transforms.pair_conflicts import conflicts
 from slowwave.transforms.pair_reading import is_retraction, reading
 from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
@@ -65,12 +66,15 @@ def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: 
     if said.is_empty():
         return empty(CurationDecisions).select(columns)
     said_at = dict(utterances(states).group_by("memory_id", maintain_order=True).agg("said_at").iter_rows())
-    considered = _considered(said, active, said_at, word_vectors, params)
-    rows = [
-        _row(said_row, considered.get(place, []), params) for place, said_row in enumerate(said.iter_rows(named=True))
-    ]
     schema = {name: polars_schema(CurationDecisions)[name] for name in columns}
-    return pl.DataFrame(rows, schema=schema).sort(CurationDecisions.key)
+    frames, left = [empty(CurationDecisions).select(columns)], np.ones(said.height, bool)
+    for considered in _considered(said, active, said_at, word_vectors, params):
+        places = sorted(considered)
+        left[places] = False
+        some = zip(places, said[places].iter_rows(named=True), strict=True)
+        frames.append(pl.DataFrame([_row(of, considered[place], params) for place, of in some], schema))
+    frames.append(pl.DataFrame([_row(of, [], params) for of in said.filter(left).iter_rows(named=True)], schema))
+    return pl.concat(frames).sort(CurationDecisions.key)
 
 
 def _considered(
@@ -79,10 +83,10 @@ def _considered(
     said_at: dict[str, list[datetime]],
     word_vectors: WordVectors,
     params: ObservationParams,
-) -> dict[int, list[Considered]]:
-    """Per row of `said` the most alike memories active just before, most alike first."""
+) -> Iterator[dict[int, list[Considered]]]:
+    """Per row of `said` that meets any the most alike memories active just before, most alike first, some at a time."""
     if said.select("project", "scope").is_unique().all():
-        return {}  # nothing to compare, and no vectors to load
+        return  # nothing to compare, and no vectors to load
     columns = ["memory_id", "project", "scope", "content", "normal", "from"]
     items = pl.concat(
         [
@@ -102,20 +106,19 @@ def _considered(
     doubled = params.model_copy(
         update={"bucket": 2 * params.bucket, "neighbours": _MET_PER_CONSIDERED * params.neighbours}
     )
-    found = pair_candidates(texts, which, scopes, is_known, doubled)
+    begins = items["from"].dt.timestamp("us").to_numpy()
     ends = items["until"].dt.timestamp("us").fill_null(np.iinfo(np.int64).max).to_numpy()
-    asked = ~is_known[found.right]
-    # what began at the same instant stands after what is asked about, and is not met
-    was_active = ends[found.left] >= items["from"].dt.timestamp("us").to_numpy()[found.right]
-    chosen = np.flatnonzero(asked & was_active)
-    chosen = chosen[first_per(found.right[chosen], np.arange(len(chosen)), params.neighbours)]
-    left, right, likeness = found.left[chosen], found.right[chosen], found.likeness[chosen]
-    alike = pair_similarity(texts, which[left], which[right], likeness)
-    relations = pair_relations(
-        contents, TextPairs(which[left], which[right], np.ones(len(left), bool)), likeness, alike, params
-    )
-    order = np.lexsort((left, -likeness, -alike, right))
-    return _by_row(items, said_at, left, right, alike, relations, order, params)
+    for found in candidates_of(np.flatnonzero(~is_known), texts, which, scopes, is_known, doubled):
+        # what began at the same instant stands after what is asked about, and is not met
+        chosen = np.flatnonzero(ends[found.left] >= begins[found.right])
+        chosen = chosen[first_per(found.right[chosen], np.arange(len(chosen)), params.neighbours)]
+        left, right, likeness = found.left[chosen], found.right[chosen], found.likeness[chosen]
+        alike = pair_similarity(texts, which[left], which[right], likeness)
+        relations = pair_relations(
+            contents, TextPairs(which[left], which[right], np.ones(len(left), bool)), likeness, alike, params
+        )
+        order = np.lexsort((left, -likeness, -alike, right))
+        yield _by_row(items, said_at, left, right, alike, relations, order, params)
 
 
 def _by_row(
@@ -128,16 +131,17 @@ def _by_row(
     order: Integers,
     params: ObservationParams,
 ) -> dict[int, list[Considered]]:
-    rows, ids = items["row"].to_list(), items["memory_id"].to_list()
-    contents, normals = items["content"].to_list(), items["normal"].to_list()
-    starts = items["from"].to_list()
+    mets, met = np.unique(left, return_inverse=True)
+    askers, asker = np.unique(right, return_inverse=True)
+    ids, contents, normals = (items[name].gather(mets).to_list() for name in ("memory_id", "content", "normal"))
+    rows, starts = (items[name].gather(askers).to_list() for name in ("row", "from"))
     found: dict[int, list[Considered]] = {}
     for at in order.tolist():
-        listed = found.setdefault(rows[right[at]], [])
-        other = int(left[at])
+        mine, other = int(asker[at]), int(met[at])
+        listed = found.setdefault(rows[mine], [])
         if len(listed) < params.neighbours and all(one.memory_id != ids[other] for one in listed):
             times = said_at[ids[other]]
-            last = times[bisect_left(times, starts[right[at]]) - 1]
+            last = times[bisect_left(times, starts[mine]) - 1]
             listed.append(Considered(ids[other], contents[other], normals[other], last, int(alike[at]), relations[at]))
     return found
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.hashing import digest
+from slowwave.transforms.hashing import Joined, digest
+
+_ROWS_AT_ONCE = 10_000
 
 
 def fingerprint(rows_hash: str, eligibility: pl.DataFrame, evidence_hash: str) -> str:
@@ -13,6 +15,7 @@ def fingerprint(rows_hash: str, eligibility: pl.DataFrame, evidence_hash: str) -
     `eligibility` stands for the memories: it holds exactly what the evidence can see of them on that day, so a change
     that no interaction of the day could see leaves the fingerprint alone.
     """
-    stretches = pl.struct(pl.all()).struct.json_encode()
-    # JSON holds no line break, so joined lines are as good as a list
-    return digest([rows_hash, evidence_hash, eligibility.select(stretches.str.join("\n")).item()])
+    stretches = pl.struct(pl.all()).struct.json_encode().str.join("\n")
+    # JSON holds no line break, so joined lines are as good as a list; those of many memories are not held three times
+    lines = [rows.select(stretches).item() for rows in eligibility.iter_slices(_ROWS_AT_ONCE)]
+    return digest([rows_hash, evidence_hash, Joined(lines)])

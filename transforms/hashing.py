@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -13,13 +14,26 @@ from slowwave.transforms.schema_changes import as_before, hashed_schema
 _DIGEST_BYTES = 16
 
 
-def digest(parts: Iterable[str]) -> str:
+@dataclass(frozen=True)
+class Joined:
+    """Texts that stand for one: themselves with line breaks between them."""
+
+    texts: Sequence[str]
+
+
+def digest(parts: Iterable[str | Joined]) -> str:
     """128-bit BLAKE2b of a sequence of texts, in hex; each part is length-prefixed, so no two sequences meet."""
     state = hashlib.blake2b(digest_size=_DIGEST_BYTES)
     for part in parts:
-        raw = part.encode()
-        state.update(b"%d:" % len(raw))
-        state.update(raw)
+        if isinstance(part, str):
+            raw = part.encode()
+            state.update(b"%d:" % len(raw))
+            state.update(raw)
+            continue
+        size = sum(len(text.encode()) for text in part.texts) + max(len(part.texts) - 1, 0)
+        state.update(b"%d:" % size)
+        for number, text in enumerate(part.texts):
+            state.update((f"\n{text}" if number else text).encode())
     return state.hexdigest()
 
 

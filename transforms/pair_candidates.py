@@ -7,6 +7,7 @@ Buckets see the past only: what a statement meets does not change when later one
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ _FIRSTS = 2
 _PRESELECTED = 3
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _BLOCK = 16_384
+_ASKED_AT_ONCE = 8_192  # a statement meets up to 700 others
 
 
 class Candidates(NamedTuple):
@@ -37,27 +39,57 @@ def _mixed(*parts: np.ndarray) -> Integers:
     return state.astype(np.int64)
 
 
-def _keys(texts: PairTexts, which: Integers, scopes: Integers, params: ObservationParams) -> tuple[Integers, Integers]:
-    """(key, statement) for every heavy word of each statement and every two of them, by statement."""
-    heavy = texts.words[:, : params.signature_words]
-    bases = np.where(heavy >= 0, texts.bases[heavy] if len(texts.bases) else 0, -1)
-    bases = np.sort(bases, axis=1)
-    repeated = np.zeros(bases.shape, bool)
-    repeated[:, 1:] = bases[:, 1:] == bases[:, :-1]
-    bases = np.where(repeated, -1, bases)[which]
-    columns, valid = [], []
-    none = np.full(len(which), -1)
-    for a, b in [*((place, None) for place in range(bases.shape[1])), *combinations(range(bases.shape[1]), 2)]:
-        other = none if b is None else bases[:, b]
-        columns.append(_mixed(scopes, bases[:, a], other))
-        valid.append((bases[:, a] >= 0) & ((other >= 0) | (b is None)))
-    keys, chosen = np.column_stack(columns), np.column_stack(valid)
-    statements = np.repeat(np.arange(len(which)), keys.shape[1]).reshape(keys.shape)
-    return keys[chosen], statements[chosen]
+class _Buckets:
+    """Every heavy word of each statement and every two of them, in order of key and statement: what shares a key.
+
+    The entries of statement s stand at `places[begins[s]:begins[s + 1]]`; `first` is where an entry's bucket begins.
+    """
+
+    def __init__(self, texts: PairTexts, which: Integers, scopes: Integers, params: ObservationParams) -> None:
+        heavy = texts.words[:, : params.signature_words]
+        bases = np.where(heavy >= 0, texts.bases[heavy] if len(texts.bases) else 0, -1)
+        bases = np.sort(bases, axis=1)
+        repeated = np.zeros(bases.shape, bool)
+        repeated[:, 1:] = bases[:, 1:] == bases[:, :-1]
+        bases = np.where(repeated, -1, bases).astype(np.int32)[which]
+        columns = [*((place, None) for place in range(bases.shape[1])), *combinations(range(bases.shape[1]), 2)]
+        none = np.full(len(which), -1, np.int32)
+        # one column of keys after the other: there are 21 keys of a statement
+        words = (bases >= 0).sum(axis=1)
+        self.begins = np.r_[0, np.cumsum(words + words * (words - 1) // 2)]
+        keys, free = np.empty(self.begins[-1], np.int64), self.begins[:-1].copy()
+        for a, b in columns:
+            other = none if b is None else bases[:, b]
+            valid = (bases[:, a] >= 0) & ((other >= 0) | (b is None))
+            keys[free[valid]] = _mixed(scopes[valid], bases[valid, a], other[valid])
+            free += valid
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else np.zeros(0, np.int64)
+        self.first = np.repeat(starts.astype(np.int32), np.diff(np.r_[starts, len(keys)]))
+        self.statements = np.repeat(np.arange(len(which), dtype=np.int32), np.diff(self.begins))[order]
+        self.places = np.empty(len(keys), np.int32)
+        self.places[order] = np.arange(len(keys), dtype=np.int32)
+
+    def met(self, asked: Integers, is_known: np.ndarray, bucket: int) -> tuple[Integers, Integers, Integers]:
+        """Pairs of an earlier statement and one of `asked`, sorted by the latter, and how many buckets they share."""
+        sizes = self.begins[asked + 1] - self.begins[asked]
+        entries = np.repeat(self.begins[asked] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        places = self.places[entries].astype(np.int64)
+        first, right = self.first[places], self.statements[places].astype(np.int64)
+        count, codes = len(self.begins) - 1, []
+        for back in [*range(1, bucket + 1), *(-1 - place for place in range(_FIRSTS))]:
+            at = places - back if back > 0 else first.astype(np.int64) - 1 - back
+            met = (at >= first) & (at < places) & ((back > 0) | (places - at > bucket))
+            left, known = self.statements[at[met]], right[met]
+            is_met = is_known[left]
+            codes.append(known[is_met] * count + left[is_met])
+        pairs, shared = np.unique(np.concatenate(codes), return_counts=True)
+        return pairs % count, pairs // count, shared
 
 
 def pair_candidates(
-    texts: PairTexts, which: Integers, scopes: Integers, is_known: Integers, params: ObservationParams
+    texts: PairTexts, which: Integers, scopes: Integers, is_known: np.ndarray, params: ObservationParams
 ) -> Candidates:
     """For each statement the most alike statements before it, at most `params.neighbours`, most alike first.
 
@@ -68,35 +100,35 @@ def pair_candidates(
         is_known: whether later statements may meet this one.
         params: sizes.
     """
-    empty = np.zeros(0, np.int64)
+    none = Candidates(*(np.zeros(0, np.int64) for _ in range(3)))
+    found = [none, *candidates_of(np.arange(len(which)), texts, which, scopes, is_known, params)]
+    return Candidates(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def candidates_of(
+    asked: Integers,
+    texts: PairTexts,
+    which: Integers,
+    scopes: Integers,
+    is_known: np.ndarray,
+    params: ObservationParams,
+) -> Iterator[Candidates]:
+    """`pair_candidates` of the statements `asked` (numbers, in order), some thousands at a time."""
     if len(which) < 2:  # noqa: PLR2004 - a pair
-        return Candidates(empty, empty, empty)
-    keys, statements = _keys(texts, which, scopes, params)
-    order = np.argsort(keys, kind="stable")
-    keys, statements = keys[order], statements[order]
-    starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else empty
-    first = np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
-    places = np.arange(len(keys))
-    codes = []
-    for back in [*range(1, params.bucket + 1), *(-1 - place for place in range(_FIRSTS))]:
-        at = places - back if back > 0 else first - 1 - back
-        met = (at >= first) & (at < places) & ((back > 0) | (places - at > params.bucket))
-        left, right = statements[at[met]], statements[met]
-        known = is_known[left]
-        codes.append(right[known] * np.int64(len(which)) + left[known])
-    codes = np.concatenate(codes)
-    pairs, shared = np.unique(codes, return_counts=True)
-    right, left = pairs // len(which), pairs % len(which)
-    best = first_per(right, np.lexsort((-left, -shared, right)), _PRESELECTED * params.neighbours)
-    left, right = left[best], right[best]
-    likeness = np.concatenate(
-        [
-            products(texts.sums[which[left[at : at + _BLOCK]]], texts.sums[which[right[at : at + _BLOCK]]])
-            for at in range(0, max(1, len(left)), _BLOCK)
-        ]
-    )
-    best = first_per(right, np.lexsort((-left, -likeness, right)), params.neighbours)
-    return Candidates(left[best], right[best], likeness[best])
+        return
+    buckets = _Buckets(texts, which, scopes, params)
+    for start in range(0, len(asked), _ASKED_AT_ONCE):
+        left, right, shared = buckets.met(asked[start : start + _ASKED_AT_ONCE], is_known, params.bucket)
+        best = first_per(right, np.lexsort((-left, -shared, right)), _PRESELECTED * params.neighbours)
+        left, right = left[best], right[best]
+        likeness = np.concatenate(
+            [
+                products(texts.sums[which[left[at : at + _BLOCK]]], texts.sums[which[right[at : at + _BLOCK]]])
+                for at in range(0, max(1, len(left)), _BLOCK)
+            ]
+        )
+        best = first_per(right, np.lexsort((-left, -likeness, right)), params.neighbours)
+        yield Candidates(left[best], right[best], likeness[best])
 
 
 def first_per(group: Integers, order: Integers, count: int) -> Integers:

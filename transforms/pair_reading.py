@@ -81,7 +81,7 @@ class Reading(NamedTuple):
         return " ".join(self.written.get(part, part) for part in value.split())
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=50_000)
 def reading(text: str) -> Reading:
     """What `text` says; of a long one its first 2,000 characters."""
     return _Reader(text).read()

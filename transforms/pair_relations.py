@@ -38,10 +38,12 @@ def pair_relations(
     contents: pl.Series, pairs: TextPairs, likeness: Integers, alike: Integers, params: ObservationParams
 ) -> list[Relation]:
     """The relation of each pair of texts, given by number in `contents`; see `memory_pairs.relation`."""
-    said = contents.to_list()
     found = [NOTHING] * len(alike)
     known: dict[tuple[int, int, bool], Relation] = {}
-    for at in np.flatnonzero(likeness >= _RELATED_LIKENESS).tolist():
+    related = np.flatnonzero(likeness >= _RELATED_LIKENESS)
+    spoken_of = np.unique(np.concatenate([pairs.earlier[related], pairs.later[related]]))
+    said = dict(zip(spoken_of.tolist(), contents.gather(spoken_of).to_list(), strict=True))
+    for at in related.tolist():
         key = (int(pairs.earlier[at]), int(pairs.later[at]), bool(pairs.is_later[at]))
         if key not in known:
             one, other = reading(said[key[0]]), reading(said[key[1]])

@@ -17,7 +17,7 @@ from slowwave.transforms.used_params import UsedParams
 from slowwave.transforms.used_pool_arrays import Asked, PoolArrays
 from slowwave.transforms.used_reference import touched_memories
 from slowwave.transforms.used_words import Integers
-from slowwave.transforms.word_vectors import WordVectors
+from slowwave.transforms.word_vectors import TokenVectors, WordVectors
 
 # Scores, and log-odds, are integers in these steps.
 STEPS = 10_000
@@ -45,11 +45,11 @@ def used_memories(
         like one of the memory's does not count, whatever its prompt says.
     """
     day = pl.lit(0).alias("day")
-    return used_memories_by_day(interactions.with_columns(day), pool.with_columns(day), word_vectors, params)
+    return used_memories_by_day(interactions.with_columns(day), pool.lazy().with_columns(day), word_vectors, params)
 
 
 def used_memories_by_day(
-    interactions: pl.DataFrame, pool: pl.DataFrame, word_vectors: WordVectors, params: UsedParams
+    interactions: pl.DataFrame, pool: pl.LazyFrame, word_vectors: WordVectors, params: UsedParams
 ) -> pl.DataFrame:
     """`used_memories` of several days at once: both frames have a column `day`, and each day is judged by its pool."""
     asked = interactions.select(
@@ -62,12 +62,27 @@ def used_memories_by_day(
             [beginning(pl.col(name), params) for name in ("response", "response_summary")], separator="\n"
         ).alias("answer"),
     )
+    found = pl.concat([pl.DataFrame(schema=_SCHEMA), *_judged(asked, pool, word_vectors, params)])
+    return found.sort("interaction_id", "memory_id")
+
+
+def _judged(
+    asked: pl.DataFrame, pool: pl.LazyFrame, word_vectors: WordVectors, params: UsedParams
+) -> Iterator[pl.DataFrame]:
     looked_for = _looked_for(asked, pool, params)
     size = asked.select(pl.col("prompt", "answer").str.len_bytes().sum()).sum_horizontal().item()
     size += looked_for.select(pl.col("content").unique().str.len_bytes().sum()).item()
-    judge = _compiled if size >= _COMPILED_BYTES else _plainly
-    found = pl.concat([pl.DataFrame(schema=_SCHEMA), *judge(asked, looked_for, word_vectors, params)])
-    return found.sort("interaction_id", "memory_id")
+    token_vectors = None
+    if size >= _COMPILED_BYTES:
+        from slowwave.transforms.used_compiled import compilable
+
+        token_vectors = compilable(word_vectors)
+    if token_vectors is None:
+        yield from _plainly(asked, looked_for, word_vectors, params)
+        return
+    arrays = _arrays(asked, looked_for)
+    del looked_for  # the texts of many days, which are not needed any more
+    yield from _compiled(*arrays, token_vectors, params)
 
 
 def beginning(text: pl.Expr, params: UsedParams) -> pl.Expr:
@@ -75,14 +90,15 @@ def beginning(text: pl.Expr, params: UsedParams) -> pl.Expr:
     return text.fill_null("").str.slice(0, params.code_points)
 
 
-def _looked_for(asked: pl.DataFrame, pool: pl.DataFrame, params: UsedParams) -> pl.DataFrame:
+def _looked_for(asked: pl.DataFrame, pool: pl.LazyFrame, params: UsedParams) -> pl.DataFrame:
     """The pool's rows that interactions may use and that have words enough, with the beginning of their content."""
+    places = asked.lazy().select("project", "day").unique()
     held = pl.concat(
         [
-            pool.filter("is_global").join(asked.select("day").unique(), on="day", how="semi"),
-            pool.filter(~pl.col("is_global")).join(asked.select("project", "day"), on=["project", "day"], how="semi"),
+            pool.filter("is_global").join(places, on="day", how="semi"),
+            pool.filter(~pl.col("is_global")).join(places, on=["project", "day"], how="semi"),
         ]
-    )
+    ).collect()
     texts = held.select(pl.col("content").unique())
     texts = texts.with_columns(beginning(pl.col("content"), params).alias("beginning"))
     texts = texts.filter(pl.col("beginning").str.count_matches(WORD) >= params.min_words)
@@ -100,15 +116,7 @@ def _plainly(
         )
 
 
-def _compiled(
-    asked: pl.DataFrame, pool: pl.DataFrame, word_vectors: WordVectors, params: UsedParams
-) -> Iterator[pl.DataFrame]:
-    from slowwave.transforms.used_compiled import compilable, touched_candidates
-
-    token_vectors = compilable(word_vectors)
-    if token_vectors is None:
-        yield from _plainly(asked, pool, word_vectors, params)
-        return
+def _arrays(asked: pl.DataFrame, pool: pl.DataFrame) -> tuple[Asked, PoolArrays]:
     places = (
         asked.select("project", "day")
         .unique()
@@ -118,14 +126,23 @@ def _compiled(
     projects = places.select("project", "project_at").unique()
     own = pool.filter(~pl.col("is_global")).join(projects, on="project").join(days, on="day")
     shared = pool.filter("is_global").join(days, on="day").with_columns(pl.lit(None, pl.UInt32).alias("project_at"))
-    memories = PoolArrays(pl.concat([own, shared.select(own.columns)]))
-    numbered = Asked(asked.join(places, on=["project", "day"]))
-    for found in touched_candidates(numbered, memories, token_vectors, params):
+    names = ["memory_id", "content", "project_at", "day_at", "valid_from", "valid_until"]
+    return Asked(asked.join(places, on=["project", "day"])), PoolArrays(
+        pl.concat([own.select(names), shared.select(names)])
+    )
+
+
+def _compiled(
+    asked: Asked, memories: PoolArrays, token_vectors: TokenVectors, params: UsedParams
+) -> Iterator[pl.DataFrame]:
+    from slowwave.transforms.used_compiled import touched_candidates
+
+    for found in touched_candidates(asked, memories, token_vectors, params):
         score = _score(found.odds)
         sure = score >= round(params.threshold * STEPS)
         yield pl.DataFrame(
             {
-                "interaction_id": numbered.ids.gather(found.row[sure]),
+                "interaction_id": asked.ids.gather(found.row[sure]),
                 "memory_id": memories.memory_ids.gather(found.memory[sure]),
                 "used_score": score[sure],
             },

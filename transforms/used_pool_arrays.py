@@ -64,17 +64,29 @@ class PoolArrays:
 
     def __init__(self, spans: pl.DataFrame) -> None:
         """`spans`: memory_id, content, project_at (NULL: every project), day_at, valid_from, valid_until."""
-        contents = spans.select(pl.col("content").unique().sort())
-        numbered = spans.join(contents.with_row_index("text"), on="content")
-        ranked = numbered.select("memory_id", "text").unique().sort("memory_id", "text").with_row_index("rank")
-        numbered = numbered.join(ranked, on=["memory_id", "text"]).sort(
-            "project_at", "day_at", "rank", "valid_from", nulls_last=True
+        texts = spans.select("memory_id", "content").unique()
+        contents = texts.select(pl.col("content").unique().sort())
+        ranked = (
+            texts.join(contents.with_row_index("text"), on="content").sort("memory_id", "text").with_row_index("rank")
+        )
+        # the ids and texts of many days are held no longer than it takes to number them
+        numbered = (
+            spans.lazy()
+            .join(ranked.lazy().drop("text"), on=["memory_id", "content"])
+            .select(
+                "project_at",
+                "day_at",
+                "rank",
+                pl.col("valid_from").dt.timestamp("us"),
+                pl.col("valid_until").dt.timestamp("us").fill_null(_FOREVER),
+            )
+            .sort("project_at", "day_at", "rank", "valid_from", nulls_last=True)
+            .collect()
         )
         self.contents = contents["content"]
         self.memory_ids, self.text = ranked["memory_id"], ranked["text"].cast(pl.Int64).to_numpy()
-        self._rank = numbered["rank"].cast(pl.Int64).to_numpy()
-        self._from = numbered["valid_from"].dt.timestamp("us").to_numpy()
-        self._until = numbered["valid_until"].dt.timestamp("us").fill_null(_FOREVER).to_numpy()
+        self._rank = numbered["rank"].to_numpy()
+        self._from, self._until = numbered["valid_from"].to_numpy(), numbered["valid_until"].to_numpy()
         places = (
             numbered.with_row_index("place")
             .group_by("project_at", "day_at")
@@ -89,4 +101,4 @@ class PoolArrays:
             np.concatenate([array[part] for part in parts]) for array in (self._rank, self._from, self._until)
         )
         ranks, place = np.unique(rank, return_inverse=True)
-        return ranks, place.astype(np.int64), valid_from, valid_until
+        return ranks.astype(np.int64), place.astype(np.int64), valid_from, valid_until

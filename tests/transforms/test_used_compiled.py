@@ -156,9 +156,9 @@ def test_days_and_projects_together_are_as_each_alone(monkeypatch, is_growing):
         # what is kept of others, whose memories come first, changes nothing: some of these, or none
         for others in (pools, pools.with_columns(pl.col("content") + " once")):
             used.forget_words()
-            used.used_memories_by_day(asked.with_columns(day).filter(day == 2), others, word_vectors, ALL)
+            used.used_memories_by_day(asked.with_columns(day).filter(day == 2), others.lazy(), word_vectors, ALL)
             for _ in range(2):
-                together = used.used_memories_by_day(asked.with_columns(day), pools, word_vectors, ALL)
+                together = used.used_memories_by_day(asked.with_columns(day), pools.lazy(), word_vectors, ALL)
                 assert together.sort(columns).equals(alone.sort(columns))
     used.forget_words()
 
