@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import numpy as np
 import polars as pl
 
+from slowwave.flows.decoded_sizes import decoded_sizes
 from slowwave.flows.delivered_chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
 from slowwave.flows.delivery_lines import in_megabytes, too_long
-from slowwave.flows.parquet_pages import column_pages
+from slowwave.flows.parquet_pages import ColumnPages, column_pages
 from slowwave.transforms.delivered_rows import FrameRows, RecordRows
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ def parquet_chunks(handle: BinaryIO, longest_row: int) -> Iterator[Chunk]:
         yield gathered.chunk(handle.tell())
     except _Unreadable as fault:
         if gathered.rows_count:
-            yield gathered.chunk(handle.tell())
+            with suppress(_Unreadable):  # where it is these that cannot be read
+                yield gathered.chunk(handle.tell())
         yield Chunk(
             RecordRows([], [], []),
             [BadRow(None, f"the file cannot be read as Parquet: {fault}", b"")],
@@ -78,57 +81,81 @@ def parquet_chunks(handle: BinaryIO, longest_row: int) -> Iterator[Chunk]:
 
 
 def _opened(handle: BinaryIO, longest_row: int) -> tuple[pq.ParquetFile, int]:
-    """The file, texts to be read as dictionaries where it stores them so, and how many rows to read at a time."""
+    """The file, and how many rows to read at a time; texts stay dictionaries where decoding may make much of them."""
     import pyarrow.parquet as pq
 
     metadata = pq.read_metadata(handle)
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    dictionaries = {
-        group.column(i).path_in_schema
-        for group in groups
-        for i in range(group.num_columns)
-        if group.column(i).physical_type == "BYTE_ARRAY" and group.column(i).has_dictionary_page
-    }
-    rows = min((_batch_rows(handle, group, metadata.schema, longest_row) for group in groups), default=CHUNK_ROWS)
-    file = pq.ParquetFile(handle, metadata=metadata, read_dictionary=sorted(dictionaries), buffer_size=_BUFFER)
+    groups = [_RowGroup(handle, metadata.row_group(i), metadata.schema) for i in range(metadata.num_row_groups)]
+    rows = min((group.rows_at_once(longest_row) for group in groups), default=CHUNK_ROWS)
+    dictionaries = sorted({name for group in groups for name in group.dictionaries})
+    file = pq.ParquetFile(handle, metadata=metadata, read_dictionary=dictionaries, buffer_size=_BUFFER)
     _refuse_wide_decimals(file)
     return file, rows
 
 
-def _batch_rows(handle: BinaryIO, group: pq.RowGroupMetaData, schema: pq.ParquetSchema, longest_row: int) -> int:
-    """How many rows of a row group may be read at a time. Raises _Unreadable where even one takes too much."""
-    if not group.num_rows:
-        return CHUNK_ROWS
-    per_row = max(1, group.total_byte_size // group.num_rows)
-    rows = max(1, min(CHUNK_ROWS, CHUNK_BYTES // per_row))
-    pages, fixed, repeated_bytes = [], 1, 0
-    for i in range(group.num_columns):
-        column, declared = group.column(i), schema.column(i)
-        if declared.max_repetition_level:
-            if column.num_values > _LIST_VALUES:
-                name, count = column.path_in_schema, column.num_values
-                message = f"a row group holds {count:,} values of {name!r}, more than {_LIST_VALUES:,}: make it smaller"
-                raise _Unreadable(message)
-            rows = max(1, min(rows, _BATCH_LIST_VALUES * group.num_rows // max(1, column.num_values)))
-            repeated_bytes += column.total_uncompressed_size
-            continue
-        of_column = column_pages(handle, column)
+class _RowGroup:
+    """What it may take to read some rows of a row group at once. Raises _Unreadable for a list of too many values."""
+
+    def __init__(self, handle: BinaryIO, group: pq.RowGroupMetaData, schema: pq.ParquetSchema) -> None:
+        self._handle = handle
+        self._most_rows = CHUNK_ROWS
+        self._pages: list[ColumnPages] = []
+        self._fixed, self._repeated_bytes = 1, 0
+        self._decoded: list[tuple[int, str]] = []
+        if group.num_rows:
+            self._most_rows = min(CHUNK_ROWS, CHUNK_BYTES // max(1, group.total_byte_size // group.num_rows))
+            for i in range(group.num_columns):
+                is_repeated = schema.column(i).max_repetition_level > 0
+                if is_repeated:
+                    self._add_repeated(group.column(i), group.num_rows)
+                else:
+                    self._add_flat(group.column(i), schema.column(i).length)
+
+    def _add_repeated(self, column: pq.ColumnChunkMetaData, rows: int) -> None:
+        if column.num_values > _LIST_VALUES:
+            name, count = column.path_in_schema, column.num_values
+            message = f"a row group holds {count:,} values of {name!r}, more than {_LIST_VALUES:,}: make it smaller"
+            raise _Unreadable(message)
+        self._most_rows = min(self._most_rows, _BATCH_LIST_VALUES * rows // max(1, column.num_values))
+        self._repeated_bytes += column.total_uncompressed_size
+        if column.physical_type == "BYTE_ARRAY":
+            self._add_dictionary(column, column_pages(self._handle, column))
+
+    def _add_flat(self, column: pq.ColumnChunkMetaData, length: int) -> None:
+        pages = column_pages(self._handle, column)
+        self._pages.append(pages)
+        self._fixed += max(0, length)
         if "DELTA_BYTE_ARRAY" in column.encodings:  # each value may repeat all of the one before
-            fixed += of_column.largest
-        fixed += max(0, declared.length)
-        pages.append(of_column)
+            self._fixed += pages.largest
+        if column.physical_type == "BYTE_ARRAY":
+            self._add_dictionary(column, pages)
 
-    def most_bytes() -> int:
-        return sum(each.most_bytes(rows) for each in pages) + rows * fixed + repeated_bytes
+    def _add_dictionary(self, column: pq.ColumnChunkMetaData, pages: ColumnPages) -> None:
+        if pages.dictionary or column.has_dictionary_page:
+            self._decoded.append((column.num_values * (pages.dictionary or CHUNK_BYTES), column.path_in_schema))
 
-    while rows > 1 and most_bytes() > _UNPACKED_BYTES:
-        rows = max(1, rows // 2)
-    limit = max(_UNPACKED_BYTES, 8 * longest_row)
-    if most_bytes() > limit:
-        unpacked = f"{in_megabytes(most_bytes())} at once, more than {in_megabytes(limit)}"
-        message = f"its pages unpack to {unpacked} (8 x SLOWWAVE_LONGEST_ROW): write smaller ones"
-        raise _Unreadable(message)
-    return rows
+    @property
+    def dictionaries(self) -> list[str]:
+        """Columns of which decoding may make much; the others Arrow decodes as it reads, which is quicker."""
+        sizes = itertools.accumulate(size for size, _ in sorted(self._decoded))
+        return [name for (_, name), size in zip(sorted(self._decoded), sizes, strict=True) if size > CHUNK_BYTES]
+
+    def rows_at_once(self, longest_row: int) -> int:
+        """How many rows to read at a time. Raises _Unreadable where even one takes too much."""
+        rows = max(1, self._most_rows)
+        if sum(each.all_bytes for each in self._pages) + rows * self._fixed + self._repeated_bytes <= _UNPACKED_BYTES:
+            return rows
+        while rows > 1 and self._most_bytes(rows) > _UNPACKED_BYTES:
+            rows = max(1, rows // 2)
+        limit = max(_UNPACKED_BYTES, 8 * longest_row)
+        if self._most_bytes(rows) > limit:
+            unpacked = f"{in_megabytes(self._most_bytes(rows))} at once, more than {in_megabytes(limit)}"
+            message = f"its pages unpack to {unpacked} (8 x SLOWWAVE_LONGEST_ROW): write smaller ones"
+            raise _Unreadable(message)
+        return rows
+
+    def _most_bytes(self, rows: int) -> int:
+        return sum(each.most_bytes(rows) for each in self._pages) + rows * self._fixed + self._repeated_bytes
 
 
 def _refuse_wide_decimals(file: pq.ParquetFile) -> None:
@@ -180,14 +207,14 @@ class _Gathered:
         ]
         frames, left = [], count
         while left:
-            first = self._batches.pop(0)
+            first = self._batches[0]
             piece = first.slice(0, min(left, first.num_rows))
-            if piece.num_rows < first.num_rows:
-                self._batches.insert(0, first.slice(piece.num_rows))
             at = count - left
-            kept = piece.filter(pa.array(~long[at : at + piece.num_rows]))
-            left -= piece.num_rows
+            is_long_here = long[at : at + piece.num_rows]
+            kept = piece.filter(pa.array(~is_long_here)) if is_long_here.any() else piece
             frames.append(_tried(lambda kept=kept: _frame(kept)))
+            self._batches[:1] = [first.slice(piece.num_rows)] if piece.num_rows < first.num_rows else []
+            left -= piece.num_rows
         self._sizes = self._sizes[count:]
         self._number += count
         if not frames:
@@ -196,50 +223,32 @@ class _Gathered:
         return Chunk(rows, bad, bytes_read, "parquet")
 
 
-def decoded_sizes(batch: pa.RecordBatch) -> np.ndarray:
-    """Bytes that each row of a batch takes when its dictionaries are decoded."""
-    sizes = np.zeros(batch.num_rows, dtype=np.int64)
-    for column in batch.columns:
-        sizes += _decoded_sizes(column)
-    return sizes
-
-
-def _decoded_sizes(array: Any) -> np.ndarray:  # noqa: ANN401 - an Arrow array of any type
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = array.type
-    if pa.types.is_dictionary(kind):
-        of_values = _decoded_sizes(array.dictionary)
-        places = pc.fill_null(array.indices.cast(pa.int64()), len(of_values)).to_numpy(zero_copy_only=False)
-        return np.append(of_values, 0)[places]
-    if pa.types.is_struct(kind):
-        return np.sum([_decoded_sizes(field) for field in array.flatten()] or [np.zeros(len(array))], axis=0).astype(
-            np.int64
-        )
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
-        offsets = array.offsets.to_numpy()
-        if pa.types.is_map(kind):
-            child = _decoded_sizes(array.keys) + _decoded_sizes(array.items)
-        else:
-            child = _decoded_sizes(array.values)
-        before = np.concatenate([[0], np.cumsum(child)])
-        return (before[offsets[1:]] - before[offsets[:-1]]).astype(np.int64)
-    if any(
-        is_kind(kind)
-        for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
-    ):
-        return (
-            pc.fill_null(pc.call_function("binary_length", [array]), 0).to_numpy(zero_copy_only=False).astype(np.int64)
-        )
-    return np.full(len(array), 8, dtype=np.int64)
-
-
 def _frame(batch: pa.RecordBatch) -> pl.DataFrame:
+    """A batch without dictionaries."""
     import pyarrow as pa
 
-    plain = pa.schema([field.with_type(_plain(field.type)) for field in batch.schema])
-    return cast("pl.DataFrame", pl.from_arrow(pa.Table.from_batches([batch.cast(plain)])))
+    encoded = [i for i, kind in enumerate(batch.schema.types) if pa.types.is_dictionary(kind)]
+    others = [i for i in range(batch.num_columns) if i not in encoded]
+    frame = pl.DataFrame(height=batch.num_rows)
+    if others:
+        rest = batch.select(others)
+        plain = pa.schema([field.with_type(_plain(field.type)) for field in rest.schema])
+        given = pa.Table.from_batches([rest if plain.equals(rest.schema) else rest.cast(plain)])
+        frame = cast("pl.DataFrame", pl.from_arrow(given))
+    decoded = [_gathered(batch.schema.names[i], batch.column(i)) for i in encoded]
+    return frame.hstack(decoded).select(batch.schema.names)
+
+
+def _gathered(name: str, column: pa.DictionaryArray) -> pl.Series:
+    """The values of a dictionary: in Polars each is held once, however many rows have it."""
+    return _series(column.dictionary).gather(_series(column.indices)).alias(name)
+
+
+def _series(array: pa.Array) -> pl.Series:
+    """An array by way of a table: alone it would load Arrow's compute functions."""
+    import pyarrow as pa
+
+    return cast("pl.DataFrame", pl.from_arrow(pa.Table.from_arrays([array], ["values"]))).to_series()
 
 
 def _plain(kind: Any) -> Any:  # noqa: ANN401 - an Arrow type

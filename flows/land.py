@@ -96,12 +96,11 @@ class _Batch:
             self.quarantine.append(quarantine.with_columns(number))
             self.bytes += quarantine.estimated_size()
 
-    def add_together(self, frames: dict[str, pl.DataFrame]) -> None:
+    def add_together(self, frames: dict[str, list[pl.DataFrame]]) -> None:
         """Add rows of several files, with their numbers."""
-        for name, frame in frames.items():
-            if frame.height:
-                self.frames[name].append(frame)
-                self.bytes += frame.estimated_size()
+        for name, added in frames.items():
+            self.frames[name] += added
+            self.bytes += sum(frame.estimated_size() for frame in added)
 
     def drop(self, file_number: int) -> None:
         """Forget the rows of a file that was added alone."""

@@ -35,6 +35,11 @@ class ColumnPages:
         """Bytes of the largest page."""
         return int(max(self.dictionary, self.unpacked.max(initial=0)))
 
+    @property
+    def all_bytes(self) -> int:
+        """Bytes that all pages unpack to."""
+        return int(self.unpacked.sum()) + self.dictionary
+
     def most_bytes(self, rows: int) -> int:
         """At most so many bytes unpack to read any `rows` values that follow each other."""
         ends = np.cumsum(self.values)
@@ -60,7 +65,7 @@ def column_pages(handle: BinaryIO, column: pq.ColumnChunkMetaData) -> ColumnPage
             if min(counted, header[_UNPACKED], header[_PACKED]) < 0:
                 break
             if header[_TYPE] == _DICTIONARY_PAGE:
-                dictionary = max(dictionary, header[_UNPACKED])
+                dictionary = max(dictionary, header[_UNPACKED], header[_PACKED])
             else:
                 seen += counted
                 values.append(counted)

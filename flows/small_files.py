@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from slowwave.flows.delivered_chunk import Chunk
 from slowwave.flows.landing_report import FileCounts
-from slowwave.transforms.delivered_rows import RecordRows
+from slowwave.transforms.delivered_rows import FrameRows, RecordRows
 from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.landing import ROW_NUMBER, Kind, readable_rows
 
 FILE_NUMBER = "file_number"
-SMALL_BYTES = 2**16
+SMALL_BYTES = 2**20
+_SMALL_TEXT_BYTES = 2**16  # what is longer takes its time by its rows
 _MOST_ROWS = 5_000
 _MOST_BYTES = 8 * 2**20
 
 
 @dataclass
 class SmallFiles:
-    """Files that were read whole, each one chunk of good lines, and wait to be landed together."""
+    """Files that were read whole, each one chunk of good rows, and wait to be landed together."""
 
-    files: list[tuple[FileCounts, RecordRows]] = field(default_factory=list)
+    files: list[tuple[FileCounts, RecordRows | FrameRows]] = field(default_factory=list)
     hashes: set[str] = field(default_factory=set)
     rows_count: int = 0
     bytes_count: int = 0
@@ -30,12 +32,18 @@ class SmallFiles:
     def takes(self, file: FileCounts, chunk: Chunk) -> bool:
         """Take a file, if it is one of these."""
         rows = chunk.rows
-        if chunk.bad or chunk.bytes_read > SMALL_BYTES or not isinstance(rows, RecordRows):
+        if isinstance(rows, RecordRows):
+            size, most = chunk.bytes_read, _SMALL_TEXT_BYTES
+        elif isinstance(rows, FrameRows):
+            size, most = int(rows.frame.estimated_size()), _MOST_BYTES
+        else:
+            return False
+        if chunk.bad or size > most:
             return False
         self.files.append((file, rows))
         self.hashes.add(file.file_hash)
         self.rows_count += len(rows)
-        self.bytes_count += chunk.bytes_read
+        self.bytes_count += size
         return True
 
     @property
@@ -44,30 +52,45 @@ class SmallFiles:
         return self.rows_count >= _MOST_ROWS or self.bytes_count >= _MOST_BYTES or len(self.files) >= _MOST_ROWS
 
 
-def landed_together(small: SmallFiles, kind: Kind | None) -> tuple[dict[str, pl.DataFrame], set[int]]:
-    """Landed rows of all tables with `file_number`, and the numbers of files with refused rows, which are left out."""
-    places = pl.DataFrame(
-        {
-            ROW_NUMBER: pl.Series(range(small.rows_count), dtype=pl.Int64),
-            FILE_NUMBER: pl.Series(
-                [f.file_number for f, rows in small.files for _ in range(len(rows))], dtype=pl.Int64
-            ),
-            "number": pl.Series([n for _, rows in small.files for n in rows.row_numbers], dtype=pl.Int64),
-        }
-    )
-    together = RecordRows(
-        [record for _, rows in small.files for record in rows.records],
-        range(small.rows_count),
-        [raw for _, rows in small.files for raw in rows.raws],
-    )
-    landed = readable_rows(together, kind)
-    refused = set(places.join(landed.quarantine, on=ROW_NUMBER, how="semi")[FILE_NUMBER])
-    good = places.filter(~pl.col(FILE_NUMBER).is_in(list(refused)))
-    frames = {
-        table.name: landed.table(table)
-        .join(good, on=ROW_NUMBER, how="inner", maintain_order="left")
-        .drop(ROW_NUMBER)
-        .rename({"number": ROW_NUMBER})
-        for table in LANDED
-    }
+def landed_together(small: SmallFiles, kind: Kind | None) -> tuple[dict[str, list[pl.DataFrame]], set[int]]:
+    """Landed rows by table with `file_number`, and the numbers of files with refused rows, which are left out."""
+    frames: dict[str, list[pl.DataFrame]] = {table.name: [] for table in LANDED}
+    refused: set[int] = set()
+    for files in _alike(small):
+        places = pl.DataFrame(
+            {
+                ROW_NUMBER: pl.Series(range(sum(len(rows) for _, rows in files)), dtype=pl.Int64),
+                FILE_NUMBER: pl.Series([f.file_number for f, rows in files for _ in range(len(rows))], dtype=pl.Int64),
+                "number": pl.Series([n for _, rows in files for n in rows.row_numbers], dtype=pl.Int64),
+            }
+        )
+        landed = readable_rows(_joined([rows for _, rows in files]), kind)
+        bad = set(places.join(landed.quarantine, on=ROW_NUMBER, how="semi")[FILE_NUMBER])
+        good = places.filter(~pl.col(FILE_NUMBER).is_in(list(bad)))
+        refused |= bad
+        for table in LANDED:
+            rows = landed.table(table).join(good, on=ROW_NUMBER, how="inner", maintain_order="left")
+            if rows.height:
+                frames[table.name].append(rows.drop(ROW_NUMBER).rename({"number": ROW_NUMBER}))
     return frames, refused
+
+
+def _alike(small: SmallFiles) -> list[list[tuple[FileCounts, RecordRows | FrameRows]]]:
+    """The files whose rows can stand in one frame: of text, or of one schema."""
+    alike: dict[tuple[object, ...], list[tuple[FileCounts, RecordRows | FrameRows]]] = {}
+    for file, rows in small.files:
+        schema = tuple(rows.frame.schema.items()) if isinstance(rows, FrameRows) else ()
+        alike.setdefault(schema, []).append((file, rows))
+    return list(alike.values())
+
+
+def _joined(parts: Sequence[RecordRows | FrameRows]) -> RecordRows | FrameRows:
+    """Rows of files that are alike, numbered as one."""
+    numbers = range(sum(map(len, parts)))
+    frames = [rows.frame for rows in parts if isinstance(rows, FrameRows)]
+    if frames:
+        return FrameRows(pl.concat(frames), numbers)
+    records = [rows for rows in parts if isinstance(rows, RecordRows)]
+    return RecordRows(
+        [record for rows in records for record in rows.records], numbers, [raw for rows in records for raw in rows.raws]
+    )

@@ -18,9 +18,9 @@ import pytest
 import zstandard
 
 from slowwave.flows import delivery_parquet
+from slowwave.flows.decoded_sizes import decoded_sizes
 from slowwave.flows.delivered_chunk import CHUNK_BYTES, Chunk
 from slowwave.flows.delivery import chunks
-from slowwave.flows.delivery_parquet import decoded_sizes
 from slowwave.flows.errors import UserError
 from slowwave.flows.parquet_pages import column_pages
 from slowwave.flows.settings import LONGEST_ROW, Settings
@@ -155,6 +155,33 @@ def test_decoded_sizes_are_those_of_the_values() -> None:
         {"text": pa.array(["x", None, "zzz"]).dictionary_encode(), "i": ids, "o": offers}
     )
     assert decoded_sizes(batch).tolist() == [1 + 5 + 11, 0, 3]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_decoded_sizes_of_a_slice_are_those_of_its_values(kind: pa.DataType) -> None:
+    texts = ["a", None, "\N{SNOWMAN}" * 3, "", "dd"]
+    lists = pa.array([texts, None, [], ["x"], texts[2:]], pa.list_(kind))
+    structs = pa.array([{"t": text} if text else None for text in texts], pa.struct([("t", kind)]))
+    batch = pa.RecordBatch.from_pydict({"text": pa.array(texts, kind), "lists": lists, "structs": structs})
+    sizes = [1 + 12 + 1, 0, 9 + 0 + 9, 1, 2 + 11 + 2]
+    for start in range(5):
+        assert decoded_sizes(batch.slice(start, 3)).tolist() == sizes[start : start + 3]
+
+
+def test_a_file_with_two_columns_of_one_name_is_refused_whole() -> None:
+    columns = [pa.array([text]) for text in ("a", "b", "2026-03-01")]
+    ((number, reason),) = refused(of_parquet(pa.table(columns, names=["prompt", "prompt", "created_at"])))
+    assert number is None
+    assert "cannot be read as Parquet" in reason
+
+
+def test_texts_are_kept_as_dictionaries_where_decoding_makes_much_of_them() -> None:
+    many = dictionary(3_000, "a" * 100_000)
+    few = pa.table({"prompt": ["a", "b"], "created_at": ["2026-03-01"] * 2, "memories_used": [["m1", "m2"]] * 2})
+    for table, kept in ((many, ["prompt", "response"]), (few, [])):
+        file, _ = delivery_parquet._opened(io.BytesIO(of_parquet(table)), LONGEST_ROW)
+        types = file.schema_arrow
+        assert [field.name for field in types if pa.types.is_dictionary(field.type)] == kept
 
 
 def test_pages_that_unpack_to_very_much_are_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import land_paths
 from slowwave.flows.quarantine import kept_path, refused_rows
 from slowwave.flows.run import start_run
+from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.serving_tables import RunFiles
 from tests.laws.home import Home
 
@@ -180,6 +181,37 @@ def test_a_fault_of_ours_stops_one_file_and_no_other(home: Home, monkeypatch: py
     monkeypatch.undo()
     (file,) = home.land_inbox().files
     assert (file.delivered, file.accepted) == (2, 2)
+
+
+def test_small_files_landed_together_land_as_each_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = {"interaction_id": ["i1", "i2"], "created_at": ["2026-03-01", "2026-03-02"], "prompt": ["a", "b"]}
+    files = {
+        "a.parquet": good,
+        "b.parquet": {**good, "interaction_id": ["i2", "i3"], "prompt": ["b", " "]},  # the second is blank
+        "c.parquet": {**good, "interaction_id": ["i1", "i4"]},
+        "d.parquet": {**good, "interaction_id": ["i5", "i6"], "own": [1, 2]},
+        "e.parquet": {"memory_id": ["m1", "m2"], "changed_at": ["2026-03-01", "never"], "content": ["x", "y"]},
+        "f.parquet": {"memory_id": ["m1", "m3"], "changed_at": ["2026-03-01"] * 2, "content": ["x", "z"]},
+        "g.parquet": {"interaction_id": ["i1"], "success": [True], "created_at": ["2026-03-01"]},
+    }
+    found = []
+    for most in (landing_module.SMALL_BYTES, -1):
+        monkeypatch.setattr(landing_module, "SMALL_BYTES", most)
+        home = Home(tmp_path / str(most))
+        home.drop("0.jsonl", LINES[0])
+        for name, columns in files.items():
+            packed = io.BytesIO()
+            pl.DataFrame(columns).write_parquet(packed)
+            home.drop(name, packed.getvalue())
+        report = home.land_inbox()
+        counts = [(f.source, f.delivered, f.accepted, f.duplicate, f.quarantined) for f in report.files]
+        rows = [home.lake.scan_rows(of, [f for day in home.lake.files(of.name).values() for f in day]) for of in LANDED]
+        landed = [each.collect().sort("row_hash") for each in rows]
+        found.append((counts, [each.to_dicts() for each in landed], report.reasons, sorted(kept(home))))
+    assert found[0] == found[1]
+    assert [counts[1:] for counts in found[0][0]] == [
+        (1, 1, 0, 0), (2, 2, 0, 0), (2, 1, 0, 1), (2, 1, 1, 0), (2, 2, 0, 0), (2, 1, 0, 1), (2, 1, 1, 0), (1, 1, 0, 0),
+    ]  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------------ passed over

@@ -83,6 +83,15 @@ def test_a_night_with_nothing_new_is_recorded_without_prefect_or_what_computes(h
     assert [row[0] for row in runs(home)] == [*(row[0] for row in before), "skipped"]
 
 
+def test_landing_parquet_loads_no_pandas(tmp_path: Path) -> None:
+    delivered = tmp_path / "a.parquet"
+    rows = {"interaction_id": ["i-1"], "created_at": ["2026-03-01"], "prompt": ["a"], "memories_used": [["m-1", "m-2"]]}
+    pl.DataFrame(rows).write_parquet(delivered)
+    modules = loaded(["land", str(delivered)], tmp_path / "home")
+    assert "pyarrow" in modules
+    assert modules & {"numba", "pandas", "prefect", "scipy"} == set()
+
+
 def runs(home: Path) -> list[tuple[str]]:
     """The states of the home's nightly runs in the ledger, oldest first."""
     rows = Lake(home / "lake").ledger(Runs).filter(pl.col("kind") == "nightly")
