@@ -62,6 +62,12 @@ _SENTENCES = {
         r"|\b(?:is|are)[ \t]+required[ \t]+to[ \t]+\p{L}"
     ),
 }
+# Without one of these no sentence of the rule is found: looking for them takes less than the expressions.
+_OF_RULES = {
+    "preference_sentence": ["prefer"],
+    "decided_to_sentence": ["decided"],
+    "requirement_sentence": ["must", "shall", "requir", _LONG_S],
+}
 # Conditions, questions, what was not decided, and guesses (`must have been`).
 _FEW_WORDS = r"[ \t]+(?:\S+[ \t]+){0,4}"
 _GUESSED = (
@@ -106,7 +112,7 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> p
     worth_reading = (
         texts.filter(pl.col("text").str.contains_any(_TRIGGERS, ascii_case_insensitive=True))
         .with_columns(pl.col("text").str.contains_any(_OF_LABELS, ascii_case_insensitive=True).alias("is_whole"))
-        .collect()
+        .collect(engine="in-memory")
     )
     if worth_reading.is_empty():  # most nights of a small home: the rules alone take longer to read than its answers
         return pl.DataFrame(schema=polars_schema(ExtractedStatements))
@@ -147,7 +153,7 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> p
             pl.col("prompt").str.contains(pl.col("stated"), literal=True).alias("in_prompt"),
         )
     )
-    return conform(ExtractedStatements, rows).sort(ExtractedStatements.key).collect()
+    return conform(ExtractedStatements, rows).sort(ExtractedStatements.key).collect(engine="in-memory")
 
 
 def statement(text: pl.Expr) -> pl.Expr:
@@ -176,7 +182,7 @@ def _labels_first(of_blocks: pl.DataFrame) -> pl.DataFrame:
         .with_columns(pl.coalesce("parts", pl.concat_list("text")).alias("text"))
         .drop("parts")
         .explode("text", empty_as_null=False)
-        .collect()
+        .collect(engine="in-memory")
     )
     every = pl.concat([parts, of_blocks.filter(~pl.col("is_whole"))])
     return every.with_columns(pl.int_range(pl.len(), dtype=pl.UInt32).alias("block"))
@@ -227,7 +233,7 @@ def _labelled(of_blocks: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
             .otherwise("first")
             .alias("text"),
         )
-        .collect()
+        .collect(engine="in-memory")
     )
 
 
@@ -252,12 +258,14 @@ def _sentences(of_blocks: pl.DataFrame) -> pl.DataFrame:
         .filter(pl.col("is_item") | pl.col("text").str.contains(_FULL_STOP))
         .with_columns(pl.col("text").str.replace(_LABEL_BEFORE, ""))
         .with_columns(_outside(pl.col("text")).alias("outside"))
-        .collect()
+        .collect(engine="in-memory")
     )
+    # one after the other: of a lazy frame each row would be looked at by all three
     found = [
-        sentences.filter(
-            pl.col("outside").str.contains(pattern) & ~pl.col("outside").str.contains(_NOT_STATED[rule])
-        ).select("text_id", "block", "at", pl.lit(rule).alias("rule"), "text")
+        sentences.filter(pl.col("outside").str.contains_any(_OF_RULES[rule], ascii_case_insensitive=True))
+        .filter(pl.col("outside").str.contains(pattern))
+        .filter(~pl.col("outside").str.contains(_NOT_STATED[rule]))
+        .select("text_id", "block", "at", pl.lit(rule).alias("rule"), "text")
         for rule, pattern in _SENTENCES.items()
     ]
     return pl.concat(found)

@@ -84,5 +84,5 @@ def blocks(texts: pl.DataFrame, wanted: Sequence[str]) -> pl.DataFrame:
         )
         .with_columns(pl.col("text").str.replace(rf"^(?:#{{1,6}}[ \t]+|{_LIST_MARK})+", ""))
         .select("text_id", "block", "text", "is_heading", "is_item", "is_whole")
-        .collect()
+        .collect(engine="in-memory")
     )

@@ -42,9 +42,14 @@ def hashed(text: pl.Series) -> pl.Series:
     blake2b = hashlib.blake2b
     return pl.Series(
         text.name,
-        [blake2b(value.encode(), digest_size=_DIGEST_BYTES).hexdigest() for value in text.to_list()],
+        [blake2b(value, digest_size=_DIGEST_BYTES).hexdigest() for value in _as_bytes(text)],
         dtype=pl.String,
     )
+
+
+def _as_bytes(text: pl.Series) -> list[bytes]:
+    """The texts as UTF-8: as texts they would be decoded, only to be encoded again."""
+    return text.cast(pl.Binary).to_list()
 
 
 def canonical_text(name: str, dtype: pl.DataType) -> pl.Expr:
@@ -73,7 +78,7 @@ def with_row_hash(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
     given = hashed_schema(table, before)
     texts = before.select(row=canonical_row(given), key=canonical_row({name: given[name] for name in table.key}))
     blake2b, big = hashlib.blake2b, "big"
-    digests = (blake2b(value.encode(), digest_size=_DIGEST_BYTES).digest() for value in texts["key"].to_list())
+    digests = (blake2b(value, digest_size=_DIGEST_BYTES).digest() for value in _as_bytes(texts["key"]))
     keys = [int.from_bytes(value[:8], big) >> 1 for value in digests]
     return frame.with_columns(hashed(texts["row"]).alias("row_hash"), pl.Series("key_hash", keys, dtype=pl.Int64))
 

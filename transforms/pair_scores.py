@@ -51,11 +51,15 @@ def _features(texts: PairTexts, left: Integers, right: Integers, longest: Intege
         a_same, b_same = np.zeros(a.shape, bool), np.zeros(b.shape, bool)
     else:
         units_a, units_b = (texts.units[words].astype(np.float32) for words in (a, b))
+        units_a[a < 0], units_b[b < 0] = 0, 0  # padding is like nothing
         cosines: Floats = units_a @ units_b.transpose(0, 2, 1)
-        base_a, base_b = np.where(a >= 0, texts.bases[a], -1), np.where(b >= 0, texts.bases[b], -2)
+        base_a, base_b = (
+            np.where(a >= 0, texts.bases[a], -1).astype(np.int32),
+            np.where(b >= 0, texts.bases[b], -2).astype(np.int32),
+        )
         same = base_a[:, :, None] == base_b[:, None, :]
-        cosines = np.where(same, _FULL, np.clip(cosines, 0, _FULL))
-        cosines *= ((a >= 0)[:, :, None]) & ((b >= 0)[:, None, :])
+        np.clip(cosines, 0, _FULL, out=cosines)
+        np.copyto(cosines, _FULL, where=same)
         a_best, b_best = cosines.max(axis=2).astype(np.int64), cosines.max(axis=1).astype(np.int64)
         a_same, b_same = same.any(axis=2), same.any(axis=1)
     total_a, total_b = weight_a.sum(axis=1), weight_b.sum(axis=1)
