@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import zoneinfo
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import numpy as np
@@ -56,6 +56,7 @@ def _tried(read: Callable[[], T]) -> T:
 def parquet_chunks(handle: BinaryIO, longest_row: int) -> Iterator[Chunk]:
     """The rows of a Parquet file; one that cannot be read on ends with a BadRow without a number."""
     gathered = _Gathered(longest_row)
+    fault: _Unreadable | None = None
     try:
         file, batch_rows = _tried(lambda: _opened(handle, longest_row))
         # a row group at a time: over several, lists of texts have several dictionaries, which Arrow does not join
@@ -64,20 +65,18 @@ def parquet_chunks(handle: BinaryIO, longest_row: int) -> Iterator[Chunk]:
         )
         while (batch := _tried(lambda: next(batches, None))) is not None:
             _tried(lambda batch=batch: batch.validate(full=True))  # text that is not UTF-8 would panic further on
-            gathered.add(batch)
+            _tried(lambda batch=batch: gathered.add(batch))
             while gathered.is_full:
                 yield gathered.chunk(handle.tell())
-        yield gathered.chunk(handle.tell())
-    except _Unreadable as fault:
-        if gathered.rows_count:
-            with suppress(_Unreadable):  # where it is these that cannot be read
-                yield gathered.chunk(handle.tell())
-        yield Chunk(
-            RecordRows([], [], []),
-            [BadRow(None, f"the file cannot be read as Parquet: {fault}", b"")],
-            0,
-            "parquet",
-        )
+            if gathered.fault is not None:
+                break
+    except _Unreadable as found:
+        fault = found
+    yield gathered.chunk(handle.tell())
+    fault = gathered.fault or fault
+    if fault is not None:
+        reason = f"the file cannot be read as Parquet: {fault}"
+        yield Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], 0, "parquet")
 
 
 def _opened(handle: BinaryIO, longest_row: int) -> tuple[pq.ParquetFile, int]:
@@ -89,7 +88,7 @@ def _opened(handle: BinaryIO, longest_row: int) -> tuple[pq.ParquetFile, int]:
     rows = min((group.rows_at_once(longest_row) for group in groups), default=CHUNK_ROWS)
     dictionaries = sorted({name for group in groups for name in group.dictionaries})
     file = pq.ParquetFile(handle, metadata=metadata, read_dictionary=dictionaries, buffer_size=_BUFFER)
-    _refuse_wide_decimals(file)
+    _refuse_types(file.schema_arrow)
     return file, rows
 
 
@@ -158,13 +157,23 @@ class _RowGroup:
         return sum(each.most_bytes(rows) for each in self._pages) + rows * self._fixed + self._repeated_bytes
 
 
-def _refuse_wide_decimals(file: pq.ParquetFile) -> None:
+def _refuse_types(schema: pa.Schema) -> None:
+    """Raises _Unreadable for what a frame cannot hold."""
+    twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
+    if twice is not None:
+        message = f"the column {twice!r} stands there twice: rename one of them and deliver the file again"
+        raise _Unreadable(message)
+    for column in schema:
+        _mapped(column.type, lambda kind, name=column.name: _not_refused(kind, name))
+
+
+def _not_refused(kind: Any, name: str) -> Any:  # noqa: ANN401 - an Arrow type
     import pyarrow as pa
 
-    too_wide = next((one.name for one in file.schema_arrow if pa.types.is_decimal256(one.type)), None)
-    if too_wide is not None:
-        message = f"the column {too_wide!r} holds decimals of more than 38 digits: deliver it as text"
+    if pa.types.is_decimal256(kind):
+        message = f"the column {name!r} holds decimals of more than 38 digits: deliver it as text"
         raise _Unreadable(message)
+    return kind
 
 
 class _Gathered:
@@ -175,6 +184,7 @@ class _Gathered:
         self._number = 1
         self._batches: list[pa.RecordBatch] = []
         self._sizes = np.array([], dtype=np.int64)
+        self.fault: _Unreadable | None = None  # some rows could not be decoded, and none after them is handed over
 
     @property
     def rows_count(self) -> int:
@@ -183,6 +193,7 @@ class _Gathered:
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Rows that were read."""
+        batch = _cast(batch, _common)
         self._batches.append(batch)
         self._sizes = np.concatenate([self._sizes, decoded_sizes(batch)])
 
@@ -205,17 +216,22 @@ class _Gathered:
             BadRow(int(number), too_long(int(size), self._longest_row), b"", is_whole=False)
             for number, size in zip(taken[long], self._sizes[:count][long], strict=True)
         ]
-        frames, left = [], count
-        while left:
+        frames, at = [], 0
+        while at < count:
             first = self._batches[0]
-            piece = first.slice(0, min(left, first.num_rows))
-            at = count - left
+            piece = first.slice(0, min(count - at, first.num_rows))
             is_long_here = long[at : at + piece.num_rows]
             kept = piece.filter(pa.array(~is_long_here)) if is_long_here.any() else piece
-            frames.append(_tried(lambda kept=kept: _frame(kept)))
+            try:
+                frames.append(_tried(lambda kept=kept: _frame(kept)))
+            except _Unreadable as fault:
+                self.fault, self._batches, count = fault, [], at
+                long, taken = long[:at], taken[:at]
+                bad = [row for row in bad if row.row_number in taken]
+                break
             self._batches[:1] = [first.slice(piece.num_rows)] if piece.num_rows < first.num_rows else []
-            left -= piece.num_rows
-        self._sizes = self._sizes[count:]
+            at += piece.num_rows
+        self._sizes = self._sizes[count:] if self.fault is None else self._sizes[:0]
         self._number += count
         if not frames:
             return Chunk(RecordRows([], [], []), bad, bytes_read, "parquet")
@@ -231,9 +247,7 @@ def _frame(batch: pa.RecordBatch) -> pl.DataFrame:
     others = [i for i in range(batch.num_columns) if i not in encoded]
     frame = pl.DataFrame(height=batch.num_rows)
     if others:
-        rest = batch.select(others)
-        plain = pa.schema([field.with_type(_plain(field.type)) for field in rest.schema])
-        given = pa.Table.from_batches([rest if plain.equals(rest.schema) else rest.cast(plain)])
+        given = pa.Table.from_batches([_cast(batch.select(others), _decoded)])
         frame = cast("pl.DataFrame", pl.from_arrow(given))
     decoded = [_gathered(batch.schema.names[i], batch.column(i)) for i in encoded]
     return frame.hstack(decoded).select(batch.schema.names)
@@ -251,16 +265,59 @@ def _series(array: pa.Array) -> pl.Series:
     return cast("pl.DataFrame", pl.from_arrow(pa.Table.from_arrays([array], ["values"]))).to_series()
 
 
-def _plain(kind: Any) -> Any:  # noqa: ANN401 - an Arrow type
-    """A type without dictionaries."""
+def _cast(batch: pa.RecordBatch, leaf: Callable[[Any], Any]) -> pa.RecordBatch:
+    """The same rows, the types in them as `leaf` has them."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(kind):
-        return kind.value_type
+    schema = pa.schema([field.with_type(_mapped(field.type, leaf)) for field in batch.schema])
+    return batch if schema.equals(batch.schema) else batch.cast(schema)
+
+
+def _mapped(kind: Any, leaf: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - an Arrow type
+    """A type with `leaf` of each type that holds no other. Raises _Unreadable for a struct that no frame can hold."""
+    import pyarrow as pa
+
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+        names = [field.name for field in kind]
+        if len(set(names)) < len(names):
+            message = f"a struct has two fields of one name: {', '.join(names)}"
+            raise _Unreadable(message)
+        return pa.struct([field.with_type(_mapped(field.type, leaf)) for field in kind])
+    if pa.types.is_map(kind):
+        key, item = (field.with_type(_mapped(field.type, leaf)) for field in (kind.key_field, kind.item_field))
+        return pa.map_(key, item, keys_sorted=kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_field.with_type(_mapped(kind.value_type, leaf)), kind.list_size)
     if pa.types.is_large_list(kind):
-        return pa.large_list(kind.value_field.with_type(_plain(kind.value_type)))
+        return pa.large_list(kind.value_field.with_type(_mapped(kind.value_type, leaf)))
     if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
+        return pa.list_(kind.value_field.with_type(_mapped(kind.value_type, leaf)))
+    return leaf(kind)
+
+
+def _decoded(kind: Any) -> Any:  # noqa: ANN401 - an Arrow type
+    """A type without its dictionary."""
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _common(kind: Any) -> Any:  # noqa: ANN401 - an Arrow type
+    """A type that says the same, where Arrow or Polars cannot work with this one."""
+    import pyarrow as pa
+
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_timestamp(kind) and kind.tz and not _is_zone(kind.tz):
+        return pa.timestamp(kind.unit, "UTC")  # an offset such as +05:30: the instants are stored in UTC anyway
     return kind
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return False
+    return True

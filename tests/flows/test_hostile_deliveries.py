@@ -20,7 +20,7 @@ from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import land_paths, nightly, parse_as_of, start_run
 from slowwave.flows.quarantine import kept_path
 from slowwave.flows.settings import Settings
-from slowwave.transforms.landed_tables import Outcomes
+from slowwave.transforms.landed_tables import Interactions, Outcomes
 
 GOOD = '{"prompt": "fine", "created_at": "2026-03-01", "interaction_id": "good"}\n'
 FAR = 4_611_686_018_427_387  # milliseconds: the year 148108
@@ -50,6 +50,21 @@ POISON = {
         "created_at": ["2026-03-01"],
         "deep": pa.array([[FAR]], pa.list_(pa.timestamp("ms"))),
     },
+    "decimals too wide, deep inside": {
+        "prompt": ["x"],
+        "created_at": ["2026-03-01"],
+        "deep": pa.array([[1]], pa.list_(pa.decimal256(70, 0))),
+    },
+    "a struct with a field twice": {
+        "prompt": ["x"],
+        "created_at": ["2026-03-01"],
+        "twice": pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"]),
+    },
+    "lists of nothing, which Arrow does not read back": {
+        "prompt": ["x"],
+        "created_at": ["2026-03-01"],
+        "nothing": pa.array([[None, None]], pa.list_(pa.null())),
+    },
 }
 
 
@@ -60,6 +75,40 @@ def test_parquet_that_cannot_be_read_is_quarantined_and_the_rest_lands(name: str
     poison, good = land(tmp_path / "home", tmp_path / "a.parquet", tmp_path / "b.jsonl").files
     assert (poison.delivered, poison.quarantined) == (1, 1)
     assert good.accepted == 1
+
+
+def test_parquet_with_a_column_twice_is_refused_whole(tmp_path: Path) -> None:
+    column = pa.array(["2026-03-01"])
+    pq.write_table(pa.table([column] * 3, ["prompt", "created_at", "prompt"]), tmp_path / "a.parquet")
+    (file,) = land(tmp_path / "home", tmp_path / "a.parquet").files
+    assert (file.delivered, file.quarantined) == (1, 1)
+    assert kept_path(Lake(tmp_path / "home" / "lake"), file.file_hash).exists()
+
+
+def test_rows_before_one_that_cannot_be_decoded_land(tmp_path: Path) -> None:
+    lists = pa.array([[]] * 4 + [[None, None]], pa.list_(pa.null()))  # Arrow reads back the empty ones only
+    table = pa.table({"prompt": list("abcde"), "created_at": ["2026-03-01"] * 5, "nothing": lists})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    (file,) = land(tmp_path / "home", tmp_path / "a.parquet").files
+    assert (file.delivered, file.accepted, file.quarantined) == (5, 4, 1)
+    assert kept_path(Lake(tmp_path / "home" / "lake"), file.file_hash).exists()
+
+
+def test_parquet_of_other_types_for_the_same_things_lands(tmp_path: Path) -> None:
+    """A zone that is an offset, as pandas writes them, and Arrow's views of texts."""
+    columns = {
+        "prompt": pa.array(["a prompt longer than twelve bytes"], pa.string_view()),
+        "created_at": pa.array([datetime(2026, 3, 1, 6, 30)], pa.timestamp("us", "+05:30")),  # noqa: DTZ001 - naive is UTC
+        "memories_used": pa.array([["m-1"]], pa.list_(pa.string_view())),
+        "ours": pa.array([b"some bytes"], pa.binary_view()),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    (file,) = land(tmp_path / "home", tmp_path / "a.parquet").files
+    assert (file.delivered, file.accepted) == (1, 1)
+    lake = Lake(tmp_path / "home" / "lake")
+    files = [each for of_day in lake.files("interactions").values() for each in of_day]
+    (row,) = lake.scan_rows(Interactions, files).select("prompt", "created_at", "memories_used").collect().rows()
+    assert row == ("a prompt longer than twelve bytes", datetime(2026, 3, 1, 6, 30), ["m-1"])  # noqa: DTZ001
 
 
 def test_the_rows_beside_an_unreadable_one_land(tmp_path: Path) -> None:
