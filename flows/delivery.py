@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,10 +33,10 @@ _BLOCK = 2**20
 _SPOOL_BYTES = 64 * 2**20
 
 
-def file_hash(handle: BinaryIO) -> tuple[str, int]:
-    """SHA-256 and size of the bytes from here on."""
+def file_hash(handle: BinaryIO, most: int = sys.maxsize) -> tuple[str, int]:
+    """SHA-256 and size of the bytes from here on, at most so many."""
     state, size = hashlib.sha256(), 0
-    while block := handle.read(_BLOCK):
+    while block := handle.read(min(_BLOCK, most - size)):
         state.update(block)
         size += len(block)
     return state.hexdigest(), size

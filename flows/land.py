@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import stat
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +29,7 @@ from slowwave.flows.quarantine import ChangedFileError, keep_bytes
 from slowwave.flows.refused_rows import refused_frame
 from slowwave.flows.retry import Attempt, attempts, rows_of_files
 from slowwave.flows.run_ids import utc_now
+from slowwave.flows.same_file import holds_what_was_hashed, remove_unchanged
 from slowwave.flows.settings import LONGEST_ROW
 from slowwave.flows.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, landed_together
 from slowwave.flows.stage_costs import stage_cost
@@ -149,7 +149,8 @@ class Landing:
         for delivery in deliveries:
             try:
                 handle = open_delivery(delivery.path, self.stdin)
-                before = os.fstat(handle.fileno()) if delivery.from_inbox else None
+                is_file = delivery.path is not None and delivery.path.is_file()
+                before = os.fstat(handle.fileno()) if is_file else None  # what else there is was copied first
                 content, size = file_hash(handle)
                 handle.seek(0)
             except OSError as error:
@@ -212,11 +213,12 @@ class Landing:
         if file.bytes_count <= SMALL_BYTES and pending.delivery and pending.delivery.path:
             with _stopping():
                 first = list(itertools.islice(pieces, 2))
+                _check_unchanged(file, handle, pending.before)
             if len(first) == 1 and self._small.takes(file, first[0]):
                 return
             pieces = itertools.chain(first, pieces)
         self._land_small()
-        self._read_pieces(file, handle, pieces)
+        self._read_pieces(file, handle, pieces, pending.before)
 
     def _land_small(self) -> None:
         """Land the small files that wait; those with refused rows, or all where we fail on them, one by one."""
@@ -238,13 +240,15 @@ class Landing:
     def _read_again(self, file: FileCounts, path: Path | None) -> None:
         try:
             with _stopping():
-                handle = _opened(path, file.file_hash)
+                handle, before = _opened(path, file.file_hash)
             with handle:
-                self._read_pieces(file, handle, chunks(handle, file.source, self.longest_row))
+                self._read_pieces(file, handle, chunks(handle, file.source, self.longest_row), before)
         except _StoppedError as stopped:
             self._leave(file, stopped)
 
-    def _read_pieces(self, file: FileCounts, handle: BinaryIO, pieces: Iterator[Chunk]) -> None:
+    def _read_pieces(
+        self, file: FileCounts, handle: BinaryIO, pieces: Iterator[Chunk], before: os.stat_result | None
+    ) -> None:
         reasons: Counter[str] = Counter()
         must_be_kept = False
         for landed, refused in self._landed(file, pieces, self.kind):
@@ -254,6 +258,8 @@ class Landing:
             file.is_refused_whole = file.delivered == refused[ROW_NUMBER].null_count() == 1
             must_be_kept = must_be_kept or refused["kept_file"].count() > 0
             self._add(file, landed, refused)
+        with _stopping():
+            _check_unchanged(file, handle, before)
         if must_be_kept and self.lake is not None:
             try:
                 keep_bytes(self.lake, handle, file.file_hash)
@@ -314,7 +320,7 @@ class Landing:
             self.lake.write_ledger(RunFiles, landed_at.date(), name, entries)
         for each in pending:
             if each.delivery is not None and each.delivery.from_inbox and each.delivery.path and each.before:
-                _remove_unchanged(each.delivery.path, each.before)
+                remove_unchanged(each.delivery.path, each.before)
 
     def _flush_rows(self) -> None:
         batch, self._batch = self._batch, _Batch()
@@ -376,27 +382,23 @@ class Landing:
             self.report.days[table.name].add(day)
 
 
-def _opened(path: Path | None, content: str) -> BinaryIO:
-    """A file that was read before. Raises _StoppedError when its hash is not `content` any more."""
+def _opened(path: Path | None, content: str) -> tuple[BinaryIO, os.stat_result]:
+    """A file that was read before, and its state. Raises _StoppedError when its hash is not `content` any more."""
     handle = open_delivery(path, sys.stdin.buffer)
+    before = os.fstat(handle.fileno())
     if file_hash(handle)[0] != content:
         raise _StoppedError(_CHANGED)
     handle.seek(0)
-    return handle
+    return handle, before
 
 
-def _remove_unchanged(path: Path, before: os.stat_result) -> None:
-    """Remove a landed inbox file, unless it is no longer the one that was read."""
+def _check_unchanged(file: FileCounts, handle: BinaryIO, before: os.stat_result | None) -> None:
+    """Raise _StoppedError when the rows that were read may not be those of the bytes that were hashed.
 
-    def identity(of: os.stat_result) -> tuple[int, int, int, int]:
-        return of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns
-
-    try:
-        now = path.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return
-    if stat.S_ISREG(now.st_mode) and identity(now) == identity(before):
-        path.unlink()
+    Else the file would count as landed, and be passed over when it is delivered again.
+    """
+    if before is not None and not holds_what_was_hashed(handle, before, file.file_hash, file.bytes_count):
+        raise _StoppedError(_CHANGED)
 
 
 @stage_cost("land")

@@ -15,7 +15,7 @@ import pytest
 from slowwave.flows import cli
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
-from slowwave.flows.land import LandingReport, path_deliveries
+from slowwave.flows.land import Delivery, Landing, LandingReport, path_deliveries
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import land_paths, nightly, parse_as_of, start_run
 from slowwave.flows.quarantine import kept_path
@@ -157,6 +157,48 @@ def test_lists_of_texts_in_several_row_groups_are_read(tmp_path: Path) -> None:
     pq.write_table(pa.table({**rows, **lists}), tmp_path / "rows.parquet", row_group_size=70)
     report = land(tmp_path / "home", tmp_path / "rows.parquet")
     assert (report.total("accepted"), report.total("quarantined")) == (300, 0)
+
+
+def lines(count: int, mark: str) -> bytes:
+    return b"".join(
+        f'{{"prompt": "{mark}", "created_at": "2026-03-01", "interaction_id": "{mark}{i:06}"}}\n'.encode()
+        for i in range(count)
+    )
+
+
+@pytest.mark.parametrize("is_inbox", [True, False])
+def test_a_file_overwritten_while_it_is_read_has_not_landed(is_inbox: bool, tmp_path: Path) -> None:
+    """Its hash is of other bytes than its rows: as a landed file, it would be passed over when delivered again."""
+    path, first, second = tmp_path / "a.jsonl", lines(45_000, "a"), lines(45_000, "b")
+    path.write_bytes(first)
+    overwritten: list[int] = []
+
+    def overwrite(_source: str, _read: int, _size: int) -> None:
+        if not overwritten:
+            overwritten.append(path.write_bytes(second))
+
+    lake = Lake(tmp_path / "lake")
+    deliveries = [Delivery("a.jsonl", path, from_inbox=is_inbox)]
+    report = Landing(lake, "one", progress=overwrite).land(deliveries)
+    assert (report.files, path.read_bytes()) == ([], second)
+    assert "changed while it was read" in report.unreadable[0]
+    path.write_bytes(first)
+    assert Landing(lake, "two").land(deliveries).total("delivered") == 45_000
+    files = [file for of_day in lake.files("interactions").values() for file in of_day]
+    ids = lake.scan_rows(Interactions, files).select("interaction_id").collect().to_series()
+    assert {f"a{i:06}" for i in range(45_000)} <= set(ids)
+
+
+def test_a_log_that_grows_while_it_is_read_lands(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines(45_000, "a"))
+
+    def grow(_source: str, _read: int, _size: int) -> None:
+        with path.open("ab") as log:
+            log.write(lines(1, "b"))
+
+    (file,) = Landing(Lake(tmp_path / "lake"), "one", progress=grow).land([Delivery("a.jsonl", path)]).files
+    assert file.accepted >= 45_000
 
 
 @pytest.fixture(scope="module")
