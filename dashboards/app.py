@@ -152,7 +152,7 @@ def app() -> None:
     """Draw the page that the address names."""
     st.set_page_config(page_title="Slowwave", layout="wide")
     templates = resources.files("slowwave.dashboards").joinpath("templates")
-    st.html(f"<style>{''.join(templates.joinpath(name).read_text() for name in _STYLES)}</style>")
+    st.html(f"<style>{''.join(templates.joinpath(name).read_text(encoding='utf-8') for name in _STYLES)}</style>")
     settings = settings_from_environment()
     serving, problem = current = _current(settings)
     published = None

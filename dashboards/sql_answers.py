@@ -112,7 +112,7 @@ def _answered(question: SqlQuestion, output: Output, tick: Tick) -> bytes:
 
 def _answer_of_child(folder: Path, asked: str, tick: Tick) -> bytes:
     question, answer, problem = folder / "question", folder / "answer", folder / "problem"
-    question.write_text(asked)
+    question.write_text(asked, encoding="utf-8")
     begun = time.monotonic()
     with question.open("rb") as stdin, answer.open("wb") as stdout, problem.open("wb") as stderr:
         child = subprocess.Popen(

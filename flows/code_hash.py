@@ -17,5 +17,5 @@ def code_hash() -> str:
         entries = [*folder.iterdir(), *(folder.joinpath("audits").iterdir() if package.endswith("flows") else ())]
         for entry in sorted(entries, key=lambda entry: entry.name):
             if entry.name.endswith((".py", ".sql")):
-                parts += [entry.name, entry.read_text()]
+                parts += [entry.name, entry.read_text(encoding="utf-8")]
     return digest(parts)

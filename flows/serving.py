@@ -67,7 +67,7 @@ def audits() -> tuple[Audit, ...]:
     folder = resources.files("slowwave.flows").joinpath("audits")
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".sql"):
-            sql = entry.read_text()
+            sql = entry.read_text(encoding="utf-8")
             header = _HEADER.match(sql)
             if header is None:
                 message = f"audit {entry.name} must begin with '-- severity: fail' or 'warn' and a description"

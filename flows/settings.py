@@ -33,8 +33,15 @@ class Settings:
 
     @property
     def lake(self) -> str:
-        """Folder or URL of the lake: `$SLOWWAVE_LAKE`, or `lake/` in the home."""
-        return os.environ.get("SLOWWAVE_LAKE", "").strip() or str(self.home / "lake")
+        """Folder of the lake: `$SLOWWAVE_LAKE`, or `lake/` in the home.
+
+        Raises UserError for a URL, which would be made a folder of that name wherever one happens to be.
+        """
+        said = os.environ.get("SLOWWAVE_LAKE", "").strip()
+        if "://" in said:
+            message = "SLOWWAVE_LAKE is a URL: this release keeps lakes in folders only, so name one"
+            raise UserError(message)
+        return said or str(self.home / "lake")
 
     @property
     def serving(self) -> Path:
@@ -111,7 +118,7 @@ class Settings:
         try:
             params = Params()
             if self.params_file.exists():
-                params = Params.model_validate(tomllib.loads(self.params_file.read_text()))
+                params = Params.model_validate(tomllib.loads(self.params_file.read_text(encoding="utf-8")))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, pydantic.ValidationError) as error:
             message = f"{self.params_file} cannot be used: {error}"
             raise UserError(message) from error

@@ -388,3 +388,28 @@ def test_a_killed_command_takes_its_server_with_it(home: Path) -> None:
     while children_of(home) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert children_of(home) == []
+
+
+def test_a_lake_that_is_a_url_is_refused(home: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLOWWAVE_LAKE", "s3://bucket/lake")
+    jsonl(home / "inbox" / "a.jsonl", INTERACTION)
+    for arguments in (["land"], ["status"], ["doctor"], ["nightly"], ["sql", "SELECT count(*) FROM interactions"]):
+        code, out, err = command(*arguments)
+        assert (code, out) == (1, "")
+        assert err.startswith("slowwave: SLOWWAVE_LAKE is a URL")
+    assert not (Path.cwd() / "s3:").exists()
+
+
+@pytest.mark.parametrize("locale", ["C", "en_US.ISO-8859-1"])
+def test_any_locale_will_do(home: Path, tmp_path: Path, locale: str) -> None:
+    """Where Python is told to take files for ASCII, or for Latin-1, ours are UTF-8 all the same."""
+    home.mkdir()
+    (home / "params.toml").write_text("# é\n", encoding="utf-8")
+    (tmp_path / "a.jsonl").write_bytes('{"prompt": "é", "created_at": "2026-03-05"}\n'.encode())
+    environment = {**os.environ, "LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for arguments in (["land", "a.jsonl"], ["nightly", "--plan"], ["sql", "SELECT prompt FROM interactions"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "slowwave.flows.cli", *arguments],
+            env=environment, cwd=tmp_path, capture_output=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr.decode()
