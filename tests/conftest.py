@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from thorough import IS_THOROUGH
 
@@ -28,3 +31,15 @@ _MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of this user's 
 _ROOM = 4 * 2**30
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is loaded to find the tests stays to the end: the garbage collector need not look through it again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()

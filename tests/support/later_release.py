@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -41,6 +42,8 @@ def later_release(folder: Path, *edits: tuple[str, str, str]) -> Path:
                 target = house / source.relative_to(ROOT)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.symlink_to(source)
+        for kept in (ROOT / package).rglob("__pycache__"):  # what is unchanged need not be compiled anew
+            shutil.copytree(kept, house / kept.relative_to(ROOT), dirs_exist_ok=True)
     (house / "__init__.py").symlink_to(ROOT / "__init__.py")
     for name, old, new in edits:
         path = house / name
