@@ -13,7 +13,7 @@ from hypothesis import settings
 from thorough import IS_THOROUGH
 
 # The same examples in every run; `make test-all` draws others by a seed that it prints.
-settings.register_profile("same", deadline=None, derandomize=True, max_examples=15)
+settings.register_profile("same", deadline=None, derandomize=True, max_examples=10)
 settings.register_profile("all", deadline=None, max_examples=30, print_blob=True)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("all" if IS_THOROUGH else "same")
@@ -31,6 +31,14 @@ _MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of this user's 
 _ROOM = 4 * 2**30
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
+# They come late by name and take long: the process that had them would end long after the other.
+_LONG = frozenset({"test_compiled.py", "test_used_compiled.py"})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files of the last folder before all others."""
+    items.sort(key=lambda item: item.path.name not in _LONG)
 
 
 @pytest.hookimpl(wrapper=True)

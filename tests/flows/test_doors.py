@@ -11,8 +11,9 @@ import pytest
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows import doctor
-from slowwave.flows.doors import home_umask, left_ajar
+from slowwave.flows.doors import home_doors, home_umask, left_ajar
 from slowwave.flows.errors import UserError
+from slowwave.flows.report import reported
 from slowwave.flows.settings import Settings
 from slowwave.flows.writer import Writer
 
@@ -57,14 +58,32 @@ def log(home: SmallHome) -> str:
     return str(path)
 
 
+def assert_closed(home: SmallHome, *made: str) -> None:
+    found = modes(home.folder)
+    assert set(made) <= set(found)
+    assert {path: f"{mode:o}" for path, mode in found.items() if mode & 0o077} == {}
+    assert home.folder.parent.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.slow  # Prefect makes its home
 def test_a_home_is_its_owners_alone(home: SmallHome) -> None:
     assert run(home, sys.executable, "-c", _RECORD).returncode == 0
     assert slowwave(home, "land", log(home)).returncode == 0
     assert slowwave(home, "nightly").returncode == 0
-    found = modes(home.folder)
-    assert {"inbox", "lake/.lock", "serving/runs", "reports", "prefect"} <= set(found)
-    assert {path: f"{mode:o}" for path, mode in found.items() if mode & 0o077} == {}
-    assert home.folder.parent.stat().st_mode & 0o777 == 0o755
+    assert_closed(home, "inbox", "lake/.lock", "serving/runs", "reports", "prefect")
+
+
+def test_what_commands_make_in_a_home_is_its_owners_alone(home: SmallHome) -> None:
+    assert run(home, sys.executable, "-c", _RECORD).returncode == 0
+    assert slowwave(home, "land", log(home)).returncode == 0
+    before = os.umask(0o022)
+    try:
+        with home_doors():
+            home.nightly()
+            reported(home.settings)
+    finally:
+        os.umask(before)
+    assert_closed(home, "inbox", "lake/.lock", "serving/runs", "reports")
 
 
 def test_an_umask_shares_a_home(home: SmallHome) -> None:

@@ -123,6 +123,7 @@ def test_who_builds_some_days_does_not_vouch_for_the_others(home):
     assert [day.day for day in home.nightly(as_of).built] == [DAYS[0], *DAYS[3:]]
 
 
+@pytest.mark.slow  # as of a column that has gone above
 def test_a_partition_whose_type_is_wider_is_built_again(home, tmp_path):
     before = [list(row) for row in published(home, COUNTS)]
     count = '    interactions_count: {0} = column("Its interactions.")\n'
@@ -185,6 +186,7 @@ def test_a_field_of_extra_that_became_a_column_is_one_in_old_rows_too(home, tmp_
     assert landed_files(home) == landed
 
 
+@pytest.mark.slow  # as of a type that widened below
 def test_a_row_of_before_is_a_duplicate_when_its_field_became_a_column(home, tmp_path):
     release = later_release(tmp_path / "later", *FROM_EXTRA)
     as_of = at(home)
@@ -254,10 +256,14 @@ def lake_contents(home: SmallHome) -> dict[str, tuple[int, int]]:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("sql", "SELECT 1"), ("sql", "SELECT * FROM memories"), ("sql", "SELECT 1", "--as-of", "2026-03-04"),
-        ("why", "m-logs"), ("review", "list"), ("status",), ("land",), ("nightly",),
+        pytest.param(asked, id=" ".join(asked), marks=marks)
+        for asked, marks in [
+            (("sql", "SELECT 1"), []), (("sql", "SELECT * FROM memories"), []), (("status",), []), (("nightly",), []),
+            *((asked, pytest.mark.slow) for asked in [
+                ("sql", "SELECT 1", "--as-of", "2026-03-04"), ("why", "m-logs"), ("review", "list"), ("land",),
+            ]),
+        ]
     ],
-    ids=" ".join,
 )  # fmt: skip
 def test_a_newer_lake_is_refused_in_one_sentence(arguments, home):
     (home.folder / "lake" / "FORMAT").write_text("99\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import polars as pl
@@ -71,11 +72,17 @@ def failing() -> list[tuple[type[Landed], str, str, object]]:
 CASES = [case for case in failing() if case[1] not in {"created_at", "changed_at", "recorded_at"}]
 
 
-@pytest.fixture
-def begun(home: Home) -> Home:
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    home = Home(tmp_path_factory.mktemp("set-aside") / "home")
     home.drop("log.jsonl", jsonl(LOG))
     home.nightly(AS_OF)
     return home
+
+
+@pytest.fixture
+def begun(published: Home, copy_of: Callable[[Home], Home]) -> Home:
+    return copy_of(published)
 
 
 def counted(home: Home) -> dict[str, list[dict[str, object]]]:

@@ -104,6 +104,7 @@ def test_the_history_of_every_day_is_what_was_published_then(tmp_path):
     assert {row["verdict"] for row in found} > {"keep", "review", "unproven"}
 
 
+@pytest.mark.slow  # of a story that has everything above
 @given(log=use_logs(), midnights=st.lists(st.integers(2, DAYS), min_size=3, max_size=3, unique=True))
 @settings(max_examples=examples(1, 4), phases=UNSHRUNK)
 def test_history_is_what_was_published_then(log, midnights):

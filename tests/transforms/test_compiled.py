@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from thorough import some
 
 LOOP = """
 import logging
@@ -47,7 +48,7 @@ def loop(tmp_path: Path) -> Path:
     return code
 
 
-@pytest.mark.parametrize(("which", "content"), [("*.nbi", "no index"), ("*.nbi", ""), ("*.nbc", "")])
+@pytest.mark.parametrize(("which", "content"), some([("*.nbi", "no index"), ("*.nbi", ""), ("*.nbc", "")], 1))
 def test_a_loop_is_compiled_once_and_kept_and_once_more_when_that_is_damaged(
     loop: Path, tmp_path: Path, which: str, content: str
 ) -> None:
