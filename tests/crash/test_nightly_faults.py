@@ -7,7 +7,7 @@ from crash_cases import FAULTS, Driver, Fault
 from crash_check import Subject, faults_found, sample, spread, subject
 from thorough import examples
 
-SAMPLED = examples(2, 6)
+SAMPLED = examples(1, 6)
 
 
 @pytest.fixture(scope="module")

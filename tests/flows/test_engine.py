@@ -28,6 +28,7 @@ def published(home: Home, log: Path) -> dict[str, str]:
     return home.hashes()
 
 
+@pytest.mark.slow
 def test_streamed_or_not_the_values_are_the_same(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_memory = published(Home(tmp_path / "small"), log)
     monkeypatch.setattr(engine, "_SMALL_BYTES", 0)

@@ -13,6 +13,7 @@ from llm_attacks import UNREADABLE, UNSAFE_CURATE
 from llm_home import QUESTIONS, LlmHome, llm_home
 from llm_server import ADD, Reply, Request, always, good_answer, is_curate, refused_url
 from small_home import memory
+from thorough import some
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ DEAD = {
 }
 
 
-@pytest.mark.parametrize("name", ["slow", "500 always", "malformed"])
+@pytest.mark.parametrize("name", some(["slow", "500 always", "malformed"], 2))
 def test_a_bad_server_leaves_the_rules_and_the_night_green(home, name):
     home.set_params(timeout_seconds=0.5)
     server = home.serve(DEAD[name])
@@ -90,7 +91,7 @@ def test_a_dead_server_is_asked_a_few_times_only(home):
     assert len(server.requests) <= 1  # a busy server has perhaps not read it yet
 
 
-@pytest.mark.parametrize("faults", [1, 2])
+@pytest.mark.parametrize("faults", some([2, 1], 1))
 @pytest.mark.parametrize(
     "fault",
     [
@@ -156,7 +157,7 @@ def test_hostile_answers_add_and_say_so(home, said):
         assert "not taken" in row["reason"]
 
 
-@pytest.mark.parametrize("text", UNREADABLE[:8], ids=lambda text: text[:12])
+@pytest.mark.parametrize("text", some(UNREADABLE[:8], 4), ids=lambda text: text[:12])
 def test_unreadable_answers_are_no_answers(home, text):
     home.serve(always(text))
     assert home.asked().landed == 0

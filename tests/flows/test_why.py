@@ -292,6 +292,7 @@ def test_the_name_of_a_home_is_no_pattern(home, tmp_path, capfd, monkeypatch):
     assert ids(found["eligible"]) == ["i4", "i3", "i2", "i1"]
 
 
+@pytest.mark.slow
 def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_path):
     home = SmallHome(tmp_path / "home")
     write_sample(tmp_path / "logs", days=6, interactions_per_day=25)

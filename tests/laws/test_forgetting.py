@@ -227,6 +227,7 @@ def test_it_counts_when_it_comes(home, published, news):
     assert home.table("memory_health") != published.table("memory_health", untouched)
 
 
+@pytest.mark.slow  # as before a command above
 def test_the_plan_of_a_night_stays_what_it_was_whatever_came_later(home):
     before, plan = home.hashes(), home.table("forgetting_plan")
     assert plan

@@ -144,6 +144,7 @@ def test_what_is_learned_does_not_depend_on_the_delivery(taught, new_home):
     assert at_once.hashes() == in_stages.hashes()
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_learns_the_same(taught, tmp_path):
     another = 8 if pl.thread_pool_size() != 8 else 3
     assert [*taught.hashes().values()] == hashes_with_threads(tmp_path, TAUGHT_LINES, TAUGHT_AS_OF, another)

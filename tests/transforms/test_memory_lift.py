@@ -8,6 +8,7 @@ import pytest
 from lift_cases import AS_OF as CASES_AS_OF
 from lift_cases import PARAMS, interaction, outcomes_of
 from lift_worlds import AS_OF, World, frames, topic_frames
+from thorough import some
 
 from slowwave.transforms.lift_matched import matched, pseudo_treated
 from slowwave.transforms.lift_same_task import same_task
@@ -164,7 +165,7 @@ def test_few_exceptions_do_not_undo_a_threshold_and_many_do():
         assert outcomes_of(rows)["m"]["lift_basis"] == basis
 
 
-@pytest.mark.parametrize("bad", [1e308, -1e308, float("inf"), float("-inf"), float("nan"), 5e-324])
+@pytest.mark.parametrize("bad", some([float("inf"), 1e308, -1e308, 5e-324, float("-inf"), float("nan")], 2))
 def test_one_absurd_score_changes_little(bad):
     rows = cut()
     rows[7]["offered"] = [(name, rank, bad if name == "m" else score) for name, rank, score in rows[7]["offered"]]

@@ -115,7 +115,7 @@ def test_huge_texts_and_memories_of_many_words():
     assert both_ways(interactions(*asked), pool(*held)).height
 
 
-@pytest.mark.parametrize("is_growing", [True, False])
+@pytest.mark.parametrize("is_growing", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_days_and_projects_together_are_as_each_alone(monkeypatch, is_growing):
     held = pool(
         *(
@@ -146,7 +146,7 @@ def test_days_and_projects_together_are_as_each_alone(monkeypatch, is_growing):
     for size, kept, often, gain in (
         (4 * 2**20, 200_000, 4, 4),
         (1, 200_000, 1, 0),
-        (1, 200_000, 4, 10**9),
+        *[(1, 200_000, 4, 10**9)][:IS_THOROUGH],
         (2_000, 0, 1, 4),
         *((2_000, kept, 1, 10**9 * (kept % 100)) for kept in (400, 450, 500, 550, 600)[:: every - every // 2]),
         *((size, 200_000, 1 + size % 2, 10**9 * (size % 3)) for size in range(2_000, 9_000, 700 * every)),
