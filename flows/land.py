@@ -35,7 +35,7 @@ from slowwave.flows.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, lan
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.landed_tables import LANDED, Memories
 from slowwave.transforms.landing import ROW_NUMBER, Kind, LandedRows, readable_rows
-from slowwave.transforms.schema import Landed, polars_schema
+from slowwave.transforms.schema import Landed
 from slowwave.transforms.serving_tables import Quarantine, QuarantineResolved, RunFiles
 
 __all__ = ["Delivery", "FileCounts", "Landing", "LandingReport", "compact_landed", "path_deliveries"]
@@ -378,7 +378,7 @@ class Landing:
             if moved.height:
                 lake.add_moved_keys(table, moved)
         for (day,), rows in fresh.partition_by("day", as_dict=True, maintain_order=True).items():
-            lake.write_rows(table, day, rows.select(*polars_schema(table)))
+            lake.write_rows(table, day, rows)
             self.report.days[table.name].add(day)
 
 
