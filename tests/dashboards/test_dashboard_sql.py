@@ -105,21 +105,26 @@ def test_columns_of_one_name_and_long_texts_are_no_trouble(ask):
 @pytest.mark.parametrize(
     "query",
     [
-        "ATTACH 'other.db'",
-        "COPY (SELECT 1) TO 'other.csv'",
-        "FROM read_csv('/etc/passwd')",
-        "FROM glob('/etc/*')",
-        "SELECT getenv('HOME')",
-        "INSTALL httpfs",
-        "LOAD httpfs",
-        "SET memory_limit = '100GB'",
-        "RESET memory_limit",
-        "PRAGMA threads = 8",
-        "USE memory",
-        "CREATE TABLE other AS SELECT 1",
-        "DELETE FROM memory_health",
-        "CREATE PERSISTENT SECRET s (TYPE s3)",
-        "FROM 'https://example.com/a.parquet'",
+        query if at % 3 == 0 else pytest.param(query, marks=pytest.mark.slow)
+        for at, query in enumerate(
+            [
+                "ATTACH 'other.db'",
+                "COPY (SELECT 1) TO 'other.csv'",
+                "FROM read_csv('/etc/passwd')",
+                "FROM glob('/etc/*')",
+                "SELECT getenv('HOME')",
+                "INSTALL httpfs",
+                "LOAD httpfs",
+                "SET memory_limit = '100GB'",
+                "RESET memory_limit",
+                "PRAGMA threads = 8",
+                "USE memory",
+                "CREATE TABLE other AS SELECT 1",
+                "DELETE FROM memory_health",
+                "CREATE PERSISTENT SECRET s (TYPE s3)",
+                "FROM 'https://example.com/a.parquet'",
+            ]
+        )
     ],
 )
 def test_nothing_outside_is_reached_and_nothing_changed(ask, home, query):

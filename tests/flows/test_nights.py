@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,15 +68,20 @@ def killed(home: SmallHome, kind: str, stage: str) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> SmallHome:
-    """Published, and with something new in the inbox."""
-    made = SmallHome(tmp_path / "home")
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
+    made = SmallHome(tmp_path_factory.mktemp("nights") / "home")
     made.land(memory("m1"), interaction("i1"))
     made.nightly()
     made.settings.inbox.mkdir()
     drop(made)
     return made
+
+
+@pytest.fixture
+def home(published: SmallHome, tmp_path: Path) -> SmallHome:
+    """Published, and with something new in the inbox."""
+    return SmallHome(Path(shutil.copytree(published.folder, tmp_path / "home", symlinks=True)))
 
 
 def drop(home: SmallHome, asked: str = "New?") -> None:
@@ -93,7 +99,15 @@ def examined(home: SmallHome) -> CheckLine:
     return {line.name: line for line in doctor.doctor_lines(home.settings)}["last night"]
 
 
-@pytest.mark.parametrize("stage", ["land", "plan", "replay 2026-03-05", "publish", "swap"])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        "land",
+        "replay 2026-03-05",
+        "swap",
+        *(pytest.param(stage, marks=pytest.mark.slow) for stage in ("plan", "publish")),
+    ],
+)
 def test_a_killed_night_is_an_error_until_one_ends_well(home: SmallHome, stage: str) -> None:
     before = home.settings.current.readlink()
     killed(home, "nightly", stage)
