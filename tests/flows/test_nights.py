@@ -230,6 +230,8 @@ def test_a_night_killed_while_prefect_starts_is_seen(home: SmallHome) -> None:
         assert process.poll() is None
     process.kill()
     process.communicate(timeout=60)
+    with writer_lock(home.settings, "land", wait_seconds=60):
+        pass  # until exec closes it, a server it was just starting has the lock too
     night = status(home)["last night"]
     assert (night.state, "it had come to starting Prefect" in night.says) == ("error", True)
     home.nightly()
