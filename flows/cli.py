@@ -453,7 +453,7 @@ def _run(commands: Any, arguments: list[str] | None) -> Any:  # noqa: ANN401 - t
     try:
         return commands.main(args=arguments, prog_name="slowwave", standalone_mode=False)
     except Exception as error:
-        if type(error).__name__ != "SchemaError":
+        if type(error).__name__ not in {"SchemaError", "ComputeError"}:
             raise
         from slowwave.flows.lake_misfits import explained  # Polars is loaded: the error is its own
 

@@ -68,10 +68,18 @@ def files_by_day(root: Path, table: str) -> dict[date, list[LakeFile]]:
     if not folder.is_dir():
         return found
     for child in sorted(folder.iterdir()):
-        match = _DAY.search(child.name)
-        if match:
-            day = date.fromisoformat(match[1])
+        day = _day(child.name)
+        if day is not None:
             paths = sorted(path for path in child.iterdir() if path.suffix == ".parquet")
             if paths:
                 found[day] = [LakeFile(day, path) for path in paths]
     return found
+
+
+def _day(name: str) -> date | None:
+    """The day that a folder's name tells; None for a folder that is none of ours."""
+    match = _DAY.search(name)
+    try:
+        return date.fromisoformat(match[1]) if match else None
+    except ValueError:
+        return None

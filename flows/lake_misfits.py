@@ -12,23 +12,40 @@ from slowwave.flows.lake_files import files_by_day
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
 from slowwave.transforms.landed_tables import LANDED
+from slowwave.transforms.schema import Table
 from slowwave.transforms.schema_changes import misfit
 from slowwave.transforms.serving_tables import LEDGER
 from slowwave.transforms.set_aside_tables import CheckedFiles
 
 
 def explained(error: Exception, lake: str | Path) -> Exception:
-    """`error`, or where a file could not be read as declared a UserError that names the file, column and both types."""
+    """`error`, or where a file could not be read as declared, or at all, a UserError that names it and says why."""
     is_misfit = isinstance(error, pl.exceptions.SchemaError) or "SchemaError" in str(error)  # as DuckDB passes it on
-    message = first_misfit(Path(lake)) if is_misfit else ""
+    is_damage = isinstance(error, pl.exceptions.ComputeError) or "ComputeError" in str(error)
+    message = first_damaged(Path(lake)) if is_damage else first_misfit(Path(lake)) if is_misfit else ""
     return UserError(message) if message else error
+
+
+def first_damaged(root: Path) -> str:
+    """The first file of the lake at `root` that cannot be read, and what to do; '' when all can."""
+    for file in (each for name in _tables() for of_day in files_by_day(root, name).values() for each in of_day):
+        try:
+            pl.read_parquet(file.path)
+        except pl.exceptions.PolarsError as error:
+            said = str(error).strip().splitlines()[0]
+            return f"{file.path} is damaged: put it back from a backup, or move it out of the lake ({said})"
+    return ""
+
+
+def _tables() -> dict[str, type[Table]]:
+    """Every table of a lake by its folder."""
+    folders = {table.name: table for table in (*LANDED, Decisions, DayInputs, CheckedFiles, *LEDGER)}
+    return folders | {f"evidence/{table.name}": table for table in EVIDENCE}
 
 
 def first_misfit(root: Path) -> str:
     """The first file of the lake at `root` that cannot be read as its table is declared, and why; '' when all can."""
-    folders = {table.name: table for table in (*LANDED, Decisions, DayInputs, CheckedFiles, *LEDGER)}
-    folders |= {f"evidence/{table.name}": table for table in EVIDENCE}
-    for folder, table in folders.items():
+    for folder, table in _tables().items():
         for files in files_by_day(root, folder).values():
             for file in files:
                 found = misfit(table, written_columns(file.path))

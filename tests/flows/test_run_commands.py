@@ -413,3 +413,17 @@ def test_any_locale_will_do(home: Path, tmp_path: Path, locale: str) -> None:
             env=environment, cwd=tmp_path, capture_output=True, timeout=120, check=False,
         )  # fmt: skip
         assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr.decode()
+
+
+def test_a_damaged_file_of_the_lake_is_named(home: Path, command: Command) -> None:
+    command("land", str(jsonl(home.parent / "a.jsonl", INTERACTION, MEMORY)))
+    (day,) = (home / "lake" / "interactions").glob("day=*")
+    (day.parent / "day=2026-99-99").mkdir()  # none of ours, and nobody minds
+    assert command("nightly", "--plan")[0] == 0
+    (file,) = day.glob("*.parquet")
+    file.write_bytes(file.read_bytes()[:200])
+    jsonl(home / "inbox" / "b.jsonl", {**INTERACTION, "interaction_id": "i2"})
+    for arguments in (["land"], ["sql", "SELECT count(*) FROM interactions"]):
+        code, _, err = command(*arguments)
+        assert (code, f"{file} is damaged" in err) == (1, True)
+    assert (home / "inbox" / "b.jsonl").exists()
