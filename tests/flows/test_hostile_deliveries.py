@@ -89,6 +89,15 @@ def test_rows_before_one_that_cannot_be_decoded_land(tmp_path: Path) -> None:
     assert kept_path(Lake(tmp_path / "home" / "lake"), file.file_hash).exists()
 
 
+def test_lists_of_nothing_land(tmp_path: Path) -> None:
+    """Arrow's filter makes them lists that it cannot read."""
+    lists = pa.array([[]] * 4 + [[None, None]], pa.list_(pa.null()))
+    table = pa.table({"prompt": list("abcde"), "created_at": ["2026-03-01"] * 5, "nothing": lists})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    (file,) = land(tmp_path / "home", tmp_path / "a.parquet").files
+    assert (file.delivered, file.accepted) == (5, 5)
+
+
 def test_parquet_of_other_types_for_the_same_things_lands(tmp_path: Path) -> None:
     """A zone that is an offset, as pandas writes them, and Arrow's views of texts."""
     columns = {
