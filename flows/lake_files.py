@@ -76,6 +76,13 @@ def files_by_day(root: Path, table: str) -> dict[date, list[LakeFile]]:
     return found
 
 
+def folders_of_no_day(root: Path, table: str) -> list[Path]:
+    """Folders of a table that are named like a day and are none: what is in them is not read."""
+    folder = root / table
+    children = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [child for child in children if _DAY.search(child.name) and _day(child.name) is None]
+
+
 def _day(name: str) -> date | None:
     """The day that a folder's name tells; None for a folder that is none of ours."""
     match = _DAY.search(name)

@@ -32,7 +32,7 @@ from slowwave.flows.check_lines import (
 )
 from slowwave.flows.demo_home import sample_end
 from slowwave.flows.inbox import inbox_deliveries
-from slowwave.flows.lake_files import LakeFile, check_format, files_by_day, microseconds
+from slowwave.flows.lake_files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
 from slowwave.flows.lock import holder
 from slowwave.flows.nights import ledger, running, stopped_night, stopped_others
 from slowwave.flows.published import current_run, report_file
@@ -146,6 +146,10 @@ def _lake(lake: Path) -> CheckLine:
 
 def _source(lake: Path, table: str, clock: Clock) -> CheckLine:
     """Rows, days, newest times that have come, and how many rows lie in the future."""
+    strange = folders_of_no_day(lake, table)
+    if strange:
+        says = f"{strange[0]} is named like a day and is none: what lies in it is not read"
+        return CheckLine(table, "error", says, "move it out of the lake, or rename it to the day that its rows are of")
     days = files_by_day(lake, table)
     files = [file for of_day in days.values() for file in of_day]
     if not files:

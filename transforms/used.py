@@ -14,7 +14,7 @@ import polars as pl
 
 from slowwave.transforms.text_terms import WORD
 from slowwave.transforms.used_params import UsedParams
-from slowwave.transforms.used_pool_arrays import Asked, PoolArrays
+from slowwave.transforms.used_pool_arrays import Asked, PoolArrays, answer, text_bytes
 from slowwave.transforms.used_reference import touched_memories
 from slowwave.transforms.used_words import Integers
 from slowwave.transforms.word_vectors import TokenVectors, WordVectors
@@ -57,10 +57,7 @@ def used_memories_by_day(
         "occurred_at",
         "project",
         "day",
-        beginning(pl.col("prompt"), params),
-        pl.concat_str(
-            [beginning(pl.col(name), params) for name in ("response", "response_summary")], separator="\n"
-        ).alias("answer"),
+        *[beginning(pl.col(name), params) for name in ("prompt", "response", "response_summary")],
     )
     found = pl.concat([pl.DataFrame(schema=_SCHEMA), *_judged(asked, pool, word_vectors, params)])
     return found.sort("interaction_id", "memory_id")
@@ -70,7 +67,7 @@ def _judged(
     asked: pl.DataFrame, pool: pl.LazyFrame, word_vectors: WordVectors, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
     looked_for = _looked_for(asked, pool, params)
-    size = asked.select(pl.col("prompt", "answer").str.len_bytes().sum()).sum_horizontal().item()
+    size = asked.select(text_bytes().sum()).item()
     size += looked_for.select(pl.col("content").unique().str.len_bytes().sum()).item()
     token_vectors = None
     if size >= _COMPILED_BYTES:
@@ -78,7 +75,7 @@ def _judged(
 
         token_vectors = compilable(word_vectors)
     if token_vectors is None:
-        yield from _plainly(asked, looked_for, word_vectors, params)
+        yield from _plainly(asked.with_columns(answer()), looked_for, word_vectors, params)
         return
     arrays = _arrays(asked, looked_for)
     del looked_for  # the texts of many days, which are not needed any more

@@ -166,8 +166,9 @@ class _Comparison:
             documents = [pool.of(group.project, group.day) for group in groups]
             texts = [pool.text[ranks] for ranks, *_ in documents]
             self._contents.add(np.concatenate([*texts, np.zeros(0, np.int64)]), pool.contents, self._vocabulary)
-            prompts, prompt_ends = self._vocabulary.words_of(asked.prompts[start:stop])
-            answers, answer_ends = self._vocabulary.words_of(asked.answers[start:stop])
+            prompted, answered = asked.texts(start, stop)
+            prompts, prompt_ends = self._vocabulary.words_of(prompted)
+            answers, answer_ends = self._vocabulary.words_of(answered)
             self._by_word.make_room(len(self._vocabulary.scale))
             part = _Part(prompts, prompt_ends, answers, answer_ends)
             slots = [self._contents.slots[own] for own in texts]

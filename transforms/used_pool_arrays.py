@@ -24,17 +24,32 @@ class Group:
     stop: int
 
 
+def answer() -> pl.Expr:
+    """What was answered and its summary, as one text."""
+    return pl.concat_str("response", "response_summary", separator="\n").alias("answer")
+
+
+def text_bytes() -> pl.Expr:
+    """Bytes of prompt and `answer`."""
+    sizes = (pl.col(name).str.len_bytes().cast(pl.Int64) for name in ("prompt", "response", "response_summary"))
+    return pl.sum_horizontal(*sizes) + 1
+
+
 class Asked:
-    """Interactions sorted by project and day: `prompts`, `answers`, when (`at`, microseconds)."""
+    """Interactions sorted by project and day: their `ids`, texts, and when (`at`, microseconds)."""
 
     def __init__(self, asked: pl.DataFrame) -> None:
-        """`asked`: interaction_id, occurred_at, prompt, answer, project_at, day_at (numbers)."""
+        """`asked`: interaction_id, occurred_at, prompt, response, response_summary, project_at, day_at (numbers)."""
         self._frame = asked.sort("project_at", "day_at")
-        self.ids, self.prompts, self.answers = (self._frame[name] for name in ("interaction_id", "prompt", "answer"))
+        self.ids = self._frame["interaction_id"]
         self.at = self._frame["occurred_at"].dt.timestamp("us").to_numpy(writable=True)
         self._project, self._day = self._frame["project_at"].to_numpy(), self._frame["day_at"].to_numpy()
-        size = self._frame.select(pl.col("prompt").str.len_bytes().cast(pl.Int64) + pl.col("answer").str.len_bytes())
-        self._ends = np.cumsum(size.to_series().to_numpy())
+        self._ends = np.cumsum(self._frame.select(text_bytes()).to_series().to_numpy())
+
+    def texts(self, start: int, stop: int) -> tuple[pl.Series, pl.Series]:
+        """Prompts and answers of some; the answers of all would take as much memory as all that was read."""
+        prompt, answered = self._frame[start:stop].select("prompt", answer())
+        return prompt, answered
 
     def parts(self, size: int) -> Iterator[tuple[int, int]]:
         """Consecutive interactions with about so many bytes of text."""
