@@ -60,6 +60,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", _commands())
 def test_documented_command_runs(line: str, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLOWWAVE_HOME", str(sandbox / "home"))

@@ -182,6 +182,7 @@ def test_commands_on_a_read_only_home(read_only_home: Path, command: list[str]):
     assert (read_only_home / "inbox" / "new.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_reading_a_read_only_home(read_only_home: Path):
     done = _slowwave(read_only_home, "sql", "SELECT count(*) AS n FROM memory_health", "--format", "json")
     assert done.returncode == 0, done.stderr

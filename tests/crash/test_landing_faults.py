@@ -7,6 +7,8 @@ from crash_cases import FAULTS, Driver, Fault
 from crash_check import Subject, faults_found, sample, spread, subject
 from thorough import examples
 
+pytestmark = pytest.mark.slow  # the nightly's faults are tried in every run, and land too
+
 SAMPLED = examples(1, 6)
 
 

@@ -13,6 +13,8 @@ from crash_cases import Driver
 
 from slowwave.flows.prune import KEEP_RUNS
 
+pytestmark = pytest.mark.slow  # each night is a process; law tests replay what was late and early
+
 RIGHT = "2026-03-20T02:00:00+00:00"
 BACK = "2020-01-01T02:00:00+00:00"
 NEW_YEAR_2000 = "2000-01-01T00:00:00+00:00"

@@ -272,6 +272,7 @@ def test_a_recipe_of_one_project_has_no_rows_of_others(answers, name):
     assert all(value in {None, 0} for row in rows for key, value in row.items() if key.endswith(("count", "_id")))
 
 
+@pytest.mark.slow
 def test_every_count_of_a_memory_lists_its_interactions(answers):
     counted = {
         "injected": "injected_count",
@@ -359,6 +360,7 @@ def test_observations_and_the_queue_are_searched_by_their_recipes(answers):
     assert answers(RECIPES["review_queue"], item_id=exactly(queue[1]["item_id"])) == [queue[1]]
 
 
+@pytest.mark.slow
 def test_an_anti_pattern_gone_dormant_is_told(tmp_path):
     made = SmallHome(tmp_path / "home")
     made.land(*taught_rows())

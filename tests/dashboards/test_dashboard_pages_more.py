@@ -75,6 +75,7 @@ def asked_id(published: Published, sql: str) -> str:
         return cursor.sql(sql).fetchall()[0][0]
 
 
+@pytest.mark.slow
 def test_the_strategy_to_use_is_said_first(taught):
     said = words(drawn(strategies_page, taught, task_type="deploy"))
     assert "Highest lower bound among 3 tried strategies: “free the port” (depot / coder / deploy)" in said
@@ -255,6 +256,7 @@ def hostile_addresses(published: Published) -> list[tuple[Draw, dict[str, str]]]
     ]
 
 
+@pytest.mark.slow
 def test_hostile_content_is_text_on_every_page(hostile, monkeypatch):
     monkeypatch.setenv("SLOWWAVE_HOME", str(hostile.path.parents[2]))
     for draw, address in hostile_addresses(hostile):

@@ -263,6 +263,7 @@ def test_methods_and_hashes_of_the_run_are_named(taught: SmallHome, taught_html:
 # ------------------------------------------------------------------------------------------------- always, and the same
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_bytes_in_another_process(taught: SmallHome, taught_html: str) -> None:
     code = (
         "import sys; from pathlib import Path; import duckdb\n"

@@ -113,6 +113,7 @@ def test_an_inbox_that_is_there_keeps_its_mode_and_takes_files_its_users_can_lan
     assert (list(inbox.iterdir()), inbox.stat().st_mode & 0o777) == ([], 0o733)
 
 
+@pytest.mark.slow
 def test_what_is_written_for_others_is_as_the_user_wants_it(home: SmallHome) -> None:
     home.land(memory("m1"), interaction("i1"))
     home.nightly()

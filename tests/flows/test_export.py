@@ -67,6 +67,7 @@ def _published(home: SmallHome, query: str) -> pl.DataFrame:
         return connection.sql(query).pl()
 
 
+@pytest.mark.slow
 def test_every_published_table_is_written_as_it_is_declared(home, export):
     code, said, _ = export()
     assert code == 0

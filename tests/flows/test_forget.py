@@ -95,6 +95,7 @@ def said(home: SmallHome, monkeypatch: pytest.MonkeyPatch, capsys: Any, *argumen
     return code, out, err
 
 
+@pytest.mark.slow
 def test_why_says_what_is_planned(home):
     told = home.run("why", "m1").stdout
     plan = json.loads(home.run("forget", "plan", "--format", "json").stdout)

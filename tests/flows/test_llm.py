@@ -56,6 +56,7 @@ def test_the_same_log_and_decisions_are_the_same_tables_without_any_server(home,
     assert first.run_id != again.run_id
 
 
+@pytest.mark.slow
 def test_what_was_believed_before_the_answers_can_be_had_again(home):
     before = home.nightly(datetime(2026, 6, 1))
     rules = home.published()
@@ -82,6 +83,7 @@ def test_without_a_model_nobody_is_asked_and_nothing_is_pending(home, monkeypatc
     assert {row["is_pending"] for row in home.published().values()} == {False}
 
 
+@pytest.mark.slow
 def test_another_model_is_asked_anew_and_the_first_one_is_not_forgotten(home, monkeypatch):
     server = home.serve()
     home.nightly()

@@ -130,6 +130,7 @@ def test_killed_midway_it_goes_on_where_it_was(home):
     assert home.landed().height == kept + answers.open
 
 
+@pytest.mark.slow
 def test_two_at_once_land_every_answer_once(home):
     home.serve(lambda request: Reply(good_answer(request).text, wait_seconds=0.05))
     command = [sys.executable, "-m", "slowwave.flows.cli", "curate", "--format", "json"]

@@ -60,6 +60,7 @@ def test_what_goes_wrong_in_telling_is_said(settings: Settings, code: str, said:
     assert found == (f"the notify command {sys.executable} {said}" if said else "")
 
 
+@pytest.mark.slow
 def test_what_the_command_has_started_ends_with_it(settings: Settings) -> None:
     ask_for(
         settings,

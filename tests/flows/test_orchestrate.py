@@ -30,6 +30,7 @@ from slowwave.flows.settings import Settings
 from slowwave.transforms.serving_tables import Runs
 
 pytestmark = [
+    pytest.mark.slow,  # Prefect's server takes long to start; what its tasks do is tested without it
     pytest.mark.prefect,
     # Prefect's client leaves its connections to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),

@@ -408,6 +408,7 @@ print("whole", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_another_process_sees_only_whole_publishes(published, copy_of: Callable[[Home], Home]):
     home = copy_of(published)
     command = [sys.executable, "-c", READER, str(home.settings.current), str(home.folder / "stop"), *PUBLISHED]

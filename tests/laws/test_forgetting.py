@@ -141,6 +141,7 @@ def test_decisions_night_after_night_publish_what_a_rebuild_would(home):
     assert {row["action"]: row["n"] for row in did} == {"archived": 6, "held": 1, "restored": 4}
 
 
+@pytest.mark.slow
 def test_as_of_before_the_command_nothing_has_happened(home):
     before = home.hashes(told_anew(home, NOW))
     history = home.table("memory_health_history")
@@ -245,6 +246,7 @@ def test_the_plan_of_a_night_stays_what_it_was_whatever_came_later(home):
 # ------------------------------------------------------------------------------------------------------------- fading
 
 
+@pytest.mark.slow
 def test_memories_fade_when_it_was_said(new_home):
     """Fading with the half-lives of the product, across a leap day and years in which nothing happens."""
     home = new_home()

@@ -57,6 +57,7 @@ def home(home: Home) -> Home:
     return home
 
 
+@pytest.mark.slow
 def test_nothing_goes_within_24_hours(home):
     files = [publish(home, number) for number in range(4)]
     assert home.prune(keep=0).serving_files == 0
@@ -122,6 +123,7 @@ def test_a_file_that_is_read_may_go(home):
         assert reader.sql("SELECT echoed_count FROM memory_health").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_answers_as_of_a_time_are_a_cache(home):
     publish(home, 50)
     minutes = [START + timedelta(minutes=51, seconds=second) for second in range(7)]

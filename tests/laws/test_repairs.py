@@ -172,6 +172,7 @@ def test_repeats_and_compaction_rebuild_nothing(copied):
     assert (again.status, again.built) == ("skipped", [])
 
 
+@pytest.mark.slow
 def test_as_of_through_a_day_builds_that_day_alone(copied):
     copied.nightly(at(2, 12))
     result = copied.nightly(at(2, 15))

@@ -112,6 +112,7 @@ def test_any_log_of_outcomes_is_published(home, log):
             connection.sql(recipe.sql, params=params or None).fetchall()
 
 
+@pytest.mark.slow
 def test_hostile_texts_stay_what_they_are_and_reach_no_terminal(home, capfd, monkeypatch):
     home.drop("log.jsonl", jsonl(LOGS["hostile texts"]))
     home.nightly(AS_OF)

@@ -90,6 +90,7 @@ STORY: list[Row] = [
 ]
 
 
+@pytest.mark.slow
 def test_the_history_of_every_day_is_what_was_published_then(tmp_path):
     home = home_with(tmp_path / "home", QUICK_PARAMS, STORY)
     home.nightly(END)
