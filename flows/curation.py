@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import polars as pl
 
+from slowwave.flows.memory import give_back
 from slowwave.flows.plan import LogAsOf, Plan
 from slowwave.flows.review_queue import review_from
 from slowwave.flows.run import Run
@@ -28,6 +29,7 @@ def curated_from(
     states = plan.log.states
     with _without_cycles():
         rules = decided_by_rules(plan.log)
+        give_back()
         answered = answered_pairs(rules, states, plan.log.decisions, run.params.llm)
         told = observed(states, health, word_vectors, plan.log.as_of, params, answered)
         curated = curation_answered(rules, states, plan.log.decisions, run.params.llm)

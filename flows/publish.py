@@ -19,6 +19,7 @@ from slowwave.flows.code_hash import code_hash
 from slowwave.flows.curation import curated_from
 from slowwave.flows.health import health_from, history_pieces, timelines_from
 from slowwave.flows.learning import learned_from
+from slowwave.flows.memory import give_back
 from slowwave.flows.plan import DayPlan, Plan
 from slowwave.flows.published import current_run
 from slowwave.flows.quarantine import ledgers
@@ -128,6 +129,7 @@ def _published(
     with stage_cost("history"):
         eligible = fetched(serving.connection, _ELIGIBLE, _ELIGIBLE_SCHEMA)
     health = health_from(run, plan, taught.attempts, use, eligible)
+    give_back()
     with stage_cost("statements and pairs"):
         curated = curated_from(run, plan, health[MemoryHealth], taught.tables[CountedOutcomes])
     aside = set_aside_from(plan)
@@ -193,6 +195,7 @@ def _write_days(
     with stage_cost("history"):
         for piece in history_pieces(run, plan, timelines, strength_fits):
             serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
+            give_back()
     references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
     serving.extend(PublishedReferences, _stamped(run, plan, references))
     _write_landed_days(run, plan, serving, {table.name: list(plan.log.files(table)) for table in LANDED})

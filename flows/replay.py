@@ -10,6 +10,7 @@ import polars as pl
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, LakeFile, scan_declared, written_columns
+from slowwave.flows.memory import give_back
 from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, replay_inputs
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.flows.store import write_parquet
@@ -161,6 +162,7 @@ def _found_in_texts(
         with stage_cost("used"):
             used = _used(log, rows, inputs)
         with stage_cost("echo"):
+            give_back()
             found.append(memory_references(rows, pool, used, log.params.evidence))
         with stage_cost("statements and pairs"):
             stated.append(extracted_statements(rows, log.params.evidence.extract))

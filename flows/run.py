@@ -14,6 +14,7 @@ from slowwave.flows.code_hash import code_hash
 from slowwave.flows.lake import Lake, make_lake
 from slowwave.flows.land import LandingReport
 from slowwave.flows.lock import note_run
+from slowwave.flows.memory import give_back
 from slowwave.flows.published import current_run
 from slowwave.flows.run_ids import new_run_id, utc_now
 from slowwave.flows.settings import Settings
@@ -88,7 +89,9 @@ class Run:
         """Do one stage, entered in the ledger before it begins."""
         if self.reached and self.reached != name:
             self._reach(name)
-        return self.call(name, function, *arguments)
+        done = self.call(name, function, *arguments)
+        give_back()
+        return done
 
     def _reach(self, stage: str) -> None:
         row = self.ledger_row("started", finished_at=None, message=f"{stage}, since {utc_now():%Y-%m-%d %H:%M:%S}Z")

@@ -31,7 +31,7 @@ _WORD = re.compile(r"\w+")
 _SHOWN_ROWS = 3
 _FEW_ROWS = 1_000
 # DuckDB spills what takes more; without a limit it keeps what it has written, up to most of the machine.
-_MEMORY_LIMIT = "1GB"
+_MEMORY_LIMIT = "512MB"
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ class PairTexts:
     sums: per text the sum of its words' vectors, likewise. lengths: words in the text. digits: a hash of its numbers.
     """
 
-    words: Integers
-    weights: Integers
+    words: NDArray[np.int32]
+    weights: NDArray[np.int32]
     bases: Integers
     units: Units
     sums: Units
@@ -72,26 +72,26 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
     """`texts` (distinct or not, NULL is empty) made ready."""
     counts = word_counts(texts)
     vectors = word_vectors(counts.words)
-    weights = np.round(np.sqrt(_squares(vectors).astype(np.float64))).astype(np.int64)
+    weights = np.round(np.sqrt(_squares(vectors).astype(np.float64))).astype(np.int32)
     bases = pl.Series([base_of(word) for word in counts.words.to_list()], dtype=pl.String)
     base_numbers = bases.rank("dense").cast(pl.Int64).to_numpy() - 1 if len(bases) else np.zeros(0, np.int64)
     is_number = counts.words.str.contains(r"^\d+$").to_numpy() if len(bases) else np.zeros(0, bool)
     matrix = counts.matrix
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    columns = matrix.indices.astype(np.int64)
+    rows = np.repeat(np.arange(matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
+    columns = matrix.indices
     order = np.lexsort((columns, -weights[columns], rows))
     rows, columns = rows[order], columns[order]
     place = np.arange(len(rows)) - matrix.indptr[rows]
     kept = place < _KEPT_WORDS
-    found = np.full((len(texts), _KEPT_WORDS), -1, np.int64)
+    found = np.full((len(texts), _KEPT_WORDS), -1, np.int32)
     found[rows[kept], place[kept]] = columns[kept]
     digits = np.zeros(len(texts), np.int64)
     of_number = is_number[columns]
-    np.add.at(digits, rows[of_number], (columns[of_number] + 1) * _HASH)
+    np.add.at(digits, rows[of_number], (columns[of_number].astype(np.int64) + 1) * _HASH)
     sums = [_units(_summed(matrix[start : start + _BLOCK], vectors)) for start in range(0, len(texts), _BLOCK)]
     return PairTexts(
         words=found,
-        weights=np.where(found >= 0, weights[found] if len(weights) else 0, 0),
+        weights=np.where(found >= 0, weights[found] if len(weights) else np.int32(0), np.int32(0)),
         bases=base_numbers,
         units=_units(vectors),
         sums=np.concatenate(sums) if sums else np.zeros((0, vectors.shape[1]), np.int8),
