@@ -1,8 +1,8 @@
 """A writer that publishes many times, and readers that watch, each in a process of its own.
 
-Usage: crash_publishes.py write HOME PUBLISHES | hold HOME | dashboard HOME | reopen HOME | sql HOME. Readers read until
-`HOME/stop` is there and print what they saw as JSON. They read all the time, and the writer lets each of them begin and
-end a read between two publishes: however slow the machine is, they see every publish.
+Usage: crash_publishes.py write HOME PUBLISHES EVERY | hold HOME | dashboard HOME | reopen HOME | sql HOME. Readers read
+until `HOME/stop` is there and print what they saw as JSON. They read all the time, and the writer lets each of them
+begin and end a read after every EVERY publishes: however slow the machine is, they see each (1), or so many of them.
 """
 
 from __future__ import annotations
@@ -57,10 +57,11 @@ def _reads(home: Path, role: str) -> int:
     return int(note.read_text()) if note.exists() else 0
 
 
-def write(home: Path, publishes: int) -> dict[str, Any]:
+def write(home: Path, publishes: int, every: int) -> dict[str, Any]:
     """Publish as of one instant after another, every tenth time with one more row; each ends with a prune."""
     for number in range(publishes):
-        wait_for_readers(home)
+        if not number % every:
+            wait_for_readers(home)
         if number % 10 == 5:
             crash_home.drop(home, f"{number}.jsonl", crash_home.lines(crash_home.interaction(1000 + number, 2)))
         crash_home.publish(home, crash_home.AS_OF + timedelta(seconds=number + 1))
@@ -149,4 +150,4 @@ if __name__ == "__main__":
     role, folder, *count = sys.argv[1:]
     home = Path(folder)
     roles = {"hold": hold, "dashboard": dashboard, "reopen": reopen, "sql": sql}
-    print(json.dumps(write(home, int(count[0])) if role == "write" else roles[role](home)))
+    print(json.dumps(write(home, *map(int, count)) if role == "write" else roles[role](home)))
