@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_FIXED_BYTES = 8  # of what is no text
+_LEAST_BYTES = 8  # of what is no text
 
 
 def decoded_sizes(batch: pa.RecordBatch) -> np.ndarray:
@@ -48,7 +48,12 @@ def _sizes(array: Any) -> np.ndarray:  # noqa: ANN401 - an Arrow array of any ty
     if types.is_string_view(kind) or types.is_binary_view(kind):
         words = _cells(array, "V16", len(array)).view("i4").reshape(-1, 4)  # the first is the length
         return words[:, 0] * _is_valid(array).astype(np.int64)
-    return np.full(len(array), _FIXED_BYTES, dtype=np.int64)
+    if types.is_fixed_size_list(kind):
+        values = array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size)
+        return _sizes(values).reshape(len(array), kind.list_size).sum(axis=1)
+    if types.is_fixed_size_binary(kind):
+        return np.full(len(array), max(_LEAST_BYTES, kind.byte_width), dtype=np.int64)
+    return np.full(len(array), _LEAST_BYTES, dtype=np.int64)
 
 
 def _cells(array: Any, dtype: str, count: int) -> np.ndarray:  # noqa: ANN401

@@ -87,7 +87,13 @@ def _opened(handle: BinaryIO, longest_row: int) -> tuple[pq.ParquetFile, int]:
     groups = [_RowGroup(handle, metadata.row_group(i), metadata.schema) for i in range(metadata.num_row_groups)]
     rows = min((group.rows_at_once(longest_row) for group in groups), default=CHUNK_ROWS)
     dictionaries = sorted({name for group in groups for name in group.dictionaries})
-    file = pq.ParquetFile(handle, metadata=metadata, read_dictionary=dictionaries, buffer_size=_BUFFER)
+    file = pq.ParquetFile(
+        handle,
+        metadata=metadata,
+        read_dictionary=dictionaries,
+        buffer_size=_BUFFER,
+        arrow_extensions_enabled=False,  # a column of an extension type would be decoded whole as it is read
+    )
     _refuse_types(file.schema_arrow)
     return file, rows
 
@@ -247,7 +253,7 @@ def _frame(batch: pa.RecordBatch) -> pl.DataFrame:
     others = [i for i in range(batch.num_columns) if i not in encoded]
     frame = pl.DataFrame(height=batch.num_rows)
     if others:
-        given = pa.Table.from_batches([_cast(batch.select(others), _decoded)])
+        given = pa.Table.from_batches([_cast(batch.select(others), _decoded, is_slice=True)])
         frame = cast("pl.DataFrame", pl.from_arrow(given))
     decoded = [_gathered(batch.schema.names[i], batch.column(i)) for i in encoded]
     return frame.hstack(decoded).select(batch.schema.names)
@@ -265,12 +271,17 @@ def _series(array: pa.Array) -> pl.Series:
     return cast("pl.DataFrame", pl.from_arrow(pa.Table.from_arrays([array], ["values"]))).to_series()
 
 
-def _cast(batch: pa.RecordBatch, leaf: Callable[[Any], Any]) -> pa.RecordBatch:
-    """The same rows, the types in them as `leaf` has them."""
+def _cast(batch: pa.RecordBatch, leaf: Callable[[Any], Any], *, is_slice: bool = False) -> pa.RecordBatch:
+    """The same rows, the types in them as `leaf` has them.
+
+    Of a slice the values are copied first: Arrow casts all that the lists of the whole batch hold.
+    """
     import pyarrow as pa
 
     schema = pa.schema([field.with_type(_mapped(field.type, leaf)) for field in batch.schema])
-    return batch if schema.equals(batch.schema) else batch.cast(schema)
+    if schema.equals(batch.schema):
+        return batch
+    return (batch.take(pa.array(np.arange(batch.num_rows))) if is_slice else batch).cast(schema)
 
 
 def _mapped(kind: Any, leaf: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - an Arrow type

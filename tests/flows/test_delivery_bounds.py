@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import tracemalloc
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -137,6 +138,46 @@ def test_a_dictionary_is_decoded_some_rows_at_a_time() -> None:
         sizes.append(len(chunk.rows))
     assert sum(sizes) == 3_000
     assert len(sizes) > 5
+
+
+def nested(kind: str, rows: int, value: str) -> pa.Array:
+    """`rows` of one value, as another release of another library may write them."""
+    texts = pa.array([value] * rows)
+    starts = pa.array(np.arange(rows + 1, dtype=np.int32))
+    match kind:
+        case "extension":
+            return pa.ExtensionArray.from_storage(pa.json_(pa.string()), texts)
+        case "extension in a struct":
+            return pa.StructArray.from_arrays([nested("extension", rows, value)], names=["inner"])
+        case "list":
+            return pa.ListArray.from_arrays(starts, texts)
+        case "list of one length":
+            return pa.FixedSizeListArray.from_arrays(texts, 1)
+        case "map":
+            return pa.MapArray.from_arrays(starts, pa.array(["k"] * rows), texts)
+        case _:
+            return texts.cast(pa.binary()).cast(pa.binary(len(value)))
+
+
+@pytest.mark.parametrize(
+    "kind", ["extension", "extension in a struct", "list", "list of one length", "map", "bytes of one length"]
+)
+def test_what_repeats_within_other_types_is_decoded_some_rows_at_a_time(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery_parquet, "CHUNK_BYTES", 2 * MEGABYTE)
+    monkeypatch.setattr(delivery_parquet, "_UNPACKED_BYTES", 4 * MEGABYTE)
+    value = json.dumps("a" * 19_998)
+    content = of_parquet(dictionary(1_000, "short").append_column("other", nested(kind, 1_000, value)))
+    assert len(content) < 50_000
+    counts, before = [], pa.total_allocated_bytes()
+    for chunk in read(content, LONGEST_ROW):
+        assert pa.total_allocated_bytes() - before < 12 * MEGABYTE, "more was decoded than is handed over"
+        assert isinstance(chunk.rows, FrameRows)
+        counts.append(len(chunk.rows))
+        del chunk
+    assert sum(counts) == 1_000
+    assert max(counts) * len(value) <= 2 * MEGABYTE
 
 
 def test_a_row_that_is_too_long_when_decoded_is_refused_alone() -> None:
