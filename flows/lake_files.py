@@ -11,7 +11,8 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.settings import LAKE_FORMAT
 
 _DAY = re.compile(r"day=(\d{4}-\d{2}-\d{2})$")
-_FORMAT = re.compile(r"(\d{1,9})(?: from (\d{1,9}))?")
+_FORMAT = re.compile(r"([1-9]\d{0,8})(?: from ([1-9]\d{0,8}))?", re.ASCII)
+_NUMBER = re.compile(r"\d{1,9}(?!\d)", re.ASCII)  # what a later release writes after it is not known
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -45,17 +46,24 @@ class LakeFormat:
 def check_format(root: Path) -> LakeFormat | None:
     """What the lake's `FORMAT` says; None where there is no lake.
 
-    Raises UserError when the lake was written by a newer version.
+    Raises UserError when the lake was written by a newer version, or the file is damaged.
     """
     marker = root / "FORMAT"
     if not marker.exists():
         return None
     text = marker.read_text(errors="backslashreplace").strip()
-    written = _FORMAT.fullmatch(text)
-    if written is None or int(written[1]) > LAKE_FORMAT:
+    number = _NUMBER.match(text)
+    if number is not None and int(number[0]) > LAKE_FORMAT:
         message = (
             f"the lake {root} has format {text[:20]!r}, this slowwave reads up to {LAKE_FORMAT}: "
             "upgrade slowwave (nothing was changed)"
+        )
+        raise UserError(message)
+    written = _FORMAT.fullmatch(text)
+    if written is None:
+        message = (
+            f"the lake {root} is damaged: its file FORMAT says {text[:20]!r}, and no release writes that "
+            f"(nothing was changed): restore the file; lakes of this slowwave have {LAKE_FORMAT} in it"
         )
         raise UserError(message)
     return LakeFormat(int(written[1]), int(written[2] or written[1]))

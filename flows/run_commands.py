@@ -130,11 +130,19 @@ def _deliveries(settings: Settings, paths: Sequence[str]) -> tuple[list[Delivery
         return inbox_deliveries(settings.inbox), []
     found: list[Delivery] = []
     faults: list[str] = []
+    own = {Path(settings.lake).resolve(): "the lake", settings.serving.resolve(): "what is published"}
     for path in paths:
         try:
-            found += path_deliveries([path])
+            named = path_deliveries([path])
         except UserError as error:
             faults.append(str(error))
+            continue
+        real = [file.path.resolve() for file in named if file.path is not None]
+        inside = [f"{what} ({folder})" for folder, what in own.items() if any(at.is_relative_to(folder) for at in real)]
+        if inside:
+            faults.append(f"{path} names files of {' and '.join(inside)}, not of producers: nothing of it was landed")
+        else:
+            found += named
     return found, faults
 
 

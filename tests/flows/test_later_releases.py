@@ -17,6 +17,8 @@ from make_released_home import deliveries
 from released_homes import COUNTS, landed_files, last_as_of, published, released_home
 from small_home import SmallHome
 
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake_files import check_format
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import backfill, start_run
 from slowwave.flows.settings import LAKE_FORMAT
@@ -276,6 +278,20 @@ def test_a_newer_lake_is_refused_in_one_sentence(arguments, home):
         assert "has format '99', this slowwave reads up to" in " ".join((done.stdout + done.stderr).split())
         assert "Traceback" not in done.stderr
     assert lake_contents(home) == before
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"\0\0", b"two", b"\xff\xfe2", b"2 from", b"0", b"-1", "\u0662".encode()])
+def test_a_format_that_no_release_writes_is_damaged(text, tmp_path):
+    (tmp_path / "FORMAT").write_bytes(text)
+    with pytest.raises(UserError, match=r"is damaged: its file FORMAT says .* \(nothing was changed\)"):
+        check_format(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["99", "3 from 2", "3 with more"])
+def test_a_later_format_is_told_from_a_damaged_one(text, tmp_path):
+    (tmp_path / "FORMAT").write_text(text)
+    with pytest.raises(UserError, match="upgrade slowwave"):
+        check_format(tmp_path)
 
 
 _STEP = """STEPS: Mapping[int, Callable[[Path], None]] = {}

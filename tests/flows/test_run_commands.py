@@ -120,6 +120,19 @@ def test_a_missing_path_is_told_and_the_others_land(command: Command, tmp_path: 
     assert err.splitlines()[-1] == f"slowwave: {tmp_path / 'none.jsonl'}: no such file, folder or match"
 
 
+@pytest.mark.parametrize("named", [".", "lake", "lake/*/*/*.parquet", "serving", "link"])
+def test_the_homes_own_files_do_not_land_again(command: Command, home: Path, tmp_path: Path, named: str) -> None:
+    log = jsonl(tmp_path / "log.jsonl", INTERACTION, MEMORY, BLANK)
+    assert command("land", str(log))[0] == 0
+    jsonl(home / "serving" / "what.jsonl", INTERACTION)
+    (home / "link").symlink_to(next((home / "lake" / "interactions").glob("*/*.parquet")))
+    code, out, err = command("land", str(home / named), "--format", "json")
+    assert code == 1
+    assert json.loads(out)["totals"]["files"] == 0
+    assert f"{home / named} names files of" in err
+    assert "not of producers: nothing of it was landed" in err
+
+
 def test_a_dry_run_counts_like_a_landing_and_writes_nothing(command: Command, home: Path, tmp_path: Path) -> None:
     log = jsonl(tmp_path / "log.jsonl", MEMORY, INTERACTION, INTERACTION, BLANK)
     code, out, _ = command("land", "--dry-run", "--format", "json", str(log))
