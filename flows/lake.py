@@ -6,7 +6,7 @@ instant they mention (event time or `recorded_at`, epoch µs), so that a plan ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import polars as pl
 
 from slowwave.flows.lake_files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
 from slowwave.flows.lake_formats import bring_up_to_date
-from slowwave.flows.store import TEMPORARY, make_durable_folder, write_parquet
+from slowwave.flows.store import TEMPORARY, make_durable_folder, row_groups_count, write_parquet
 from slowwave.transforms.hashing import digest, rows_digest
 from slowwave.transforms.schema import Landed, Table, conform, polars_schema
 from slowwave.transforms.schema_changes import as_declared
@@ -30,6 +30,8 @@ _WIDER = pl.ScanCastOptions(
 _MOVED_KEYS = pl.Schema({"key_hash": pl.Int64, "day": pl.Date})
 COMPACT_FROM_FILES = 16
 _COMPACT_BELOW_BYTES = 64 * 2**20
+_SMALL_ROW_GROUPS = 2
+_MERGED_BYTES = 128 * 2**20  # decoded, as what a landing writes at once
 
 
 class Lake:
@@ -181,16 +183,33 @@ class Lake:
         )
         if len(small) < COMPACT_FROM_FILES:
             return 0
-        files = [LakeFile(day, path) for path in small]
-        if issubclass(table, Landed):
-            merged = self.write_rows(table, day, self.scan_rows(table, files).collect())
-        else:
-            merged = folder / f"{digest(path.stem for path in small)}.parquet"
-            write_parquet(merged, _ledger_rows(table, small))
-        gone = [path for path in small if path != merged]
-        for path in gone:
-            path.unlink(missing_ok=True)
-        return len(gone)
+        gone = 0
+        for paths, rows in _packs(table, small):
+            if issubclass(table, Landed):
+                merged = self.write_rows(table, day, rows.unique(subset="row_hash", keep="any"))
+            else:
+                merged = folder / f"{digest(path.stem for path in paths)}.parquet"
+                write_parquet(merged, _one_per_key(table, rows.lazy()).collect())
+            for path in paths:
+                if path != merged:
+                    path.unlink(missing_ok=True)
+                    gone += 1
+        return gone
+
+
+def _packs(table: type[Table], paths: Sequence[Path]) -> Iterator[tuple[list[Path], pl.DataFrame]]:
+    """Files to make one of, and their rows: of little when decoded, which their size on the disk does not tell."""
+    held: list[tuple[Path, pl.DataFrame]] = []
+    for path in paths:
+        if row_groups_count(path) > _SMALL_ROW_GROUPS:
+            continue
+        held.append((path, scan_declared(table, [path]).collect()))
+        if sum(rows.estimated_size() for _, rows in held) >= _MERGED_BYTES:
+            if len(held) > 1:
+                yield [path for path, _ in held], pl.concat(rows for _, rows in held)
+            held = []
+    if len(held) > 1:
+        yield [path for path, _ in held], pl.concat(rows for _, rows in held)
 
 
 def scan_declared(table: type[Table], paths: Sequence[Path], **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - Polars' own
@@ -226,8 +245,12 @@ def _scan(paths: Sequence[Path], schema: pl.Schema, **options: Any) -> pl.LazyFr
 
 def _ledger_rows(table: type[Table], paths: Sequence[Path]) -> pl.DataFrame:
     """Ledger rows, one per key (a killed compaction may have left a row in two files)."""
+    return _one_per_key(table, scan_declared(table, paths)).collect()
+
+
+def _one_per_key(table: type[Table], rows: pl.LazyFrame) -> pl.LazyFrame:
     key = table.stored_key or table.key
-    return scan_declared(table, paths).unique(subset=list(key), keep="any").sort(key).collect()
+    return rows.unique(subset=list(key), keep="any").sort(key)
 
 
 def make_lake(root: Path) -> Lake:

@@ -68,3 +68,10 @@ def write_parquet(path: Path, frame: pl.DataFrame) -> None:
     packed = io.BytesIO()  # written by Python: of a full disk, Polars says only that Parquet is "out of specification"
     frame.write_parquet(packed, compression="zstd", compression_level=1, row_group_size=rows)
     write_durably(path, lambda aside: aside.write_bytes(packed.getbuffer()))
+
+
+def row_groups_count(path: Path) -> int:
+    """Row groups of a file that `write_parquet` wrote: none is much more than 32 MB decoded, or one row."""
+    import pyarrow.parquet as pq  # loads numpy, which a night with nothing to land does not need
+
+    return pq.read_metadata(path).num_row_groups
