@@ -153,8 +153,9 @@ class ServingFile:
                 shutil.copyfile(base, self._aside)
             elif blank:
                 self._aside.write_bytes(blank)
-            config = {"temp_directory": f"{self._aside}.spill", "memory_limit": _MEMORY_LIMIT}
-            self.connection = duckdb.connect(self._aside, config=config)
+            self.connection = duckdb.connect(
+                self._aside, config={"temp_directory": f"{self._aside}.spill", "memory_limit": _MEMORY_LIMIT}
+            )
             self.connection.execute("SET preserve_insertion_order = false")
             if base is None and not blank:
                 self._declare()
