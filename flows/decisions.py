@@ -18,6 +18,7 @@ from slowwave.flows.plan import LogAsOf, effective_decisions
 from slowwave.flows.published import current_run
 from slowwave.flows.run import Run
 from slowwave.flows.run_ids import utc_now
+from slowwave.flows.terminal import quoted
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.decisions import (
     HOLD,
@@ -94,7 +95,7 @@ def decide_hold(run: Run, command: str, target: str, kind: TargetKind | None, re
         .to_dicts()
     )
     before = last[0] if last else None
-    named = f"{kind} {target!r}"
+    named = f"{kind} {quoted(target)}"
     is_held = before is not None and before["command"] == HOLD
     if command == RELEASE and not is_held:
         return f"{named} is not held: nothing to release"
@@ -132,9 +133,11 @@ def _kind_of(run: Run, target: str) -> TargetKind:
     is_project = projects.filter(pl.col("project") == pl.lit(target)).head(1).collect().height > 0
     is_memory = target in log.states["memory_id"]
     if is_project and is_memory:
-        message = f"{target!r} is both a project and a memory: say which with --kind"
+        message = f"{quoted(target)} is both a project and a memory: say which with --kind"
         raise UserError(message)
     if not (is_project or is_memory):
-        message = f"no project or memory is called {target!r}; say with --kind what it is to hold it before it comes"
+        message = (
+            f"no project or memory is called {quoted(target)}; say with --kind what it is to hold it before it comes"
+        )
         raise UserError(message)
     return "project" if is_project else "memory"

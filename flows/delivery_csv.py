@@ -8,6 +8,7 @@ from typing import cast
 
 from slowwave.flows.delivered_chunk import Chunk, Collector
 from slowwave.flows.delivery_lines import BOM, Lines, LongLine, too_long
+from slowwave.flows.terminal import quoted
 
 _SHOWN_OF_LONG = 1_000
 
@@ -93,7 +94,7 @@ def _has_bad_bytes(cells: list[str]) -> bool:
 def _csv_header_fault(header: list[str]) -> str:
     twice = next((name for name in header if header.count(name) > 1), None)
     if twice is not None:
-        return f"the header names the column {twice!r} twice: rename one of them and deliver the file again"
+        return f"the header names the column {quoted(twice)} twice: rename one of them and deliver the file again"
     return "the header is not valid UTF-8" if _has_bad_bytes(header) else ""
 
 

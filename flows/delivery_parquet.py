@@ -14,6 +14,7 @@ from slowwave.flows.decoded_sizes import decoded_sizes
 from slowwave.flows.delivered_chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
 from slowwave.flows.delivery_lines import in_megabytes, too_long
 from slowwave.flows.parquet_pages import ColumnPages, column_pages
+from slowwave.flows.terminal import quoted
 from slowwave.transforms.delivered_rows import FrameRows, RecordRows
 
 if TYPE_CHECKING:
@@ -119,7 +120,9 @@ class _RowGroup:
     def _add_repeated(self, column: pq.ColumnChunkMetaData, rows: int) -> None:
         if column.num_values > _LIST_VALUES:
             name, count = column.path_in_schema, column.num_values
-            message = f"a row group holds {count:,} values of {name!r}, more than {_LIST_VALUES:,}: make it smaller"
+            message = (
+                f"a row group holds {count:,} values of {quoted(name)}, more than {_LIST_VALUES:,}: make it smaller"
+            )
             raise _Unreadable(message)
         self._most_rows = min(self._most_rows, _BATCH_LIST_VALUES * rows // max(1, column.num_values))
         self._repeated_bytes += column.total_uncompressed_size
@@ -167,7 +170,7 @@ def _refuse_types(schema: pa.Schema) -> None:
     """Raises _Unreadable for what a frame cannot hold."""
     twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
     if twice is not None:
-        message = f"the column {twice!r} stands there twice: rename one of them and deliver the file again"
+        message = f"the column {quoted(twice)} stands there twice: rename one of them and deliver the file again"
         raise _Unreadable(message)
     for column in schema:
         _mapped(column.type, lambda kind, name=column.name: _not_refused(kind, name))
@@ -177,7 +180,7 @@ def _not_refused(kind: Any, name: str) -> Any:  # noqa: ANN401 - an Arrow type
     import pyarrow as pa
 
     if pa.types.is_decimal256(kind):
-        message = f"the column {name!r} holds decimals of more than 38 digits: deliver it as text"
+        message = f"the column {quoted(name)} holds decimals of more than 38 digits: deliver it as text"
         raise _Unreadable(message)
     return kind
 

@@ -25,7 +25,7 @@ from slowwave.flows.query_connection import DuckDBConfig, error_lines, locked_co
 from slowwave.flows.query_output import cell_text
 from slowwave.flows.settings import Settings
 from slowwave.flows.store import write_durably
-from slowwave.flows.terminal import counted, spreadsheet_safe, terminal_safe
+from slowwave.flows.terminal import counted, quoted, spreadsheet_safe, terminal_safe
 from slowwave.transforms.schema import Table
 from slowwave.transforms.serving_tables import SERVING
 
@@ -94,7 +94,7 @@ def _chosen(named: Sequence[str], held: set[str], run_id: str) -> list[type[Tabl
         if name not in declared:
             near = difflib.get_close_matches(name, declared, n=3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(declared)}"
-            message = f"{name!r} is no published table: {hint}"
+            message = f"{quoted(name)} is no published table: {hint}"
             raise UserError(message)
         if name not in held:
             message = f"run {run_id} has no table {name}: it was published by another version"

@@ -23,6 +23,7 @@ from slowwave.flows.published import current_run
 from slowwave.flows.run import Run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import quoted
 from slowwave.transforms.decisions import APPLY, FORGET_METHOD, RESTORE, archivings, decision_id, held
 from slowwave.transforms.evidence_tables import DayInputs, MemoryDays
 from slowwave.transforms.forgetting_tables import ForgettingPlan, ForgettingQuotas
@@ -257,7 +258,8 @@ def restore(
     else:
         unknown = sorted(set(memory_ids) - set(latest["memory_id"]))
         if unknown:
-            message = f"never archived by `forget apply`, so there is nothing to restore: {', '.join(unknown[:5])}"
+            some = ", ".join(map(quoted, unknown[:5]))
+            message = f"never archived by `forget apply`, so there is nothing to restore: {some}"
             raise UserError(message)
         wanted = latest.filter(pl.col("memory_id").is_in(pl.Series(memory_ids, dtype=pl.String).implode()))
     now = utc_now()

@@ -17,6 +17,7 @@ from slowwave.flows.decisions import PERSON, decision, land_decisions, landed_de
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
 from slowwave.flows.run_ids import utc_now
+from slowwave.flows.terminal import quoted
 from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.schema import Landed
 from slowwave.transforms.set_aside import LEAVE_IN, LEAVE_OUT, last_left_out
@@ -49,8 +50,8 @@ def _decided(
     is_out = before is not None and before["command"] == LEAVE_OUT
     if before is not None and now <= before["decided_at"]:
         message = (
-            f"the last decision on {target!r} is of {utc_text(before['decided_at'])}, and this machine's clock says "
-            f"{utc_text(now)}: set the clock and run this again (nothing was changed)"
+            f"the last decision on {quoted(target)} is of {utc_text(before['decided_at'])}, and this machine's clock "
+            f"says {utc_text(now)}: set the clock and run this again (nothing was changed)"
         )
         raise UserError(message)
     if command == LEAVE_IN and not is_out:
@@ -66,11 +67,11 @@ def _rows(lake: Lake, target: str) -> list[dict[str, str]]:
     name, _, key = target.partition(":")
     table = next((table for table in LANDED if table.name == name), None)
     if table is None or not key:
-        message = f"{target!r} names no row: use TABLE:KEY, TABLE one of {', '.join(t.name for t in LANDED)}"
+        message = f"{quoted(target)} names no row: use TABLE:KEY, TABLE one of {', '.join(t.name for t in LANDED)}"
         raise UserError(message)
     found = _versions(lake, table, key)
     if found.is_empty():
-        message = f"no row of {name} with the {table.key[0]} {key!r} has landed"
+        message = f"no row of {name} with the {table.key[0]} {quoted(key)} has landed"
         raise UserError(message)
     return found.to_dicts()
 

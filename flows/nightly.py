@@ -27,6 +27,7 @@ from slowwave.flows.room import room_to_land, room_to_publish
 from slowwave.flows.run import Progress, Run, no_progress, start_run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.serving import Finding, is_readable, swap_in
+from slowwave.flows.terminal import quoted
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.evidence_tables import DayInputs
 from slowwave.transforms.landed_tables import LANDED
@@ -298,6 +299,6 @@ def parse_as_of(text: str) -> datetime:
 
     parsed = pl.select(time_from_text(pl.lit(text))).item()
     if parsed is None:
-        message = f"{text!r} is no time: use 2026-03-10 (midnight UTC, exclusive) or 2026-03-10T08:00:00Z"
+        message = f"{quoted(text)} is no time: use 2026-03-10 (midnight UTC, exclusive) or 2026-03-10T08:00:00Z"
         raise UserError(message)
     return parsed

@@ -20,6 +20,7 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake
 from slowwave.flows.published import current_run, run_path
 from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import quoted
 from slowwave.transforms.serving_tables import SERVING, MemoryHealth, Runs
 
 EXAMPLES = 20
@@ -87,10 +88,10 @@ def find_run(settings: Settings, named: str) -> Path:
         matching = [named]
     if not matching:
         known = f"; there are {_some(there[::-1])}" if there else ""
-        message = f"no serving file of a run {named!r} (it may have been pruned){known}"
+        message = f"no serving file of a run {quoted(named)} (it may have been pruned){known}"
         raise UserError(message)
     if len(matching) > 1:
-        message = f"{named!r} is the start of {len(matching)} runs: {_some(matching)}"
+        message = f"{quoted(named)} is the start of {len(matching)} runs: {_some(matching)}"
         raise UserError(message)
     return run_path(settings, matching[0])
 

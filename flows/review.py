@@ -23,6 +23,7 @@ from slowwave.flows.review_shown import SHORTEST_ID
 from slowwave.flows.run import Run
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import quoted
 from slowwave.transforms.review_changes import (
     CannotDecideError,
     Change,
@@ -158,11 +159,11 @@ class _Desk:
             starts = [given] if given in self.items else [known for known in self.items if known.startswith(given)]
             if len(starts) != 1 or len(given) < SHORTEST_ID:
                 if starts and len(given) < SHORTEST_ID:
-                    why = f"{given!r} is too short a start of an id: write {SHORTEST_ID} characters or more"
+                    why = f"{quoted(given)} is too short a start of an id: write {SHORTEST_ID} characters or more"
                 elif starts:
-                    why = f"{len(starts)} items start with {given!r}: write more of it"
+                    why = f"{len(starts)} items start with {quoted(given)}: write more of it"
                 else:
-                    why = f"no item of the queue is called {given!r}, and none was decided that is"
+                    why = f"no item of the queue is called {quoted(given)}, and none was decided that is"
                     why += ": `slowwave review list` shows them"
                 message = f"{why} (nothing was changed)"
                 raise UserError(message)

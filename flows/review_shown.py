@@ -18,7 +18,7 @@ from slowwave.flows.lake_files import check_format
 from slowwave.flows.lake_sql import with_lake_rows
 from slowwave.flows.query_connection import no_globs, published_file
 from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import shortened
+from slowwave.flows.terminal import quoted, shortened
 from slowwave.flows.why_text import time_text
 
 Record = dict[str, Any]
@@ -183,7 +183,7 @@ def shown_item(settings: Settings, item_id: str) -> dict[str, Any]:
         if not found:
             raise UserError(_unknown(item_id, records(_DECIDED, item_id)))
         if len(found) > 1 and found[0]["item_id"] != item_id:
-            message = f"more than one item starts with {item_id!r}: write more of it"
+            message = f"more than one item starts with {quoted(item_id)}: write more of it"
             raise UserError(message)
         item = found[0]
         behind = records(_INTERACTIONS, item["item_id"])

@@ -43,7 +43,7 @@ from slowwave.flows.screen import (
     this_command,
 )
 from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import counted, terminal_safe
+from slowwave.flows.terminal import counted, quoted, terminal_safe
 from slowwave.transforms.evidence_tables import DayInputs
 from slowwave.transforms.landing import Kind
 
@@ -344,5 +344,5 @@ def _day(option: str, text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        message = f"{text!r} is no day: use YYYY-MM-DD, such as 2026-03-01"
+        message = f"{quoted(text)} is no day: use YYYY-MM-DD, such as 2026-03-01"
         raise typer.BadParameter(message, param_hint=f"'{option}'") from error

@@ -16,7 +16,7 @@ from slowwave.flows.lock import serve_lock
 from slowwave.flows.prefect_server import configure, prefect_api
 from slowwave.flows.screen import Screen
 from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import counted
+from slowwave.flows.terminal import counted, quoted
 
 
 def serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes: int) -> None:
@@ -63,7 +63,7 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError) as error:
-        message = f"{name!r} is no time zone: use a name such as Europe/Berlin or UTC"
+        message = f"{quoted(name)} is no time zone: use a name such as Europe/Berlin or UTC"
         raise typer.BadParameter(message, param_hint="'--timezone'") from error
 
 
@@ -73,6 +73,6 @@ def _next_night(cron: str, timezone: str) -> datetime:
     try:
         dates = asyncio.run(CronSchedule(cron=cron, timezone=timezone).get_dates(1, start=datetime.now(UTC)))
     except ValueError as error:
-        message = f"{cron!r} is no cron expression that ever comes: use one such as '0 2 * * *', 02:00 every day"
+        message = f"{quoted(cron)} is no cron expression that ever comes: use one such as '0 2 * * *', 02:00 every day"
         raise typer.BadParameter(message, param_hint="'--nightly-cron'") from error
     return datetime.fromisoformat(dates[0].isoformat())

@@ -6,6 +6,7 @@ import json
 import sys
 
 from slowwave.flows.errors import UserError
+from slowwave.flows.terminal import quoted
 from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
 from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.schema import Table, documentation, duckdb_ddl, json_schema, table_comment
@@ -31,7 +32,7 @@ def run_schema(table: str | None, *, output: str) -> None:
     """
     tables = {declared.name: declared for group in GROUPS.values() for declared in group}
     if table is not None and table not in tables:
-        message = f"there is no table {table!r}: the tables are {', '.join(tables)}"
+        message = f"there is no table {quoted(table)}: the tables are {', '.join(tables)}"
         raise UserError(message)
     chosen = list(tables.values()) if table is None else [tables[table]]
     if output == "markdown":

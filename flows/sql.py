@@ -25,6 +25,7 @@ from slowwave.flows.query_connection import (
 from slowwave.flows.query_output import BATCH_ROWS, Format, write_parquet_result, write_rows
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings
+from slowwave.flows.terminal import quoted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -235,7 +236,7 @@ def _explained(error: duckdb.Error, text: str, serving: Path | None) -> str:
     if isinstance(error, duckdb.ParserException) and _NAME.fullmatch(text):
         near = difflib.get_close_matches(text.strip(), cookbook(), n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        return f"{text.strip()!r} is neither SQL nor in the cookbook: {hint}see `slowwave sql --list`"
+        return f"{quoted(text.strip())} is neither SQL nor in the cookbook: {hint}see `slowwave sql --list`"
     missing = _MISSING_TABLE.search(str(error))
     if serving is None and missing:
         from slowwave.transforms.serving_tables import SERVING

@@ -16,6 +16,7 @@ _INVISIBLE = {
 }
 # What makes a spreadsheet take a cell for a formula, in its full-width form too, behind whatever it passes over.
 _NOT_SEEN = "\\ufeff\\u200b\\u200e\\u200f\\u2060"
+_QUOTED = 200
 _FORMULA = re.compile(rf"[\s{_NOT_SEEN}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|(?:[^\S\t\r]|[{_NOT_SEEN}])*[\t\r]")
 
 
@@ -39,6 +40,11 @@ def spreadsheet_safe(text: str) -> str:
 def shortened(text: str, width: int) -> str:
     """`text` cut to `width` characters, with an ellipsis where it was cut."""
     return text if len(text) <= width else text[: max(0, width - 1)] + "…"
+
+
+def quoted(text: str) -> str:
+    """A name that somebody chose, in quotes within a sentence, however long it is."""
+    return repr(shortened(text, _QUOTED))
 
 
 def counted(count: int, one: str, many: str = "") -> str:

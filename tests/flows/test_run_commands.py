@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from small_home import SmallHome
 
 from slowwave.flows.cli import main
 from slowwave.flows.lock import writer_lock
@@ -440,3 +442,33 @@ def test_a_damaged_file_of_the_lake_is_named(home: Path, command: Command) -> No
         code, _, err = command(*arguments)
         assert (code, f"{file} is damaged" in err) == (1, True)
     assert (home / "inbox" / "b.jsonl").exists()
+
+
+LONG = "\N{SNOWMAN} " * 2_500
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["forget", "restore", LONG, "--yes"],
+        ["review", "promote", LONG],
+        ["nightly", "--leave-out", f"memories:{LONG}"],
+        ["nightly", "--leave-in", f"memories:{LONG}"],
+        ["nightly", "--leave-out", LONG],
+        ["sql", LONG.replace(" ", "_").replace("\N{SNOWMAN}", "a")],
+        ["schema", LONG],
+        ["export", LONG],
+        ["diff", LONG, LONG],
+        ["sql", "SELECT 1", "--as-of", LONG],
+        ["nightly", "--as-of", LONG],
+        ["backfill", "--from", LONG, "--to", LONG],
+    ],
+    ids=lambda arguments: " ".join(word for word in arguments if len(word) < 20),
+)
+def test_a_long_name_is_shortened_in_what_is_said_of_it(home: Path, command: Command, arguments: list[str]) -> None:
+    published = SmallHome(home)
+    published.land(MEMORY, INTERACTION)
+    published.nightly(datetime(2026, 3, 10))  # noqa: DTZ001 - naive UTC
+    code, out, err = command(*arguments)
+    assert code in (1, 2)
+    assert len(out + err) < 1_500
