@@ -4,6 +4,7 @@ from collections import defaultdict
 from datetime import date, datetime, time, timedelta
 
 import memory_model as model
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -155,6 +156,28 @@ def test_a_change_that_says_what_held_already_is_no_day_of_history():
 def test_the_first_day_of_the_calendar_is_told():
     first = {"memory_id": "m1", "changed_at": datetime(1, 1, 1), "status": "active"}  # noqa: DTZ001
     assert history_of([first], days_of([], pool_of([first])))["day"].to_list() == [date(1, 1, 1)]
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_a_memory_known_by_its_id_alone_holds_no_text_of_another(engine):
+    """NULLs that a join makes stand on the text of some row, which every function of Polars would read for each."""
+    at = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC
+    log = [
+        {"memory_id": "m", "status": "active", "content": "a long text " * 99, "project": "p" * 99, "changed_at": at}
+    ]
+    days = pl.DataFrame({"memory_id": ["n1", "n2"]})
+    days = days.with_columns(
+        *[pl.lit(1, dtype).alias(name) for name, dtype in polars_schema(MemoryDays).items() if dtype == pl.Int64],
+        *[pl.lit(at, dtype).alias(name) for name, dtype in polars_schema(MemoryDays).items() if dtype == pl.Datetime],
+    )
+    with pl.Config() as config:
+        config.set_engine_affinity(engine)
+        health = health_of(log, days)
+    assert health["memory_id"].to_list() == ["m", "n1", "n2"]
+    for name in ("content", "project"):
+        views = health[name].rechunk().to_arrow(compat_level=pl.CompatLevel.newest()).buffers()[1]
+        lengths = np.frombuffer(views, np.int32)[::4].tolist()
+        assert lengths == [len(log[0][name]), 0, 0], name
 
 
 # ------------------------------------------------------------------------------------------------ reinforced confidence
