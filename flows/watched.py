@@ -133,4 +133,6 @@ def growth(settings: Settings, now: datetime) -> CheckLine:
     if left is None or left >= _WARN_DAYS:
         return CheckLine("disk", "ok", says, "", facts)
     todo = "make room, or put the lake on a larger disk (SLOWWAVE_LAKE)"
+    if not left:  # nor may there be room to note a night that fails for it
+        return CheckLine("disk", "error", f"{says}: not enough for the next night", todo, facts)
     return CheckLine("disk", "warn", f"{says}: enough for {counted(left, 'day')}", todo, facts)

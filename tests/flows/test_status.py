@@ -457,7 +457,7 @@ def test_for_how_long_the_disk_will_do(published: SmallHome, monkeypatch: pytest
     line = lines_at(published, utc_now())["disk"]
     assert line.state == "ok"
     a_day, current = line.facts["bytes_a_day"], published.settings.current.stat().st_size
-    for days, expected in ((30, "ok"), (29, "warn")):
+    for days, expected in ((30, "ok"), (29, "warn"), (1, "warn"), (0, "error")):
         usage = shutil.disk_usage(published.folder)._replace(free=2 * current + days * (a_day + 1))
         monkeypatch.setattr(shutil, "disk_usage", lambda _path, usage=usage: usage)
         line = lines_at(published, utc_now())["disk"]
