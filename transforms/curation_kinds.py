@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from slowwave.transforms.pair_reading import reading
-from slowwave.transforms.pair_words import RECURRING, STANDING, WEEKDAYS
+from slowwave.transforms.pair_words import RECURRING, WEEKDAYS
 
 _MODEL_TYPES = frozenset({"preference", "identity", "instruction", "rule", "heuristic", "strategy", "adaptation"})
 _OBSERVATION_TYPES = frozenset({"event", "episode", "episodic", "observation", "summary", "outcome"})
@@ -23,6 +23,6 @@ def curation_kind(memory_type: str, content: str) -> str:
     if memory_type in _OBSERVATION_TYPES:
         return "observation"
     read = reading(content)
-    if read.words & STANDING or _ORDER.match(content):
+    if read.is_standing or _ORDER.match(content):
         return "model"
     return "observation" if read.is_past or set(read.dates) - _NO_EVENTS else "fact"

@@ -50,8 +50,9 @@ def _numbers(one: Reading, other: Reading) -> tuple[str, ...]:
 
 def _names(mine: Reading, other: Reading) -> list[Conflict]:
     """A name must stand in the other statement in some form, capitalised or not."""
-    only_a = tuple(sorted(mine.names - other.words - set(other.content)))
-    only_b = tuple(sorted(other.names - mine.words - set(mine.content)))
+    unstated, unstated_other = mine.names.difference(other.content), other.names.difference(mine.content)
+    only_a = tuple(sorted(unstated - other.words)) if unstated else ()
+    only_b = tuple(sorted(unstated_other - mine.words)) if unstated_other else ()
     return [Conflict("name", only_a, only_b)] if only_a or only_b else []
 
 

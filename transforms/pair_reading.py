@@ -19,6 +19,7 @@ from slowwave.transforms.pair_words import (
     RELATIVE_DAYS,
     RETRACTIONS,
     SILENT,
+    STANDING,
     UNSTRESSED,
     WEEKDAYS,
 )
@@ -50,16 +51,18 @@ _FORMER = re.compile(
 class Reading(NamedTuple):
     """A statement taken apart; tuples are sorted, except `content`.
 
-    content: uninflected content words, identifiers and numbers, in order. words: every word, for names to be found in.
+    seen: every word; kept as these, which texts share, readings take a third of the memory of what they tell in sets.
+    content: uninflected content words, identifiers and numbers, in order. written: each as it stands in the text.
     numbers: digits and words alike, with their unit where it follows. negations: what each negation precedes.
     dates, names (capitalised within a sentence, identifiers, paths), qualifiers. bindings: (preposition, what follows).
     is_past: told of as over. changes: phrases of change; former: content words of what it says is over.
     is_retraction: takes something back. is_question: ends in a question mark. subject_words: content words before the
-    first is or are; -1: there is none. written: the words of the other fields as they stand in the text.
+    first is or are; -1: there is none. is_standing: has a word of a standing rule, such as "always".
     """
 
+    seen: tuple[_Word, ...]
     content: tuple[str, ...]
-    words: frozenset[str]
+    written: tuple[str, ...]
     numbers: tuple[str, ...]
     negations: tuple[str, ...]
     dates: tuple[str, ...]
@@ -72,16 +75,28 @@ class Reading(NamedTuple):
     is_retraction: bool
     is_question: bool
     subject_words: int
-    written: dict[str, str]
+    is_standing: bool
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Every word and its uninflected form, for names to be found in."""
+        spoken = [word for word in self.seen if word.sort in _SPOKEN]
+        return frozenset(
+            (*(word.lower for word in spoken), *(word.base for word in spoken if word.sort != "identifier"))
+        )
 
     def as_written(self, value: str) -> str:
         """A value of another field ("30 second", "from stage") in the statement's own words."""
-        if value in self.written:
-            return self.written[value]
-        return " ".join(self.written.get(part, part) for part in value.split())
+        parts = value.split()
+        if len(parts) == 2:  # noqa: PLR2004 - a number and its unit, in one word
+            for place, both in enumerate(zip(self.content, self.content[1:], strict=False)):
+                if [*both] == parts and self.written[place] == self.written[place + 1]:
+                    return self.written[place]
+        places = (self.content.index(part) if part in self.content else -1 for part in parts)
+        return " ".join(self.written[place] if place >= 0 else part for part, place in zip(parts, places, strict=True))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=100_000)
 def reading(text: str) -> Reading:
     """What `text` says; of a long one its first 2,000 characters."""
     return _Reader(text).read()
@@ -102,18 +117,23 @@ def _has_any(text: str, phrases: tuple[str, ...]) -> bool:
 Sort = Literal["day", "number", "identifier", "contraction", "content", "silent", "word"]
 
 
+_SPOKEN = frozenset[Sort]({"content", "silent", "word", "identifier"})
+
+
 class _Word(NamedTuple):
     """All that a token tells whatever stands beside it; a text has few distinct ones, and is read by looking them up.
 
     sort: `content` is a word that says something and no more, `silent` one that says nothing; others are a `word`.
     """
 
+    text: str
     lower: str
     base: str
     sort: Sort
     takes_negation: bool
     number: tuple[str, str]
     is_past: bool
+    is_standing: bool = False
 
 
 @lru_cache(maxsize=200_000)
@@ -125,20 +145,22 @@ def _word(text: str) -> _Word:
         text != lower and text[1:] != lower[1:]
     ):  # most are letters, and no more is asked of them
         if is_iso_day(lower):
-            return _Word(lower, base, "day", takes, ("", ""), is_past=False)
+            return _Word(text, lower, base, "day", takes, ("", ""), is_past=False)
         found = number(lower)
         if found is not None:
-            return _Word(lower, base, "number", takes, found, is_past=False)
+            return _Word(text, lower, base, "number", takes, found, is_past=False)
         if is_identifier(text):
-            return _Word(lower, base, "identifier", takes, ("", ""), is_past=False)
+            return _Word(text, lower, base, "identifier", takes, ("", ""), is_past=False, is_standing=lower in STANDING)
         if _NOT.search(lower):
-            return _Word(lower, base, "contraction", takes, ("", ""), lower.startswith(("did", "was", "were", "had")))
+            return _Word(
+                text, lower, base, "contraction", takes, ("", ""), lower.startswith(("did", "was", "were", "had"))
+            )
     form = inflection(lower)
     is_past = lower in PAST_FORMS or (form.form == "past" and form.base != lower)
     sort: Sort = "silent" if lower in SILENT or base in SILENT else "content"
     if lower in _DEPENDING or base in _DEPENDING:
         sort = "word"
-    return _Word(lower, base, sort, takes, ("", ""), is_past)
+    return _Word(text, lower, base, sort, takes, ("", ""), is_past, lower in STANDING or base in STANDING)
 
 
 _OF_CHANGE = frozenset({"longer", "used", "now", "currently", "anymore", "formerly", "previously"})
@@ -155,18 +177,18 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text[:READ_CHARACTERS]
         self._tokens = tokens(text)
+        self._seen: list[_Word] = []
         self._content: list[str] = []
-        self._words: set[str] = set()
+        self._written: list[str] = []
         self._numbers: list[str] = []
         self._negations: list[str] = []
         self._dates: list[str] = []
         self._names: set[str] = set()
         self._qualifiers: list[str] = []
         self._bindings: set[tuple[str, str]] = set()
-        self._is_past = self._is_after_be = self._is_after_number = False
+        self._is_past = self._is_after_be = self._is_after_number = self._is_standing = False
         self._open_negations, self._subject_words = 0, -1
         self._binder = self._token = ""
-        self._written: dict[str, str] = {}  # of a word's several forms the first is kept
 
     def read(self) -> Reading:
         lower = self._text.lower()
@@ -176,8 +198,9 @@ class _Reader:
         self._read_tokens()
         self._negations.extend([""] * self._open_negations)
         return Reading(
+            tuple(self._seen),
             tuple(self._content),
-            frozenset(self._words),
+            tuple(self._written),
             tuple(sorted(self._numbers)),
             tuple(sorted(self._negations)),
             tuple(sorted(self._dates)),
@@ -190,7 +213,7 @@ class _Reader:
             _has_any(lower, RETRACTIONS),
             self._text.rstrip().endswith("?"),
             self._subject_words,
-            self._written,
+            self._is_standing,
         )
 
     def _former(self, lower: str) -> frozenset[str]:
@@ -200,25 +223,26 @@ class _Reader:
 
     def _state(self, word: str) -> None:
         self._content.append(word)
-        self._written.setdefault(word, self._token)
+        self._written.append(self._token)
         if self._binder:
             self._bindings.add((self._binder, word))
             self._binder = ""
 
     def _read_tokens(self) -> None:
         # words that stand for themselves alone are most of every text: they are read without a call
-        content, written, said = self._content.append, self._written.setdefault, self._words.add
+        content, written = self._content.append, self._written.append
         for place, token in enumerate(self._tokens):
-            text, is_capitalised, starts = token
-            lower, base, sort, takes_negation, _, is_past = seen = _word(text)
+            _, is_capitalised, starts = token
+            text, lower, base, sort, takes_negation, _, is_past, is_standing = seen = _word(token.text)
+            self._seen.append(seen)
+            if is_standing:
+                self._is_standing = True
             if self._open_negations and takes_negation and lower not in self._skipped:
                 self._negations.extend([base] * self._open_negations)
                 self._open_negations = 0
             if sort == "content":
-                said(lower)
-                said(base)
                 content(base)
-                written(base, text)
+                written(text)
                 if is_capitalised and not starts:
                     self._names.add(base)
                 if self._binder:
@@ -228,15 +252,13 @@ class _Reader:
                     self._is_past = True
                 self._is_after_number = self._is_after_be = False
             elif sort == "silent":
-                said(lower)
-                said(base)
                 self._is_after_number = self._is_after_be = False
             else:
                 self._token = text
                 self._read_other(token, seen, place)
 
     def _read_other(self, token: Token, seen: _Word, place: int) -> None:
-        lower, base, sort, _, found, is_past = seen
+        _, lower, base, sort, _, found, is_past, _ = seen
         if sort == "word":
             self._read_word(token, lower, base, is_past=is_past)
         elif sort == "day":
@@ -247,7 +269,6 @@ class _Reader:
             self._read_number(found, after)
         elif sort == "identifier":
             self._names.add(lower)
-            self._words.add(lower)
             self._state(lower)
         else:
             self._open_negations += 1
@@ -260,11 +281,9 @@ class _Reader:
         self._numbers.append(f"{digits} {unit}".strip())
         self._state(digits)
         if glued:
-            self._written.setdefault(f"{digits} {glued}", self._token)
             self._state(glued)
 
     def _read_word(self, token: Token, word: str, base: str, *, is_past: bool) -> None:
-        self._words |= {word, base}
         if self._is_value(token, word, base) or word in self._skipped:
             return
         if word in NEGATIONS or base in NEGATIONS:
