@@ -15,6 +15,7 @@ import polars as pl
 
 from slowwave.flows.lake_files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
 from slowwave.flows.lake_formats import bring_up_to_date
+from slowwave.flows.pieces import gathered_pieces
 from slowwave.flows.store import TEMPORARY, make_durable_folder, row_groups_count, write_parquet
 from slowwave.transforms.hashing import digest, rows_digest
 from slowwave.transforms.schema import Landed, Table, conform, polars_schema
@@ -30,6 +31,7 @@ _WIDER = pl.ScanCastOptions(
 _MOVED_KEYS = pl.Schema({"key_hash": pl.Int64, "day": pl.Date})
 COMPACT_FROM_FILES = 16
 _COMPACT_BELOW_BYTES = 64 * 2**20
+_PART_BYTES = 64 * 2**20
 _SMALL_ROW_GROUPS = 2
 _MERGED_BYTES = 128 * 2**20  # decoded, as what a landing writes at once
 
@@ -152,12 +154,23 @@ class Lake:
         """Add rows to the run ledger; the same name written again replaces what a killed run left."""
         write_parquet(self.folder(table.name, day) / f"{name}.parquet", conform(table, rows.lazy()).collect())
 
-    def ledger(self, table: type[Table]) -> pl.DataFrame:
-        """All rows of a ledger table, one per key (a killed compaction may have left a row in two files)."""
-        paths = [file.path for files in self.files(table.name).values() for file in files]
+    def ledger(self, table: type[Table], without: Sequence[str] = ()) -> pl.DataFrame:
+        """All rows of a ledger table, one per key (a killed compaction may have left a row in two files).
+
+        `without`: columns that are not read.
+        """
+        paths = [file.path for file in self._ledger_files(table)]
         if not paths:
-            return pl.DataFrame(schema=polars_schema(table))
-        return _ledger_rows(table, paths)
+            return pl.DataFrame(schema=polars_schema(table)).drop(without)
+        return _one_per_key(table, scan_declared(table, paths).drop(without)).collect()
+
+    def ledger_parts(self, table: type[Table]) -> Iterator[pl.LazyFrame]:
+        """The rows of a ledger table as its files hold them, some at a time."""
+        for part in gathered_pieces(self._ledger_files(table), _PART_BYTES):
+            yield pl.concat(scan_declared(table, [each.file.path]).slice(each.offset, each.rows) for each in part)
+
+    def _ledger_files(self, table: type[Table]) -> list[LakeFile]:
+        return [file for files in self.files(table.name).values() for file in files]
 
     def add_checked_files(self, rows: pl.DataFrame, day: date, name: str) -> None:
         """Note what was found out about files; rows of `CheckedFiles`."""
@@ -241,11 +254,6 @@ def _scan(paths: Sequence[Path], schema: pl.Schema, **options: Any) -> pl.LazyFr
         cast_options=_WIDER,
         **options,
     )
-
-
-def _ledger_rows(table: type[Table], paths: Sequence[Path]) -> pl.DataFrame:
-    """Ledger rows, one per key (a killed compaction may have left a row in two files)."""
-    return _one_per_key(table, scan_declared(table, paths)).collect()
 
 
 def _one_per_key(table: type[Table], rows: pl.LazyFrame) -> pl.LazyFrame:

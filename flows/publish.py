@@ -22,7 +22,7 @@ from slowwave.flows.learning import learned_from
 from slowwave.flows.memory import give_back
 from slowwave.flows.plan import DayPlan, Plan
 from slowwave.flows.published import current_run
-from slowwave.flows.quarantine import ledgers
+from slowwave.flows.quarantine import refused_rows, shown_text, with_texts
 from slowwave.flows.run import Run, one_row
 from slowwave.flows.serving import Finding, ServingFile, fetched, table_hashes
 from slowwave.flows.stage_costs import stage_cost
@@ -40,6 +40,9 @@ from slowwave.transforms.serving_tables import (
     MemoryHealth,
     MemoryHealthHistory,
     PublishedReferences,
+    Quarantine,
+    QuarantineResolved,
+    RunFiles,
     Runs,
 )
 from slowwave.transforms.set_aside import LEFT_OUT
@@ -144,9 +147,12 @@ def _published(
         input_hash=plan.input_hash,
         table_hashes=serving.hashes(PUBLISHED),
     )
-    ledger = {table: rows.lazy() for table, rows in ledgers(run.lake).items()}
-    others = ledger[Runs].filter(pl.col("run_id") != run.run_id)  # there it has only started
-    serving.replace({**ledger, Runs: pl.concat([others, one_row(Runs, row).lazy()])})
+    others = run.lake.ledger(Runs).lazy().filter(pl.col("run_id") != run.run_id)  # there it has only started
+    files = run.lake.ledger(RunFiles).lazy()
+    serving.replace({Runs: pl.concat([others, one_row(Runs, row).lazy()]), RunFiles: files})
+    for table, refused in zip((Quarantine, QuarantineResolved), refused_rows(run.lake), strict=True):
+        texts = (rows.lazy().with_columns(shown_text()) for rows in with_texts(run.lake, table, refused))
+        serving.replace_by_parts(table, texts)
     with stage_cost("audits"):
         findings = serving.audit()
     told = [*_set_aside_said(aside), *map(str, findings)]

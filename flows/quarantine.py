@@ -7,6 +7,7 @@ landing killed before it, or stopped by a fault of ours, leaves nothing that cou
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,9 +16,11 @@ import polars as pl
 from slowwave.flows.lake import Lake
 from slowwave.flows.store import write_durably
 from slowwave.transforms.schema import Table
-from slowwave.transforms.serving_tables import LEDGER, Quarantine, QuarantineResolved, RunFiles
+from slowwave.transforms.serving_tables import Quarantine, QuarantineResolved, RunFiles
 
 _BLOCK = 2**20
+_TEXTS = ("raw_text", "header")
+_SHOWN_CHARACTERS = 10_000
 
 
 class ChangedFileError(Exception):
@@ -52,9 +55,9 @@ def keep_bytes(lake: Lake, handle: BinaryIO, sha256: str) -> None:
 
 
 def refused_rows(lake: Lake) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Rows of `quarantine`, refused to this day, and of `quarantine_resolved`, which have passed since."""
+    """`quarantine`, refused to this day, and `quarantine_resolved`, passed since; their texts: see `with_texts`."""
     files = lake.ledger(RunFiles).select("run_id", "file_hash").unique()
-    stored, noted = lake.ledger(Quarantine), lake.ledger(QuarantineResolved)
+    stored, noted = (lake.ledger(table, without=_TEXTS) for table in (Quarantine, QuarantineResolved))
     is_early = pl.col("format").is_null()  # by a release that wrote the rows of a file under whichever run came first
     refused = pl.concat(
         [
@@ -70,11 +73,18 @@ def refused_rows(lake: Lake) -> tuple[pl.DataFrame, pl.DataFrame]:
     return refused.join(resolved, on="quarantine_id", how="anti", maintain_order="left"), resolved
 
 
-def ledgers(lake: Lake) -> dict[type[Table], pl.DataFrame]:
-    """The tables of the ledger as they are published."""
-    refused, resolved = refused_rows(lake)
-    ours = {Quarantine: refused, QuarantineResolved: resolved}
-    return {table: ours[table] if table in ours else lake.ledger(table) for table in LEDGER}
+def with_texts(lake: Lake, table: type[Table], rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Rows of `refused_rows` whole, as much at a time as a file of the ledger holds: their texts may be gigabytes."""
+    left = rows.select(table.stored_key)
+    for part in lake.ledger_parts(table):
+        found = part.join(left.lazy(), on=table.stored_key, how="semi").unique(table.stored_key, keep="any").collect()
+        left = left.join(found.select(table.stored_key), on=table.stored_key, how="anti")
+        yield found.sort(table.key)
+
+
+def shown_text() -> pl.Expr:
+    """`raw_text` as it is published: enough to see what it is, and no more than a serving file can hold of many."""
+    return pl.col("raw_text").str.head(_SHOWN_CHARACTERS)
 
 
 def forget_resolved_bytes(lake: Lake, young: float) -> int:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import date
 
 import polars as pl
 
 from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake, LakeFile, scan_declared, written_columns
+from slowwave.flows.lake import Lake, scan_declared, written_columns
 from slowwave.flows.memory import give_back
+from slowwave.flows.pieces import gathered_pieces, pieces
 from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, replay_inputs
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.flows.store import write_parquet
@@ -39,27 +39,15 @@ BATCH_BYTES = 192 * 2**20
 _SLICE_BYTES = 192 * 2**20
 # The stretches of a memory and its counts on a day take about as much.
 _BYTES_PER_MEMORY = 300
-# So many times its size a file may unpack to.
-_MOST_UNPACKED = 1000
 # Memories of days that are compared together.
 _POOL_ROWS = 500_000
 _TEXTS = ("row_hash", "prompt", "response", "response_summary", "memories_used", "reinforce")
 
 
-@dataclass(frozen=True)
-class Slice:
-    """Consecutive rows of one lake file; `rows` None: all there are."""
-
-    file: LakeFile
-    offset: int
-    rows: int | None
-    bytes: int
-
-
 def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan]) -> list[list[DayPlan]]:
     """Days to build, in order, grouped so that a group holds about `BATCH_BYTES` of text and of eligible memories."""
     sizes = dict.fromkeys((plan.day for plan in plans), log.pool.height * _BYTES_PER_MEMORY)
-    for piece in _pieces([file for plan in plans for file in log.files(Interactions)[plan.day]]):
+    for piece in pieces([file for plan in plans for file in log.files(Interactions)[plan.day]]):
         sizes[piece.file.day] += piece.bytes
     groups: list[list[DayPlan]] = []
     room = 0
@@ -70,37 +58,6 @@ def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan]) -> list[list[DayPlan
         groups[-1].append(plan)
         room -= sizes[plan.day]
     return groups
-
-
-def _pieces(files: Sequence[LakeFile]) -> list[Slice]:
-    """Files by row groups, or whole where they are small: to look into one costs more than to read it."""
-    packed = [file.path.stat().st_size * _MOST_UNPACKED for file in files]
-    if sum(packed) <= BATCH_BYTES:
-        return [Slice(file, 0, None, size) for file, size in zip(files, packed, strict=True)]
-    import pyarrow.parquet as pq
-
-    pieces = []
-    for file in files:
-        metadata, offset = pq.read_metadata(file.path), 0
-        for i in range(metadata.num_row_groups):
-            group = metadata.row_group(i)
-            pieces.append(Slice(file, offset, group.num_rows, group.total_byte_size))
-            offset += group.num_rows
-    return pieces
-
-
-def _slices(files: Sequence[LakeFile]) -> Iterator[list[Slice]]:
-    """Pieces of the files, gathered up to `_SLICE_BYTES`."""
-    gathered: list[Slice] = []
-    held = 0
-    for piece in _pieces(files):
-        if gathered and held + piece.bytes > _SLICE_BYTES:
-            yield gathered
-            gathered, held = [], 0
-        gathered.append(piece)
-        held += piece.bytes
-    if gathered:
-        yield gathered
 
 
 @stage_cost("eligibility")
@@ -152,7 +109,7 @@ def _found_in_texts(
     pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
     found, stated = [], []
     seen: set[str] = set()
-    for slices in _slices(files):
+    for slices in gathered_pieces(files, _SLICE_BYTES):
         scans = [
             scan_declared(Interactions, [piece.file.path]).slice(piece.offset, piece.rows).select(_TEXTS)
             for piece in slices

@@ -16,10 +16,11 @@ from slowwave.flows.delivery_csv import csv_chunks
 from slowwave.flows.delivery_lines import Lines
 from slowwave.flows.lake import Lake
 from slowwave.flows.landing_report import FileCounts
-from slowwave.flows.quarantine import kept_path, refused_rows
+from slowwave.flows.quarantine import kept_path, refused_rows, with_texts
 from slowwave.transforms.delivered_rows import RecordRows
 from slowwave.transforms.landing import Kind
-from slowwave.transforms.serving_tables import RunFiles
+from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.serving_tables import Quarantine, RunFiles
 
 
 @dataclass
@@ -84,6 +85,7 @@ class Attempt:
 def attempts(lake: Lake) -> list[Attempt]:
     """What is in quarantine, file by file, in the order it came in."""
     refused, resolved = refused_rows(lake)
+    refused = pl.concat([pl.DataFrame(schema=polars_schema(Quarantine)), *with_texts(lake, Quarantine, refused)])
     passed = dict(resolved.group_by("file_hash").agg("quarantine_id").iter_rows())
     entries = lake.ledger(RunFiles)
     counts = rows_of_files(entries)

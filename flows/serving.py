@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -201,6 +201,12 @@ class ServingFile:
                 self.connection.execute(f'DELETE FROM "{table.name}"')  # noqa: S608 - a declared name
             self.extend(table, rows)
         self.connection.commit()
+
+    def replace_by_parts(self, table: type[Table], parts: Iterable[pl.LazyFrame]) -> None:
+        """Give a table rows that may be too many to be held at once."""
+        self.connection.execute(f'DELETE FROM "{table.name}"')  # noqa: S608 - a declared name
+        for rows in parts:
+            self.extend(table, rows)
 
     def extend(self, table: type[Table], rows: pl.LazyFrame) -> None:
         """Put these rows, sorted by key, behind those of a table."""

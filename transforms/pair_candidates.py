@@ -20,7 +20,7 @@ _FIRSTS = 2
 _PRESELECTED = 3
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _BLOCK = 16_384
-_ASKED_AT_ONCE = 8_192  # a statement meets up to 700 others
+_ASKED_AT_ONCE = 4_096  # a statement meets up to 700 others
 
 
 class Candidates(NamedTuple):

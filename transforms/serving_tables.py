@@ -252,7 +252,10 @@ class Quarantine(Table):
     row_number: int | None = column("Line or row number, from 1. NULL: the file as a whole cannot be read on.")
     field: str = column("The field at fault; '' when it is the row.")
     reason: str = column("What is wrong and what would be right.")
-    raw_text: str = column("The row as delivered, its first million characters; bytes that are not UTF-8 as \\xNN.")
+    raw_text: str = column(
+        "The row as delivered, its first 10,000 characters (in the lake, its first million); bytes that are not UTF-8"
+        " as \\xNN."
+    )
     run_id: str = column("The run that refused it.")
     landed_at: datetime = column("By the machine's clock.", unit="UTC")
     format: Literal["jsonl", "csv", "parquet", "unknown"] | None = column(

@@ -20,10 +20,10 @@ from slowwave.flows.inbox import Delivery, passed_over
 from slowwave.flows.land import Landing
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import land_paths
-from slowwave.flows.quarantine import kept_path, refused_rows
+from slowwave.flows.quarantine import kept_path, refused_rows, with_texts
 from slowwave.flows.run import start_run
 from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.serving_tables import RunFiles
+from slowwave.transforms.serving_tables import Quarantine, RunFiles
 from tests.laws.home import Home
 
 LINES = [b'{"interaction_id": "i%d", "created_at": "2026-03-01", "prompt": "%x"}' % (i, i**9) for i in range(60)]
@@ -52,7 +52,8 @@ def kept(home: Home) -> dict[str, bytes]:
 
 
 def refused(home: Home) -> list[dict[str, object]]:
-    return refused_rows(home.lake)[0].to_dicts()
+    parts = with_texts(home.lake, Quarantine, refused_rows(home.lake)[0])
+    return [row for part in parts for row in part.to_dicts()]
 
 
 # --------------------------------------------------------------------------------------------------------- kept bytes

@@ -19,7 +19,7 @@ from slowwave.flows.quarantine import kept_path, refused_rows
 from slowwave.flows.run import start_run
 from slowwave.transforms import landing
 from slowwave.transforms.landed_tables import Interactions
-from slowwave.transforms.serving_tables import RunFiles
+from slowwave.transforms.serving_tables import Quarantine, RunFiles
 from tests.laws.home import Home
 
 LONG = b'{"interaction_id": "long", "created_at": "2026-03-01", "prompt": "%s"}' % (b"x" * 3000)
@@ -121,7 +121,7 @@ def test_a_kept_file_is_read_again_whole_under_another_limit(home: Home, monkeyp
     home.drop("a.jsonl.gz", content)
     (file,) = home.land_inbox().files
     assert (file.delivered, file.accepted, file.quarantined) == (4, 2, 2)
-    (row,) = [row for row in refused_rows(home.lake)[0].to_dicts() if row["kept_file"]]
+    (row,) = [row for row in home.lake.ledger(Quarantine).to_dicts() if row["kept_file"]]
     assert "longer than a row may be (2,000 bytes, set by SLOWWAVE_LONGEST_ROW)" in row["reason"]
     assert len(row["raw_text"]) == 1000
     monkeypatch.delenv("SLOWWAVE_LONGEST_ROW")

@@ -1,0 +1,53 @@
+"""Files of the lake in pieces small enough to be held, however well they are packed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from slowwave.flows.lake_files import LakeFile
+
+# So many times its size a file may unpack to; into what is little even then it does not pay to look.
+_MOST_UNPACKED = 1000
+_LITTLE_BYTES = 192 * 2**20
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Consecutive rows of one file; `rows` None: all there are. `bytes`: what they take at most when decoded."""
+
+    file: LakeFile
+    offset: int
+    rows: int | None
+    bytes: int
+
+
+def pieces(files: Sequence[LakeFile]) -> list[Piece]:
+    """Files by row groups, none of which is much more than 32 MB decoded, or whole where they all are small."""
+    packed = [file.path.stat().st_size * _MOST_UNPACKED for file in files]
+    if sum(packed) <= _LITTLE_BYTES:
+        return [Piece(file, 0, None, size) for file, size in zip(files, packed, strict=True)]
+    import pyarrow.parquet as pq
+
+    found = []
+    for file in files:
+        metadata, offset = pq.read_metadata(file.path), 0
+        for i in range(metadata.num_row_groups):
+            group = metadata.row_group(i)
+            found.append(Piece(file, offset, group.num_rows, group.total_byte_size))
+            offset += group.num_rows
+    return found
+
+
+def gathered_pieces(files: Sequence[LakeFile], at_once: int) -> Iterator[list[Piece]]:
+    """Pieces of the files, gathered up to so many bytes."""
+    gathered: list[Piece] = []
+    held = 0
+    for piece in pieces(files):
+        if gathered and held + piece.bytes > at_once:
+            yield gathered
+            gathered, held = [], 0
+        gathered.append(piece)
+        held += piece.bytes
+    if gathered:
+        yield gathered
