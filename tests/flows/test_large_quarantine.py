@@ -1,4 +1,4 @@
-"""Refused rows may be many and long: a publish holds some of their texts at a time, and publishes the beginning of each."""
+"""Refused rows may be many and long: some texts are held at a time, and the beginning of each is published."""
 
 from __future__ import annotations
 
