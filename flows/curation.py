@@ -18,6 +18,7 @@ from slowwave.transforms.llm_decisions import answered_pairs, curation_answered
 from slowwave.transforms.llm_relations import observation_methods
 from slowwave.transforms.observation_tables import CurationDecisions, Observations
 from slowwave.transforms.observations import observed
+from slowwave.transforms.pair_reading import forget_readings
 from slowwave.transforms.schema import Table
 
 
@@ -33,6 +34,8 @@ def curated_from(
         answered = answered_pairs(rules, states, plan.log.decisions, run.params.llm)
         told = observed(states, health, word_vectors, plan.log.as_of, params, answered)
         curated = curation_answered(rules, states, plan.log.decisions, run.params.llm)
+        forget_readings()
+        give_back()
         disputes = (told.contradictions, told.merge_proposals, params.method)
         review = review_from(run, plan, health, counted_outcomes, *disputes, curated)
     return {

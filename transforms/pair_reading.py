@@ -102,6 +102,11 @@ def reading(text: str) -> Reading:
     return _Reader(text).read()
 
 
+def forget_readings() -> None:
+    """Give back the memory of what was read: nothing else of a night asks for it."""
+    reading.cache_clear()
+
+
 def is_retraction(text: str) -> bool:
     """Whether it takes something back, as far as phrases tell; of a long text its first 2,000 characters."""
     return _has_any(text[:READ_CHARACTERS].lower(), RETRACTIONS)
