@@ -31,7 +31,9 @@ _WORD = re.compile(r"\w+")
 _SHOWN_ROWS = 3
 _FEW_ROWS = 1_000
 # DuckDB spills what takes more; without a limit it keeps what it has written, up to most of the machine.
-_MEMORY_LIMIT = "512MB"
+_MEMORY_MB = 512
+# Texts longer than this are held until they are written, those of thousands of rows: they need more.
+_LONG_TEXT_BYTES = 10_000
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class ServingFile:
             elif blank:
                 self._aside.write_bytes(blank)
             self.connection = duckdb.connect(
-                self._aside, config={"temp_directory": f"{self._aside}.spill", "memory_limit": _MEMORY_LIMIT}
+                self._aside, config={"temp_directory": f"{self._aside}.spill", "memory_limit": f"{_MEMORY_MB}MB"}
             )
             self.connection.execute("SET preserve_insertion_order = false")
             if base is None and not blank:
@@ -162,6 +164,7 @@ class ServingFile:
         except (OSError, *_DISK_FAULTS) as error:
             self._clear()
             raise self._disk_fault(error) from error
+        self._long_bytes = 0
         self._filled: set[type[Table]] = set() if base is None else set(SERVING)
         self._rows = 0 if base is None else _FEW_ROWS
 
@@ -215,9 +218,19 @@ class ServingFile:
             return
         self._filled.add(table)
         self._rows += frame.height
+        self._make_room(frame)
         # as a stream, which is read once: to be read as a frame, pyarrow would have to be loaded
         _stream = frame.__arrow_c_stream__()  # DuckDB finds it by its name
         self.connection.execute(f'INSERT INTO "{table.name}" FROM _stream')
+
+    def _make_room(self, frame: pl.DataFrame) -> None:
+        if frame.estimated_size() < _MEMORY_MB * 2**20 // 8:
+            return
+        sizes = pl.col(pl.String).str.len_bytes().cast(pl.Int64)
+        long = frame.select(sizes.filter(sizes > _LONG_TEXT_BYTES).sum()).sum_horizontal().item()
+        if long:
+            self._long_bytes += long
+            self.connection.execute(f"SET memory_limit = '{_MEMORY_MB + 2 * self._long_bytes // 2**20}MB'")
 
     def remove(self, table: type[Table], is_old: str, old: Mapping[str, object]) -> None:
         """In a file that began as a copy of another: take away the rows that `is_old` (SQL) selects."""

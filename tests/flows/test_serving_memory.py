@@ -1,0 +1,31 @@
+"""A table may hold more text than the database of a serving file may hold in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from slowwave.flows import serving
+from slowwave.flows.run_ids import utc_now
+from slowwave.flows.serving import ServingFile
+from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.serving_tables import Quarantine, RunFiles
+
+MEGABYTE = 2**20
+
+
+def refused(count: int) -> pl.LazyFrame:
+    known = {"source": "", "file_hash": "", "field": "", "reason": "", "run_id": "", "landed_at": utc_now()}
+    rows = [{"quarantine_id": f"{at}", "raw_text": f"{at}{'x' * MEGABYTE}", **known} for at in range(count)]
+    return pl.LazyFrame(rows, schema=polars_schema(Quarantine))
+
+
+def test_more_text_than_the_database_may_hold_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "_MEMORY_MB", 48)
+    with ServingFile(tmp_path / "run.duckdb") as file:
+        file.replace({RunFiles: pl.LazyFrame(schema=polars_schema(RunFiles)), Quarantine: refused(100)})
+        file.replace({Quarantine: refused(90)})
+        told = file.connection.execute("SELECT count(*), sum(length(raw_text)) FROM quarantine").fetchone()
+    assert told == (90, 10 + 2 * 80 + 90 * MEGABYTE)
