@@ -16,7 +16,6 @@ from slowwave.flows.delivered_chunk import BadRow, Chunk, Collector
 from slowwave.flows.delivery_csv import csv_chunks
 from slowwave.flows.delivery_kind import text_kind
 from slowwave.flows.delivery_lines import (
-    BOM,
     MOST_VALUES,
     Lines,
     LongLine,
@@ -75,18 +74,14 @@ def chunks(handle: BinaryIO, name: str, longest_row: int = LONGEST_ROW) -> Itera
 def jsonl_chunks(lines: Lines, longest_row: int) -> Iterator[Chunk]:
     """The rows of JSON lines."""
     gathered = Collector(lines, "jsonl")
-    for number, line in enumerate(lines, start=1):
+    for number, line in lines.filled():
         if isinstance(line, LongLine):
             gathered.refuse(number, too_long(line.length, longest_row), line.head, is_whole=False)
-            continue
-        text = line.removeprefix(BOM) if number == 1 else line
-        if not text.strip():
-            continue
-        if has_too_many_values(text):
-            reason = f"the line holds about {values_count(text):,} values, more than a row may: {MOST_VALUES:,}"
-            gathered.refuse(number, reason, text)
+        elif has_too_many_values(line):
+            reason = f"the line holds about {values_count(line):,} values, more than a row may: {MOST_VALUES:,}"
+            gathered.refuse(number, reason, line)
         else:
-            _take_json(gathered, number, text)
+            _take_json(gathered, number, line)
         if gathered.is_full:
             yield gathered.chunk()
     yield gathered.last_chunk()

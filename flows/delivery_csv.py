@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from slowwave.flows.delivered_chunk import Chunk, Collector
-from slowwave.flows.delivery_lines import BOM, Lines, LongLine, too_long
+from slowwave.flows.delivery_lines import BOM, EMPTY_LINES, Lines, LongLine, too_long
 from slowwave.flows.terminal import quoted
 
 _SHOWN_OF_LONG = 1_000
@@ -45,7 +45,8 @@ class _RowText:
         self.start()
 
     def start(self) -> None:
-        """Begin a row."""
+        """Begin a row, behind lines that are empty."""
+        self.number += self._lines.skip(EMPTY_LINES)
         self._kept: list[bytes] = []
         self._length = 0
         self.is_too_long = False
@@ -62,8 +63,8 @@ class _RowText:
         line = next(self._lines)
         self.number += 1
         text = line.head if isinstance(line, LongLine) else line
+        self._length += bool(self._kept) + (line.length if isinstance(line, LongLine) else len(line))
         self._kept.append(text)
-        self._length += line.length if isinstance(line, LongLine) else len(line)
         if self._length > self._longest_row:
             self.is_too_long = True
             raise csv.Error(too_long(self._length, self._longest_row))

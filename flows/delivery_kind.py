@@ -38,11 +38,8 @@ def text_kind(lines: Lines) -> TextKind:
     """
     first: list[bytes] = []
     bytes_count, is_json = 0, False
-    for number, line in enumerate(lines, start=1):
-        text = line.head if isinstance(line, LongLine) else line
-        text = text.removeprefix(BOM) if number == 1 else text
-        if not text.strip():
-            continue
+    for _, line in lines.filled():
+        text = line.head.removeprefix(BOM) if isinstance(line, LongLine) else line
         bytes_count += len(text)
         if len(first) <= _LOOKED_AT_ROWS:
             first.append(text)

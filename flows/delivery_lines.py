@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ _PACKED_BLOCK = 2**11
 # A gzip of zeros unpacks for hours: a line as long as this many of the longest rows ends the reading.
 _LONGEST_ROWS_SKIPPED = 64
 _SHOWN_OF_LONG = 1_000
+# Passed over at once: a packed file of nothing else unpacks to a million times its size.
+BLANK_LINES = re.compile(rb"\s*\n")
+EMPTY_LINES = re.compile(rb"[\r\n]*\n")
 MOST_VALUES = 4_000_000
 _DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, zstandard.ZstdError)
 
@@ -73,7 +77,7 @@ def contradiction(handle: BinaryIO, longest_row: int) -> str:
     read, without = getattr(stream, "read1", stream.read), 0
     try:
         while block := read(_BLOCK):
-            newline = block.rfind(b"\n")
+            newline = block.rfind(b"\n") if block.strip(b"\r\n") else -1
             without = without + len(block) if newline < 0 else len(block) - newline - 1
             if without > longest_row * _LONGEST_ROWS_SKIPPED:  # reading gives up there too
                 return ""
@@ -158,6 +162,28 @@ class Lines:
             return self._taken(len(self._buffer), 0)
         raise StopIteration
 
+    def skip(self, lines: re.Pattern[bytes]) -> int:
+        """Pass over the lines from here on that `lines` matches, which are of white space; returns how many."""
+        skipped, begun = 0, self.bytes_read
+        while True:
+            end = found.end() if (found := lines.match(self._buffer)) else 0
+            del found  # else the buffer could not be changed
+            skipped += self._buffer.count(b"\n", 0, end)
+            del self._buffer[:end]
+            self._searched = 0
+            self.bytes_read += end
+            if self.bytes_read - begun > self._longest_row * _LONGEST_ROWS_SKIPPED:
+                self._give_up("nothing but blank lines come", self.bytes_read - begun)
+                self._buffer.clear()
+            is_blank = not self._buffer or (len(self._buffer) <= _BLOCK and self._buffer.isspace())
+            if self._ended or not is_blank:
+                return skipped
+            self._more()
+
+    def _give_up(self, what: str, length: int) -> None:
+        self._ended = True
+        self.fault = f"{what} for more than {in_megabytes(length)}, so the file is not read on"
+
     def _taken(self, end: int, newline: int) -> bytes | LongLine:
         self._searched = 0
         self.bytes_read += end + newline
@@ -175,13 +201,25 @@ class Lines:
             if end >= 0 or self._ended:
                 break
             if length > self._longest_row * _LONGEST_ROWS_SKIPPED:
-                self._ended = True
-                self.fault = f"a line goes on for more than {in_megabytes(length)}, so the file is not read on"
+                self._give_up("a line goes on", length)
                 break
             self._more()
         self._searched = 0
         self.bytes_read += length + (end >= 0)
         return LongLine(head, length)
+
+    def filled(self) -> Iterator[tuple[int, bytes | LongLine]]:
+        """The lines that say something, with their numbers from 1; of the first a byte order mark is no part."""
+        number = 0
+        while True:
+            number += 1 + (self.skip(BLANK_LINES) if number else 0)
+            line = next(self, None)
+            if line is None:
+                return
+            if number == 1 and isinstance(line, bytes):
+                line = line.removeprefix(BOM)
+            if isinstance(line, LongLine) or line.strip():
+                yield number, line
 
     @property
     def rest(self) -> bytes:

@@ -90,6 +90,31 @@ def test_a_bomb_of_one_line_is_not_read_to_its_end() -> None:
     assert peak < 160 * MEGABYTE
 
 
+@pytest.mark.parametrize("blank", [b"\n", b" \t\r\n"])
+def test_a_bomb_of_blank_lines_is_not_read_to_its_end(blank: bytes) -> None:
+    found = list(read(packed_by_zstd(piece for piece in [ROW, *[blank * 100_000] * 100])))
+    assert [number for chunk in found for number in chunk.rows.row_numbers] == [1]
+    (bad,) = [bad for chunk in found for bad in chunk.bad]
+    assert bad.row_number is None
+    assert "blank lines" in bad.reason
+
+
+def test_rows_between_blank_lines_keep_their_numbers() -> None:
+    content = b"\xef\xbb\xbf \n\n\r\n" + ROW + b" \n" * 300_000 + b"\n\t" + ROW + b"\n"
+    assert [number for chunk in read(content, MEGABYTE) for number in chunk.rows.row_numbers] == [4, 300_006]
+    rows = b"\r\n\nprompt,created_at\n\n\r\na,2026-03-01\n" + b"\n" * 2_000_000 + b'"b\n\n",2026-03-01\n\nc\n'
+    found = list(read(rows, MEGABYTE))
+    assert [number for chunk in found for number in chunk.rows.row_numbers] == [6, 2_000_007]
+    assert [bad.row_number for chunk in found for bad in chunk.bad] == [2_000_011]
+
+
+def test_empty_lines_within_quotes_take_no_more_than_a_row_may() -> None:
+    found = list(read(b"prompt,created_at\n" + b"fine,2026-03-01\n" * 100 + b'"' + b"\n" * 1_000_000))
+    assert sum(len(chunk.rows) for chunk in found) == 100
+    (bad,) = [bad for chunk in found for bad in chunk.bad]
+    assert "longer than a row may be" in bad.reason
+
+
 def test_what_unpacks_to_many_rows_comes_in_chunks() -> None:
     content = packed_by_zstd(ROW * 10_000 for _ in range(30))
     sizes = [len(chunk.rows) for chunk in read(content)]
@@ -113,7 +138,7 @@ def test_a_quote_that_is_never_closed_takes_no_more_than_a_row_may() -> None:
     assert bad.row_number == 3
     assert "longer than a row may be" in bad.reason
     assert not bad.is_whole
-    swallowed = LONGEST // len(b"row,2026-03-01")
+    swallowed = LONGEST // len(b"row,2026-03-01\n")
     assert sum(len(chunk.rows) for chunk in found) == pytest.approx(20_001 - swallowed, abs=2)
 
 
