@@ -26,7 +26,7 @@ from slowwave.flows.inbox import Delivery
 from slowwave.flows.lake import Lake
 from slowwave.flows.landing_report import FileCounts, LandingReport
 from slowwave.flows.quarantine import ChangedFileError, keep_bytes
-from slowwave.flows.refused_rows import refused_frame
+from slowwave.flows.refused_rows import MOST_REFUSED, not_read_on, refused_frame
 from slowwave.flows.retry import Attempt, attempts, rows_of_files
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.same_file import holds_what_was_hashed, remove_unchanged
@@ -284,7 +284,11 @@ class Landing:
     def _landed(
         self, file: FileCounts, pieces: Iterator[Chunk], kind: Kind | None
     ) -> Iterator[tuple[LandedRows, pl.DataFrame]]:
-        """Landed rows of each chunk, with all that were delivered counted, and the refused ones."""
+        """Landed rows of each chunk, with all that were delivered counted, and the refused ones.
+
+        A file of which too many are refused is not read on.
+        """
+        before = refused_count = 0
         while True:
             with _stopping():
                 chunk = next(pieces, None)
@@ -293,6 +297,9 @@ class Landing:
                 landed = readable_rows(chunk.rows, kind)
                 refused = refused_frame(file, chunk, landed.quarantine, kind)
             yield replace(landed, delivered=landed.delivered + len(chunk.bad)), refused
+            before, refused_count = refused_count, refused_count + refused.height
+            if before <= MOST_REFUSED < refused_count:
+                pieces = iter([not_read_on(chunk, refused_count)])
             self.progress(file.source, chunk.bytes_read, file.bytes_count)
 
     def _flush(self) -> None:

@@ -8,10 +8,13 @@ import polars as pl
 
 from slowwave.flows.delivered_chunk import BadRow, Chunk
 from slowwave.flows.landing_report import FileCounts
+from slowwave.transforms.delivered_rows import RecordRows
 from slowwave.transforms.landing import QUARANTINE_SCHEMA, ROW_NUMBER, Kind
 
 # What is longer is kept as bytes: every publish holds the text of all refused rows.
 _TEXT_CHARACTERS = 1_000_000
+# Every publish holds half a kilobyte of each: a packed file of a few kilobytes may hold twenty million.
+MOST_REFUSED = 1_000_000
 
 
 def refused_frame(file: FileCounts, chunk: Chunk, quarantine: pl.DataFrame, kind: Kind | None) -> pl.DataFrame:
@@ -34,6 +37,15 @@ def refused_frame(file: FileCounts, chunk: Chunk, quarantine: pl.DataFrame, kind
         pl.lit(kind, dtype=pl.String).alias("kind"),
         pl.when(~says_all).then(pl.lit(file.file_hash)).alias("kept_file"),
     )
+
+
+def not_read_on(last: Chunk, refused_count: int) -> Chunk:
+    """What stands for the rest of a file behind `last` when so many of its rows were refused."""
+    reason = (
+        f"{refused_count:,} rows of the file were refused, and of no file more than {MOST_REFUSED:,} are listed, so it "
+        "is not read on: mend them, or deliver the rows behind them in files of their own"
+    )
+    return Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], last.bytes_read, last.format)
 
 
 def _bad_rows(bad: Sequence[BadRow]) -> pl.DataFrame:

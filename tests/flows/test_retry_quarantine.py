@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from slowwave.flows import lake
+from slowwave.flows import lake, land
 from slowwave.flows.landing_report import LandingReport
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import retry_quarantine
@@ -143,6 +143,27 @@ def test_a_file_refused_whole_counts_its_rows_when_it_can_be_read(home: Home, mo
     (file,) = retry(home).files
     assert (file.delivered, file.accepted, file.duplicate, file.quarantined) == (1, 1, 0, 0)
     assert [row["row_number"] for row in refused_rows(home.lake)[0].to_dicts()] == [3]
+    assert_accounted(home)
+
+
+def test_of_a_file_with_too_many_refused_rows_the_rest_is_kept_unread(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(land, "MOST_REFUSED", 30_000)
+        home.drop("a.jsonl", LINE % 1 + BLANK * 50_000 + LINE % 2)
+        (file,) = home.land_inbox().files
+        assert (file.delivered, file.accepted, file.quarantined) == (40_001, 1, 40_000)
+        refused = refused_rows(home.lake)[0]
+        (rest,) = refused.filter(pl.col("row_number").is_null()).to_dicts()
+        assert "39,999 rows of the file were refused" in rest["reason"]
+        assert kept_path(home.lake, rest["kept_file"]).stat().st_size == len(LINE % 1 + BLANK * 50_000 + LINE % 2)
+        assert retry(home).total("accepted") == 0
+        assert_accounted(home)
+    retry(home)
+    assert interactions(home) == ["i1", "i2"]
+    assert refused_rows(home.lake)[0]["row_number"].null_count() == 0
+    assert refused_rows(home.lake)[0].height == 50_000
     assert_accounted(home)
 
 
