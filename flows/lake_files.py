@@ -26,8 +26,12 @@ class LakeFile:
 
     @property
     def newest_us(self) -> int:
-        """The newest instant its rows mention."""
-        return int(self.path.stem.split("-", 1)[1])
+        """The newest instant its rows mention. Raises UserError when somebody else has named it."""
+        try:
+            return int(self.path.stem.split("-", 1)[1])
+        except (IndexError, ValueError):
+            message = f"{self.path} is not named as files of the lake are: move it out of the lake"
+            raise UserError(message) from None
 
 
 def microseconds(instant: datetime) -> int:

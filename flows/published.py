@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -14,11 +15,13 @@ def run_path(settings: Settings, run_id: str) -> Path:
 
 
 def current_run(settings: Settings) -> Path | None:
-    """The published serving file, or None."""
+    """The published serving file, or None; also where a copy that followed links has left a file, which names no run."""
     try:
         target = settings.serving / os.readlink(settings.current)  # noqa: PTH115 - the link's own words, unresolved
-    except FileNotFoundError:
-        return None
+    except OSError as error:
+        if error.errno in {errno.ENOENT, errno.EINVAL}:
+            return None
+        raise
     return target if target.exists() else None
 
 

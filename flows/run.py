@@ -11,7 +11,9 @@ from typing import Any, Literal, Protocol
 import polars as pl
 
 from slowwave.flows.code_hash import code_hash
+from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, make_lake
+from slowwave.flows.lake_files import check_format
 from slowwave.flows.land import LandingReport
 from slowwave.flows.lock import note_run
 from slowwave.flows.memory import give_back
@@ -123,14 +125,26 @@ def start_run(
 ) -> Run:
     """Open the lake and name the run. The caller holds the writer lock.
 
-    Raises UserError when the lake is of a newer format or the params are not usable.
+    Raises UserError when the lake is of a newer format or gone, or the params are not usable.
     """
     code_hash()  # of the code that is loaded now: it may be upgraded before the night is over
+    _require_same_lake(settings)
     started_at = utc_now()
     lake = make_lake(Path(settings.lake))
     run = Run(settings, kind, lake, settings.params(), started_at, new_run_id(started_at), progress, call)
     _repair_ledger(run)
     return run
+
+
+def _require_same_lake(settings: Settings) -> None:
+    """A lake that is not mounted looks like one that begins: rows that landed there would be hidden by the mount."""
+    current = current_run(settings)
+    if current is not None and check_format(Path(settings.lake)) is None:
+        message = (
+            f"there is no lake in {settings.lake}, and {current} was published from one: mount it, or set SLOWWAVE_LAKE "
+            f"(nothing was changed); to begin anew, move {settings.serving} away"
+        )
+        raise UserError(message)
 
 
 def _repair_ledger(run: Run) -> None:
@@ -141,7 +155,10 @@ def _repair_ledger(run: Run) -> None:
     ended = run.lake.ledger(Runs).filter(pl.col("status") != "started")
     if current is None or current.stem in set(ended["run_id"]):
         return
-    with duckdb.connect(current, read_only=True) as connection:
-        rows = connection.sql("SELECT * FROM runs WHERE run_id = $run_id", params={"run_id": current.stem}).pl()
+    try:
+        with duckdb.connect(current, read_only=True) as connection:
+            rows = connection.sql("SELECT * FROM runs WHERE run_id = $run_id", params={"run_id": current.stem}).pl()
+    except duckdb.Error:  # damaged: the next publish replaces it
+        return
     if rows.height:
         run.lake.write_ledger(Runs, rows["started_at"].item().date(), current.stem, rows)

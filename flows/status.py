@@ -297,6 +297,8 @@ def _publish(settings: Settings, runs: Callable[[], list[Record]] | None, clock:
     if current is None:
         if settings.current.is_symlink():
             return CheckLine("publish", "error", "current.duckdb points to a file that is gone", _PUBLISH)
+        if settings.current.exists():
+            return CheckLine("publish", "error", "current.duckdb is a file where a link should be", f"{_PUBLISH} anew")
         return CheckLine("publish", "error", "nothing is published yet", _PUBLISH)
     facts: dict[str, Any] = {"run_id": current.stem}
     if runs is None:

@@ -193,7 +193,11 @@ class Publish:
         self._connection = connection
         self._lake = lake
         self._run_id = run_id
-        ((self._as_of,),) = self._rows("SELECT as_of FROM runs WHERE run_id = $run_id", run_id=run_id)
+        run = self._rows("SELECT as_of FROM runs WHERE run_id = $run_id", run_id=run_id)
+        if not run:
+            message = "the published file is not named after its run: run `slowwave nightly` to publish anew"
+            raise UserError(message)
+        self._as_of = run[0][0]
 
     def looks(self) -> dict[str, Callable[[str], Record | None]]:
         """How each kind of thing is looked up; what an id names alone is shown in this order."""
