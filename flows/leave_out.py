@@ -26,9 +26,13 @@ from slowwave.transforms.set_aside import LEAVE_IN, LEAVE_OUT, last_left_out
 def decide_rows(lake: Lake, leave_out: Sequence[str], leave_in: Sequence[str]) -> list[str]:
     """Leave rows out, or in again; returns what became of each, in a sentence.
 
-    Raises UserError where a row is not named as TABLE:KEY or was never landed, or when the clock is before the last
-    decision on it; nothing is decided then.
+    Raises UserError where a row is not named as TABLE:KEY or was never landed, is to be left both out and in, or when
+    the clock is before the last decision on it; nothing is decided then.
     """
+    both = sorted({*leave_out} & {*leave_in})
+    if both:
+        message = f"{quoted(both[0])} cannot be left out and left in at once: name it once (nothing was changed)"
+        raise UserError(message)
     now = utc_now()
     last = {row["target"]: row for row in last_left_out(landed_decisions(lake).collect()).to_dicts()}
     decided: list[dict[str, Any]] = []

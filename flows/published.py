@@ -15,7 +15,7 @@ def run_path(settings: Settings, run_id: str) -> Path:
 
 
 def current_run(settings: Settings) -> Path | None:
-    """The published serving file, or None; also where a copy that followed links has left a file, which names no run."""
+    """The published serving file, or None; also where a copy that followed links left a file: it names no run."""
     try:
         target = settings.serving / os.readlink(settings.current)  # noqa: PTH115 - the link's own words, unresolved
     except OSError as error:

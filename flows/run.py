@@ -141,8 +141,8 @@ def _require_same_lake(settings: Settings) -> None:
     current = current_run(settings)
     if current is not None and check_format(Path(settings.lake)) is None:
         message = (
-            f"there is no lake in {settings.lake}, and {current} was published from one: mount it, or set SLOWWAVE_LAKE "
-            f"(nothing was changed); to begin anew, move {settings.serving} away"
+            f"there is no lake in {settings.lake}, and {current} was published from one: mount it, or set "
+            f"SLOWWAVE_LAKE (nothing was changed); to begin anew, move {settings.serving} away"
         )
         raise UserError(message)
 

@@ -205,3 +205,9 @@ def test_what_names_no_row_is_refused(begun, target):
     with pytest.raises(UserError, match=r"names no row|no row of memories"):
         decide_rows(begun.lake, [target], [])
     assert begun.lake.files("decisions") == {}
+
+
+def test_a_row_is_not_left_out_and_in_at_once(begun):
+    with pytest.raises(UserError, match="'memories:rule' cannot be left out and left in at once"):
+        decide_rows(begun.lake, ["interactions:i1", "memories:rule"], ["memories:rule"])
+    assert begun.nightly(AS_OF).status == "skipped"
