@@ -214,8 +214,8 @@ class OwnPages:
             await _refuse(scope, send, b"open the address that `slowwave dashboard` has printed: it holds a token\n")
             return
         rest = b"&".join(part for part in asked if part not in given)
-        # one slash: two would lead to another machine
-        where = b"/" + scope["raw_path"].lstrip(b"/") + (b"?" + rest if rest else b"")
+        # one slash: two, or a backslash after it, would lead to another machine
+        where = b"/" + scope["raw_path"].lstrip(b"/\\") + (b"?" + rest if rest else b"")
         cookie = self._cookie + self._token + b"; Path=/; HttpOnly; SameSite=Lax"
         headers = [(b"location", where), (b"set-cookie", cookie), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
