@@ -62,7 +62,7 @@ def _files_below(folder: Path) -> list[Path]:
             for packed in PACKED_SUFFIXES:
                 plain = plain.removesuffix(packed)
             path = Path(root) / name
-            # a broken link is listed, to be reported; a pipe would never end
-            if plain.endswith(SUFFIXES) and not name.startswith(".") and (path.is_file() or path.is_symlink()):
+            # a broken link is listed, to be reported; a pipe or device, or a link to one, would never end
+            if plain.endswith(SUFFIXES) and not name.startswith(".") and (path.is_file() or not path.exists()):
                 found.append(path)
     return sorted(found)

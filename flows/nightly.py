@@ -77,10 +77,11 @@ class NightlyResult:
 
 def land(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
     """Land deliveries and compact the days they touched."""
-    room_to_land(run.lake.root, deliveries)
+    deliveries, too_large = room_to_land(run.lake.root, deliveries)
     landing = Landing(run.lake, run.run_id, progress=run.progress, longest_row=run.settings.longest_row, **options)
     run.landed = landing.report
     landing.land(deliveries)
+    run.landed.unreadable += too_large
     compact_landed(run.lake, run.landed, run.started_at)
     return run.landed
 

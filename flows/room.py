@@ -28,16 +28,36 @@ def require_room(doing: str, wanted: Mapping[Path, int]) -> None:
     for folder, needed in of_disk.values():
         free = shutil.disk_usage(folder).free
         if free < needed:
-            message = (
-                f"{doing} needs about {_megabytes(needed)} free on the disk of {folder}, and {_megabytes(free)} are: "
-                "free some, for example by `slowwave prune --keep 1` (nothing was changed)"
-            )
-            raise UserError(message)
+            raise UserError(_too_little(doing, needed, folder, free) + " (nothing was changed)")
 
 
-def room_to_land(lake: Path, deliveries: Iterable[Delivery]) -> None:
-    """Raises UserError when the disk of the lake has no room for twice the files that are to be landed."""
-    require_room("landing", {lake: sum(_size(delivery.path) for delivery in deliveries if delivery.path)})
+def _too_little(doing: str, needed: int, folder: Path, free: int) -> str:
+    return (
+        f"{doing} needs about {_megabytes(needed)} free on the disk of {folder}, and {_megabytes(free)} are: "
+        "free some, for example by `slowwave prune --keep 1`"
+    )
+
+
+def room_to_land(lake: Path, deliveries: Iterable[Delivery]) -> tuple[list[Delivery], list[str]]:
+    """The files to land, without those that are by themselves too large for the disk, and what is said of these.
+
+    Raises UserError when the disk of the lake has no room for twice the others together.
+    """
+    fitting: list[Delivery] = []
+    too_large: list[str] = []
+    sizes: list[int] = []
+    folder = nearest_folder(lake)
+    free = shutil.disk_usage(folder).free
+    for delivery in deliveries:
+        size = _size(delivery.path) if delivery.path else 0
+        if _SAFETY * size > free:
+            why = _too_little("landing", _SAFETY * size, folder, free)
+            too_large.append(f"{delivery.source} stays where it is: {why}")
+        else:
+            fitting.append(delivery)
+            sizes.append(size)
+    require_room("landing", {lake: sum(sizes)})
+    return fitting, too_large
 
 
 def room_to_publish(settings: Settings, plan: Plan) -> None:

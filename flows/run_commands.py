@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -137,7 +138,7 @@ def _deliveries(settings: Settings, paths: Sequence[str]) -> tuple[list[Delivery
         except UserError as error:
             faults.append(str(error))
             continue
-        real = [file.path.resolve() for file in named if file.path is not None]
+        real = [Path(os.path.realpath(file.path)) for file in named if file.path is not None]  # of a loop: itself
         inside = [f"{what} ({folder})" for folder, what in own.items() if any(at.is_relative_to(folder) for at in real)]
         if inside:
             faults.append(f"{path} names files of {' and '.join(inside)}, not of producers: nothing of it was landed")

@@ -103,8 +103,7 @@ def test_landing_on_a_full_disk(small_disk: Path, driver: Driver):
     _assert_one_sentence(_slowwave(home, "land"), "landing needs about ", "MB free on the disk of ", "1.0 MB are: ")
     seen = driver.run("look", home)
     assert (home / "inbox" / "much.jsonl").read_bytes() == delivered
-    assert {**seen, "inbox": [], "runs": before["runs"]} == before
-    assert sorted(seen["runs"].values()) == ["failed", "published"]
+    assert {**seen, "inbox": []} == before
 
     ballast.unlink()
     done = _slowwave(home, "land")

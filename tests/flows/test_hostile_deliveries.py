@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from small_home import SmallHome
 
 from slowwave.flows import cli
 from slowwave.flows.errors import UserError
@@ -140,7 +141,36 @@ def test_an_empty_path_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_pipe_in_a_folder_is_left_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.jsonl")
     (tmp_path / "b.jsonl").write_text(GOOD)
+    (tmp_path / "c.jsonl").symlink_to("a.jsonl")
+    (tmp_path / "d.jsonl").symlink_to("/dev/zero")
     assert [delivery.path for delivery in path_deliveries([str(tmp_path)])] == [tmp_path / "b.jsonl"]
+
+
+@pytest.mark.parametrize("leads_to", ["loop.jsonl", "nowhere"])
+def test_a_link_that_leads_nowhere_is_named_and_the_rest_of_its_folder_lands(leads_to: str, tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "loop.jsonl").symlink_to(leads_to)
+    (tmp_path / "logs" / "whole.jsonl").write_text(GOOD)
+    done = home.run("land", str(tmp_path / "logs"))
+    assert done.returncode == 1
+    assert f"slowwave: {tmp_path / 'logs' / 'loop.jsonl'} cannot be read: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert Lake(home.folder / "lake").files("interactions")
+
+
+def test_a_file_too_large_for_the_disk_stays_and_the_rest_lands(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "home")
+    settings.inbox.mkdir(parents=True)
+    (settings.inbox / "whole.jsonl").write_text(GOOD)
+    with (settings.inbox / "huge.jsonl").open("wb") as huge:
+        huge.truncate(2**42)  # of zeros, which take no room until they are read
+    with writer_lock(settings, "nightly"):
+        result = nightly(start_run(settings, "nightly"))
+    assert (result.status, [file.source for file in result.landed.files]) == ("published", ["whole.jsonl"])
+    (said,) = result.landed.unreadable
+    assert said.startswith("huge.jsonl stays where it is: landing needs about 8,796,093.0 MB free on the disk of ")
+    assert [path.name for path in settings.inbox.iterdir()] == ["huge.jsonl"]
 
 
 @pytest.mark.parametrize("duration_ms", [9.2225e15, 9.3e15, 1e300])
