@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +15,7 @@ from slowwave.flows.published import current_run, report_file, reports_folder
 from slowwave.flows.quarantine import forget_resolved_bytes
 from slowwave.flows.run_ids import is_run_id
 from slowwave.flows.settings import Settings
-from slowwave.flows.store import TEMPORARY
+from slowwave.flows.store import TEMPORARY, write_durably
 from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
 
 KEEP_RUNS = 7
@@ -21,6 +24,8 @@ _GRACE = timedelta(hours=24)
 _KEEP_AS_OF = 5
 # Reports are small, and tell of runs whose serving files are gone: more than a year of nights.
 _KEEP_REPORTS = 400
+# A home over the same lake that has had no night for so long keeps nothing in it any more.
+_OTHER_HOMES = timedelta(days=90)
 
 
 @dataclass
@@ -35,7 +40,7 @@ class Pruned:
 def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:
     """Remove all but current and the `keep` newest other runs; nothing within 24 hours of ceasing to be current.
 
-    Evidence partitions stay as long as a kept run names them. The caller holds the writer lock.
+    Evidence partitions stay as long as a run names them that this or another home over the lake keeps. The caller holds the writer lock.
     """
     pruned = Pruned()
     current = current_run(settings)
@@ -73,13 +78,10 @@ def _prune_reports(settings: Settings, young: float, pruned: Pruned) -> None:
 
 
 def _prune_partitions(settings: Settings, lake: Lake, young: float, pruned: Pruned) -> None:
-    kept_runs = {path.stem for path in settings.serving.glob("*/*.duckdb")}
-    kept = set()
+    kept_runs = _kept_by_homes(settings, lake)
     for files in lake.files(DayInputs.name).values():
         for file in files:
-            if file.path.stem in kept_runs or file.path.stat().st_mtime >= young:
-                kept.add(file.path)
-            else:
+            if file.path.stem not in kept_runs and file.path.stat().st_mtime < young:
                 file.path.unlink(missing_ok=True)
     named = lake.ledger(DayInputs)
     wanted = set(named.select("day", "fingerprint").iter_rows())
@@ -89,6 +91,18 @@ def _prune_partitions(settings: Settings, lake: Lake, young: float, pruned: Prun
                 if (day, file.path.stem) not in wanted:
                     _remove(file.path, pruned)
                     pruned.partitions += 1
+
+
+def _kept_by_homes(settings: Settings, lake: Lake) -> set[str]:
+    """The runs that this home keeps, which it notes in the lake, and those that other homes over it have noted."""
+    ours = {path.stem for path in settings.serving.glob("*/*.duckdb")}
+    folder = lake.root / "kept_runs"
+    name = hashlib.sha256(os.fsencode(settings.home.absolute())).hexdigest()
+    with suppress(OSError):  # on a full disk, to prune is what helps
+        write_durably(folder / name, lambda aside: aside.write_text("".join(f"{run}\n" for run in sorted(ours))))
+    since = time.time() - _OTHER_HOMES.total_seconds()
+    noted = [path for path in folder.glob("[!.]*") if path.name != name and path.stat().st_mtime >= since]
+    return ours.union(*(path.read_text().split() for path in noted))
 
 
 def _remove(path: Path, pruned: Pruned) -> None:

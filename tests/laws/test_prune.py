@@ -171,3 +171,19 @@ def test_every_nightly_prunes(home, monkeypatch):
             age(home, 48 - number, files[-2])
     assert sum(path.exists() for path in files) == 2 + 1
     assert files[-1].exists()
+
+
+def test_what_another_home_over_the_lake_keeps_stays_until_that_home_is_forgotten(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("SLOWWAVE_LAKE", str(home.folder / "lake"))
+    other = Home(tmp_path / "other")
+    publish(home, 1)
+    (named,) = partitions(home)
+    publish(other, 2)
+    age(home, 48)
+    publish(other, 3)
+    other.prune(keep=0)
+    assert named in partitions(home)
+    assert f"{home.current.stem}.parquet" in {path.name for path in home.folder.glob("lake/day_inputs/*/*")}
+    age(home, 91 * 24)
+    other.prune(keep=0)
+    assert named not in partitions(home)
