@@ -40,7 +40,8 @@ class Pruned:
 def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:
     """Remove all but current and the `keep` newest other runs; nothing within 24 hours of ceasing to be current.
 
-    Evidence partitions stay as long as a run names them that this or another home over the lake keeps. The caller holds the writer lock.
+    Evidence partitions stay as long as a run names them that this or another home over the lake keeps.
+    The caller holds the writer lock.
     """
     pruned = Pruned()
     current = current_run(settings)
