@@ -22,6 +22,8 @@ export DO_NOT_TRACK := 1
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 unexport PYTHONPATH
 unexport PYTHONHOME
+# Images often set it: every process that a test starts would compile all modules anew, and pytest every test.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
 .PHONY: setup setup-dev demo test test-all mutants lint format bench bench-smallest bench-full pictures lock clean help
@@ -116,4 +118,6 @@ $(STAMPS)/runtime: $(STAMPS)/venv requirements.lock pyproject.toml
 $(STAMPS)/dev: $(STAMPS)/runtime requirements-dev.lock
 	@echo "Installing the locked packages for tests and linters"
 	@$(PIP) install --require-hashes --no-deps -r requirements-dev.lock
+	@echo "Compiling tests and loops, which are kept"
+	@$(BIN)/python -m pytest -k the_loops_can_be_compiled >/dev/null || true
 	@touch $@
