@@ -162,6 +162,7 @@ def test_a_damaged_partition_is_built_again_where_it_is_looked_into(home):
 # ----------------------------------------------------------------------------------------------- landed tables
 
 
+@pytest.mark.slow  # as of a type that widened below
 def test_a_field_of_extra_that_became_a_column_is_one_in_old_rows_too(home, tmp_path):
     before, landed = [list(row) for row in published(home, COUNTS)], landed_files(home)
     release = later_release(tmp_path / "later", *FROM_EXTRA)
@@ -310,6 +311,7 @@ STEPS: Mapping[int, Callable[[Path], None]] = {2: _step}
 """
 
 
+@pytest.mark.slow
 def test_a_lake_is_brought_up_to_date_by_the_next_night_and_again_where_that_was_killed(home, tmp_path):
     release = later_release(tmp_path / "later", ("flows/lake_formats.py", _STEP, _KILLED_STEP))
     marker, landed, as_of = home.folder / "lake" / "FORMAT", landed_files(home), at(home)

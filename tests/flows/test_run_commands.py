@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 import pytest
 from small_home import SmallHome
+from thorough import some
 
 from slowwave.flows.cli import main
 from slowwave.flows.lock import writer_lock
@@ -415,7 +416,7 @@ def test_a_lake_that_is_a_url_is_refused(home: Path, command: Command, monkeypat
     assert not (Path.cwd() / "s3:").exists()
 
 
-@pytest.mark.parametrize("locale", ["C", "en_US.ISO-8859-1"])
+@pytest.mark.parametrize("locale", some(["C", "en_US.ISO-8859-1"], 1))
 def test_any_locale_will_do(home: Path, tmp_path: Path, locale: str) -> None:
     """Where Python is told to take files for ASCII, or for Latin-1, ours are UTF-8 all the same."""
     home.mkdir()

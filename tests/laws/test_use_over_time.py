@@ -132,6 +132,7 @@ def night_of(row: Row) -> int:
     return (event_time(row) - START).days + 1
 
 
+@pytest.mark.slow
 def test_each_night_publishes_what_a_rebuild_would_while_half_lives_change(tmp_path):
     home = home_with(tmp_path / "home", FITTED_PARAMS, [])
     late = {

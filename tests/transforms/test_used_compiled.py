@@ -115,7 +115,8 @@ def test_huge_texts_and_memories_of_many_words():
     assert both_ways(interactions(*asked), pool(*held)).height
 
 
-@pytest.mark.parametrize("is_growing", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("is_growing", [True, False])
 def test_days_and_projects_together_are_as_each_alone(monkeypatch, is_growing):
     held = pool(
         *(
