@@ -16,6 +16,7 @@ import pytest
 from drawn_pages import IGNORED, Draw, bodies, drawn, published_by, words
 from small_home import SmallHome, interaction, memory, outcome
 from streamlit.testing.v1 import AppTest
+from thorough import some
 
 from slowwave.dashboards.links import memory_link, project_view, view
 from slowwave.dashboards.pages.memories import memories_page
@@ -126,7 +127,7 @@ def test_rows_are_downloaded_safe_for_spreadsheets(published: Published) -> None
     ]
 
 
-@pytest.mark.parametrize("memory_id", ["m1", "m2", "m3", "never landed", "long", HOSTILE])
+@pytest.mark.parametrize("memory_id", some(["m1", "m2", "m3", "never landed", "long", HOSTILE], 3))
 def test_memory_page_says_what_why_says(home: SmallHome, published: Published, memory_id: str) -> None:
     counts = json.loads(home.run("why", memory_id, "--format", "json").stdout)["counts"]
     session = drawn(memory_page, published, memory_id=memory_id)
@@ -136,8 +137,8 @@ def test_memory_page_says_what_why_says(home: SmallHome, published: Published, m
 
 @pytest.mark.parametrize(
     ("counted", "name"),
-    [("injected", "injected"), ("echoed", "echoed"), ("referenced", "references"), ("confirmed", "confirmed"),
-     ("contradicted", "contradicted")],
+    some([("injected", "injected"), ("echoed", "echoed"), ("referenced", "references"), ("confirmed", "confirmed"),
+          ("contradicted", "contradicted")], 3),
 )  # fmt: skip
 def test_memory_page_lists_interactions_behind_a_count(
     home: SmallHome, published: Published, counted: str, name: str

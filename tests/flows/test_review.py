@@ -199,9 +199,9 @@ def test_what_is_outdated_and_still_in_use_waits(outdated: SmallHome) -> None:
 @pytest.mark.parametrize(
     ("command", "changed"),
     [
-        ("promote", {}),
+        pytest.param("promote", {}, marks=pytest.mark.thorough),
         ("merge", {"old": {"status": "superseded", "superseded_by": "new"}}),
-        ("reject", {"new": {"status": "invalid"}}),
+        pytest.param("reject", {"new": {"status": "invalid"}}, marks=pytest.mark.thorough),
     ],
 )
 def test_what_is_outdated_is_settled_by_each_command(
