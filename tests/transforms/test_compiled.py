@@ -48,6 +48,7 @@ def loop(tmp_path: Path) -> Path:
     return code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("which", "content"), some([("*.nbi", "no index"), ("*.nbi", ""), ("*.nbc", "")], 1))
 def test_a_loop_is_compiled_once_and_kept_and_once_more_when_that_is_damaged(
     loop: Path, tmp_path: Path, which: str, content: str
