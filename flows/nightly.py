@@ -257,7 +257,8 @@ def build(run: Run, plan: Plan, *, verify: bool = False) -> list[DayPlan]:
         run.stage(name, build_days, plan.log, batch, verify)
         done += len(batch)
         run.progress("replay", done, len(wanted))
-    forget_words()  # what they take is wanted for publishing
+    forget_words()  # what these two take is wanted for publishing
+    plan.log.forget_pool()
     return wanted
 
 

@@ -162,6 +162,10 @@ class LogAsOf:
         """Memory pool visible at `as_of`."""
         return memory_pool(self.states.lazy(), self.params.evidence).collect()
 
+    def forget_pool(self) -> None:
+        """Give back what the pool takes: nothing but a replay asks for it."""
+        self.__dict__.pop("pool", None)
+
     def pool_between(self, start: datetime, end: datetime) -> pl.DataFrame:
         """The pool rows that hold at some time from `start` to `end`, both included."""
         still = pl.col("valid_until").is_null() | (pl.col("valid_until") > start)

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_texts import Integers, PairTexts, products
+from slowwave.transforms.pair_texts import Integers, PairTexts, mixed, products
 
 _FIRSTS = 2
 _PRESELECTED = 3
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 _BLOCK = 16_384
+_PARTS = 8  # of the buckets, by the last bits of their keys
 _ASKED_AT_ONCE = 4_096  # a statement meets up to 700 others
 
 
@@ -29,14 +29,6 @@ class Candidates(NamedTuple):
     left: Integers
     right: Integers
     likeness: Integers
-
-
-def _mixed(*parts: np.ndarray) -> Integers:
-    state = np.zeros(parts[0].shape, np.uint64)
-    for part in parts:
-        state = (state ^ part.astype(np.uint64)) * _MIX
-        state ^= state >> np.uint64(29)
-    return state.astype(np.int64)
 
 
 class _Buckets:
@@ -61,15 +53,20 @@ class _Buckets:
         for a, b in columns:
             other = none if b is None else bases[:, b]
             valid = (bases[:, a] >= 0) & ((other >= 0) | (b is None))
-            keys[free[valid]] = _mixed(scopes[valid], bases[valid, a], other[valid])
+            keys[free[valid]] = mixed(scopes[valid], bases[valid, a], other[valid])
             free += valid
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]) if len(keys) else np.zeros(0, np.int64)
-        self.first = np.repeat(starts.astype(np.int32), np.diff(np.r_[starts, len(keys)]))
-        self.statements = np.repeat(np.arange(len(which), dtype=np.int32), np.diff(self.begins))[order]
-        self.places = np.empty(len(keys), np.int32)
-        self.places[order] = np.arange(len(keys), dtype=np.int32)
+        of_entry = np.repeat(np.arange(len(which), dtype=np.int32), np.diff(self.begins))
+        self.first, self.statements, self.places = (np.empty(len(keys), np.int32) for _ in range(3))
+        end = 0
+        for part in range(_PARTS):  # to sort all at once takes several times their memory
+            entries = np.flatnonzero(keys & (_PARTS - 1) == part)
+            entries = entries[np.argsort(keys[entries], kind="stable")]
+            of_part, begin = keys[entries], end
+            end += len(entries)
+            starts = begin + np.flatnonzero(np.r_[True, of_part[1:] != of_part[:-1]][: len(of_part)])
+            self.first[begin:end] = np.repeat(starts, np.diff(np.r_[starts, end]))
+            self.statements[begin:end] = of_entry[entries]
+            self.places[entries] = np.arange(begin, end)
 
     def met(self, asked: Integers, is_known: np.ndarray, bucket: int) -> tuple[Integers, Integers, Integers]:
         """Pairs of an earlier statement and one of `asked`, sorted by the latter, and how many buckets they share."""

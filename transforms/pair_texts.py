@@ -7,6 +7,7 @@ when the second was made (on pairs of sentences scored by people these weights d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ UNIT = 127  # length of a quantised unit vector: products of two stay below 2**2
 _KEPT_WORDS = 32
 _BLOCK = 8_192
 _LONGEST_COMPONENT = 2**15  # of 16 bits
-_HASH = np.int64(0x9E3779B97F4A7C1)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 Units = np.ndarray[Any, np.dtype[np.int8]]
@@ -47,6 +48,44 @@ class PairTexts:
     sums: Units
     lengths: Integers
     digits: Integers
+
+    def taken(self, places: Integers) -> PairTexts:
+        """Some of the texts, in the order given."""
+        words, weights, sums, lengths, digits = (
+            array[places] for array in (self.words, self.weights, self.sums, self.lengths, self.digits)
+        )
+        return PairTexts(words, weights, self.bases, self.units, sums, lengths, digits)
+
+
+def mixed(*parts: np.ndarray) -> Integers:
+    """A hash of integers side by side."""
+    state = np.zeros(parts[0].shape, np.uint64)
+    for part in parts:
+        state = (state ^ part.astype(np.uint64)) * _MIX
+        state ^= state >> np.uint64(29)
+    return state.astype(np.int64)
+
+
+class ReadyTexts:
+    """`pair_texts` of a night: what is asked for again, in another order or less of it, is not made anew."""
+
+    def __init__(self, word_vectors: WordVectors) -> None:
+        self._word_vectors = word_vectors
+        self._made: tuple[pl.DataFrame, PairTexts] | None = None
+
+    def __call__(self, texts: pl.Series) -> PairTexts:
+        """`texts` (distinct or not, none of them NULL) made ready."""
+        if self._made is not None:
+            known, made = self._made
+            places = texts.to_frame("text").join(known, on="text", how="left", maintain_order="left")["place"]
+            if not places.has_nulls():
+                return made.taken(places.cast(pl.Int64).to_numpy())
+        made = pair_texts(texts, self._word_vectors)
+        self._made = texts.to_frame("text").with_row_index("place").unique("text", keep="first"), made
+        return made
+
+
+TextsMadeReady = Callable[[pl.Series], PairTexts]
 
 
 def _squares(vectors: NDArray[np.integer]) -> Integers:
@@ -77,24 +116,27 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
     base_numbers = bases.rank("dense").cast(pl.Int64).to_numpy() - 1 if len(bases) else np.zeros(0, np.int64)
     is_number = counts.words.str.contains(r"^\d+$").to_numpy() if len(bases) else np.zeros(0, bool)
     matrix = counts.matrix
-    rows = np.repeat(np.arange(matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
-    columns = matrix.indices
-    order = np.lexsort((columns, -weights[columns], rows))
-    rows, columns = rows[order], columns[order]
-    place = np.arange(len(rows)) - matrix.indptr[rows]
-    kept = place < _KEPT_WORDS
     found = np.full((len(texts), _KEPT_WORDS), -1, np.int32)
-    found[rows[kept], place[kept]] = columns[kept]
     digits = np.zeros(len(texts), np.int64)
-    of_number = is_number[columns]
-    np.add.at(digits, rows[of_number], (columns[of_number].astype(np.int64) + 1) * _HASH)
-    sums = [_units(_summed(matrix[start : start + _BLOCK], vectors)) for start in range(0, len(texts), _BLOCK)]
+    sums = np.empty((len(texts), vectors.shape[1]), np.int8)
+    for start in range(0, len(texts), _BLOCK):  # of many texts each step in between takes as much memory as they all
+        block = slice(start, start + _BLOCK)
+        some = matrix[block]
+        rows, columns = np.repeat(np.arange(some.shape[0]), np.diff(some.indptr)), some.indices
+        order = np.lexsort((columns, -weights[columns], rows))
+        rows, columns = rows[order], columns[order]
+        place = np.arange(len(rows)) - some.indptr[rows]
+        kept = place < _KEPT_WORDS
+        found[start + rows[kept], place[kept]] = columns[kept]
+        of_number = is_number[columns]
+        np.add.at(digits, start + rows[of_number], mixed(columns[of_number] + 1))
+        sums[block] = _units(_summed(some, vectors))
     return PairTexts(
         words=found,
         weights=np.where(found >= 0, weights[found] if len(weights) else np.int32(0), np.int32(0)),
         bases=base_numbers,
         units=_units(vectors),
-        sums=np.concatenate(sums) if sums else np.zeros((0, vectors.shape[1]), np.int8),
+        sums=sums,
         lengths=np.asarray(matrix.sum(axis=1)).ravel().astype(np.int64),
         digits=digits,
     )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 WORD = r"[\p{L}\p{N}]+"
 # n-grams are told apart by a hash of this many bits; two that meet count as one.
 _GRAM_BITS = 20
 GRAMS = 2**_GRAM_BITS
+# Texts whose words are held at once as texts.
+_BLOCK = 16_384
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: multiplicative hashing (Knuth, TAOCP 3, 6.4)
 
 
@@ -31,18 +34,35 @@ def words(text: pl.Expr) -> pl.Expr:
 
 def word_counts(texts: pl.Series) -> WordCounts:
     """The words of each text, counted."""
-    found = texts.rename("text").to_frame().select(words(pl.col("text")).alias("word"))["word"]
-    every = found.explode(empty_as_null=False)
-    known = every.unique().sort()
-    # a hash join on the words is several times as fast as grouping by them
-    places = every.to_frame().join(
-        known.to_frame().with_row_index("column"), on="word", how="left", maintain_order="left"
-    )["column"]
-    ends = np.concatenate([[0], np.cumsum(found.list.len().to_numpy(), dtype=np.int64)])
-    cells = (np.ones(len(places), np.int32), places.cast(pl.Int32).to_numpy(writable=True), ends.astype(np.int32))
-    counts = sp.csr_array(cells, shape=(len(texts), len(known)))
+    numbered = [_numbered_words(some) for some in texts.rename("text").to_frame().iter_slices(_BLOCK)]
+    known = pl.concat([pl.Series("word", [], pl.String), *(of_block.words for of_block in numbered)]).unique().sort()
+    columns = [np.zeros(0, np.int32), *(_columns(of_block.words, known)[of_block.places] for of_block in numbered)]
+    lengths = [np.zeros(1, np.int32), *(of_block.lengths for of_block in numbered)]
+    column, end = np.concatenate(columns), np.cumsum(np.concatenate(lengths), dtype=np.int32)
+    counts = sp.csr_array((np.ones(len(column), np.int32), column, end), shape=(len(texts), len(known)))
     counts.sum_duplicates()
     return WordCounts(counts, known)
+
+
+class _Numbered(NamedTuple):
+    """Texts as the places of their words in `words`, end to end, and how many words each has."""
+
+    words: pl.Series
+    places: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+
+
+def _numbered_words(texts: pl.DataFrame) -> _Numbered:
+    found = texts.select(words(pl.col("text")).alias("word"))["word"]
+    every = found.explode(empty_as_null=False)
+    known = every.unique()
+    return _Numbered(known, _columns(every, known), found.list.len().cast(pl.Int32).to_numpy())
+
+
+def _columns(of: pl.Series, known: pl.Series) -> NDArray[np.int32]:
+    """The place of each word in `known`; a hash join is several times as fast as grouping by words."""
+    numbers = known.to_frame().with_row_index("column")
+    return of.to_frame().join(numbers, on="word", how="left", maintain_order="left")["column"].cast(pl.Int32).to_numpy()
 
 
 def gram_counts(texts: pl.Series, sizes: tuple[int, ...] = (3, 4, 5)) -> Any:  # noqa: ANN401 - scipy has no types
