@@ -8,7 +8,7 @@ when the second was made (on pairs of sentences scored by people these weights d
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,10 +51,14 @@ class PairTexts:
 
     def taken(self, places: Integers) -> PairTexts:
         """Some of the texts, in the order given."""
-        words, weights, sums, lengths, digits = (
-            array[places] for array in (self.words, self.weights, self.sums, self.lengths, self.digits)
+        return replace(
+            self,
+            words=self.words[places],
+            weights=self.weights[places],
+            sums=self.sums[places],
+            lengths=self.lengths[places],
+            digits=self.digits[places],
         )
-        return PairTexts(words, weights, self.bases, self.units, sums, lengths, digits)
 
 
 def mixed(*parts: np.ndarray) -> Integers:
