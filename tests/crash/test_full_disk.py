@@ -21,6 +21,8 @@ from slowwave.flows.lake import Lake
 from slowwave.flows.settings import Settings
 from slowwave.transforms.serving_tables import RunFiles
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 ROWS = 40
 MEGABYTE = 2**20
 

@@ -7,6 +7,8 @@ from crash_cases import FAULTS, Driver, Fault
 from crash_check import Subject, faults_found, sample, spread, subject
 from thorough import examples
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 SAMPLED = examples(1, 6)
 
 

@@ -9,6 +9,8 @@ from crash_disk import order_faults
 
 from slowwave.flows.lake import COMPACT_FROM_FILES
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 
 def _moments(calls: list[Call], name: str, folder: str) -> list[int]:
     """When something below a folder was renamed to its place, or removed."""

@@ -23,6 +23,8 @@ from slowwave.flows.lock import holder, serve_lock, writer_lock
 from slowwave.flows.settings import Settings
 from slowwave.transforms.serving_tables import RunFiles, Runs
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 COMMAND = [sys.executable, "-m", "slowwave.flows.cli"]
 
 

@@ -25,7 +25,10 @@ from slowwave.dashboards.pages.strategies import strategies_page
 from slowwave.dashboards.published import Published
 
 PAGES: list[Draw] = [strategies_page, observations_page, review_page, runs_page, sql_page]
-pytestmark = pytest.mark.filterwarnings(IGNORED)
+pytestmark = [
+    pytest.mark.filterwarnings(IGNORED),
+    pytest.mark.slow,  # whole pages: continuous integration runs them, and those of test_dashboard_pages_core always
+]
 
 
 @pytest.fixture(scope="module")

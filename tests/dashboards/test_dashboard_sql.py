@@ -19,7 +19,10 @@ from slowwave.dashboards.pages.sql import _params_of, sql_page
 from slowwave.dashboards.sql_answers import SqlAnswer, SqlQuestion, first_rows, whole_result
 from slowwave.flows.errors import UserError
 
-pytestmark = pytest.mark.filterwarnings(IGNORED)
+pytestmark = [
+    pytest.mark.filterwarnings(IGNORED),
+    pytest.mark.slow,  # whole pages: continuous integration runs them; test_sql.py has what they ask for
+]
 FORMULA = "=1+1"
 
 

@@ -17,6 +17,8 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.publish_diff import EXAMPLES, find_run, publish_diff
 from slowwave.flows.published import current_run
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 NAME = "a 'home'; DROP [it]"
 
 

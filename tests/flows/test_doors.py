@@ -17,6 +17,8 @@ from slowwave.flows.report import reported
 from slowwave.flows.settings import Settings
 from slowwave.flows.writer import Writer
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 _RECORD = "from slowwave import record_interaction\nrecord_interaction('How?', project='shop')"
 
 

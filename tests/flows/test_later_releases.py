@@ -23,6 +23,8 @@ from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import backfill, start_run
 from slowwave.flows.settings import LAKE_FORMAT
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 OLDEST = "0.1.0"
 LANDED, EVIDENCE = "transforms/landed_tables.py", "transforms/evidence_tables.py"
 _SUPERSEDED = '    superseded_by: str | None = column("The memory that replaced it.", default=None)\n'

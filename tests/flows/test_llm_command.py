@@ -21,6 +21,8 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.llm_asking import Asked
 from slowwave.flows.llm_stage import asked_line
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmHome]:

@@ -18,6 +18,8 @@ from slowwave.flows import cli
 from slowwave.flows.llm_endpoint import endpoint_from_environment
 from slowwave.flows.llm_stage import asked_line
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 NO_URL = "SLOWWAVE_LLM_URL is no http(s) URL, such as http://localhost:8080/v1"
 USERINFO = "SLOWWAVE_LLM_URL holds a user or a password: set SLOWWAVE_LLM_KEY in their place"
 QUERY = "SLOWWAVE_LLM_URL ends in a query or a fragment: leave out what begins with ? or #"

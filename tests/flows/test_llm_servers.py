@@ -15,6 +15,8 @@ from llm_server import ADD, Reply, Request, always, good_answer, is_curate, refu
 from small_home import memory
 from thorough import some
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmHome]:

@@ -20,6 +20,8 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.why import run_why
 from slowwave.transforms.review_tables import REVIEW_KINDS
 
+pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
+
 AS_OF = datetime(2026, 6, 1)
 
 
