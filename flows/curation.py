@@ -19,7 +19,6 @@ from slowwave.transforms.llm_relations import observation_methods
 from slowwave.transforms.observation_tables import CurationDecisions, Observations
 from slowwave.transforms.observations import observed
 from slowwave.transforms.pair_reading import forget_readings
-from slowwave.transforms.pair_texts import ReadyTexts
 from slowwave.transforms.schema import Table
 
 
@@ -30,11 +29,10 @@ def curated_from(
     params = run.params.observations
     states = plan.log.states
     with _without_cycles():
-        ready = ReadyTexts(word_vectors)
-        rules = decided_by_rules(plan.log, ready)
+        rules = decided_by_rules(plan.log)
         give_back()
         answered = answered_pairs(rules, states, plan.log.decisions, run.params.llm)
-        told = observed(states, health, ready, plan.log.as_of, params, answered)
+        told = observed(states, health, word_vectors, plan.log.as_of, params, answered)
         curated = curation_answered(rules, states, plan.log.decisions, run.params.llm)
         forget_readings()
         give_back()
@@ -47,9 +45,9 @@ def curated_from(
     }
 
 
-def decided_by_rules(log: LogAsOf, ready: ReadyTexts) -> pl.DataFrame:
+def decided_by_rules(log: LogAsOf) -> pl.DataFrame:
     """curation_decisions as the rules have them: what a language model is asked about."""
-    return curation_decisions(log.states, ready, log.params.observations)
+    return curation_decisions(log.states, word_vectors, log.params.observations)
 
 
 @contextmanager

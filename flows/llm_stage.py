@@ -65,10 +65,8 @@ def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> Asked:
 def open_questions(log: LogAsOf) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rules' curation_decisions, and the questions about them that no answer has landed for."""
     from slowwave.flows.curation import decided_by_rules
-    from slowwave.flows.word_vectors import word_vectors
-    from slowwave.transforms.pair_texts import ReadyTexts
 
-    changes = decided_by_rules(log, ReadyTexts(word_vectors))
+    changes = decided_by_rules(log)
     return changes, unanswered(questions(changes, log.states, log.params.llm), log.decisions)
 
 

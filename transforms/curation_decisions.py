@@ -21,8 +21,9 @@ from slowwave.transforms.pair_conflicts import conflicts
 from slowwave.transforms.pair_reading import is_retraction, reading
 from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.pair_retractions import only_retracts
-from slowwave.transforms.pair_texts import Integers, TextsMadeReady
+from slowwave.transforms.pair_texts import Integers, pair_texts
 from slowwave.transforms.schema import empty, polars_schema
+from slowwave.transforms.word_vectors import WordVectors
 
 _OF_RUN = ("run_id", "as_of")
 _MET_PER_CONSIDERED = 2
@@ -50,12 +51,12 @@ class _Decided(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-def curation_decisions(states: pl.DataFrame, ready: TextsMadeReady, params: ObservationParams) -> pl.DataFrame:
+def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams) -> pl.DataFrame:
     """One row per first text of a memory and per later change of its text, sorted by key, without run_id and as_of.
 
     Args:
         states: memory states visible at the time of the publish (see `memory_states`).
-        ready: makes texts ready to be compared.
+        word_vectors: vectors of words.
         params: thresholds.
 
     A row depends on the log up to its `changed_at` alone, so that what was decided stays decided.
@@ -67,7 +68,7 @@ def curation_decisions(states: pl.DataFrame, ready: TextsMadeReady, params: Obse
     said_at = dict(utterances(states).group_by("memory_id", maintain_order=True).agg("said_at").iter_rows())
     schema = {name: polars_schema(CurationDecisions)[name] for name in columns}
     frames, left = [empty(CurationDecisions).select(columns)], np.ones(said.height, bool)
-    for considered in _considered(said, active, said_at, ready, params):
+    for considered in _considered(said, active, said_at, word_vectors, params):
         places = sorted(considered)
         left[places] = False
         some = zip(places, said[places].iter_rows(named=True), strict=True)
@@ -80,7 +81,7 @@ def _considered(
     said: pl.DataFrame,
     active: pl.DataFrame,
     said_at: dict[str, list[datetime]],
-    ready: TextsMadeReady,
+    word_vectors: WordVectors,
     params: ObservationParams,
 ) -> Iterator[dict[int, list[Considered]]]:
     """Per row of `said` that meets any the most alike memories active just before, most alike first, some at a time."""
@@ -98,7 +99,7 @@ def _considered(
     which = items.join(
         pl.DataFrame({"content": contents}).with_row_index("text"), on="content", how="left", maintain_order="left"
     )["text"].cast(pl.Int64).to_numpy()  # fmt: skip
-    texts = ready(contents)
+    texts = pair_texts(contents, word_vectors)
     scopes = items.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
     is_known = items["is_known"].to_numpy() == 1
     # what was said and what became active of it stand side by side, and some of what is met is not active any more

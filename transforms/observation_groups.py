@@ -15,7 +15,8 @@ from slowwave.transforms.pair_conflicts import conflicts
 from slowwave.transforms.pair_reading import reading
 from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.pair_retractions import only_retracts
-from slowwave.transforms.pair_texts import TextsMadeReady
+from slowwave.transforms.pair_texts import pair_texts
+from slowwave.transforms.word_vectors import WordVectors
 
 _CHECKED_MEMBERS = 20
 
@@ -50,11 +51,13 @@ class Groups(NamedTuple):
     retracted: list[tuple[int, int]]
 
 
-def statement_pairs(statements: pl.DataFrame, ready: TextsMadeReady, params: ObservationParams) -> list[StatementPair]:
+def statement_pairs(
+    statements: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams
+) -> list[StatementPair]:
     """Pairs of `distinct_statements` that are worth a word: they have a relation."""
     if statements.select("project", "scope").is_unique().all():
         return []  # nothing to compare, and no vectors to load
-    texts = ready(statements["content"])
+    texts = pair_texts(statements["content"], word_vectors)
     scopes = statements.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
     number = np.arange(statements.height)
     found = pair_candidates(texts, number, scopes, np.ones(statements.height, bool), params)

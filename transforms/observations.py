@@ -19,8 +19,8 @@ from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.observation_statements import active_memories, distinct_statements, utterances
 from slowwave.transforms.observation_tables import Contradictions, MergeProposals, Observations
 from slowwave.transforms.pair_reading import reading
-from slowwave.transforms.pair_texts import TextsMadeReady
 from slowwave.transforms.schema import empty, polars_schema
+from slowwave.transforms.word_vectors import WordVectors
 
 _ID_CHARACTERS = 16
 _FIXED_POINT = 1_000_000
@@ -40,7 +40,7 @@ class Observed(NamedTuple):
 def observed(
     states: pl.DataFrame,
     health: pl.DataFrame,
-    ready: TextsMadeReady,
+    word_vectors: WordVectors,
     as_of: datetime,
     params: ObservationParams,
     answered: pl.DataFrame | None = None,
@@ -50,7 +50,7 @@ def observed(
     Args:
         states: memory states visible at `as_of` (see `memory_states`).
         health: memory_health of the same publish.
-        ready: makes texts ready to be compared.
+        word_vectors: vectors of words.
         as_of: UTC.
         params: thresholds.
         answered: what a language model said of pairs of memories (see `answered_pairs`); None: nothing.
@@ -63,7 +63,7 @@ def observed(
         none = (empty(table).drop(_OF_RUN, strict=False) for table in (Observations, Contradictions, MergeProposals))
         return Observed(*none)
     statements = distinct_statements(memories)
-    by_rules = statement_pairs(statements, ready, params)
+    by_rules = statement_pairs(statements, word_vectors, params)
     pairs = by_rules if answered is None else related_pairs(by_rules, answered, memories, statements)
     found = groups(statements, pairs)
     every = _placed(memories, statements, found, health)

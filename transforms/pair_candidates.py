@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_texts import Integers, PairTexts, mixed, products
+from slowwave.transforms.pair_texts import Integers, PairTexts, products
 
 _FIRSTS = 2
 _PRESELECTED = 3
 _BLOCK = 16_384
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 _PARTS = 8  # of the buckets, by the last bits of their keys
 _ASKED_AT_ONCE = 4_096  # a statement meets up to 700 others
 
@@ -29,6 +30,14 @@ class Candidates(NamedTuple):
     left: Integers
     right: Integers
     likeness: Integers
+
+
+def _mixed(*parts: np.ndarray) -> Integers:
+    state = np.zeros(parts[0].shape, np.uint64)
+    for part in parts:
+        state = (state ^ part.astype(np.uint64)) * _MIX
+        state ^= state >> np.uint64(29)
+    return state.astype(np.int64)
 
 
 class _Buckets:
@@ -53,7 +62,7 @@ class _Buckets:
         for a, b in columns:
             other = none if b is None else bases[:, b]
             valid = (bases[:, a] >= 0) & ((other >= 0) | (b is None))
-            keys[free[valid]] = mixed(scopes[valid], bases[valid, a], other[valid])
+            keys[free[valid]] = _mixed(scopes[valid], bases[valid, a], other[valid])
             free += valid
         of_entry = np.repeat(np.arange(len(which), dtype=np.int32), np.diff(self.begins))
         self.first, self.statements, self.places = (np.empty(len(keys), np.int32) for _ in range(3))

@@ -7,8 +7,7 @@ when the second was made (on pairs of sentences scored by people these weights d
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ UNIT = 127  # length of a quantised unit vector: products of two stay below 2**2
 _KEPT_WORDS = 32
 _BLOCK = 8_192
 _LONGEST_COMPONENT = 2**15  # of 16 bits
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+_HASH = np.int64(0x9E3779B97F4A7C1)
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 Units = np.ndarray[Any, np.dtype[np.int8]]
@@ -38,7 +37,8 @@ class PairTexts:
     words: per text its heaviest 32 distinct words, heaviest first, as numbers. weights: theirs, 0 for padding.
     bases: per word the number of its uninflected form. units: per word its vector with length 127, rounded; products of
     them are taken as float32, which is exact.
-    sums: per text the sum of its words' vectors, likewise. lengths: words in the text. digits: a hash of its numbers.
+    sums: per text the sum of its words' vectors, likewise. lengths: words in the text. digits: a hash of its numbers;
+    a few sets of numbers share one, which ones hangs on the other texts (as released: another hash is another method).
     """
 
     words: NDArray[np.int32]
@@ -48,48 +48,6 @@ class PairTexts:
     sums: Units
     lengths: Integers
     digits: Integers
-
-    def taken(self, places: Integers) -> PairTexts:
-        """Some of the texts, in the order given."""
-        return replace(
-            self,
-            words=self.words[places],
-            weights=self.weights[places],
-            sums=self.sums[places],
-            lengths=self.lengths[places],
-            digits=self.digits[places],
-        )
-
-
-def mixed(*parts: np.ndarray) -> Integers:
-    """A hash of integers side by side."""
-    state = np.zeros(parts[0].shape, np.uint64)
-    for part in parts:
-        state = (state ^ part.astype(np.uint64)) * _MIX
-        state ^= state >> np.uint64(29)
-    return state.astype(np.int64)
-
-
-class ReadyTexts:
-    """`pair_texts` of a night: what is asked for again, in another order or less of it, is not made anew."""
-
-    def __init__(self, word_vectors: WordVectors) -> None:
-        self._word_vectors = word_vectors
-        self._made: tuple[pl.DataFrame, PairTexts] | None = None
-
-    def __call__(self, texts: pl.Series) -> PairTexts:
-        """`texts` (distinct or not, none of them NULL) made ready."""
-        if self._made is not None:
-            known, made = self._made
-            places = texts.to_frame("text").join(known, on="text", how="left", maintain_order="left")["place"]
-            if not places.has_nulls():
-                return made.taken(places.cast(pl.Int64).to_numpy())
-        made = pair_texts(texts, self._word_vectors)
-        self._made = texts.to_frame("text").with_row_index("place").unique("text", keep="first"), made
-        return made
-
-
-TextsMadeReady = Callable[[pl.Series], PairTexts]
 
 
 def _squares(vectors: NDArray[np.integer]) -> Integers:
@@ -133,7 +91,7 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
         kept = place < _KEPT_WORDS
         found[start + rows[kept], place[kept]] = columns[kept]
         of_number = is_number[columns]
-        np.add.at(digits, start + rows[of_number], mixed(columns[of_number] + 1))
+        np.add.at(digits, start + rows[of_number], (columns[of_number].astype(np.int64) + 1) * _HASH)
         sums[block] = _units(_summed(some, vectors))
     return PairTexts(
         words=found,

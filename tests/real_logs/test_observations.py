@@ -16,7 +16,6 @@ from slowwave.transforms.landed_tables import Memories
 from slowwave.transforms.memory_states import memory_states
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.observations import observed
-from slowwave.transforms.pair_texts import ReadyTexts
 from slowwave.transforms.schema import polars_schema
 
 pytestmark = [
@@ -42,7 +41,7 @@ def states() -> pl.DataFrame:
 
 def test_memories_of_dialogues(states: pl.DataFrame) -> None:
     as_of = max(states["valid_from"].to_list())
-    found = observed(states, health_of([]), ReadyTexts(word_vectors), as_of, PARAMS)
+    found = observed(states, health_of([]), word_vectors, as_of, PARAMS)
     proofs = Counter(found.observations["proof_count"].to_list())
     print(f"\n{states.height} memories, {found.observations.height} observations")
     print(f"proof counts {dict(sorted(proofs.items()))}")
@@ -62,7 +61,7 @@ def test_memories_of_dialogues(states: pl.DataFrame) -> None:
 
 
 def test_curation_of_dialogues(states: pl.DataFrame) -> None:
-    found = curation_decisions(states, ReadyTexts(word_vectors), PARAMS)
+    found = curation_decisions(states, word_vectors, PARAMS)
     print("\n", dict(Counter(found["action"].to_list())), dict(Counter(found["kind"].to_list())))
     for row in found.filter(pl.col("action") != "add").head(EXAMPLES).iter_rows(named=True):
         print(f"{row['action']} ({row['reason']}):", row["target_content"], row["content"], sep="\n    ")

@@ -16,7 +16,6 @@ from slowwave.transforms.landed_tables import Memories
 from slowwave.transforms.memory_states import memory_states
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.observations import Observed, observed
-from slowwave.transforms.pair_texts import ReadyTexts
 from slowwave.transforms.schema import empty, polars_schema
 from slowwave.transforms.serving_tables import MemoryHealth
 
@@ -53,7 +52,7 @@ def health_of(rows: Iterable[Row]) -> pl.DataFrame:
 
 def observed_in(rows: Iterable[Row], health: Iterable[Row] = (), as_of: datetime = AS_OF) -> Observed:
     """What is observed in a change log."""
-    return observed(states_of(rows), health_of(health), ReadyTexts(toy_vectors), as_of, PARAMS)
+    return observed(states_of(rows), health_of(health), toy_vectors, as_of, PARAMS)
 
 
 def observations_in(rows: Iterable[Row], health: Iterable[Row] = (), as_of: datetime = AS_OF) -> list[Row]:
@@ -63,9 +62,7 @@ def observations_in(rows: Iterable[Row], health: Iterable[Row] = (), as_of: date
 
 def decisions_in(rows: Iterable[Row]) -> list[Row]:
     """curation_decisions in order of time."""
-    return (
-        curation_decisions(states_of(rows), ReadyTexts(toy_vectors), PARAMS).sort("changed_at", "memory_id").to_dicts()
-    )
+    return curation_decisions(states_of(rows), toy_vectors, PARAMS).sort("changed_at", "memory_id").to_dicts()
 
 
 TEXTS = st.sampled_from([*DARK, "The API port is 8080", "The API port is 9090", "The API port is now 7070",

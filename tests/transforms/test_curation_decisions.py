@@ -8,7 +8,6 @@ from observation_rows import DARK, LOGS, PARAMS, change, decisions_in, states_of
 from thorough import examples
 
 from slowwave.transforms.curation_decisions import curation_decisions
-from slowwave.transforms.pair_texts import ReadyTexts
 
 BEFORE = [change("dark", DARK[0]), change("port", "The API port is 8080"), change("tea", "The user likes tea")]
 
@@ -152,7 +151,7 @@ def test_what_comes_later_changes_no_decision(rows):
 @given(LOGS)
 def test_one_row_per_text_with_a_target_that_was_considered(rows):
     states = states_of(rows)
-    found = curation_decisions(states, ReadyTexts(toy_vectors), PARAMS)
+    found = curation_decisions(states, toy_vectors, PARAMS)
     assert found.select("memory_id", "changed_at").is_unique().all()
     for row in found.to_dicts():
         assert (row["action"] == "add") == (row["target_memory_id"] is None)

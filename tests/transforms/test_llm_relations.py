@@ -16,7 +16,6 @@ from slowwave.transforms.llm_relations import observation_methods
 from slowwave.transforms.memory_states import memory_states
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.observations import Observed, observed
-from slowwave.transforms.pair_texts import ReadyTexts
 from slowwave.transforms.schema import polars_schema
 from slowwave.transforms.serving_tables import MemoryHealth
 
@@ -51,7 +50,7 @@ def answered(*pairs: tuple[str, str, str | None]) -> pl.DataFrame:
 
 
 def seen(*pairs: tuple[str, str, str | None]) -> Observed:
-    return observed(states(), HEALTH, ReadyTexts(word_vectors), AS_OF, ObservationParams(), answered(*pairs))
+    return observed(states(), HEALTH, word_vectors, AS_OF, ObservationParams(), answered(*pairs))
 
 
 def facts(told: Observed) -> set[str]:
@@ -62,7 +61,7 @@ RULES = seen()
 
 
 def test_without_answers_the_rules_stand():
-    alone = observed(states(), HEALTH, ReadyTexts(word_vectors), AS_OF, ObservationParams())
+    alone = observed(states(), HEALTH, word_vectors, AS_OF, ObservationParams())
     assert all(one.equals(other) for one, other in zip(alone, RULES, strict=True))
     assert {"ab", "c"} <= facts(RULES)
 
@@ -93,7 +92,7 @@ def test_what_is_at_odds_stays_with_people():
     at_once = states({"d": TEXTS["d"], "e": "The gateway listens on port 9090."}, days_apart=0)
 
     def told(*pairs: tuple[str, str, str | None]) -> Observed:
-        return observed(at_once, HEALTH, ReadyTexts(word_vectors), AS_OF, ObservationParams(), answered(*pairs))
+        return observed(at_once, HEALTH, word_vectors, AS_OF, ObservationParams(), answered(*pairs))
 
     assert told().contradictions.height == 1
     assert told(("e", "d", None)).contradictions.equals(told().contradictions)

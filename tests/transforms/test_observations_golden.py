@@ -23,7 +23,6 @@ from observation_rows import AS_OF, PARAMS, START, change, health_of, states_of
 from slowwave.flows.word_vectors import word_vectors
 from slowwave.transforms.curation_decisions import curation_decisions
 from slowwave.transforms.observations import observed
-from slowwave.transforms.pair_texts import ReadyTexts
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 PINNED: dict[str, str] = {
@@ -54,10 +53,10 @@ def _golden() -> dict[str, pl.DataFrame]:
         for n in range(0, len(TEXTS), 2)
     ]  # fmt: skip
     states = states_of(rows)
-    told = observed(states, health_of(health), ReadyTexts(word_vectors), AS_OF, PARAMS)
+    told = observed(states, health_of(health), word_vectors, AS_OF, PARAMS)
     return {
         **{f"observe-1/{name}": table for name, table in told._asdict().items()},
-        "curate-1/curation_decisions": curation_decisions(states, ReadyTexts(word_vectors), PARAMS),
+        "curate-1/curation_decisions": curation_decisions(states, word_vectors, PARAMS),
     }
 
 
