@@ -5,7 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.blank import is_blank
+from slowwave.transforms.error_cause import error_cause
 from slowwave.transforms.error_lines import error_summary
+from slowwave.transforms.error_masking import error_masked
+from slowwave.transforms.error_mining import error_mined
 from slowwave.transforms.error_params import ErrorParams
 from slowwave.transforms.error_placeholders import masked_error, named_placeholders, shown_placeholders
 from slowwave.transforms.error_templates import error_templates
@@ -15,7 +18,7 @@ _COLUMNS = ("project", "error_message", "error_id", "error_template", "example",
 
 
 def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) -> pl.DataFrame:
-    """The error each message is an occurrence of: method `error/1`.
+    """The error each message is an occurrence of: method `error/2`, or `error/1`.
 
     A function of the set of distinct rows alone: their order, number and batching do not matter. Projects do not touch.
 
@@ -35,8 +38,11 @@ def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) 
     if said.is_empty():
         return pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String))
     distinct = said.unique().sort("project", "error_message")
-    masked = error_summary(distinct, params).select("project", "error_message", masked=masked_error(pl.col("summary")))
-    templates = error_templates(masked.select("project", "masked").unique(), params)
+    is_first = params.method == "error/1"
+    told = error_summary if is_first else error_cause
+    mask, mined = (masked_error, error_templates) if is_first else (error_masked, error_mined)
+    masked = told(distinct, params).select("project", "error_message", masked=mask(pl.col("summary")))
+    templates = mined(masked.select("project", "masked").unique(), params)
     shown = templates.select(pl.col("template").unique()).with_columns(
         error_template=shown_placeholders(pl.col("template"))
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 import polars as pl
 
 # Every kind with its control character. White space is left out: it separates tokens.
-_MARKS = {
+MARKS = {
     "value": "\x01",
     "url": "\x02",
     "email": "\x03",
@@ -32,15 +32,15 @@ _MARKS = {
     "list": "\x15",
     "*": "\x16",
 }
-ANY = _MARKS["*"]
+ANY = MARKS["*"]
 """Stands where texts of one template differ; shown as `<*>`."""
 KEPT = "\x17"
 """Stands before digits that stay; not shown."""
-PLACEHOLDERS = f"[{''.join(_MARKS.values())}]"
+PLACEHOLDERS = f"[{''.join(MARKS.values())}]"
 """Character class of all placeholders."""
 
-_VALUES = f"[{''.join(mark for mark in _MARKS.values() if mark != ANY)}]"
-_SHOWN = {f"<{kind}>": mark for kind, mark in _MARKS.items()}
+_VALUES = f"[{''.join(mark for mark in MARKS.values() if mark != ANY)}]"
+SHOWN = {f"<{kind}>": mark for kind, mark in MARKS.items()}
 
 _CODE_WORDS = (
     r"HTTPS?(?:/[0-9.]+)?|status(?:[ _]?code)?|exit(?:ed)?(?: with)?(?:[ _](?:code|status))?|code|errno|signal"
@@ -59,9 +59,9 @@ _KEPT_NAMES = (
 _SPOKEN_KEYS = "message|msg|error|type|code|reason|details?|status|title"
 _VERBS = "GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS"
 _QUOTED = (
-    (r"\B'(?:[^'\n]|\b'\b)*'\B", f"'{_MARKS['value']}'"),
-    (r'"[^"\n]*"', f'"{_MARKS["value"]}"'),
-    (r"`[^`\n]*`", f"`{_MARKS['value']}`"),
+    (r"\B'(?:[^'\n]|\b'\b)*'\B", f"'{MARKS['value']}'"),
+    (r'"[^"\n]*"', f'"{MARKS["value"]}"'),
+    (r"`[^`\n]*`", f"`{MARKS['value']}`"),
 )
 _TIME = r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[AaPp][Mm])?(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?"
 _DATE = "[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}"
@@ -101,7 +101,7 @@ _FIGURES = (
     ("hex", r"(?i)\b0x[0-9a-f]+\b"),
     ("duration", rf"(?i)(?:< ?)?\b{_AMOUNT} ?{_UNIT}(?: ?{_AMOUNT} ?{_UNIT})*\b"),
     ("size", rf"(?i)\b{_AMOUNT} ?(?:bytes?|[kmgtp]i?b|b)\b"),
-    ("size", rf"{_MARKS['size']} ?\({_MARKS['size']}\)"),  # 1293 bytes (1.26 KB)
+    ("size", rf"{MARKS['size']} ?\({MARKS['size']}\)"),  # 1293 bytes (1.26 KB)
     ("version", r"\b[0-9]+(?:\.[0-9]+){2,}\b"),
     ("number", r"\b[0-9]{8,}(?:[.,][0-9]+)*\b"),
     ("hex", r"(?i)\b[0-9a-f]{8,}\b"),
@@ -111,23 +111,23 @@ _LISTED_WITH_SPACES = ("number", "id", "path", "ip")
 
 
 def _rules() -> list[tuple[str, str]]:
-    number, path, host = _MARKS["number"], _MARKS["path"], _MARKS["host"]
+    number, path, host = MARKS["number"], MARKS["path"], MARKS["host"]
     return [
         *((pattern, f"${{1}}{KEPT}${{2}}") for pattern in _KEPT_CODES),
         (rf"(?i)[\"']({_SPOKEN_KEYS})[\"']\s?:\s?(?:\"([^\"\n]+)\"|'([^'\n]+)')", "${1}: ${2}${3}"),
         (r"([{,]\s?)[\"']([A-Za-z_]\w*)[\"']\s?:", "${1}${2}:"),
         (rf"[\"']((?:{_VERBS}) )[^\"'\s]+(?: HTTP/[0-9.]+)?[\"']", f"${{1}}{path}"),
-        *((pattern, _MARKS[kind]) for kind, pattern in _WITHIN_WORD),
+        *((pattern, MARKS[kind]) for kind, pattern in _WITHIN_WORD),
         (_HOST, f"{host}${{1}}"),
         (rf"(^|[^\w</\x01-\x08\x0e-\x17])(?:~|\.{{1,2}})?/(?:[A-Za-z0-9_.@%+$#~-]+/?)+{_LINE}", f"${{1}}{path}"),
         *((pattern, path) for pattern in _PATHS),
         *_QUOTED,
         (_KEPT_NAMES, f"${{1}}{KEPT}${{2}}"),
-        *((pattern, _MARKS[kind]) for kind, pattern in _FIGURES),
+        *((pattern, MARKS[kind]) for kind, pattern in _FIGURES),
         (rf"(^|[^0-9{KEPT}])[0-9]+(?:[.,][0-9]+)*", f"${{1}}{number}"),
         (rf"(^|[\s=:(\[,])[-+]{number}", f"${{1}}{number}"),
-        *((f"{_MARKS[kind]}(?: {_MARKS[kind]})+", _MARKS["list"]) for kind in _LISTED_WITH_SPACES),
-        (rf"{_VALUES}(?:, ?\+?{_VALUES})+", _MARKS["list"]),
+        *((f"{MARKS[kind]}(?: {MARKS[kind]})+", MARKS["list"]) for kind in _LISTED_WITH_SPACES),
+        (rf"{_VALUES}(?:, ?\+?{_VALUES})+", MARKS["list"]),
         (r"\s+", " "),
     ]
 
@@ -138,7 +138,7 @@ def masked_error(text: pl.Expr) -> pl.Expr:
     A text that shows placeholders already (`<number>`) is taken at its word: a template is its own template.
     """
     text = text.str.replace_all(r"[\x00-\x08\x0e-\x1f\x7f]", " ")
-    for shown, mark in _SHOWN.items():
+    for shown, mark in SHOWN.items():
         text = text.str.replace_all(shown, mark, literal=True)
     for pattern, value in _rules():
         text = text.str.replace_all(pattern, value)
@@ -148,12 +148,12 @@ def masked_error(text: pl.Expr) -> pl.Expr:
 def shown_placeholders(masked: pl.Expr) -> pl.Expr:
     """Masked text as people read it: `<number>`, `<path>`, ..."""
     shown = masked.str.replace_all(KEPT, "", literal=True)
-    for name, mark in _SHOWN.items():
+    for name, mark in SHOWN.items():
         shown = shown.str.replace_all(mark, name, literal=True)
     return shown
 
 
 def named_placeholders(masked: pl.Expr) -> pl.Expr:
     """The kinds of placeholders in masked text, each once: `<path>, <number>`; '' without any."""
-    kinds = [pl.when(masked.str.contains(mark, literal=True)).then(pl.lit(name)) for name, mark in _SHOWN.items()]
+    kinds = [pl.when(masked.str.contains(mark, literal=True)).then(pl.lit(name)) for name, mark in SHOWN.items()]
     return pl.concat_str(kinds, separator=", ", ignore_nulls=True)

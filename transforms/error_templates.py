@@ -37,7 +37,7 @@ _MIN_FIGURES_OF_REPORT = 3
 _WIDTHS = (8, 16, 32)
 
 
-def _ranked(*columns: Ints) -> Ints:
+def ranked(*columns: Ints) -> Ints:
     """Dense ids of rows: equal where all columns are."""
     ids = np.unique(columns[0], return_inverse=True)[1]
     for column in columns[1:]:
@@ -49,12 +49,12 @@ def _without_one(project: Ints, rows: Ints) -> list[Ints]:
     """For each place, ids of rows: equal where all other places are."""
     after = [np.zeros(len(rows), np.int64)]
     for place in range(rows.shape[1] - 1, 0, -1):
-        after.append(_ranked(after[-1], rows[:, place]))
+        after.append(ranked(after[-1], rows[:, place]))
     before = project
     ids = []
     for place in range(rows.shape[1]):
-        ids.append(_ranked(before, after[-1 - place]))
-        before = _ranked(before, rows[:, place])
+        ids.append(ranked(before, after[-1 - place]))
+        before = ranked(before, rows[:, place])
     return ids
 
 
@@ -62,12 +62,12 @@ def _names_varied(project: Ints, rows: Ints, tokens: Tokens, params: ErrorParams
     """Rows equal in all but names and identifiers: the places where these differ become variable, all at once."""
     kind = tokens.kind[rows]
     loose = (kind == NAMES) | (kind == IDENTIFIERS)
-    group = _ranked(project, *np.where(loose, VARIED, rows).T)
+    group = ranked(project, *np.where(loose, VARIED, rows).T)
     worded = tokens.is_word(rows).sum(axis=1) >= params.min_words
     varied = rows.copy()
     for place in np.flatnonzero(loose.any(axis=0)):
         at = np.flatnonzero(loose[:, place] & worded)
-        first = at[np.unique(_ranked(group[at], rows[at, place]), return_index=True)[1]]
+        first = at[np.unique(ranked(group[at], rows[at, place]), return_index=True)[1]]
         values = np.bincount(group[first], minlength=len(rows))
         names = np.bincount(group[first][kind[first, place] == NAMES], minlength=len(rows))
         vary = ((values >= params.min_names) & (2 * names > values)) | (values >= params.min_identifiers)
@@ -126,7 +126,7 @@ def _generalised(project: Ints, rows: Ints, tokens: Tokens, params: ErrorParams)
     step = _names_varied
     of = np.arange(len(rows))
     while True:
-        first, same = np.unique(_ranked(project, *rows.T), return_index=True, return_inverse=True)[1:]
+        first, same = np.unique(ranked(project, *rows.T), return_index=True, return_inverse=True)[1:]
         project, rows, of = project[first], rows[first], same[of]
         varied = step(project, rows, tokens, params)
         if step is _places_varied and np.array_equal(varied, rows):
@@ -160,7 +160,7 @@ def _varied_cells(project: Ints, coded: pl.DataFrame, tokens: Tokens, params: Er
         rows[at] = code[cells]
         general = _generalised(project[members], rows, tokens, params)
         # where placeholders of several kinds stand, the place varies as well
-        mixed = _places_mixed(_ranked(project[members], *general.T), rows)
+        mixed = _places_mixed(ranked(project[members], *general.T), rows)
         varies[cells] = ((general == VARIED) | mixed)[at]
     return varies
 

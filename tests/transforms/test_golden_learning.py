@@ -19,6 +19,7 @@ from golden_tables import assert_golden
 from taught_rows import AS_OF, taught_rows
 
 from slowwave.transforms.attempts import resolved_outcomes
+from slowwave.transforms.error_params import ErrorParams
 from slowwave.transforms.landed_tables import Outcomes
 from slowwave.transforms.landing import landed_rows
 from slowwave.transforms.learning import learned
@@ -37,6 +38,7 @@ PINNED: dict[str, str] = {
     "scorecard": "0fb273a2cb32aa7aa301e163784c8b9abc3d4bcf23366156113dad5abbbbcca9",
     "strategy_variants": "38ad5bdffcc597961c9b72bdf3dbec15663818f4c5ad12a3caaedf8063d4bbdf",
 }
+PARAMS = Params(errors=ErrorParams(method="error/1"))
 _STAMPS = ("run_id", "as_of")
 
 
@@ -46,7 +48,7 @@ def published() -> dict[type[Table], pl.DataFrame]:
     assert landed.quarantine.is_empty()
     won = winning_versions(Outcomes, landed.outcomes.lazy(), AS_OF)
     interactions = landed.interactions.lazy().select("interaction_id", "project", "agent", "session_id")
-    return learned(resolved_outcomes(won, interactions).collect(), AS_OF, Params()).tables
+    return learned(resolved_outcomes(won, interactions).collect(), AS_OF, PARAMS).tables
 
 
 def shown(table: type[Table], rows: pl.DataFrame) -> pl.DataFrame:
@@ -63,4 +65,4 @@ def test_every_table_of_the_golden_log_has_rows(published):
 
 
 def test_the_golden_methods_are_the_present_ones():
-    assert Params().forecast.method.replace("/", "-") == FOLDER.name
+    assert PARAMS.forecast.method.replace("/", "-") == FOLDER.name

@@ -1,4 +1,7 @@
-"""Which messages are one error: placeholders, what stays, lines that matter, merging, and what must not matter."""
+"""Which messages are one error, `error/1`: placeholders, what stays, lines that matter, merging.
+
+What holds of every method is tested of both.
+"""
 
 import re
 
@@ -12,6 +15,8 @@ from slowwave.transforms.error_fingerprints import error_fingerprints, is_blank
 from slowwave.transforms.error_params import ErrorParams
 from slowwave.transforms.hashing import hashed
 
+V1 = ErrorParams(method="error/1")
+of_both = pytest.mark.parametrize("params", [V1, ErrorParams()], ids=lambda params: params.method)
 SCHEMA = {"project": pl.String, "error_message": pl.String}
 USERS = ["ann", "bea", "cleo", "dora", "eve", "fay"]
 
@@ -21,7 +26,7 @@ def frame(messages, project="p"):
 
 
 def rows_of(messages, params=None):
-    found = error_fingerprints(frame(messages), params)
+    found = error_fingerprints(frame(messages), params or V1)
     return {row["error_message"]: row for row in found.iter_rows(named=True)}
 
 
@@ -157,18 +162,21 @@ def test_of_several_lines_those_are_kept_that_say_what_went_wrong(message, templ
 
 
 def test_long_messages_are_read_at_both_ends_and_lines_are_cut():
-    params = ErrorParams(max_code_points=100, max_line_code_points=50)
+    params = ErrorParams(method="error/1", max_code_points=100, max_line_code_points=50)
     long = "Exit code 1\n" + "noise\n" * 50 + "cannot be seen\n" + "noise\n" * 50 + "FooError: at the end"
     assert rows_of([long], params)[long]["error_template"] == "Exit code 1 ⏎ FooError: at the end"
     assert rows_of([long])[long]["error_template"] == "Exit code 1 ⏎ FooError: at the end"
     between = "an error " * 15
-    assert rows_of([between], ErrorParams(max_code_points=100))[between]["error_template"] == between.strip()
+    assert (
+        rows_of([between], ErrorParams(method="error/1", max_code_points=100))[between]["error_template"]
+        == between.strip()
+    )
     line = "word " * 30
     assert rows_of([line], params)[line]["error_template"] == ("word " * 10).strip()
 
 
 def test_tokens_beyond_the_bound_are_not_compared():
-    params = ErrorParams(max_tokens=8)
+    params = ErrorParams(method="error/1", max_tokens=8)
     texts = ["a b c d e f g h", "a b c d e f g h i", "a b c d e f g h j k"]
     assert groups_of(texts, params) == [texts[:1], texts[1:]]
     assert rows_of(texts, params)[texts[2]]["error_template"] == "a b c d e f g h …"
@@ -238,7 +246,7 @@ def test_names_may_vary_in_two_places_together(pairs):
 def test_where_too_few_words_would_stay_only_the_best_shown_place_varies():
     cross = [f"user {a} file {b} lost" for a in USERS[:3] for b in USERS[:2]]
     assert len(groups_of(cross)) == 1
-    templates = {row["error_template"] for row in rows_of(cross, ErrorParams(min_words=4)).values()}
+    templates = {row["error_template"] for row in rows_of(cross, ErrorParams(method="error/1", min_words=4)).values()}
     assert templates == {"user <*> file ann lost", "user <*> file bea lost"}
 
 
@@ -270,7 +278,7 @@ def test_placeholders_of_several_kinds_are_one_place():
 def test_params_say_how_much_evidence_is_enough(text, values, asked):
     texts = [text.format(value) for value in values]
     assert len(groups_of(texts)) == 1
-    assert len(groups_of(texts, ErrorParams(**asked))) == len(texts)
+    assert len(groups_of(texts, ErrorParams.model_validate({"method": V1.method} | asked))) == len(texts)
 
 
 def test_params_are_frozen_and_bounded():
@@ -291,20 +299,29 @@ message = (composed | similar).filter(lambda text: bool(text.strip()))
 messages = st.lists(message, min_size=1, max_size=40)
 
 
+@of_both
 @given(messages, st.randoms(use_true_random=False))
-def test_order_repetition_and_chunks_do_not_matter(texts, random):
-    expected = error_fingerprints(frame(texts))
+def test_order_repetition_and_chunks_do_not_matter(params, texts, random):
+    expected = error_fingerprints(frame(texts), params)
     shuffled = texts + random.choices(texts, k=5)
     random.shuffle(shuffled)
     chunked = pl.concat([frame([text]) for text in shuffled], rechunk=False)
-    assert error_fingerprints(chunked).equals(expected)
+    assert error_fingerprints(chunked, params).equals(expected)
     assert expected["error_message"].to_list() == sorted(set(texts))
 
 
+@of_both
 @given(messages, messages)
-def test_projects_do_not_touch(one, other):
-    both = error_fingerprints(pl.concat([frame(other, "q"), frame(one, "p")]))
-    assert both.equals(pl.concat([error_fingerprints(frame(one, "p")), error_fingerprints(frame(other, "q"))]))
+def test_projects_do_not_touch(params, one, other):
+    both = error_fingerprints(pl.concat([frame(other, "q"), frame(one, "p")]), params)
+    assert both.equals(
+        pl.concat(
+            [
+                error_fingerprints(frame(one, "p"), params),
+                error_fingerprints(frame(other, "q"), params),
+            ]
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -317,54 +334,63 @@ def test_projects_do_not_touch(one, other):
 )
 def test_evidence_of_one_project_says_nothing_of_another(text, values):
     texts = [text.format(value) for value in values]
-    found = error_fingerprints(pl.concat([frame(texts, "p"), frame(texts[1:], "q"), frame(texts[:1], "r")]))
+    found = error_fingerprints(pl.concat([frame(texts, "p"), frame(texts[1:], "q"), frame(texts[:1], "r")]), V1)
     errors = found.group_by("project").agg(pl.col("error_id").n_unique()).sort("project")
     few = len(groups_of(texts[1:]))
     assert errors["error_id"].to_list() == [1, few, 1]
     assert found.filter(pl.col("project") == "r")["error_template"].to_list() == [template_of(texts[0])]
 
 
+@of_both
 @given(messages)
-def test_one_template_has_one_id_the_digest_of_its_text_in_every_project(texts):
-    found = error_fingerprints(frame(texts))
+def test_one_template_has_one_id_the_digest_of_its_text_in_every_project(params, texts):
+    found = error_fingerprints(frame(texts), params)
     assert found["error_id"].equals(hashed(found["error_template"]).alias("error_id"))
-    assert error_fingerprints(frame(texts, "elsewhere"))["error_id"].equals(found["error_id"])
+    assert error_fingerprints(frame(texts, "elsewhere"), params)["error_id"].equals(found["error_id"])
 
 
+@of_both
 @given(messages)
-def test_a_template_is_its_own_template(texts):
-    templates = error_fingerprints(frame(texts))["error_template"].unique().to_list()
-    again = error_fingerprints(frame(templates))
+def test_a_template_is_its_own_template(params, texts):
+    templates = error_fingerprints(frame(texts), params)["error_template"].unique().to_list()
+    again = error_fingerprints(frame(templates), params)
     assert again["error_template"].to_list() == again["error_message"].to_list()
 
 
+@of_both
 @given(messages)
-def test_the_example_is_the_shortest_message_of_its_error(texts):
-    found = error_fingerprints(frame(texts))
+def test_the_example_is_the_shortest_message_of_its_error(params, texts):
+    found = error_fingerprints(frame(texts), params)
     for (_,), group in found.group_by("error_id"):
         assert set(group["example"]) == {min(group["error_message"].to_list(), key=lambda text: (len(text), text))}
 
 
-def test_the_example_is_of_the_same_project():
+@of_both
+def test_the_example_is_of_the_same_project(params):
     found = error_fingerprints(
-        pl.concat([frame(["after 10s", "after 9s", "after 8s"], "p"), frame(["after 12s"], "q")])
+        pl.concat([frame(["after 10s", "after 9s", "after 8s"], "p"), frame(["after 12s"], "q")]),
+        params,
     )
     assert found["example"].to_list() == ["after 8s"] * 3 + ["after 12s"]
 
 
+@of_both
 @given(st.lists(st.text(), max_size=20))
-def test_any_text_has_a_template_without_control_characters(texts):
-    found = error_fingerprints(frame(texts))
+def test_any_text_has_a_template_without_control_characters(params, texts):
+    found = error_fingerprints(frame(texts), params)
     said = frame(texts).filter(~is_blank(pl.col("error_message")))
     assert found["error_message"].to_list() == sorted(set(said["error_message"]))
     assert not found["error_template"].str.contains(r"[\x00-\x1f\x7f]").any()
     assert (found["error_template"] != "").all()
 
 
-def test_unrelated_messages_change_nothing():
+@of_both
+def test_unrelated_messages_change_nothing(params):
     texts = [*(f"no room left for user {user}" for user in USERS), "Connection refused", "disk 3 is full", "HTTP 404"]
-    before = error_fingerprints(frame(texts))
-    after = error_fingerprints(frame([*texts, "Connection reset", "something else entirely", "the tape 4 is lost"]))
+    before = error_fingerprints(frame(texts), params)
+    after = error_fingerprints(
+        frame([*texts, "Connection reset", "something else entirely", "the tape 4 is lost"]), params
+    )
     assert after.join(before, on="error_message", how="semi").equals(before)
 
 
@@ -390,9 +416,10 @@ def test_space_around_a_message_does_not_hide_it(space):
     assert template_of(f"first{space * 20_000}last").startswith("first")
 
 
+@of_both
 @pytest.mark.parametrize("nothing", [[], [None, "", " \t", "\x1b"]])
-def test_no_messages_no_errors(nothing):
-    found = error_fingerprints(frame(nothing))
+def test_no_messages_no_errors(params, nothing):
+    found = error_fingerprints(frame(nothing), params)
     assert found.is_empty()
     assert dict(found.schema) == dict.fromkeys(
         ["project", "error_message", "error_id", "error_template", "example", "reason"], pl.String

@@ -1,0 +1,132 @@
+"""Which line of an error message says what went wrong, for `error/2`.
+
+Told by the forms that reports have in common, not by the words of one program: the last line of a Python traceback; the
+first of a JVM's, a Node.js or a panic's; the name of the first failing test; the first error of a compiler; else the
+first line that speaks of a failure. All other lines are left out, unless the one chosen says no more than its kind:
+then the line beside it refines it.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.error_params import ErrorParams
+
+_BETWEEN = " ⏎ "
+_LINE_ENDS = r"\r\n?|[\x0b\x0c\x{85}\x{2028}\x{2029}]"
+_COLOURS = r"\x1b\[[0-9;]*[A-Za-z]"
+_CONTROLS = r"[\x00-\x08\x0e-\x1f\x7f]+"
+# What a tool puts around or before what it reports.
+_AROUND = r"^(?:\s*</?\w+_error>|\[stderr\] ?)|</\w+_error>\s*$"
+_BEFORE = r"^(?:\s*[|>E│┃✘×✖●]\s+)?(?:Exception in thread \"[^\"]*\" |Uncaught (?:\(in promise\) )?)?"
+_KINDS = "Error|Exception|Warning|Interrupt|Exit|Timeout|Group|Fault|Failure"
+_EXCEPTION = rf"^(?:[A-Za-z_$][\w$]*[./])*\w*(?:{_KINDS})(?: \[\w+\])?(?::|\s*$)|^\*\* \(\w+(?:\.\w+)*\) "
+_EXCEPTION_ALONE = rf"^(?:[A-Za-z_$][\w$]*[./])*\w*(?:{_KINDS})(?: \[\w+\])?:?\s*$"
+_TRACEBACK = "Traceback (most recent call last)"
+_FRAME = r"^\s+(?:at |File \"|[~^]+\s*$|\.\.\. \d+ more)"
+_RUN_SUMMARY = r"^(?:FAILED|ERROR) \S+(?:::| - )"
+_FAILING_TEST = (
+    r"^\s*(?:--- FAIL: \S|(?:FAIL|ERROR): \w+ \(|[0-9]+\) test |not ok [0-9]+ |● .+ \u203a |[✕✖×✗] \S|_{3,} \S.* _{3,}$"
+    r"|test \S+ \.\.\. FAILED|---- \S+ stdout ----)"
+)
+_PANIC = r"^(?:panic: |fatal error: |thread '[^']*' (?:\([0-9]+\) )?panicked at )"
+_PANIC_ABOVE = r"^thread '[^']*' (?:\([0-9]+\) )?panicked at [^']*:$"
+_COMPILER = (
+    r"(?:^|[\s:)-])(?:fatal: |(?:fatal )?error(?:\[\w+\]|\s?[A-Z]+[0-9]+)?: )|^\S+:[0-9]+:[0-9]+: [A-Z]+[0-9]+ "
+    r"|^[A-Z]+[0-9]{3,4} |^\S+\.\w+:[0-9]+:[0-9]+: "
+)
+_COUNTS_ERRORS = r"(?i)could not compile|aborting due to|^(?:found )?[0-9]+ errors?\b|\b0 (?:errors|failed|failures)\b"
+_FAILURE = (
+    r"(?i)\b(?:errors?|fatal|fail(?:ed|s|ure)?|exception|panic(?:ked)?|abort(?:ed)?|denied|refused|cannot|could not"
+    r"|couldn't|unable|invalid|undefined|unknown|unexpected|not found|no such|does not|timed out|timeout|killed)\b"
+)
+_SAYS_LITTLE = (
+    r"(?i)^(?:(?:command|process|script)\s+)?"
+    r"(?:exit(?:ed)?(?: with)?(?: code| status)?|errors?|stderr|stdout|output|failed)\W*[0-9]*\W*$"
+)
+_ASSERTED = r"^((?:FAILED|ERROR) .*?(?:::\w+)*(?:\[.*\])? - )(?:AssertionError: )?assert .*$"
+
+
+def error_cause(errors: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
+    """`errors` (error_message, never blank) with the column summary: the line that says what went wrong.
+
+    Blank lines do not count; long messages and lines are cut (`params`).
+    """
+    size, width = params.max_code_points, params.max_line_code_points
+    text = pl.col("text")
+    both_ends = pl.concat_str(text.str.head(size), pl.lit("\n"), text.str.tail(size))
+    read = errors.select(
+        row=pl.int_range(pl.len(), dtype=pl.Int64),
+        text=pl.col("error_message").str.replace_all(_COLOURS, "").str.replace_all(_CONTROLS, " ").str.strip_chars(),
+    ).with_columns(
+        pl.when(text.str.len_chars() > 2 * size).then(both_ends).otherwise(text).str.replace_all(_LINE_ENDS, "\n")
+    )
+    is_long = text.str.contains("\n", literal=True)
+    told = pl.concat(
+        [
+            read.filter(~is_long).select("row", summary=_cut(text, width)),
+            _of_lines(read.filter(is_long), width),
+        ]
+    ).sort("row")
+    summary = pl.col("summary")
+    bare = summary.str.replace_all(_AROUND, "").str.replace(_BEFORE, "").str.strip_chars()
+    bare = bare.str.replace(_ASSERTED, "${1}assert").str.replace(r"(::\w+)\[.*\]", "${1}[<*>]")
+    return errors.with_columns(
+        told.select(summary=pl.when(bare.str.contains(r"\S")).then(bare).otherwise(summary))["summary"]
+    )
+
+
+def _cut(line: pl.Expr, width: int) -> pl.Expr:
+    # what is cut is not indentation: a line never becomes blank
+    return pl.when(line.str.len_chars() > width).then(line.str.strip_chars().str.head(width)).otherwise(line)
+
+
+def _of_lines(messages: pl.DataFrame, width: int) -> pl.DataFrame:
+    """Of messages (row, text) of several lines: row, summary."""
+    line, at = pl.col("line"), pl.col("at")
+    bare = line.str.replace_all(_AROUND, "").str.replace(_BEFORE, "")
+    lines = (
+        messages.select("row", line=pl.col("text").str.split("\n"))
+        .explode("line", empty_as_null=True, keep_nulls=True)
+        .filter(line.str.contains(r"\S"))
+        .with_columns(_cut(line, width).str.strip_chars_end())
+        .with_columns(at=pl.int_range(pl.len(), dtype=pl.Int64))
+        .with_columns(
+            opens=line.str.starts_with(_TRACEBACK) | line.str.contains(_TRACEBACK, literal=True),
+            is_frame=line.str.contains(_FRAME),
+            is_exception=bare.str.contains(_EXCEPTION),
+            is_little=bare.str.contains(_SAYS_LITTLE),
+            counts=line.str.contains(_COUNTS_ERRORS),
+            is_panic_above=line.str.contains(_PANIC_ABOVE),
+        )
+        .with_columns(
+            opened=pl.when("opens").then(at).max().over("row"),
+            next=line.shift(-1).over("row"),
+            # the code that failed stands above the exception, its markers between them
+            before=pl.when(~line.str.contains(r"^[\s~^|]*$")).then(line).forward_fill().shift(1).over("row"),
+        )
+    )
+    of_traceback = pl.col("is_exception") & (at > pl.col("opened")) & ~pl.col("is_frame")
+    speaks = ~pl.col("is_frame") & ~pl.col("is_little") & ~pl.col("counts")
+    forms = [
+        at.filter(line.str.contains(_RUN_SUMMARY)).first(),
+        at.filter(line.str.contains(_FAILING_TEST)).first(),
+        at.filter(of_traceback).last(),
+        at.filter(line.str.contains(_PANIC)).first(),
+        at.filter(pl.col("is_exception") & ~line.str.contains(r"^\s*Caused by: ") & speaks).first(),
+        at.filter(line.str.contains(_COMPILER) & speaks).first(),
+        at.filter(line.str.contains(_FAILURE) & speaks).first(),
+        at.filter(speaks & ~pl.col("opens")).first(),
+        at.first(),
+    ]
+    chosen = lines.group_by("row", maintain_order=True).agg(at=pl.coalesce(forms))
+    alone = bare.str.contains(_EXCEPTION_ALONE)
+    beside = pl.when(pl.col("opened").is_not_null()).then("before").otherwise("next")
+    summary = (
+        pl.when("is_panic_above")
+        .then(pl.coalesce("next", "line"))
+        .when(alone & beside.is_not_null())
+        .then(pl.concat_str(bare, pl.lit(_BETWEEN), beside.str.strip_chars()))
+        .otherwise("line")
+    )
+    return chosen.join(lines, on=["row", "at"], how="left", maintain_order="left").select("row", summary=summary)
