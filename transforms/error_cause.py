@@ -22,12 +22,13 @@ _BEFORE = r"^(?:\s*[|>E│┃✘×✖●]\s+)?(?:Exception in thread \"[^\"]*\" 
 _KINDS = "Error|Exception|Warning|Interrupt|Exit|Timeout|Group|Fault|Failure"
 _EXCEPTION = rf"^(?:[A-Za-z_$][\w$]*[./])*\w*(?:{_KINDS})(?: \[\w+\])?(?::|\s*$)|^\*\* \(\w+(?:\.\w+)*\) "
 _EXCEPTION_ALONE = rf"^(?:[A-Za-z_$][\w$]*[./])*\w*(?:{_KINDS})(?: \[\w+\])?:?\s*$"
+_RAISED = r"^[A-Za-z_][\w.]*(?:: |:?$)"
 _TRACEBACK = "Traceback (most recent call last)"
 _FRAME = r"^\s+(?:at |File \"|[~^]+\s*$|\.\.\. \d+ more)"
-_RUN_SUMMARY = r"^(?:FAILED|ERROR) \S+(?:::| - )"
+_RUN_SUMMARY = r"^(?:FAILED|ERROR) (?:\S+::|\S+\.py - )"
 _FAILING_TEST = (
     r"^\s*(?:--- FAIL: \S|(?:FAIL|ERROR): \w+ \(|[0-9]+\) test |not ok [0-9]+ |● .+ \u203a |[✕✖×✗] \S|_{3,} \S.* _{3,}$"
-    r"|test \S+ \.\.\. FAILED|---- \S+ stdout ----)"
+    r"|test \S+ \.\.\. FAILED|---- \S+ stdout ----|\S.* > .* FAILED$)|^\s+[0-9]+\) \S"
 )
 _PANIC = r"^(?:panic: |fatal error: |thread '[^']*' (?:\([0-9]+\) )?panicked at )"
 _PANIC_ABOVE = r"^thread '[^']*' (?:\([0-9]+\) )?panicked at [^']*:$"
@@ -44,6 +45,10 @@ _SAYS_LITTLE = (
     r"(?i)^(?:(?:command|process|script)\s+)?"
     r"(?:exit(?:ed)?(?: with)?(?: code| status)?|errors?|stderr|stdout|output|failed)\W*[0-9]*\W*$"
 )
+_INTRODUCES = r":\s*(?:\[\w+\])?$"
+_EXIT_CODE = r"^(?i:exit code -?[0-9]+)\s+"
+_OBJECT = r"^(?i:exit code -?[0-9]+\s+)?(?:\{(?s:.*)\}|\[(?s:.*)\])$"
+_LOCATION = r"^\s*\S+\.\w+(?::[0-9]+(?::[0-9]+)?|\([0-9]+,[0-9]+\))(?:: | - )"
 _ASSERTED = r"^((?:FAILED|ERROR) .*?(?:::\w+)*(?:\[.*\])? - )(?:AssertionError: )?assert .*$"
 
 
@@ -62,15 +67,18 @@ def error_cause(errors: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
         pl.when(text.str.len_chars() > 2 * size).then(both_ends).otherwise(text).str.replace_all(_LINE_ENDS, "\n")
     )
     is_long = text.str.contains("\n", literal=True)
+    # an object that is written over several lines is read as one
+    is_object = text.str.contains(_OBJECT)
     told = pl.concat(
         [
             read.filter(~is_long).select("row", summary=_cut(text, width)),
-            _of_lines(read.filter(is_long), width),
+            read.filter(is_long & is_object).select("row", summary=_cut(_object(text), width)),
+            _of_lines(read.filter(is_long & ~is_object), width),
         ]
     ).sort("row")
     summary = pl.col("summary")
-    bare = summary.str.replace_all(_AROUND, "").str.replace(_BEFORE, "").str.strip_chars()
-    bare = bare.str.replace(_ASSERTED, "${1}assert").str.replace(r"(::\w+)\[.*\]", "${1}[<*>]")
+    bare = summary.str.replace_all(_AROUND, "").str.replace(_BEFORE, "").str.replace(_LOCATION, "")
+    bare = bare.str.strip_chars().str.replace(_ASSERTED, "${1}assert").str.replace(r"(::\w+)\[.*\]", "${1}[<value>]")
     return errors.with_columns(
         told.select(summary=pl.when(bare.str.contains(r"\S")).then(bare).otherwise(summary))["summary"]
     )
@@ -79,6 +87,12 @@ def error_cause(errors: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
 def _cut(line: pl.Expr, width: int) -> pl.Expr:
     # what is cut is not indentation: a line never becomes blank
     return pl.when(line.str.len_chars() > width).then(line.str.strip_chars().str.head(width)).otherwise(line)
+
+
+def _object(text: pl.Expr) -> pl.Expr:
+    """An object written over several lines, on one."""
+    text = text.str.replace(_EXIT_CODE, "").str.replace_all(r"\s+", " ")
+    return text.str.replace_all(r"([{\[]) ", "${1}").str.replace_all(r" ([}\]])", "${1}")
 
 
 def _of_lines(messages: pl.DataFrame, width: int) -> pl.DataFrame:
@@ -97,6 +111,7 @@ def _of_lines(messages: pl.DataFrame, width: int) -> pl.DataFrame:
             is_exception=bare.str.contains(_EXCEPTION),
             is_little=bare.str.contains(_SAYS_LITTLE),
             counts=line.str.contains(_COUNTS_ERRORS),
+            introduces=line.str.contains(_INTRODUCES),
             is_panic_above=line.str.contains(_PANIC_ABOVE),
         )
         .with_columns(
@@ -106,21 +121,24 @@ def _of_lines(messages: pl.DataFrame, width: int) -> pl.DataFrame:
             before=pl.when(~line.str.contains(r"^[\s~^|]*$")).then(line).forward_fill().shift(1).over("row"),
         )
     )
-    of_traceback = pl.col("is_exception") & (at > pl.col("opened")) & ~pl.col("is_frame")
+    after_frames = (at > pl.col("opened")) & ~line.str.contains(r"^\s")
     speaks = ~pl.col("is_frame") & ~pl.col("is_little") & ~pl.col("counts")
     forms = [
         at.filter(line.str.contains(_RUN_SUMMARY)).first(),
         at.filter(line.str.contains(_FAILING_TEST)).first(),
-        at.filter(of_traceback).last(),
+        at.filter(after_frames & pl.col("is_exception") & ~line.str.starts_with("Error:")).last(),
+        at.filter(after_frames & line.str.contains(_RAISED)).first(),
+        # the margin of an exception group
+        at.filter((at > pl.col("opened")) & pl.col("is_exception") & ~pl.col("is_frame")).first(),
         at.filter(line.str.contains(_PANIC)).first(),
         at.filter(pl.col("is_exception") & ~line.str.contains(r"^\s*Caused by: ") & speaks).first(),
-        at.filter(line.str.contains(_COMPILER) & speaks).first(),
-        at.filter(line.str.contains(_FAILURE) & speaks).first(),
-        at.filter(speaks & ~pl.col("opens")).first(),
+        at.filter(line.str.contains(_COMPILER) & speaks & ~pl.col("introduces")).first(),
+        at.filter(line.str.contains(_FAILURE) & speaks & ~pl.col("introduces")).first(),
+        at.filter(speaks & ~pl.col("opens") & ~pl.col("introduces")).first(),
         at.first(),
     ]
     chosen = lines.group_by("row", maintain_order=True).agg(at=pl.coalesce(forms))
-    alone = bare.str.contains(_EXCEPTION_ALONE)
+    alone = bare.str.contains(_EXCEPTION_ALONE) | (pl.col("introduces") & pl.col("is_exception"))
     beside = pl.when(pl.col("opened").is_not_null()).then("before").otherwise("next")
     summary = (
         pl.when("is_panic_above")

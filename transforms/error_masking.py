@@ -19,7 +19,6 @@ _CODE_WORDS = (
     "|errno"
 )
 _SPOKEN_KEYS = "message|msg|error|type|code|reason|details?|status|title"
-_VERBS = "GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS"
 _TIME = (
     r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[AaPp][Mm])?(?: ?(?:(?:Z|UTC|GMT)\b|[+-][0-9]{2}:?[0-9]{2}\b))?"
 )
@@ -35,25 +34,26 @@ _AMOUNT = r"[0-9]+(?:\.[0-9]+)?"
 _UNIT = "(?:ns|us|µs|ms|msecs?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)"
 
 _KEPT_RULES = (
-    # digits that name the error, not an occurrence of it
+    # digits that name the error, not an occurrence of it: the status of an answer, an exit code; codes such as E501
     (
-        rf"(?i)\b((?:{_CODE_WORDS})(?:[\"']?\s?[:=#]\s?|\s(?:is |was |of )?|\s?[\[(])-?)([0-9]{{1,5}}\b)",
-        f"${{1}}{KEPT}${{2}}",
+        (
+            rf"(?i)\b((?:{_CODE_WORDS})(?:[\"']?\s?[:=#]\s?|\s(?:is |was |of )?|\s?[\[(])-?)([0-9]{{1,5}}\b)"
+            r"|\b(status(?:: ?|=| (?:of |is |was )?))([1-5][0-9]{2}\b)"
+            r"|\b(error[ :#=\[(]{1,2}-?)([0-9]{1,5}(?:[:,)\].]|$))"
+        ),
+        f"${{1}}${{3}}${{5}}{KEPT}${{2}}${{4}}${{6}}",
     ),
-    (r"(?i)\b(status(?:: ?|=| (?:of |is |was )?))([1-5][0-9]{2}\b)", f"${{1}}{KEPT}${{2}}"),
-    (r"(?i)\b(error[ :#=\[(]{1,2}-?)([0-9]{1,5}(?:[:,)\].]|$))", f"${{1}}{KEPT}${{2}}"),
-    (r"()\b([1-5][0-9]{2} (?:Client|Server) Error\b)", f"${{1}}{KEPT}${{2}}"),
-    (r"((?:^|[\s\[(])[A-Z]{1,10}[-_]?)([0-9]{2,6}[:\])])", f"${{1}}{KEPT}${{2}}"),
-    (r"^([A-Z]{1,10}[-_]?)([0-9]{2,6}\b)", f"${{1}}{KEPT}${{2}}"),
+    (
+        r"((?:^|[\s\[(])[A-Z]{1,10}[-_]?)([0-9]{2,6}[:\])])|((?:^|: )[A-Z]{1,10}[-_]?)([0-9]{2,6}\b)",
+        f"${{1}}${{3}}{KEPT}${{2}}${{4}}",
+    ),
     # an error object is read like a sentence: its keys stay, and the values that speak
     (rf"(?i)[\"']({_SPOKEN_KEYS})[\"']\s?:\s?(?:\"([^\"\n]+)\"|'([^'\n]+)')", "${1}: ${2}${3}"),
     (r"([{,]\s?)[\"']([A-Za-z_]\w*)[\"']\s?:", "${1}${2}:"),
-    (rf"[\"']((?:{_VERBS}) )[^\"'\s]+(?: HTTP/[0-9.]+)?[\"']", f"${{1}}{MARKS['path']}"),
 )
 _ADDRESSES = (
     # order matters: what is longer or more telling comes first
     ("url", r"(?i)\b[a-z][a-z0-9+]{1,20}://[^\s\"'<>()\[\]{},]*[^\s\"'<>()\[\]{},.:;!?]"),
-    ("email", r"(?i)\b[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+"),
     ("uuid", r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"),
     (
         "ip",
@@ -69,10 +69,12 @@ _ADDRESSES = (
 )
 _PATHS = (
     (
-        r"(^|[^\w</\x01-\x08\x0e-\x17])(?:~|\.{1,2})?/(?:[A-Za-z0-9_.@%+$#~:-]*[A-Za-z0-9_@%+$#~-]/?)*",
+        (
+            r"(^|[^\w</\x01-\x08\x0e-\x17])(?:~|\.{1,2})?/(?:[A-Za-z0-9_.@%+$#~:-]*[A-Za-z0-9_@%+$#~-]/?)*"
+            r"|\b[A-Za-z]:\\[^\s:*?\"<>|,;']*"
+        ),
         f"${{1}}{MARKS['path']}",
     ),
-    (r"\b[A-Za-z]:\\[^\s:*?\"<>|,;']*", MARKS["path"]),
     (
         rf"\b(?:[\w.@-]+/)*[\w@-][\w.@-]*\.(?:{_FILE_ENDINGS})(?::[0-9]+){{0,2}}\b|\b(?:[\w.@-]+/){{2,}}[\w.@-]*\w",
         MARKS["path"],

@@ -19,7 +19,6 @@ import polars as pl
 
 from slowwave.transforms.error_params import ErrorParams
 from slowwave.transforms.error_parts import (
-    CODE,
     FIGURE,
     FIGURES_ONLY,
     IDENTIFIER,
@@ -151,7 +150,7 @@ def _loose_varied(texts: _Texts, params: ErrorParams) -> Ints:
     return varied
 
 
-def _places_varied(texts: _Texts, parts: Parts, params: ErrorParams) -> Ints:
+def _places_varied(texts: _Texts, params: ErrorParams) -> Ints:
     """Rows with every place that is shown to vary by itself made variable; if too little would stay, the best shown."""
     rows, kinds, count = texts.rows, texts.kinds, len(texts.rows)
     word, weight, whole = is_word(kinds), texts.weight(), texts.whole()
@@ -170,14 +169,7 @@ def _places_varied(texts: _Texts, parts: Parts, params: ErrorParams) -> Ints:
         of_group[:, group] = others, other_words, seen_word
         shown = seen.shows(of_group[0], of_group[1], opens=of_group[2] == 0, params=params) & (seen.values > 1)
         shown = shown[group] & can & (others >= _LEAST_WEIGHT) & (other_words > 0)
-        # a status also said of a success does not name the error
-        is_code = kinds[:, place] == CODE
-        succeeded = np.bincount(group[is_code & parts.is_success[rows[:, place]]], minlength=count)[group]
-        codes = np.bincount(group[is_code], minlength=count)[group]
-        shown |= is_code & (succeeded > 0) & (codes > 1) & (other_words >= params.min_words)
-        showing[:, place] = np.where(
-            shown & (rows[:, place] != VARIED), np.where(is_code, codes, seen.values[group]), 0
-        )
+        showing[:, place] = np.where(shown & (rows[:, place] != VARIED), seen.values[group], 0)
         seen_word |= word[:, place]
     vary = showing > 0
     stays = (weight * ~vary).sum(axis=1) >= _LEAST_WEIGHT
@@ -297,7 +289,7 @@ def _generalised(project: Ints, rows: Ints, parts: Parts, params: ErrorParams) -
     def steps(texts: _Texts, step: int) -> Ints:
         if step == 0:
             return _loose_varied(texts, params)
-        return _places_varied(texts, parts, params) if step == 1 else _sets_varied(texts, params)
+        return _places_varied(texts, params) if step == 1 else _sets_varied(texts, params)
 
     step = 0
     while True:

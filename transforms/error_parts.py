@@ -21,7 +21,6 @@ NO_PART, VARIED, FIGURE, _FIRST_TEXT = range(4)
 MARK, CODE, FIXED, WORD, IDENTIFIER, NAME, FIGURES_ONLY, ANYTHING = range(8)
 
 _EXCEPTION = r"^[\w.$]*(?:Error|Exception|Warning|Interrupt|Fault|Failure|Exit|Timeout)[.!?]?$"
-_SUCCESS = rf"^{KEPT}(?:0|[23][0-9]{{2}})$"
 # What follows these and `=` says what went wrong, and is no name.
 _SPEAKS = r"(?i)^(?:message|msg|err|error|type|code|reason|details?|status|state|title|cause|exception|result)$"
 
@@ -31,7 +30,6 @@ class Parts:
     """What is known of each distinct part, by its code; `is_value`: seen to vary elsewhere, so likely to vary here."""
 
     kind: Ints
-    is_success: Bools
     is_value: Bools
 
     def kinds(self, rows: Ints) -> Ints:
@@ -97,14 +95,11 @@ def part_codes(parts: pl.DataFrame) -> tuple[pl.DataFrame, Parts]:
     kind = _kind(pl.col("part"))
     known = texts.select(
         kind=pl.when(pl.col("follows") & kind.is_in([WORD, IDENTIFIER])).then(NAME).otherwise(kind).cast(pl.Int64),
-        is_success=pl.col("part").str.contains(_SUCCESS),
     )
     coded = parts.join(
         texts.with_row_index("code", offset=_FIRST_TEXT), on=["part", "follows"], how="left", maintain_order="left"
     ).with_columns(pl.col("code").cast(pl.Int64).fill_null(VARIED))
-    no_text = np.zeros(_FIRST_TEXT, np.bool_)
     return coded, Parts(
         kind=np.concatenate([[MARK, ANYTHING, FIGURES_ONLY], known["kind"].to_numpy()]).astype(np.int64),
-        is_success=np.concatenate([no_text, known["is_success"].to_numpy()]),
         is_value=np.zeros(len(known) + _FIRST_TEXT, np.bool_),
     )

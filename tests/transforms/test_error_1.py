@@ -1,45 +1,28 @@
-"""Which messages are one error, `error/1`: placeholders, what stays, lines that matter, merging.
-
-What holds of every method is tested of both.
-"""
+"""Which messages are one error to `error/1`: placeholders, what stays, lines that matter, merging."""
 
 import re
 
+import error_rows
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from error_rows import USERS, V1, frame
 from pydantic import ValidationError
 
-from slowwave.transforms.error_fingerprints import error_fingerprints, is_blank
+from slowwave.transforms.blank import is_blank
+from slowwave.transforms.error_fingerprints import error_fingerprints
 from slowwave.transforms.error_params import ErrorParams
-from slowwave.transforms.hashing import hashed
-
-V1 = ErrorParams(method="error/1")
-of_both = pytest.mark.parametrize("params", [V1, ErrorParams()], ids=lambda params: params.method)
-SCHEMA = {"project": pl.String, "error_message": pl.String}
-USERS = ["ann", "bea", "cleo", "dora", "eve", "fay"]
 
 
-def frame(messages, project="p"):
-    return pl.DataFrame([(project, message) for message in messages], schema=SCHEMA, orient="row")
-
-
-def rows_of(messages, params=None):
-    found = error_fingerprints(frame(messages), params or V1)
-    return {row["error_message"]: row for row in found.iter_rows(named=True)}
+def rows_of(messages, params=V1):
+    return error_rows.rows_of(messages, params)
 
 
 def template_of(message):
-    return rows_of([message])[message]["error_template"]
+    return error_rows.template_of(message, V1)
 
 
-def groups_of(messages, params=None):
-    """The messages, grouped; as a set of sets."""
-    groups = {}
-    for message, row in rows_of(messages, params).items():
-        groups.setdefault(row["error_id"], set()).add(message)
-    return sorted(sorted(group) for group in groups.values())
+def groups_of(messages, params=V1):
+    return error_rows.groups_of(messages, params)
 
 
 @pytest.mark.parametrize(
@@ -289,41 +272,6 @@ def test_params_are_frozen_and_bounded():
             ErrorParams.model_validate(given_wrong)
 
 
-words = st.sampled_from([*USERS, "user", "file", "refused", "for", "the", "=", ":", "(", "]", "'x'", "Error"])
-figures = st.sampled_from(
-    ["3", "404", "HTTP 500", "0xff", "12ms", "/a/b", "a.b", "x_y", "n-1", "<number>", "<*>", "\n", "é"]
-)
-composed = st.lists(words | figures, min_size=1, max_size=7).map(" ".join)
-similar = st.builds("no {} left for {} of {} today".format, *[st.sampled_from(USERS) | figures] * 3)
-message = (composed | similar).filter(lambda text: bool(text.strip()))
-messages = st.lists(message, min_size=1, max_size=40)
-
-
-@of_both
-@given(messages, st.randoms(use_true_random=False))
-def test_order_repetition_and_chunks_do_not_matter(params, texts, random):
-    expected = error_fingerprints(frame(texts), params)
-    shuffled = texts + random.choices(texts, k=5)
-    random.shuffle(shuffled)
-    chunked = pl.concat([frame([text]) for text in shuffled], rechunk=False)
-    assert error_fingerprints(chunked, params).equals(expected)
-    assert expected["error_message"].to_list() == sorted(set(texts))
-
-
-@of_both
-@given(messages, messages)
-def test_projects_do_not_touch(params, one, other):
-    both = error_fingerprints(pl.concat([frame(other, "q"), frame(one, "p")]), params)
-    assert both.equals(
-        pl.concat(
-            [
-                error_fingerprints(frame(one, "p"), params),
-                error_fingerprints(frame(other, "q"), params),
-            ]
-        )
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "values"),
     [
@@ -339,59 +287,6 @@ def test_evidence_of_one_project_says_nothing_of_another(text, values):
     few = len(groups_of(texts[1:]))
     assert errors["error_id"].to_list() == [1, few, 1]
     assert found.filter(pl.col("project") == "r")["error_template"].to_list() == [template_of(texts[0])]
-
-
-@of_both
-@given(messages)
-def test_one_template_has_one_id_the_digest_of_its_text_in_every_project(params, texts):
-    found = error_fingerprints(frame(texts), params)
-    assert found["error_id"].equals(hashed(found["error_template"]).alias("error_id"))
-    assert error_fingerprints(frame(texts, "elsewhere"), params)["error_id"].equals(found["error_id"])
-
-
-@of_both
-@given(messages)
-def test_a_template_is_its_own_template(params, texts):
-    templates = error_fingerprints(frame(texts), params)["error_template"].unique().to_list()
-    again = error_fingerprints(frame(templates), params)
-    assert again["error_template"].to_list() == again["error_message"].to_list()
-
-
-@of_both
-@given(messages)
-def test_the_example_is_the_shortest_message_of_its_error(params, texts):
-    found = error_fingerprints(frame(texts), params)
-    for (_,), group in found.group_by("error_id"):
-        assert set(group["example"]) == {min(group["error_message"].to_list(), key=lambda text: (len(text), text))}
-
-
-@of_both
-def test_the_example_is_of_the_same_project(params):
-    found = error_fingerprints(
-        pl.concat([frame(["after 10s", "after 9s", "after 8s"], "p"), frame(["after 12s"], "q")]),
-        params,
-    )
-    assert found["example"].to_list() == ["after 8s"] * 3 + ["after 12s"]
-
-
-@of_both
-@given(st.lists(st.text(), max_size=20))
-def test_any_text_has_a_template_without_control_characters(params, texts):
-    found = error_fingerprints(frame(texts), params)
-    said = frame(texts).filter(~is_blank(pl.col("error_message")))
-    assert found["error_message"].to_list() == sorted(set(said["error_message"]))
-    assert not found["error_template"].str.contains(r"[\x00-\x1f\x7f]").any()
-    assert (found["error_template"] != "").all()
-
-
-@of_both
-def test_unrelated_messages_change_nothing(params):
-    texts = [*(f"no room left for user {user}" for user in USERS), "Connection refused", "disk 3 is full", "HTTP 404"]
-    before = error_fingerprints(frame(texts), params)
-    after = error_fingerprints(
-        frame([*texts, "Connection reset", "something else entirely", "the tape 4 is lost"]), params
-    )
-    assert after.join(before, on="error_message", how="semi").equals(before)
 
 
 def test_control_characters_are_no_placeholders():
@@ -414,13 +309,3 @@ def test_no_text_is_too_long_or_too_odd(unit):
 def test_space_around_a_message_does_not_hide_it(space):
     assert template_of(f"{space * 20_000}it broke{space * 20_000}") == "it broke"
     assert template_of(f"first{space * 20_000}last").startswith("first")
-
-
-@of_both
-@pytest.mark.parametrize("nothing", [[], [None, "", " \t", "\x1b"]])
-def test_no_messages_no_errors(params, nothing):
-    found = error_fingerprints(frame(nothing), params)
-    assert found.is_empty()
-    assert dict(found.schema) == dict.fromkeys(
-        ["project", "error_message", "error_id", "error_template", "example", "reason"], pl.String
-    )

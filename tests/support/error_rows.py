@@ -1,0 +1,39 @@
+"""Messages as the rows of `error_fingerprints`, and what it makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import polars as pl
+
+from slowwave.transforms.error_fingerprints import error_fingerprints
+from slowwave.transforms.error_params import ErrorParams
+
+SCHEMA = {"project": pl.String, "error_message": pl.String}
+V1, V2 = ErrorParams(method="error/1"), ErrorParams(method="error/2")
+USERS = ["ann", "bea", "cleo", "dora", "eve", "fay"]
+
+
+def frame(messages: Iterable[str | None], project: str = "p") -> pl.DataFrame:
+    """The messages, all of one project."""
+    return pl.DataFrame([(project, message) for message in messages], schema=SCHEMA, orient="row")
+
+
+def rows_of(messages: Iterable[str], params: ErrorParams) -> dict[str, dict[str, Any]]:
+    """The row of each message."""
+    found = error_fingerprints(frame(messages), params)
+    return {row["error_message"]: row for row in found.iter_rows(named=True)}
+
+
+def template_of(message: str, params: ErrorParams) -> str:
+    """The template of a message on its own."""
+    return rows_of([message], params)[message]["error_template"]
+
+
+def groups_of(messages: Iterable[str], params: ErrorParams) -> list[list[str]]:
+    """The messages by error, sorted."""
+    groups: dict[str, set[str]] = {}
+    for message, row in rows_of(messages, params).items():
+        groups.setdefault(row["error_id"], set()).add(message)
+    return sorted(sorted(group) for group in groups.values())
