@@ -7,8 +7,18 @@ from statistics import fmean
 import polars as pl
 import pytest
 import real_rows
+from error_grouping import (
+    METHODS,
+    coding_errors,
+    grouping_accuracy,
+    loghub_lines,
+    printed,
+    rule_systems,
+    told_by_others,
+)
 
 from slowwave.transforms.error_fingerprints import error_fingerprints, is_blank
+from slowwave.transforms.error_masking import RULES
 
 pytestmark = [
     pytest.mark.shared_data,
@@ -19,33 +29,37 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def lines() -> pl.DataFrame:
     """Log lines with their gold template."""
-    return pl.read_parquet(real_rows.FOLDER / "loghub" / "clusters.parquet").select(
-        "cluster_id", project="system", error_message="content"
-    )
-
-
-def grouping_accuracy(lines: pl.DataFrame) -> dict[str, float]:
-    """Share of lines, by system, whose group is exactly the gold group (Zhu et al., ICSE-SEIP 2019)."""
-    grouped = lines.join(error_fingerprints(lines), on=["project", "error_message"], how="left")
-    both, gold, found = (
-        pl.len().over("project", *of) for of in (["cluster_id", "error_id"], ["cluster_id"], ["error_id"])
-    )
-    right = grouped.with_columns(right=(both == gold) & (both == found))
-    return dict(right.group_by("project").agg(pl.col("right").mean()).sort("project").iter_rows())
+    return loghub_lines()
 
 
 def test_grouping_accuracy(lines):
-    accuracy = grouping_accuracy(lines)
-    mean = fmean(accuracy.values())
-    print(f"grouping accuracy: mean {mean:.4f}; " + ", ".join(f"{s} {a:.3f}" for s, a in accuracy.items()))
-    assert mean > 0.97
-    assert min(accuracy.values()) > 0.9
+    accuracy = printed("Log lines of real systems", lines, "project")
+    ours = accuracy["error/2"]
+    assert fmean(ours.values()) > 0.92
+    # of OpenStack's requests only quotes are seen: the rule that read into them fired nowhere else
+    assert [system for system, accuracy in ours.items() if accuracy < 0.9] == ["OpenStack"]
+    for other in ("drain3", "masking"):
+        assert fmean(ours.values()) > fmean(accuracy[other].values()) + 0.1
 
 
 def test_grouping_holds_on_half_the_lines(lines):
-    mean = fmean(grouping_accuracy(lines.sample(fraction=0.5, seed=1)).values())
+    half = lines.sample(fraction=0.5, seed=1)
+    mean = fmean(grouping_accuracy(half, METHODS["error/2"](half), "project").values())
     print(f"grouping accuracy on half the lines: {mean:.4f}")
-    assert mean > 0.95
+    assert mean > 0.9
+
+
+def test_each_rule_fires_in_three_systems(lines):
+    fires = rule_systems(pl.concat([lines.with_columns(system="project"), coding_errors()], how="diagonal"))
+    few = [rule for (rule, _), where in zip(RULES, fires, strict=True) if len(where) < 3]
+    assert few == []
+
+
+def test_a_system_is_told_by_the_rules_that_fire_in_three_others(lines):
+    accuracy = told_by_others(lines, coding_errors())
+    mean = fmean(accuracy.values())
+    print(f"grouping accuracy with the rules of three others: {mean:.4f}")
+    assert mean > 0.9
 
 
 def test_more_messages_leave_most_errors_as_they_are(lines):
@@ -58,7 +72,7 @@ def test_more_messages_leave_most_errors_as_they_are(lines):
 
 
 @pytest.mark.parametrize(
-    ("folder", "fewest", "most"), [("claude_code", 15, 18), ("tau_airline", 6, 6), ("aider_swebench", 7, 7)]
+    ("folder", "fewest", "most"), [("claude_code", 18, 21), ("tau_airline", 6, 6), ("aider_swebench", 7, 7)]
 )
 def test_errors_of_agents_are_few_and_stay_apart(folder, fewest, most):
     rows = pl.read_parquet(real_rows.FOLDER / folder / "interactions.parquet", columns=["project", "error_message"])

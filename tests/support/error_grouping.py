@@ -1,0 +1,167 @@
+"""How well error messages are grouped: ours, and what others do, on messages marked with the error they are.
+
+Run as a program, it prints every table: grouping accuracy of `error/2`, `error/1`, drain3 and regular expressions that
+mask figures, on the log lines in ../shared/data/loghub (where they are), on lines of systems made up for the purpose,
+and on the messages of coding tools in tests/fixtures; in how many systems each rule of `error/2` fires, and what each
+system gets from the rules that fire in three others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import fmean
+
+import polars as pl
+import real_rows
+from system_lines import system_lines
+
+from slowwave.transforms import error_masking
+from slowwave.transforms.error_fingerprints import error_fingerprints
+from slowwave.transforms.error_params import ErrorParams
+
+CODING = Path(__file__).parents[1] / "fixtures" / "coding_errors.ndjson"
+LOGHUB = real_rows.FOLDER / "loghub" / "clusters.parquet"
+_MASKED = (
+    r"(?i)\b[a-z][a-z0-9+]*://\S+",
+    r"(?i)\b[0-9a-f]{8}-[0-9a-f-]{27}\b",
+    r"\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b",
+    r"(?:/[\w.@-]+)+/?",
+    r"(?i)\b0x[0-9a-f]+\b",
+    r"(?i)\b[0-9a-f]*\d[0-9a-f]{7,}\b",
+    r"\d+(\.\d+)?",
+    r"\"[^\"]*\"|'[^']*'",
+)
+
+# A rule stays when it fires in so many systems.
+_SYSTEMS_OF_RULE = 3
+
+Grouped = Callable[[pl.DataFrame], pl.Series]
+
+
+def loghub_lines() -> pl.DataFrame:
+    """Log lines with their gold template: project (the system), error, error_message."""
+    return pl.read_parquet(LOGHUB).select(project="system", error="cluster_id", error_message="content")
+
+
+def coding_errors() -> pl.DataFrame:
+    """Messages of coding tools with the error they are: project ('': an agent meets all tools in one), system, ..."""
+    said = pl.read_ndjson(CODING)
+    return said.select(project=pl.lit(""), system="tool", error="error", error_message="message")
+
+
+def ours(method: str) -> Grouped:
+    """Our groups of messages (project, error_message)."""
+    params = ErrorParams.model_validate({"method": method})
+
+    def grouped(messages: pl.DataFrame) -> pl.Series:
+        found = error_fingerprints(messages.select("project", "error_message"), params)
+        on = ["project", "error_message"]
+        return messages.join(found, on=on, how="left", maintain_order="left")["error_id"]
+
+    return grouped
+
+
+def drain3(messages: pl.DataFrame) -> pl.Series:
+    """drain3's groups, as it is when installed, the messages in the order given; line breaks are spaces to it."""
+    from drain3 import TemplateMiner
+    from drain3.template_miner_config import TemplateMinerConfig
+
+    miners: dict[str, TemplateMiner] = {}
+    found = []
+    for project, message in messages.select("project", "error_message").iter_rows():
+        miner = miners.setdefault(project, TemplateMiner(config=TemplateMinerConfig()))
+        found.append(f"{project} {miner.add_log_message(' '.join(message.split()))['cluster_id']}")
+    return pl.Series(found)
+
+
+def masked(messages: pl.DataFrame) -> pl.Series:
+    """Messages that are equal once figures, paths, addresses and quoted values are masked."""
+    text = pl.col("error_message")
+    for pattern in _MASKED:
+        text = text.str.replace_all(pattern, "<*>")
+    return messages.select(text.alias("masked"))["masked"]
+
+
+METHODS: Mapping[str, Grouped] = {
+    "error/2": ours("error/2"),
+    "error/1": ours("error/1"),
+    "drain3": drain3,
+    "masking": masked,
+}
+
+
+def grouping_accuracy(messages: pl.DataFrame, found: pl.Series, *by: str) -> dict[str, float]:
+    """Share of messages, by `by`, whose group is exactly the gold group (Zhu et al., ICSE-SEIP 2019)."""
+    both, gold, ours = (pl.len().over("project", *of) for of in (["error", "found"], ["error"], ["found"]))
+    right = messages.with_columns(found=found).with_columns(right=(both == gold) & (both == ours))
+    return dict(right.group_by(*by).agg(pl.col("right").mean()).sort(*by).iter_rows())
+
+
+def printed(title: str, messages: pl.DataFrame, by: str) -> dict[str, dict[str, float]]:
+    """Each method's accuracy by `by`, printed with the mean."""
+    of = {name: grouping_accuracy(messages, grouped(messages), by) for name, grouped in METHODS.items()}
+    systems = list(next(iter(of.values())))
+    print(f"\n{title}: {messages.height} messages of {messages['error'].n_unique()} errors")
+    print(f"{'':22}" + "".join(f"{name:>9}" for name in of))
+    for system in systems:
+        print(f"{system!s:22}" + "".join(f"{accuracy[system]:9.3f}" for accuracy in of.values()))
+    print(f"{'mean':22}" + "".join(f"{fmean(accuracy.values()):9.3f}" for accuracy in of.values()))
+    hard = {name: sorted(accuracy.values())[: max(len(systems) - 2, 1)] for name, accuracy in of.items()}
+    print(f"{'mean without best two':22}" + "".join(f"{fmean(of_hard):9.3f}" for of_hard in hard.values()))
+    return of
+
+
+def rule_systems(messages: pl.DataFrame) -> list[set[str]]:
+    """The systems in which each rule of `error/2` changes a message (system, error_message), in the rules' order."""
+    said = messages.select("system", "error_message").unique().with_columns(text=pl.col("error_message"))
+    found = []
+    for pattern, value in error_masking.RULES:
+        after = said.with_columns(after=pl.col("text").str.replace_all(pattern, value))
+        found.append(set(after.filter(pl.col("after") != pl.col("text"))["system"]))
+        said = after.select("system", "error_message", text="after")
+    return found
+
+
+def told_by_others(lines: pl.DataFrame, tools: pl.DataFrame) -> dict[str, float]:
+    """The accuracy on each system of `lines` with the rules alone that fire in three other systems or tools."""
+    rules = error_masking.RULES
+    fires = rule_systems(pl.concat([lines.with_columns(system="project"), tools], how="diagonal"))
+    accuracy = {}
+    try:
+        for (system,), of_system in lines.group_by("project", maintain_order=True):
+            error_masking.RULES = tuple(
+                rule for rule, where in zip(rules, fires, strict=True) if len(where - {system}) >= _SYSTEMS_OF_RULE
+            )
+            accuracy |= grouping_accuracy(of_system, METHODS["error/2"](of_system), "project")
+    finally:
+        error_masking.RULES = rules
+    return accuracy
+
+
+def by_lines(messages: pl.DataFrame) -> pl.DataFrame:
+    """With the column lines: one or many."""
+    is_long = pl.col("error_message").str.contains("\n", literal=True)
+    return messages.with_columns(lines=pl.when(is_long).then(pl.lit("many")).otherwise(pl.lit("one")))
+
+
+def main() -> None:
+    """Print all tables."""
+    coding = coding_errors()
+    printed("Log lines of systems made up", system_lines(), "project")
+    printed("Messages of coding tools", coding, "system")
+    printed("The same by number of lines", by_lines(coding), "lines")
+    if not LOGHUB.exists():
+        return
+    lines = loghub_lines()
+    printed("Log lines of real systems", lines, "project")
+    accuracy = told_by_others(lines, coding)
+    shown = ", ".join(f"{system} {value:.3f}" for system, value in accuracy.items())
+    print(f"\nWith the rules that fire in three others: mean {fmean(accuracy.values()):.3f}; {shown}")
+    fires = rule_systems(pl.concat([lines.with_columns(system="project"), coding], how="diagonal"))
+    for (pattern, _), where in zip(error_masking.RULES, fires, strict=True):
+        print(f"{len(where):3} {pattern[:100]!r}")
+
+
+if __name__ == "__main__":
+    main()
