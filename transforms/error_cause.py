@@ -28,8 +28,10 @@ _FRAME = r"^\s+(?:at |File \"|[~^]+\s*$|\.\.\. \d+ more)"
 _RUN_SUMMARY = r"^(?:FAILED|ERROR) (?:\S+::|\S+\.py - )"
 _FAILING_TEST = (
     r"^\s*(?:--- FAIL: \S|(?:FAIL|ERROR): \w+ \(|[0-9]+\) test |not ok [0-9]+ |● .+ \u203a |[✕✖×✗] \S|_{3,} \S.* _{3,}$"
-    r"|test \S+ \.\.\. FAILED|---- \S+ stdout ----|\S.* > .* FAILED$)|^\s+[0-9]+\) \S"
+    r"|test \S+ \.\.\. FAILED|---- \S+ stdout ----|\S.* > .* FAILED$)"
 )
+_NUMBERED_TEST = r"^\s+[0-9]+\) \S"
+_COUNTS_FAILURES = r"(?i)\b[0-9]+ fail(?:ed|ing|ures?)\b"
 _PANIC = r"^(?:panic: |fatal error: |thread '[^']*' (?:\([0-9]+\) )?panicked at )"
 _PANIC_ABOVE = r"^thread '[^']*' (?:\([0-9]+\) )?panicked at [^']*:$"
 _COMPILER = (
@@ -126,6 +128,8 @@ def _of_lines(messages: pl.DataFrame, width: int) -> pl.DataFrame:
     forms = [
         at.filter(line.str.contains(_RUN_SUMMARY)).first(),
         at.filter(line.str.contains(_FAILING_TEST)).first(),
+        # other runners number the tests that failed, and count them
+        at.filter(line.str.contains(_NUMBERED_TEST) & line.str.contains(_COUNTS_FAILURES).any()).first(),
         at.filter(after_frames & pl.col("is_exception") & ~line.str.starts_with("Error:")).last(),
         at.filter(after_frames & line.str.contains(_RAISED)).first(),
         # the margin of an exception group

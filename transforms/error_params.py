@@ -25,7 +25,7 @@ class ErrorParams(BaseModel):
         default=2, ge=2, description="The same for words after `=` or a noun such as `user` (error/1)."
     )
     min_words_beside_few: int = Field(
-        default=7, ge=2, description="The same for plain words beside fewer than three shared ones (error/2)."
+        default=7, ge=2, description="The same for plain words beside fewer than four shared ones (error/2)."
     )
     min_words_in_first_place: int = Field(
         default=8, ge=2, description="The same for plain words before which no shared one stands (error/2)."

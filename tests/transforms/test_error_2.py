@@ -136,6 +136,7 @@ RUSTC = (
 RUFF = "src/{file}.py:{line}:1: F401 `{name}` imported but unused\nFound {line} errors."
 RUFF_FULL = "F401 `{name}` imported but unused\n --> {file}.py:{line}:8\n  |\n{line} | import {name}\n\nFound 1 error."
 JSON = '{{\n  "error": {{\n    "message": "limit {line} reached",\n    "type": "requests"\n  }}\n}}'
+MOCHA = "{name}\n  0 passing ({line}ms)\n  1 failing\n\n  1) the cart adds prices:\n     AssertionError: {line} == 3\n"
 SHELL = "Exit code 2\n[{name}]\ncompiling {line} files\nfatal: no branch to push\nerror: later"
 TOLD = {
     PYTHON: "billing.errors.PriceMissing: no price of item <number>",
@@ -147,6 +148,7 @@ TOLD = {
     UNITTEST: "FAIL: test_total (__main__.CartTest.test_total)",
     GO_TEST: "--- FAIL: TestTotal (<duration>)",
     TAP: "not ok <number> - adds prices",
+    MOCHA: "<number>) the cart adds prices:",
     GCC: "error: '<value>' undeclared (first use in this function)",
     RUSTC: "error[E0308]: mismatched types",
     RUFF: "F401 `<value>` imported but unused",
@@ -208,6 +210,7 @@ def test_a_line_that_says_no_more_than_its_kind_is_refined_by_the_one_beside_it(
         ("Exit code 2\n\ncompiling 3 files\nall of them", "compiling <number> files"),
         ("\n\x07\n  \nlast line", "last line"),
         ("Exit code 1", "Exit code 1"),
+        ("cannot find it; try\n  1) looking\n  2) waiting", "cannot find it; try"),
         ("Exit code 1\nfailed", "Exit code 1"),
         ("<tool_use_error>File 3 does not exist.</tool_use_error>", "File <number> does not exist."),
         ("src/a.py:3:1: error: bad thing", "error: bad thing"),
