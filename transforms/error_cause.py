@@ -32,8 +32,8 @@ _FAILING_TEST = (
 )
 _NUMBERED_TEST = r"^\s+[0-9]+\) \S"
 _COUNTS_FAILURES = r"(?i)\b[0-9]+ fail(?:ed|ing|ures?)\b"
-_PANIC = r"^(?:panic: |fatal error: |thread '[^']*' (?:\([0-9]+\) )?panicked at )"
-_PANIC_ABOVE = r"^thread '[^']*' (?:\([0-9]+\) )?panicked at [^']*:$"
+_PANIC = r"^(?:panic: |fatal error: |thread '[^']*' (?:\([0-9]+\) )?panicked at |terminate called )"
+_PANIC_ABOVE = r"^(?:thread '[^']*' (?:\([0-9]+\) )?panicked at [^']*:|terminate called .* of '[^']*')$"
 _COMPILER = (
     r"(?:^|[\s:)-])(?:fatal: |(?:fatal )?error(?:\[\w+\]|\s?[A-Z]+[0-9]+)?: )|^\S+:[0-9]+:[0-9]+: [A-Z]+[0-9]+ "
     r"|^[A-Z]+[0-9]{3,4} |^\S+\.\w+:[0-9]+:[0-9]+: "
@@ -50,7 +50,8 @@ _SAYS_LITTLE = (
 _INTRODUCES = r":\s*(?:\[\w+\])?$"
 _EXIT_CODE = r"^(?i:exit code -?[0-9]+)\s+"
 _OBJECT = r"^(?i:exit code -?[0-9]+\s+)?(?:\{(?s:.*)\}|\[(?s:.*)\])$"
-_LOCATION = r"^\s*\S+\.\w+(?::[0-9]+(?::[0-9]+)?|\([0-9]+,[0-9]+\))(?:: | - )"
+_LOCATED = r"\bat \S+ line [0-9]+|^\S+\.\w+:[0-9]+:"
+_LOCATION = r"^\s*\S+\.\w+(?::[0-9]+(?::[0-9]+)?(?::in [^:]+)?|\([0-9]+,[0-9]+\))(?:: | - )"
 _ASSERTED = r"^((?:FAILED|ERROR) .*?(?:::\w+)*(?:\[.*\])? - )(?:AssertionError: )?assert .*$"
 
 
@@ -138,6 +139,7 @@ def _of_lines(messages: pl.DataFrame, width: int) -> pl.DataFrame:
         at.filter(pl.col("is_exception") & ~line.str.contains(r"^\s*Caused by: ") & speaks).first(),
         at.filter(line.str.contains(_COMPILER) & speaks & ~pl.col("introduces")).first(),
         at.filter(line.str.contains(_FAILURE) & speaks & ~pl.col("introduces")).first(),
+        at.filter(line.str.contains(_LOCATED) & speaks).first(),
         at.filter(speaks & ~pl.col("opens") & ~pl.col("introduces")).first(),
         at.first(),
     ]

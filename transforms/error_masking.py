@@ -28,7 +28,7 @@ _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 _DAY = f"(?:{_MONTH} +[0-9]{{1,2}}|[0-9]{{1,2}} {_MONTH})(?:,? [0-9]{{4}})?"
 _FILE_ENDINGS = (
     "py|pyc|js|jsx|ts|tsx|mjs|cjs|json|jsonl|ya?ml|toml|ini|cfg|conf|txt|log|csv|tsv|md|rst|xml|html?|css|java|class"
-    "|jar|go|rs|c|h|cc|cpp|hpp|rb|ex|exs|php|sh|bat|sql|lock|db|zip|gz|tar|png|jpe?g|gif|svg|pdf|so|dll|exe|dat|bin|tmp"
+    "|jar|go|rs|c|h|cc|cpp|hpp|cs|kt|scala|swift|rb|pl|lua|ex|exs|php|sh|bat|sql|lock|db|zip|gz|tar|png|jpe?g|gif|svg|pdf|so|dll|exe|dat|bin|tmp"
 )
 _AMOUNT = r"[0-9]+(?:\.[0-9]+)?"
 _UNIT = "(?:ns|us|µs|ms|msecs?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)"

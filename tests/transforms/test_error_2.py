@@ -137,6 +137,11 @@ RUFF = "src/{file}.py:{line}:1: F401 `{name}` imported but unused\nFound {line} 
 RUFF_FULL = "F401 `{name}` imported but unused\n --> {file}.py:{line}:8\n  |\n{line} | import {name}\n\nFound 1 error."
 JSON = '{{\n  "error": {{\n    "message": "limit {line} reached",\n    "type": "requests"\n  }}\n}}'
 MOCHA = "{name}\n  0 passing ({line}ms)\n  1 failing\n\n  1) the cart adds prices:\n     AssertionError: {line} == 3\n"
+CPP = (
+    "{name} {line}\nterminate called after throwing an instance of 'std::range_error'\n  what():  row {line} is bad\nx"
+)
+PERL = "{name} {line}\nrow {line} is bad at {file}.pl line {line}.\nlast words"
+RUBY = "{name} {line}\n{file}.rb:{line}:in `f': row {line} is bad (RuntimeError)\n\tfrom {file}.rb:{line}:in `<main>'"
 SHELL = "Exit code 2\n[{name}]\ncompiling {line} files\nfatal: no branch to push\nerror: later"
 TOLD = {
     PYTHON: "billing.errors.PriceMissing: no price of item <number>",
@@ -149,6 +154,9 @@ TOLD = {
     GO_TEST: "--- FAIL: TestTotal (<duration>)",
     TAP: "not ok <number> - adds prices",
     MOCHA: "<number>) the cart adds prices:",
+    CPP: "what(): row <number> is bad",
+    PERL: "row <number> is bad at <path> line <number>.",
+    RUBY: "row <number> is bad (RuntimeError)",
     GCC: "error: '<value>' undeclared (first use in this function)",
     RUSTC: "error[E0308]: mismatched types",
     RUFF: "F401 `<value>` imported but unused",
