@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,7 +14,10 @@ class ForgettingParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "forgetting/1"
+    method: Literal["forgetting/2", "forgetting/1"] = Field(
+        default="forgetting/2",
+        description="forgetting/1 passes over what was superseded or invalid when it landed: it was never eligible.",
+    )
     regret_method: str = "regret/1"
 
     archive_after_days: int = Field(

@@ -75,16 +75,20 @@ def _memories(health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: 
 
 
 def _may_go(today: int, params: ForgettingParams) -> pl.Expr:
-    """No protection holds: neither pinned nor held, had a chance, neither young nor used lately, in a state that ends.
+    """No protection holds: neither pinned nor held, neither young nor used lately, in a state that ends.
+
+    What is in use must have had a chance; with forgetting/1 also what is superseded or invalid.
 
     What is unknown protects.
     """
     born = pl.max_horizontal("created_day", "restored_day")
+    # what is replaced needs no chance to prove itself: that it landed so says enough
+    is_judged_by_use = pl.lit(value=True) if params.method == "forgetting/1" else pl.col("status") == "active"
     return pl.all_horizontal(
         pl.col("status").is_in(["active", "superseded", "invalid"]).fill_null(value=False),
         ~pl.col("pinned").fill_null(value=True),
         ~pl.col("is_held").fill_null(value=True),
-        (pl.col("eligible_count") > 0).fill_null(value=False),
+        ((pl.col("eligible_count") > 0) | ~is_judged_by_use).fill_null(value=False),
         (today - born >= params.grace_days).fill_null(value=False),
         (pl.col("idle_days") >= params.recent_days).fill_null(value=True),
     )

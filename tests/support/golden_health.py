@@ -145,6 +145,7 @@ def forgetting_frames() -> tuple[pl.DataFrame, pl.DataFrame]:
     said: dict[str, Row] = {
         "superseded": {"status": "superseded", "since": 30},
         "superseded lately": {"status": "superseded", "since": 29},
+        "superseded when it landed": {"status": "superseded", "since": 30, "eligible_count": 0},
         "invalid": {"status": "invalid", "since": 400, "need_30d": 0.5},
         "low confidence": {"confidence_high": 0.29, "confirmed_count": 1, "contradicted_count": 4},
         "low, hardly judged": {"confidence_high": 0.29, "contradicted_count": 4},

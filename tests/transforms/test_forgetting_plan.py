@@ -94,6 +94,15 @@ def test_replaced_memories_go_after_some_days(status: str) -> None:
         assert rule(status=status, status_since=at(TODAY - days)) == expected
 
 
+@pytest.mark.parametrize("status", ["superseded", "invalid"])
+def test_what_landed_replaced_never_had_a_chance_and_goes_all_the_same(status: str) -> None:
+    fields = {"status": status, "status_since": at(TODAY - 30), "eligible_count": 0}
+    assert rule(**fields) == status
+    assert rule(**fields | {"status_since": at(TODAY - 29)}) is None
+    before = ForgettingParams(method="forgetting/1")
+    assert planned(of(**fields), params=before) == []
+
+
 def test_untouched_counts_from_the_last_touch_and_needs_chances_since() -> None:
     untouched = {"touched_day": TODAY - 90, "eligible_since_touch": 20, "verdict": "review"}
     assert rule(**untouched) == "untouched"

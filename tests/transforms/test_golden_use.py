@@ -54,6 +54,7 @@ PINNED: dict[str, str] = {
     "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
     "forgetting-1/forgetting_plan": "c4a874758a8d69c7b90b0750f77be442cf1c136397201e0db9b1111247c99fcc",
     "forgetting-1/forgetting_quotas": "1b482f34d9af066a11288546d6d4ca33b1affc8606262b19f08f67b9a8427841",
+    "forgetting-2/forgetting_plan": "98efdf744ab2859263e125e26f5cb34c207b788779ab330a6dc91fbc4443ed21",
     "forgetting-1/forgetting_audit": "8f891103822ade67b69a1aeef568c81e837927a18ba1a4dc113e20026ecb23f1",
     "regret-1/regret": "51feadd115e26a1800a63aeb357320b534347db94dad0de71b8d72a25abcfa10",
 }
@@ -62,6 +63,7 @@ PARAMS = Params(need=NeedParams(min_fit_rows=300))
 QUOTAS = ForgettingParams(
     project_quota=30, agent_quota=30, project_quotas={"mill": 3, "": 2}, agent_quotas={"ada": 2}, shadow_share=0.25
 )
+QUOTAS_1 = QUOTAS.model_copy(update={"method": "forgetting/1"})
 # A week after it begins, on a leap day, and after two years.
 ASKED = (START + 7, START + 59, TODAY)
 LOOKS = range(START, TODAY + 1, 43)
@@ -122,8 +124,9 @@ def _of_health() -> dict[str, pl.DataFrame]:
         "verdict-1/memory_health": told,
         "review_value-1/memory_health": review_value(rows, PARAMS.review),
         "project_health-1/project_health": project_health(projects, HEALTH_DAY, PARAMS.project_health),
-        "forgetting-1/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS),
-        "forgetting-1/forgetting_quotas": forgetting_quotas(memories, evidence, HEALTH_DAY, QUOTAS),
+        "forgetting-1/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS_1),
+        "forgetting-1/forgetting_quotas": forgetting_quotas(memories, evidence, HEALTH_DAY, QUOTAS_1),
+        "forgetting-2/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS),
         "forgetting-1/forgetting_audit": forgetting_audit(given.decided(), given.AS_OF),
         "regret-1/regret": regret(archived, given.uses(), given.AS_OF, QUOTAS),
     }
@@ -161,5 +164,6 @@ def test_the_golden_methods_are_the_present_ones():
     params = Params()
     present = (params.strength, params.need, params.trend, params.verdict, params.review, params.project_health)
     methods = {*(topic.method for topic in present), params.forgetting.method, params.forgetting.regret_method}
-    # beside them a peer's formula, which may be chosen
-    assert {name.split("/")[0] for name in PINNED} == {*(method.replace("/", "-") for method in methods), "alma-1"}
+    # beside them a peer's formula, and what was released before, which may be chosen
+    beside = {"alma-1", "forgetting-1"}
+    assert {name.split("/")[0] for name in PINNED} == {*(method.replace("/", "-") for method in methods), *beside}
