@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.trend_counts import ReferencePlaces
-from slowwave.transforms.trend_looks import TRENDS, UNPROVEN, raw_trends
+from slowwave.transforms.trend_looks import STALE, TRENDS, UNPROVEN, raw_trends
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +29,9 @@ def memory_trends(
     held against the window's share of the span observed, by a Beta posterior in which references count by bursts.
     A run without reference that is long, and improbable at that rate, is stale; short observation is new, and few
     references or bursts are unproven.
+
+    What is older than the log and was never referenced in it is stale as well (memory_trend/2), from the first active
+    day on and until its first reference; within `new_active_days` days of being made it is new all the same.
 
     The published state is that of the latest look whose own finding equals the one before, so a change needs two looks
     in a row that saw something: midnights after silent days see nothing new and are passed over.
@@ -52,7 +55,10 @@ def memory_trends(
     # looks that see the same are one; sorted pairs have them side by side
     is_other = np.ones(len(memory), dtype=bool)
     is_other[1:] = (memory[1:] != memory[:-1]) | (place[1:] != place[:-1])
-    known = _settled(memory[is_other], place[is_other], references, params)
+    memory, place = memory[is_other], place[is_other]
+    known = _settled(memory, place, references, params)
+    if params.method != "memory_trend/1":
+        known[references.is_left_over(memory, place, params.new_active_days)] = STALE
     names = pl.Series("trend", TRENDS, dtype=pl.String)
     return pairs.with_columns(names.gather(known[np.cumsum(is_other) - 1]))
 

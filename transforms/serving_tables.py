@@ -116,7 +116,7 @@ class MemoryHealth(Table):
     )
     trend: Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"] = column(
         "How often it is referenced of late beside before, per active day of its project; it changes after two looks"
-        " (midnights after active days) that agree."
+        " (midnights after active days) that agree. Older than the log and never referenced in it: stale."
     )
     verdict: Literal["keep", "review", "forget", "harmful", "unproven"] = column("What to do about it; see reasons.")
     reasons: list[str] = column("Why, with the figures; at least one.")

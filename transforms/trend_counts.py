@@ -78,12 +78,16 @@ class ReferencePlaces:
         gaps[self._first[self._first < len(gaps)]] = 0
         self._squares = np.cumsum(gaps * gaps)
         created = _integers(memories["created_day"].fill_null(_NO_DAY))
+        self._created_day = created
         self._created = np.searchsorted(self._active, _key(self._scope, created), side="right")
         self._is_dated = created != _NO_DAY
 
     def places(self, memory: Integers, day: Integers) -> Integers:
         """Place of each look: that of the first active day that it does not see."""
         return np.searchsorted(self._active, _key(self._scope[memory], day))
+
+    def _active_day(self, place: Integers) -> Integers:
+        return (self._active[place] & ((1 << _DAY_BITS) - 1)) - (1 << (_DAY_BITS - 1))
 
     def counts(self, memory: Integers, place: Integers, max_reference_days: int) -> TrendCounts:
         """What looks at `place` see of each `memory`."""
@@ -115,6 +119,20 @@ class ReferencePlaces:
             gap_squares=np.where(some, head * head + between, 0),
             is_known=is_known,
         )
+
+    def is_left_over(self, memory: Integers, place: Integers, days: int) -> NDArray[np.bool_]:
+        """Whether looks at `place` see memories older than the log that it never referenced.
+
+        That is: made before the first active day of their scope and, up to the last one seen, at least `days` calendar
+        days old.
+        """
+        is_seen = place > self.begin[memory]  # an active day, so that there is a first one
+        seen = np.flatnonzero(is_seen)
+        first, last = self._active_day(self.begin[memory[seen]]), self._active_day(place[seen] - 1)
+        created = self._created_day[memory[seen]]
+        is_unused = np.searchsorted(self._key, _key(memory[seen], place[seen])) == self._first[memory[seen]]
+        is_seen[seen] = is_unused & (created < first) & (last - created >= days)
+        return is_seen
 
     def references_since(self, memory: Integers, place: Integers, window: Integers) -> Integers:
         """References of each memory on the last `window` active days before `place`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -10,12 +12,17 @@ class TrendParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "memory_trend/1"
+    method: Literal["memory_trend/2", "memory_trend/1"] = Field(
+        default="memory_trend/2",
+        description="memory_trend/1 calls new, then unproven, what is older than the log and was never referenced in"
+        " it: stale.",
+    )
     new_active_days: int = Field(
         default=20,
         ge=1,
         le=10_000,
-        description="Observed on fewer active days a memory is new; 20 are a working month.",
+        description="Observed on fewer active days a memory is new; 20 are a working month. What is older than the"
+        " log is new for so many days after it was made.",
     )
     min_reference_days: int = Field(
         default=4, ge=3, le=10_000, description="With references on fewer days nothing is said: unproven."

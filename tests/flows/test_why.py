@@ -125,7 +125,7 @@ JUDGED = {
     "faded": [
         "verdict forget: - No detected use in 12 injections; at this threshold less than half of all uses is found.",
         "- Faded to strength below .01.",
-        "strength below 0.01 (forgettable; half-life 15 days); faded on 2025-08-28; trend new",
+        "strength below 0.01 (forgettable; half-life 15 days); faded on 2025-08-28; trend stale",
     ],
 }
 
@@ -161,7 +161,7 @@ def test_json_has_verdict_reasons_strength_need_and_trend(judged, capfd, monkeyp
     assert state["reasons"][1] == "Faded to strength below .01."
     # 292 days after its birth, with half-lives of 3.75, 15 and 60 days
     assert state["strength"] == pytest.approx((2 * 2 ** (-292 / 15) + 2 ** (-292 / 60)) / 4, abs=1e-8)
-    assert (state["strength_state"], state["trend"], state["half_life_days"]) == ("forgettable", "new", 15.0)
+    assert (state["strength_state"], state["trend"], state["half_life_days"]) == ("forgettable", "stale", 15.0)
     assert state["need_30d"] is state["need_if_active"] is None
     assert state["fades_at"] == "2025-08-28T00:00:00Z"
 

@@ -49,6 +49,7 @@ PINNED: dict[str, str] = {
     "need-1/need_fits": "17e4401a475040c2db20b419fd1a3e30ce3eab323676eef84388bfa08131e367",
     "need-1/scorecard": "49423d729c1a97c33378518b8b6241203f1238880ad637a03e8621420ed913ce",
     "memory_trend-1/memory_health": "8fdfe97dbd125cfc892a081703afef5cd9188785d6f8caa87e106da7ac539224",
+    "memory_trend-2/memory_health": "c404dfb0580140ef24d6e41c043d395845b182d2fb24db3e404055010a3bbc7b",
     "verdict-1/memory_health": "b101631c161418631bfebd62b868e041eb28d283c44cacb18f7f4ff8f74f0df7",
     "review_value-1/memory_health": "3b054d06c1a4e69e0ff8f77cc7e71078aa890428889831907142c25410b5cf41",
     "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
@@ -94,7 +95,12 @@ def _of_use() -> dict[str, pl.DataFrame]:
     names = timelines.memories.select("memory", "memory_id").filter(shown)
     looks = names.join(pl.DataFrame({"day": LOOKS}, schema={"day": pl.Int32}), how="cross")
     frames = (timelines.memories, timelines.days, timelines.scope_days)
-    trends = memory_trends(*frames, looks.select("memory", "day"), PARAMS.trend)
+    of_looks = looks.select("memory", "day")
+    trend_1 = PARAMS.trend.model_copy(update={"method": "memory_trend/1"})
+    trends = memory_trends(*frames, of_looks, trend_1)
+    # as if all had been made half a year before
+    older = timelines.memories.with_columns(pl.col("created_day") - 180)
+    of_older = memory_trends(older, *frames[1:], of_looks, PARAMS.trend)
     alma = PARAMS.strength.model_copy(update={"method": "alma/1"})
     fits = strength_fits(*frames, TODAY, alma)
     by_alma = strengths(*frames[:2], fits, looks.select("memory", "day").gather_every(4), alma)
@@ -110,6 +116,7 @@ def _of_use() -> dict[str, pl.DataFrame]:
         "need-1/need_fits": pl.concat(needs),
         "need-1/scorecard": scores.filter(is_need),
         "memory_trend-1/memory_health": trends.join(names, on="memory", maintain_order="left").drop("memory"),
+        "memory_trend-2/memory_health": of_older.join(names, on="memory", maintain_order="left").drop("memory"),
     }
 
 
@@ -165,5 +172,5 @@ def test_the_golden_methods_are_the_present_ones():
     present = (params.strength, params.need, params.trend, params.verdict, params.review, params.project_health)
     methods = {*(topic.method for topic in present), params.forgetting.method, params.forgetting.regret_method}
     # beside them a peer's formula, and what was released before, which may be chosen
-    beside = {"alma-1", "forgetting-1"}
+    beside = {"alma-1", "forgetting-1", "memory_trend-1"}
     assert {name.split("/")[0] for name in PINNED} == {*(method.replace("/", "-") for method in methods), *beside}

@@ -86,6 +86,27 @@ def test_a_memory_is_new_until_its_scope_was_active_on_enough_days():
     assert trend_at(400, [], range(0, 2000, 10), created=100) == "unproven"
 
 
+def test_what_is_older_than_the_log_and_was_never_referenced_in_it_is_stale():
+    active = range(100, 200)
+    assert [trend_at(day, [], active, created=0) for day in (101, 110, 130, 200)] == ["stale"] * 4
+    # nothing of the log is seen yet
+    assert trend_at(100, [], active, created=0) == "new"
+    # from its first reference on its use tells
+    assert [trend_at(day, [108], active, created=0) for day in (108, 109, 112)] == ["stale", "new", "new"]
+    # made shortly before the log began it is as young as what was made in it
+    assert [trend_at(day, [], active, created=99) for day in (110, 119, 120)] == ["new", "new", "stale"]
+    assert trend_at(110, [], active, created=100) == "new"
+    # neither is silence evidence: only active days are seen
+    assert trend_at(1000, [], [100, 101], created=99) == "new"
+    # of what never landed nothing is known
+    assert trend_at(130, [], active) == "unproven"
+
+
+def test_memory_trend_1_called_new_what_is_older_than_the_log():
+    before = PARAMS.model_copy(update={"method": "memory_trend/1"})
+    assert [trend_at(day, [], range(100, 200), created=0, params=before) for day in (110, 150)] == ["new", "unproven"]
+
+
 def test_use_from_the_first_day_on_is_new_at_first():
     assert trend_at(15, every(1, 15), range(15), created=0) == "new"
     assert trend_at(15, every(1, 15), range(15)) == "new"
