@@ -10,8 +10,7 @@ import polars as pl
 
 from slowwave.dashboards import charts_parts as parts
 from slowwave.dashboards.chart_theme import GREY, ORANGE, RED, TEXT
-from slowwave.dashboards.words import counted, dates, part
-from slowwave.transforms.verdicts import VERDICTS
+from slowwave.dashboards.words import counted, dates, doing, part
 
 _URGENT_FIRST = ("harmful", "forget", "review", "unproven", "keep")
 _TRENDS = ("new", "strengthening", "stable", "weakening", "stale", "unproven")
@@ -23,7 +22,7 @@ _TWO_WEEKS = 14
 
 def memories_by_verdict(frame: pl.DataFrame) -> alt.LayerChart:
     """Active memories by verdict and trend. `frame`: of the recipe `memories_by_verdict`."""
-    cells = _cells(frame, "verdict", "trend", VERDICTS[-1], _TRENDS[-1])
+    cells = _cells(frame, "verdict", "trend", "unproven", _TRENDS[-1])
     if cells.is_empty():
         return parts.blank("No active memories yet", _NO_MEMORIES)
     per = _totals(cells)
@@ -109,13 +108,16 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
         return parts.blank("No references yet", "No interaction was given a memory, and no answer referred to one.")
     days = summed["day"].to_list()
     totals = {name: int(summed[name].sum()) for name in series}
-    title = f"{totals['echoing_interactions']:,} answers repeat a memory, {totals['using_interactions']:,} rely on one"
+    title = f"{doing(totals['echoing_interactions'], 'answer repeats', 'answers repeat')} a memory, "
+    title += f"{doing(totals['using_interactions'], 'relies', 'rely')} on one"
     if (days[-1] - days[0]).days >= _TWO_WEEKS - 1 and period == "day":
         last, before = _weeks(frame, "using_interactions", days[-1])
         title = f"Answers that rely on a memory, {dates(days[-1] - timedelta(days=6), days[-1])}: {last:,}; "
         title += f"in the 7 days before: {before:,}"
-    told = f"From {days[0]} to {days[-1]}: {totals['injected_interactions']:,} interactions were given a memory; "
-    told += f"{totals['using_interactions']:,} answers rely on one and {totals['echoing_interactions']:,} repeat one"
+    given = doing(totals["injected_interactions"], "interaction was", "interactions were")
+    told = f"From {days[0]} to {days[-1]}: {given} given a memory; "
+    told += f"{doing(totals['using_interactions'], 'answer relies', 'answers rely')} on one and "
+    told += f"{doing(totals['echoing_interactions'], 'repeats', 'repeat')} one"
     rows = [
         {"at": parts.instant(row["day"]), "series": name, "value": row[column]}
         for column, name in series.items()
@@ -159,7 +161,7 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
         so_far += count
         rows.append({"at": parts.instant(day), "value": count, "total": so_far})
     if not so_far or not rows:
-        return parts.blank(title, f"{faded:,} have faded already")
+        return parts.blank(title, f"{doing(faded, 'memory has', 'memories have')} faded already")
     x = parts.time_axis(summed["day"].to_list(), f"UTC {period}")
     y = parts.count_axis("Memories", so_far)
     steps = alt.Chart(alt.InlineData(values=rows)).mark_line(color=GREY, interpolate="step-after", strokeDash=[5, 3])
@@ -167,7 +169,10 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
     subtitle = f"Bars: memories that become forgettable that {period}. Dashed line: all forgettable by then, "
     subtitle += f"{faded:,} of them today"
     month = int(coming.filter((pl.col("day") - pl.lit(first)).dt.total_days() <= 30)["fading_count"].fill_null(0).sum())  # noqa: PLR2004
-    described = f"{faded:,} have faded already; {month:,} more do so within 30 days and {fading:,} within {span:,}."
+    described = f"{doing(faded, 'memory has', 'memories have')} faded already; within 30 days "
+    described += (
+        f"{doing(month, 'more does', 'more do')} so, within {counted(span, 'day')} {doing(fading, 'does', 'do')}."
+    )
     return parts.drawn(layers, title, subtitle, described, 200)
 
 
@@ -189,7 +194,7 @@ def memory_timeline(frame: pl.DataFrame) -> alt.LayerChart:
         alt.Chart(alt.InlineData(values=given)).mark_point(color=ORANGE, size=45, filled=False, opacity=1).encode(x, y)
     )
     subtitle = f"Per UTC {period}. Bars: answers that repeat it or rely on it. Rings: interactions given it"
-    described = f"Eligible for {totals['eligible']:,} interactions from {summed['day'][0]} to {summed['day'][-1]}."
+    described = f"Eligible for {counted(totals['eligible'], 'interaction')}, {summed['day'][0]} to {summed['day'][-1]}."
     return parts.drawn([parts.bars_over_time(used, period, x, y), rings], title, subtitle, described, 180)
 
 
@@ -234,7 +239,9 @@ def memory_strength(
         rule = alt.Chart(alt.InlineData(values=[{"at": parts.instant(fades_at)}]))
         layers.append(rule.mark_rule(color=RED, strokeDash=[4, 2]).encode(parts.time_axis(times, "UTC day")))
     last = forecast.tail(1).rows()
-    described = f"In {(last[0][0] - now['at'][-1]).days:,} days it would be {part(last[0][1])}." if last else ""
+    described = (
+        f"In {counted((last[0][0] - now['at'][-1]).days, 'day')} it would be {part(last[0][1])}." if last else ""
+    )
     subtitle = "Strength from 0 to 1; dashed: forecast if nothing refers to it"
     subtitle += "; upright dashes: when it is forgettable" if fades_at else ""
     return parts.drawn(layers, title, subtitle, described, 200)

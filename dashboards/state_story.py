@@ -7,6 +7,7 @@ import polars as pl
 from slowwave.dashboards.words import (
     beside_base_rate,
     counted,
+    doing,
     interval,
     listed,
     moment,
@@ -55,7 +56,7 @@ def uses(days: pl.DataFrame) -> Sentences:
     return [
         (
             f"On {last['day']}, the newest day with evidence, {counted(last['injected_interactions'], 'interaction')} "
-            f"had a memory, and {counted(last['referenced_memories'], 'memory', 'memories')} were echoed or used."
+            f"had a memory, and {counted(last['referenced_memories'], 'memory was', 'memories were')} echoed or used."
         ),
         "Detected uses are a lower bound: no detected use is not proof of none.",
     ]
@@ -208,7 +209,7 @@ def landed(days: pl.DataFrame) -> Sentences:
     rows, late = sum_of(days, "rows_count"), sum_of(days, "late_count")
     told = f"{counted(rows, 'row is', 'rows are')} in the tables as their last versions"
     return [
-        f"{told}; {late:,} were recorded more than {_LATE_HOURS} hours after they happened.",
+        f"{told}; {doing(late, 'was', 'were')} recorded more than {_LATE_HOURS} hours after they happened.",
         "There may be more of them than were delivered: an inline `success` makes an outcome of its own.",
     ]
 
@@ -225,7 +226,7 @@ def nights(rows: pl.DataFrame) -> Sentences:
     """How the last runs ended. `rows`: of the recipe `recent_runs`, newest first."""
     failed = rows.filter(pl.col("status").is_in(["failed", "started"])).height
     last = rows.row(0, named=True)
-    took = "" if last["seconds"] is None else f" after {last['seconds']:,.1f} seconds"
+    took = "" if last["seconds"] is None else f" after {last['seconds']:,.1f} s"
     some = f"{failed:,}" if failed else "none"
     ended = f"{last['kind']}, {last['status']}{took}"
     return [f"The run that started last: {ended}. Of the {rows.height:,} shown, {some} failed or did not end."]

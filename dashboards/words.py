@@ -26,6 +26,11 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {named}" if count else f"no {named}"
 
 
+def doing(count: int, one: str, many: str) -> str:
+    """`1 relies`, `2 rely`, `0 rely`: so many of what was named before, and what they do."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def first_of(caption: str, shown: int, total: int) -> str:
     """A caption that says how many of all rows are shown: the command under a table gives them all."""
     return f"{caption}; the first {shown:,} of {total:,}, the command gives all" if shown < total else caption

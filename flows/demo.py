@@ -15,7 +15,7 @@ from slowwave.flows.published import current_run
 from slowwave.flows.run_commands import flow_session
 from slowwave.flows.screen import Lines, next_commands, print_lines, result_lines, result_title, this_command
 from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import shortened
+from slowwave.flows.terminal import counted, shortened
 
 _SHOWN_CONTENT = 100
 _MOST_REFERENCED = """
@@ -36,7 +36,7 @@ def run_demo(settings: Settings, *, seed: int, days: int) -> None:
     claim_for_demo(settings, seed=seed, days=days)
     as_of = midnight_after(days)
     with flow_session(settings, "demo") as (flows, screen):
-        screen.note(f"making {days} days of sample logs")
+        screen.note(f"making {counted(days, 'day')} of sample logs")
         write_sample(settings.inbox, seed=seed, days=days)
         before = None
         if current_run(settings) is None:  # without Prefect and a report, which are for the last night
@@ -58,6 +58,9 @@ def _where_to_look(result: NightlyResult) -> tuple[Lines, list[str]]:
     if not rows:
         return [], []
     ((memory_id, content, references, injected, eligible),) = rows
-    said = f"{memory_id}: {references:,} of {eligible:,} eligible interactions refer to it, {injected:,} were given it"
+    said = (
+        f"{memory_id}: of {counted(eligible, 'eligible interaction')} {counted(references, 'refers', 'refer')} to it, "
+    )
+    said += f"{counted(injected, 'was', 'were')} given it"
     lines = [("most used", said), ("", f"“{shortened(content or '', _SHOWN_CONTENT)}”")]
     return lines, [f"{this_command()} why {memory_id}"]

@@ -215,12 +215,15 @@ def _inbox(settings: Settings) -> CheckLine:
     if sealed:
         todo = "let the user of the nightly run read them"
         return CheckLine(
-            "inbox", "error", f"{len(sealed):,} of {len(waiting):,} files cannot be read by you: {_some(sealed)}", todo
+            "inbox",
+            "error",
+            f"of {counted(len(waiting), 'file')} {len(sealed):,} cannot be read by you: {_some(sealed)}",
+            todo,
         )
     if not can_be_written(settings.inbox):
         todo = "let the user of the nightly run write there: landed files are removed"
         return CheckLine("inbox", "error", f"{settings.inbox} cannot be written by you", todo)
-    return CheckLine("inbox", "ok", f"{len(waiting):,} files waiting" if waiting else "nothing waits")
+    return CheckLine("inbox", "ok", f"{counted(len(waiting), 'file')} waiting" if waiting else "nothing waits")
 
 
 def _leftovers(settings: Settings, lake: Lake) -> CheckLine:
@@ -238,7 +241,7 @@ def _leftovers(settings: Settings, lake: Lake) -> CheckLine:
             f"remove {_some(stuck)}; a .tmp in the inbox is of a producer that died: without .tmp, its whole rows land"
         )
     names = [path.name for path in [*old, *stuck]]
-    says = f"{len(names):,} files left half-written more than an hour ago: {_some(names)}"
+    says = f"{counted(len(names), 'file')} left half-written more than an hour ago: {_some(names)}"
     return CheckLine("leftovers", "warn", says, "; ".join(todo))
 
 
@@ -323,9 +326,9 @@ def _evidence(settings: Settings, lake: Lake) -> CheckLine:
         if not lake.evidence_path(table, day, fingerprint).exists()
     ]
     if gone:
-        says = f"{len(gone):,} partitions of current are gone: {_some(gone)}"
+        says = f"{counted(len(gone), 'partition')} of current cannot be found: {_some(gone)}"
         return CheckLine("evidence", "error", says, _PUBLISH_ANEW)
-    return CheckLine("evidence", "ok", f"all partitions of current are there ({len(days):,} days)")
+    return CheckLine("evidence", "ok", f"all partitions of current are there ({counted(len(days), 'day')})")
 
 
 def _last_night(settings: Settings, lake: Lake) -> CheckLine:

@@ -74,7 +74,7 @@ def _export(path: Path, tables: Sequence[str], output: Literal["parquet", "csv"]
             raise UserError(message)
         for table, target in targets.items():
             rows = _write(connection, table, target, output)
-            _tell(f"{terminal_safe(str(target))}  {counted(rows, 'row')}  {target.stat().st_size:,} bytes\n")
+            _tell(f"{terminal_safe(str(target))}  {counted(rows, 'row')}  {counted(target.stat().st_size, 'byte')}\n")
     sys.stderr.write(f"slowwave: exported {counted(len(targets), 'table')} of run {path.stem}\n")
 
 

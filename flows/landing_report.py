@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
+from slowwave.flows.terminal import counted
+
 MAX_REFUSED = 0.5
 _MOST_REASONS = 1_000
 _OTHER_REASONS = "other reasons"
@@ -63,6 +65,6 @@ class LandingReport:
             found.append(f"{count} refused whole, such as {whole[0]}; the bytes are kept in the lake")
         delivered, refused = self.total("delivered"), self.total("quarantined")
         if delivered and refused / delivered > max_refused:
-            share = f"{refused:,} of {delivered:,} rows were refused"
+            share = f"of {counted(delivered, 'row')} {counted(refused, 'was', 'were')} refused"
             found.append(f"{share}, more than a share of {max_refused:g} (--max-refused)")
         return found

@@ -103,7 +103,7 @@ def _run(whom: Notify, reason: bytes, settings: Settings) -> str:
     try:
         process.communicate(reason, whom.seconds)
     except subprocess.TimeoutExpired:
-        return f"took more than {whom.seconds:g} seconds and was ended"
+        return f"took more than {whom.seconds:g} s and was ended"
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

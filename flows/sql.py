@@ -25,7 +25,7 @@ from slowwave.flows.query_connection import (
 from slowwave.flows.query_output import BATCH_ROWS, Format, write_parquet_result, write_rows
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import quoted
+from slowwave.flows.terminal import counted, quoted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -282,7 +282,7 @@ def _print_cookbook(recipes: Mapping[str, Recipe]) -> None:
         )
     console = screen()
     console.print(grid)
-    console.print(Text(f"{len(recipes)} rows"))
+    console.print(Text(counted(len(recipes), "recipe")))
 
 
 def _write_cookbook_json(recipes: Mapping[str, Recipe]) -> None:

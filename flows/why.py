@@ -23,7 +23,7 @@ from slowwave.flows.lake_sql import with_lake_rows
 from slowwave.flows.query_connection import DuckDBConfig, error_lines, no_globs, published_file
 from slowwave.flows.query_output import json_bytes
 from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.terminal import counted, shortened, terminal_safe
 from slowwave.flows.why_learning import (
     error_about,
     learned_text,
@@ -313,7 +313,8 @@ class Publish:
         if partitions.missing is None:
             return None, f"the ledger no longer says what run {self._run_id} was made from: run slowwave nightly --full"
         if partitions.missing:
-            return None, f"{partitions.missing} partitions of run {self._run_id} are gone: run slowwave nightly --full"
+            missing = counted(partitions.missing, "partition")
+            return None, f"{missing} of run {self._run_id} cannot be found: run slowwave nightly --full"
         if not partitions.memory_eligibility:
             return [], ""
         found = self.records(
@@ -323,7 +324,10 @@ class Publish:
             memory_eligibility=partitions.memory_eligibility,
         )
         if len(found) != count:
-            return None, f"the partitions list {len(found)} interactions, not {count}: run slowwave nightly --full"
+            return (
+                None,
+                f"the partitions list {counted(len(found), 'interaction')}, not {count:,}: run slowwave nightly --full",
+            )
         return found, ""
 
     def _replayed(self, interaction_id: str) -> list[Record]:

@@ -154,8 +154,12 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
     return lines
 
 
+def _days(length: float) -> str:
+    return f"{length:g} day{'' if length == 1 else 's'}"
+
+
 def _fading(fit: Record) -> str:
-    said = f"its attempts count half after {fit['half_life_days']:g} days"
+    said = f"its attempts count half after {_days(fit['half_life_days'])}"
     if fit["recent_half_life_days"] is None:
         return said
     return f"{said}; those of the last days, with a half-life of {fit['recent_half_life_days']:g}, weigh extra"

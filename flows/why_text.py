@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.terminal import counted, shortened, terminal_safe
 
 Record = dict[str, Any]
 
@@ -117,7 +117,7 @@ def use_words(state: Record, as_of: datetime) -> str:
     """What its use says of a memory: strength, fading, need and trend; '' where nothing is known."""
     said = []
     if state["strength"] is not None:
-        half_life = f"half-life {state['half_life_days']:.0f} days"
+        half_life = f"half-life {counted(round(state['half_life_days']), 'day')}"
         said.append(f"strength {_cut_off(state['strength'])} ({state['strength_state']}; {half_life})")
     if state["fades_at"] is not None:
         verb = "faded" if state["fades_at"] <= as_of else "fades without a new reference"

@@ -94,6 +94,13 @@ def _may_go(today: int, params: ForgettingParams) -> pl.Expr:
     )
 
 
+def _counted(number: str | pl.Expr, noun: str, params: ForgettingParams) -> pl.Expr:
+    """`1 day`, `2 days`; forgetting/1 said `1 days`."""
+    number = pl.col(number) if isinstance(number, str) else number
+    is_one = (number == 1) & (params.method != "forgetting/1")
+    return pl.format("{} {}", number, pl.when(is_one).then(pl.lit(noun)).otherwise(pl.lit(f"{noun}s")))
+
+
 def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.Expr]]:
     """Name, condition and reason of each rule, in the order in which they are asked."""
     since_days = today - _epoch_day("status_since")
@@ -105,9 +112,9 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
             status,
             (pl.col("status") == status) & (since_days >= params.replaced_after_days),
             pl.format(
-                f"{status} since {{}}, {{}} days ago (at least {params.replaced_after_days})",
+                f"{status} since {{}}, {{}} ago (at least {params.replaced_after_days})",
                 pl.col("status_since").dt.strftime("%Y-%m-%d"),
-                since_days,
+                _counted(since_days, "day", params),
             ),
         )
         for status in ("superseded", "invalid")
@@ -121,9 +128,9 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
             & (judged >= params.low_confidence_min_judged),
             pl.format(
                 f"confidence at most {{}} (upper end of its interval, below {params.low_confidence}) from {{}}"
-                " references with a known outcome",
+                " with a known outcome",
                 pl.col("confidence_high").round(3),
-                judged,
+                _counted(judged, "reference", params),
             ),
         ),
         (
@@ -134,8 +141,12 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
                 pl.col("strength").round(3).cast(pl.String).fill_null("unknown"),
                 need,
                 pl.when(pl.col("idle_days").is_null())
-                .then(pl.format("no detected reference or injection in {} interactions", "eligible_count"))
-                .otherwise(pl.format("last referenced or injected {} days ago", "idle_days")),
+                .then(
+                    pl.format(
+                        "no detected reference or injection in {}", _counted("eligible_count", "interaction", params)
+                    )
+                )
+                .otherwise(pl.format("last referenced or injected {} ago", _counted("idle_days", "day", params))),
             ),
         ),
         (
@@ -146,10 +157,10 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
             & (pl.col("eligible_since_touch") >= params.untouched_min_eligible)
             & (pl.max_horizontal("need_30d", "need_if_active") <= params.untouched_max_need).fill_null(value=True),
             pl.format(
-                f"last referenced or injected {{}} days ago (at least {params.archive_after_days}); eligible in {{}}"
-                " interactions since, no detected use in them; {}",
-                "idle_days",
-                "eligible_since_touch",
+                f"last referenced or injected {{}} ago (at least {params.archive_after_days}); eligible in {{}}"
+                " since, no detected use in them; {}",
+                _counted("idle_days", "day", params),
+                _counted("eligible_since_touch", "interaction", params),
                 need,
             ),
         ),
@@ -163,9 +174,12 @@ def _planned(memories: pl.DataFrame, params: ForgettingParams) -> pl.DataFrame:
         excess = quota_excess(active, kind, params)
         active = active.join(excess.select("memory_id"), on="memory_id", how="anti")
         reason = pl.format(
-            f"the {kind} has {{}} active memories{' in this project' if kind == 'agent' else ''} besides those that"
+            f"the {kind} has {{}} active {{}}{' in this project' if kind == 'agent' else ''} besides those that"
             " other rules plan, its quota is {}; in order of expected need this is number {} from below ({})",
             "active_count",
+            pl.when((pl.col("active_count") == 1) & (params.method != "forgetting/1"))
+            .then(pl.lit("memory"))
+            .otherwise(pl.lit("memories")),
             "quota",
             "place",
             _percent("need_30d", "no predicted need known"),

@@ -258,7 +258,18 @@ def test_titles_say_what_to_conclude():
     title, subtitle, description = chart_words(charts.decay_forecast(fading))
     assert title == "3 of 90 active memories fade in the next 30 days unless referenced"
     assert "4 of them today" in subtitle
-    assert "4 have faded already; 3 more do so within 30 days" in description
+    assert "4 memories have faded already; within 30 days 3 more do so, within" in description
+
+
+def test_one_is_said_as_one():
+    one = {"injected_interactions": 1, "using_interactions": 1, "echoing_interactions": 1, "referenced_memories": 1}
+    used = chart_words(charts.reinforcement_over_time(frame_of({"day": DAY} | one)))
+    assert used[0] == "1 answer repeats a memory, 1 relies on one"
+    assert used[2].endswith("1 interaction was given a memory; 1 answer relies on one and 1 repeats one.")
+    fading = {"day": DAY, "fading_count": 1, "cumulative_count": 1, "active_count": 1}
+    after = {"day": DAY + timedelta(days=1), "fading_count": 1, "cumulative_count": 2, "active_count": 1}
+    description = chart_words(charts.decay_forecast(pl.DataFrame([fading, after])))[2]
+    assert description.endswith("1 memory has faded already; within 30 days 1 more does so, within 1 day 1 does.")
 
 
 def test_titles_without_a_count_are_sentences_too():

@@ -148,5 +148,5 @@ def test_success_is_of_attempts_of_the_newest_week() -> None:
 def test_runs_that_failed_are_counted() -> None:
     rows = pl.DataFrame({"kind": ["nightly", "land"], "status": ["published", "failed"], "seconds": [12.2, None]})
     assert state_story.nights(rows) == [
-        "The run that started last: nightly, published after 12.2 seconds. Of the 2 shown, 1 failed or did not end."
+        "The run that started last: nightly, published after 12.2 s. Of the 2 shown, 1 failed or did not end."
     ]

@@ -144,6 +144,12 @@ def test_no_strength_is_rounded_up_and_no_forecast_to_certainty(strength, need, 
     assert told == f"{words} the project is active"
 
 
+def test_a_half_life_of_one_day_is_no_days():
+    state = {"strength": 0.5, "strength_state": "x", "half_life_days": 1.0, "fades_at": None, "trend": None}
+    told = use_words(state | {"need_30d": None, "need_if_active": None}, datetime(2026, 3, 20))  # noqa: DTZ001 - UTC
+    assert told == "strength 0.50 (x; half-life 1 day)"
+
+
 @pytest.mark.parametrize("memory_id", JUDGED)
 def test_the_text_says_what_to_do_and_why(judged, capfd, monkeypatch, memory_id):
     ask = asking(judged.folder, capfd, monkeypatch)
@@ -279,8 +285,8 @@ def test_partitions_that_are_gone_are_said_to_be(home, tmp_path, capfd, monkeypa
     said = ask("m1")
     assert said.found["eligible"] is None
     assert ids(said.found["injected"]) == ["i4", "i1"]
-    assert "1 partitions of run" in said.err
-    assert "not listed: 1 partitions" in ask("m1", output="text").out
+    assert "1 partition of run" in said.err
+    assert "not listed: 1 partition " in ask("m1", output="text").out
     shutil.rmtree(folder / "lake" / "day_inputs")
     assert "the ledger no longer says" in ask("m1").err
 

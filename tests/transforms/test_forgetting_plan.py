@@ -94,6 +94,16 @@ def test_replaced_memories_go_after_some_days(status: str) -> None:
         assert rule(status=status, status_since=at(TODAY - days)) == expected
 
 
+def test_one_is_said_as_one() -> None:
+    (row,) = planned(of(verdict="forget", eligible_count=1))
+    assert row["reason"].endswith("no detected reference or injection in 1 interaction")
+    params = ForgettingParams(replaced_after_days=1, project_quota=0)
+    (row,) = planned(of(status="invalid", status_since=at(TODAY - 1)), params=params)
+    assert row["reason"].endswith(", 1 day ago (at least 1)")
+    (row,) = planned(of(), params=params)
+    assert row["reason"].startswith("the project has 1 active memory besides")
+
+
 @pytest.mark.parametrize("status", ["superseded", "invalid"])
 def test_what_landed_replaced_never_had_a_chance_and_goes_all_the_same(status: str) -> None:
     fields = {"status": status, "status_since": at(TODAY - 30), "eligible_count": 0}
@@ -228,7 +238,7 @@ def test_quotas_are_met_exactly_and_protections_hold(fields: list[Any], params: 
         one = memories[memory_id]
         assert not one["pinned"]
         assert not one["is_held"]
-        assert one["eligible_count"] > 0
+        assert one["eligible_count"] > 0 or one["status"] == "superseded"
         assert one["created_at"] < at(TODAY - 30)
         assert one["touched_day"] in {None, TODAY - 100}
         assert one["status"] in {"active", "superseded"}
