@@ -81,7 +81,7 @@ def _counts(today: int, params: ProjectHealthParams) -> list[pl.Expr]:
         pl.col("is_held").sum().alias("held_count"),
         (is_active & is_judged).sum().alias("judged_count"),
         pl.col("injected_count", "reference_count").sum(),
-        *((pl.col("verdict") == name).sum().alias(f"{name}_count") for name in VERDICTS),
+        *((pl.col("verdict") == name).sum().alias(f"{name}_count") for name in VERDICTS if name != "inactive"),
         is_grown.sum().alias("grown"),
         (is_grown & (pl.col("reference_count") > 0)).sum().alias("grown_used"),
         (strength.sum() / _FIXED_POINT / strength.count()).alias("mean_strength"),

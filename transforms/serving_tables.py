@@ -118,7 +118,9 @@ class MemoryHealth(Table):
         "How often it is referenced of late beside before, per active day of its project; it changes after two looks"
         " (midnights after active days) that agree. Older than the log and never referenced in it: stale."
     )
-    verdict: Literal["keep", "review", "forget", "harmful", "unproven"] = column("What to do about it; see reasons.")
+    verdict: Literal["keep", "review", "forget", "harmful", "unproven", "inactive"] = column(
+        "What to do about it; see reasons. inactive: superseded, invalid, archived or graduated."
+    )
     reasons: list[str] = column("Why, with the figures; at least one.")
     review_value: float = column(
         "Loss that a minute of looking at it is expected to avoid; 0: decided already. What to review first.",
@@ -153,7 +155,7 @@ class MemoryHealthHistory(Table):
     trend: Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"] = column(
         "At the midnight that ends the day."
     )
-    verdict: Literal["keep", "review", "forget", "unproven"] = column(
+    verdict: Literal["keep", "review", "forget", "unproven", "inactive"] = column(
         "What its use alone leads to at that midnight: text, holds, need and outcomes left out (see memory_health)."
     )
     run_id: str = column(RUN_ID)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -10,7 +12,11 @@ class VerdictParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "verdict/1"
+    method: Literal["verdict/2", "verdict/1"] = Field(
+        default="verdict/2",
+        description="verdict/1 keeps what is superseded, invalid, archived or graduated, speaks of references alone,"
+        " and names of a lift only its basis.",
+    )
     grace_days: int = Field(
         default=14,
         ge=0,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.lift_words import COMPARED, compared
 from slowwave.transforms.verdict_params import VerdictParams
 
+# As verdict/1 names them.
 _BASES = {
     "randomised": "randomised",
     "cutoff": "near the injection cutoff",
@@ -44,13 +46,30 @@ def _strength() -> pl.Expr:
     return pl.when(hundredths < 1).then(pl.lit("below .01")).otherwise(decimals(hundredths / 100))
 
 
+def _uses(since: pl.Expr, params: VerdictParams) -> pl.Expr:
+    """In how many answers it was quoted, in how many used in other words, and when last."""
+    if params.method == "verdict/1":
+        return pl.format("Referenced in {}, last {}", counted(pl.col("reference_count"), "interaction"), since)
+    echoed = pl.col("echoed_count")
+    in_words = pl.col("reference_count") - echoed
+    quoted = pl.format("Repeated word for word in {}", counted(echoed, "interaction"))
+    told = (
+        pl.when(in_words == 0)
+        .then(quoted)
+        .when(echoed == 0)
+        .then(pl.format("Used in other words in {}", counted(in_words, "interaction")))
+        .otherwise(pl.format("{}, used in other words in {}", quoted, in_words))
+    )
+    return pl.format("{}, last {}", told, since)
+
+
 def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     """The sentence of its use case: never NULL."""
     age = today - pl.col("created_at").dt.epoch("d")
     since = _days_ago(today - pl.col("last_referenced_at").dt.epoch("d"))
     eligible = counted(pl.col("eligible_count"), "interaction")
     injected = counted(pl.col("injected_count"), "injection")
-    used = pl.format("Referenced in {}, last {}", counted(pl.col("reference_count"), "interaction"), since)
+    used = _uses(since, params)
     strength = _strength()
     undetected = pl.format("No detected use in {}; at this threshold less than half of all uses is found.", injected)
     sentences = {
@@ -126,9 +145,31 @@ def _of_need(params: VerdictParams) -> pl.Expr:
     )
 
 
-def _of_lift(interval_mass: float) -> pl.Expr:
+def _of_lift(interval_mass: float, params: VerdictParams) -> pl.Expr:
     is_told = (pl.col("lift_low") > 0) | (pl.col("lift_high") < 0) | pl.col("is_harmful")
     lift = pl.col("lift")
+    if params.method != "verdict/1":
+        is_causal = pl.col("lift_basis").is_in(["randomised", "cutoff"])
+        is_less = lift < 0
+        return pl.when(is_told).then(
+            pl.format(
+                f"{{}} ({{}}{{}}, {interval_mass * 100:.0f} % interval {{}} to {{}}): compared were {{}}.",
+                pl.when(is_causal & is_less)
+                .then(pl.lit("Success was lower with it"))
+                .when(is_causal)
+                .then(pl.lit("Success was higher with it"))
+                .when(is_less)
+                .then(pl.lit("Associated with lower success"))
+                .otherwise(pl.lit("Associated with higher success")),
+                pl.when(is_less).then(pl.lit("")).otherwise(pl.lit("+")),
+                decimals(lift),
+                decimals(pl.col("lift_low")),
+                decimals(pl.col("lift_high")),
+                pl.col("lift_basis").replace_strict(
+                    {basis: compared(basis) for basis in COMPARED}, default=None, return_dtype=pl.String
+                ),
+            )
+        )
     return pl.when(is_told).then(
         pl.format(
             f"Associated with {{}} success ({{}}{{}}, {interval_mass * 100:.0f} % interval {{}} to {{}}; {{}}).",
@@ -170,7 +211,7 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
         pl.when(is_active).then(_of_need(params)),
     )
     of_outcomes = (
-        _of_lift(interval_mass),
+        _of_lift(interval_mass, params),
         pl.when(pl.col("is_harmful")).then(
             pl.format("Estimated successes lost over its injections: {}.", tenths(pl.col("lost_successes")))
         ),

@@ -1,4 +1,4 @@
-"""What to do about each memory: keep, review, forget, harmful or unproven.
+"""What to do about each memory: keep, review, forget, harmful, unproven, or nothing: it is inactive.
 
 Two layers. How a memory was used (`use_verdict`) follows from its counts, strength, trend, age and pin alone, and can
 be told for any day of the past. On top come its text, holds, forecast need, and how the work ended that used it.
@@ -16,7 +16,7 @@ from slowwave.transforms.verdict_reasons import reasons
 USE_VERDICTS = {
     "never_landed": "unproven",
     "candidate": "review",
-    "inactive": "keep",
+    "inactive": "inactive",
     "never_eligible": "unproven",
     "young": "unproven",
     "few_chances": "unproven",
@@ -31,7 +31,7 @@ USE_VERDICTS = {
     "weakening": "review",
     "used": "keep",
 }
-VERDICTS = ("keep", "review", "forget", "harmful", "unproven")
+VERDICTS = ("keep", "review", "forget", "harmful", "unproven", "inactive")
 
 
 def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
@@ -93,7 +93,8 @@ def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
 
 def use_verdict(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     """The verdict that use alone leads to: what is active and pinned is kept. Columns: as `use_case`, and pinned."""
-    told = use_case(today, params).replace_strict(USE_VERDICTS, return_dtype=pl.String)
+    of_case = USE_VERDICTS | ({"inactive": "keep"} if params.method == "verdict/1" else {})
+    told = use_case(today, params).replace_strict(of_case, return_dtype=pl.String)
     return pl.when((pl.col("status") == "active") & pl.col("pinned")).then(pl.lit("keep")).otherwise(told)
 
 
@@ -136,13 +137,15 @@ def verdicts(health: pl.LazyFrame, today: int, params: VerdictParams, *, interva
     """memory_id, verdict, reasons: one row per memory, sorted by memory_id; never without a reason.
 
     Args:
-        health: one row per memory: memory_id, status, content, pinned, is_held, created_at; the counts of use and
+        health: one row per memory: memory_id, status, content, pinned, is_held, created_at; the counts of use
+            (echoed_count with verdict/2 only) and
             outcomes; last_referenced_at, confidence_low, confidence_high, lift with its bounds and basis, is_harmful,
             lost_successes, strength, strength_state, need_30d, need_if_active, fades_at, trend.
         today: the UTC day since 1970 of the publish.
         params: thresholds.
         interval_mass: mass of the intervals in `health` (a param of memory outcomes).
 
+    - inactive: superseded, invalid, archived or graduated (verdict/1: keep).
     - harmful: lift below 0 beyond chance, where retrieval was randomised or cut off; whatever pins and holds say.
     - review: also where clearly more uses failed than expected, or the upper bound of confidence is low.
     - A short text is not looked for in answers, and a lake may not log injections: then no use is no evidence.

@@ -28,7 +28,7 @@ from slowwave.dashboards.widgets import (
 from slowwave.dashboards.words import counted
 from slowwave.flows.terminal import shortened, terminal_safe
 
-_VERDICTS = ("harmful", "forget", "review", "unproven", "keep")
+_VERDICTS = ("harmful", "forget", "review", "unproven", "keep", "inactive")
 _TRENDS = ("new", "strengthening", "stable", "weakening", "stale", "unproven")
 _NEVER_LANDED = "never landed"
 _STATUSES = ("active", "candidate", "superseded", "invalid", "archived", "graduated", _NEVER_LANDED)

@@ -1,26 +1,26 @@
 -- question: What is known of one memory?
 -- columns: memory_id – the memory; project – its project, '' is none; agent – its agent, '' is none; memory_type –
 --   its type; status – its state, NULL was never landed; content – its text; created_at (UTC) – its first change;
---   verdict – keep, review, forget, harmful or unproven; reasons – why, with the figures; trend – of its use; strength
---   (0-1) – how much of its evidence is left; strength_state – its band; strength_forecast (0-1) – its strength 7, 30,
---   90, 180 and 365 days later if nothing refers to it; half_life_days (days) – how fast it fades; fades_at (UTC) – the
---   first midnight on which it is forgettable; need_30d (probability) – at least one reference in 30 days;
---   need_if_active (probability) – the same if the project is as active as it was; eligible_count (interactions) –
---   could have used it; injected_count (interactions) – were given it; echoed_count (interactions) – answers that
---   repeat its first words; used_count (interactions) – answers that rely on it in whatever words, a lower bound;
---   reference_count (interactions) – echoed or used; first_referenced_at (UTC) – the first of them; last_referenced_at
---   (UTC) – the last of them; confirmed_count (interactions) – referenced in attempts that succeeded; contradicted_count
---   (interactions) – referenced in attempts that failed: not evidence that it is false; contradicted_expected (interactions)
---   – of these uses, failures expected without it; reinforced_confidence (0-1) – initial confidence plus a step per
---   echo; confidence (0-1) – how its uses ended beyond what was expected, .5 is no difference; confidence_low (0-1) –
---   lower end of its 90 % credible interval; confidence_high (0-1) – upper end; lift (difference of shares) – observed
---   minus expected success of the interactions that had it; lift_low (difference of shares) – lower end of its
---   90 % interval; lift_high (difference of shares) – upper end; lift_basis – randomised, cutoff, same_task or matched:
---   what the lift means; lift_detectable (difference of shares) – smallest lift these data would show; lift_q_value
---   (0-1) – false discovery rate at which it differs from 0; lift_note – why no lift is shown; is_harmful – lowers
---   success beyond chance; lost_successes (attempts) – lost to it; importance (0-1) – as its owner said; pinned – never
---   to be forgotten; is_held – on hold; review_value (successes per minute) – expected loss that a minute of looking
---   avoids; as_of (UTC) – what was known before this is told
+--   verdict – keep, review, forget, harmful, unproven or inactive; reasons – why, with the figures; trend – of its use;
+--   strength (0-1) – how much of its evidence is left; strength_state – its band; strength_forecast (0-1) – its
+--   strength 7, 30, 90, 180 and 365 days later if nothing refers to it; half_life_days (days) – how fast it fades;
+--   fades_at (UTC) – the first midnight on which it is forgettable; need_30d (probability) – at least one reference in
+--   30 days; need_if_active (probability) – the same if the project is as active as it was; eligible_count
+--   (interactions) – could have used it; injected_count (interactions) – were given it; echoed_count (interactions) –
+--   answers that repeat its first words; used_count (interactions) – answers that rely on it in whatever words, a lower
+--   bound; reference_count (interactions) – echoed or used; first_referenced_at (UTC) – the first of them;
+--   last_referenced_at (UTC) – the last of them; confirmed_count (interactions) – referenced in attempts that
+--   succeeded; contradicted_count (interactions) – referenced in attempts that failed: not evidence that it is false;
+--   contradicted_expected (interactions) – of these uses, failures expected without it; reinforced_confidence (0-1) –
+--   initial confidence plus a step per echo; confidence (0-1) – how its uses ended beyond what was expected, .5 is no
+--   difference; confidence_low (0-1) – lower end of its 90 % credible interval; confidence_high (0-1) – upper end; lift
+--   (difference of shares) – observed minus expected success of the interactions that had it; lift_low (difference of
+--   shares) – lower end of its 90 % interval; lift_high (difference of shares) – upper end; lift_basis – randomised,
+--   cutoff, same_task or matched: what the lift means; lift_detectable (difference of shares) – smallest lift these
+--   data would show; lift_q_value (0-1) – false discovery rate at which it differs from 0; lift_note – why no lift is
+--   shown; is_harmful – lowers success beyond chance; lost_successes (attempts) – lost to it; importance (0-1) – as its
+--   owner said; pinned – never to be forgotten; is_held – on hold; review_value (successes per minute) – expected loss
+--   that a minute of looking avoids; as_of (UTC) – what was known before this is told
 -- params: memory_id
 -- NULL is not known. The comments on memory_health (`slowwave schema memory_health`) say more.
 SELECT

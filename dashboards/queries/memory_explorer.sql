@@ -1,11 +1,12 @@
 -- question: Which memories are there, of all or of those that fit, a page at a time?
--- columns: memory_id – the memory; project – its project, '' is none; memory_type – its type; status – its state; verdict –
---   keep, review, forget, harmful or unproven; trend – of its use; confidence (0-1) – how its uses ended beyond what was
---   expected; confidence_low (0-1) – lower end of its 90 % credible interval; confidence_high (0-1) – upper end; strength
---   (0-1) – how much of its evidence is left; need_30d (probability) – at least one reference in 30 days; eligible_count
---   (interactions) – could have used it; injected_count (interactions) – were given it; reference_count (interactions) –
---   answers that echo or use it, a lower bound; last_referenced_at (UTC) – the last of them; content (first 200
---   characters) – its text; memories_count (memories) – that fit, on all pages together
+-- columns: memory_id – the memory; project – its project, '' is none; memory_type – its type; status – its state;
+--   verdict – keep, review, forget, harmful, unproven or inactive; trend – of its use; confidence (0-1) – how its uses
+--   ended beyond what was expected; confidence_low (0-1) – lower end of its 90 % credible interval; confidence_high
+--   (0-1) – upper end; strength (0-1) – how much of its evidence is left; need_30d (probability) – at least one
+--   reference in 30 days; eligible_count (interactions) – could have used it; injected_count (interactions) – were
+--   given it; reference_count (interactions) – answers that echo or use it, a lower bound; last_referenced_at (UTC) –
+--   the last of them; content (first 200 characters) – its text; memories_count (memories) – that fit, on all pages
+--   together
 -- params: search=; project=%; status=%; verdict=%; trend=%; memory_type=%; sort=verdict; limit=50; offset=0
 -- `search` is found anywhere in the text or the id, upper or lower case, and no pattern. `sort` is verdict (what needs a
 -- person first, most loss avoided per minute of looking), references, needed, weakest, surest (highest lower end of
@@ -15,7 +16,7 @@ WITH fitting AS MATERIALIZED (
     SELECT
         memory_id,
         CASE $sort
-            WHEN 'verdict' THEN list_position(['harmful', 'forget', 'review', 'unproven', 'keep'], verdict)
+            WHEN 'verdict' THEN list_position(['harmful', 'forget', 'review', 'unproven', 'keep', 'inactive'], verdict)
             WHEN 'references' THEN -reference_count
             WHEN 'needed' THEN -need_30d
             WHEN 'weakest' THEN strength

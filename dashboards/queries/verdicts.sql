@@ -1,7 +1,7 @@
 -- question: What should be done about each memory, and why?
 -- columns: memory_id – the memory; project – its project, '' is none; status – its state; verdict – keep, review,
---   forget, harmful or unproven; main_reason – what its use says, with how far it faded; reasons_count (reasons) – all of them: `why_verdict`;
---   content – its text
+--   forget, harmful, unproven or inactive; main_reason – what its use says, with how far it faded; reasons_count
+--   (reasons) – all of them: `why_verdict`; content – its text
 -- params: verdict=%; project=%; limit=100
 -- What needs a person or a decision comes first; verdict=forget shows one kind only.
 SELECT
@@ -16,6 +16,7 @@ SELECT
     content
 FROM memory_health
 WHERE verdict LIKE $verdict ESCAPE '\' AND coalesce(project, '') LIKE $project ESCAPE '\'
-ORDER BY list_position(['harmful', 'forget', 'review', 'unproven', 'keep'], verdict), lost_successes DESC NULLS LAST,
+ORDER BY list_position(['harmful', 'forget', 'review', 'unproven', 'keep', 'inactive'], verdict),
+    lost_successes DESC NULLS LAST,
     injected_count DESC, memory_id
 LIMIT $limit::BIGINT

@@ -1,6 +1,6 @@
 -- question: Why does one memory have its verdict?
--- columns: memory_id – the memory; verdict – keep, review, forget, harmful or unproven; number – order of the reason;
---   reason – what was measured
+-- columns: memory_id – the memory; verdict – keep, review, forget, harmful, unproven or inactive; number – order of
+--   the reason; reason – what was measured
 -- params: memory_id
 SELECT
     memory_id,

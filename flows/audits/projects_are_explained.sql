@@ -7,6 +7,7 @@ FULL JOIN (
         coalesce(project, '') AS project,
         count(status) AS memories_count,
         count(*) FILTER (status = 'active') AS active_count,
+        count(*) FILTER (status IN ('superseded', 'invalid', 'archived', 'graduated')) AS inactive_count,
         sum(injected_count) AS injected_count,
         sum(reference_count) AS reference_count,
         count(*) FILTER (verdict = 'forget') AS forget_count,
@@ -15,6 +16,6 @@ FULL JOIN (
     GROUP BY ALL
 ) AS m USING (project)
 WHERE
-    (p.memories_count, p.active_count, p.injected_count, p.reference_count, p.forget_count, p.harmful_count)
+    (p.memories_count, p.active_count, p.inactive_count, p.injected_count, p.reference_count, p.forget_count, p.harmful_count)
     IS DISTINCT FROM
-    (m.memories_count, m.active_count, m.injected_count, m.reference_count, m.forget_count, m.harmful_count)
+    (m.memories_count, m.active_count, m.inactive_count, m.injected_count, m.reference_count, m.forget_count, m.harmful_count)

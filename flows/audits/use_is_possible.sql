@@ -8,6 +8,7 @@ WHERE
     OR (strength IS NULL) <> (strength_state IS NULL)
     OR NOT review_value >= 0 OR isnan(review_value)
     OR coalesce(len(reasons), 0) = 0
+    OR (verdict = 'inactive' AND coalesce(status IN ('active', 'candidate'), true))
 UNION ALL
 SELECT 'memory_health_history', memory_id
 FROM memory_health_history

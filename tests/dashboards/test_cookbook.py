@@ -21,7 +21,10 @@ from slowwave.flows.lock import writer_lock
 
 RECIPES = cookbook()
 SAYS_M1 = memory("m1")["content"]
-HARMFUL = "Associated with lower success (-.70, 90 % interval -.88 to -.51; randomised)."
+HARMFUL = (
+    "Success was lower with it (-.70, 90 % interval -.88 to -.51): compared were like interactions with it and without"
+    " it, as chance decided."
+)
 # Recipes whose first row is known in the home below.
 FIRST_ROWS = {
     "most_referenced": {"memory_id": "steady", "reference_count": 45},
@@ -328,7 +331,7 @@ def test_what_a_memory_became_is_found_in_its_history(answers):
     assert [(row["id"], row["what"], row["day"], row["detail"]) for row in rows] == [
         ("rare", "forgettable", "2026-02-22", "not referenced since 2025-10-06"),
         ("episode", "weak", "2026-02-19", "normal on 2026-02-15"),
-        ("lost", "verdict review", "2026-03-07", "keep on 2026-03-05"),
+        ("lost", "verdict review", "2026-03-07", "inactive on 2026-03-05"),
     ]
     assert answers(RECIPES["got_worse"], project="attic", days="30") == []
 

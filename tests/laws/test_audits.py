@@ -294,6 +294,7 @@ FAULTS = {
         "UPDATE memory_health SET need_if_active = -0.01",
         "UPDATE memory_health SET half_life_days = 0",
         "UPDATE memory_health SET reasons = []",
+        "UPDATE memory_health SET verdict = 'inactive'",
         "UPDATE memory_health SET review_value = -1",
         "UPDATE memory_health SET review_value = 'nan'",
         "UPDATE memory_health_history SET strength = 1.01",

@@ -47,7 +47,8 @@ def health_row(memory_id: str = "m", /, **said: Any) -> Row:
         "confirmed_count": 0, "contradicted_count": 0, "last_referenced_at": ago(3), "half_life_days": 90.0,
         "strength": 0.8, "strength_state": "strong", "trend": "stable",
     }  # fmt: skip
-    return row | said
+    told = row | said
+    return {"echoed_count": told["reference_count"] * 3 // 5} | told
 
 
 def unused_row(memory_id: str = "m", /, **said: Any) -> Row:
@@ -61,6 +62,7 @@ def health_frame(rows: Sequence[Row]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
+_OPEN_VERDICTS = [verdict for verdict in VERDICTS if verdict != "inactive"]
 _share = st.floats(0, 1)
 _count = st.sampled_from([0, 0, 1, 9, 10, 11, 19, 20, 21, 400])
 
@@ -80,7 +82,8 @@ def _health_row(draw: st.DrawFn, memory_id: str) -> Row:
     failed = draw(st.integers(0, referenced))
     row: Row = {
         "memory_id": memory_id, "status": status, "eligible_count": draw(_count), "injected_count": draw(_count),
-        "reference_count": referenced, "last_referenced_at": ago(draw(st.integers(0, age))) if referenced else None,
+        "reference_count": referenced, "echoed_count": draw(st.integers(0, referenced)),
+        "last_referenced_at": ago(draw(st.integers(0, age))) if referenced else None,
         "contradicted_count": failed, "confirmed_count": referenced - failed,
         "contradicted_expected": draw(st.none() | st.floats(0, referenced)) if referenced else None,
         "project": None if status is None else draw(st.sampled_from(["", "shop", "depot"])),
@@ -96,6 +99,6 @@ def _health_row(draw: st.DrawFn, memory_id: str) -> Row:
         "need_30d": draw(st.none() | _share), "need_if_active": draw(st.none() | _share),
         "fades_at": ago(draw(st.integers(-100, 100))) if draw(st.booleans()) else None,
         "trend": draw(st.sampled_from(["new", "strengthening", "stable", "weakening", "stale", "unproven"])),
-        "verdict": draw(st.sampled_from(VERDICTS)),
+        "verdict": "inactive" if status in {"archived", "invalid"} else draw(st.sampled_from(_OPEN_VERDICTS)),
     }  # fmt: skip
     return row

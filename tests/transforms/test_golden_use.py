@@ -51,6 +51,7 @@ PINNED: dict[str, str] = {
     "memory_trend-1/memory_health": "8fdfe97dbd125cfc892a081703afef5cd9188785d6f8caa87e106da7ac539224",
     "memory_trend-2/memory_health": "c404dfb0580140ef24d6e41c043d395845b182d2fb24db3e404055010a3bbc7b",
     "verdict-1/memory_health": "b101631c161418631bfebd62b868e041eb28d283c44cacb18f7f4ff8f74f0df7",
+    "verdict-2/memory_health": "05d4122b60015def61a80ed24b8b54702e977d07797d30a44c69888d1f9d4c08",
     "review_value-1/memory_health": "3b054d06c1a4e69e0ff8f77cc7e71078aa890428889831907142c25410b5cf41",
     "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
     "forgetting-1/forgetting_plan": "c4a874758a8d69c7b90b0750f77be442cf1c136397201e0db9b1111247c99fcc",
@@ -122,13 +123,18 @@ def _of_use() -> dict[str, pl.DataFrame]:
 
 def _of_health() -> dict[str, pl.DataFrame]:
     judged, silent = health_frame(given.judged_rows()), health_frame(given.silent_rows())
-    told = pl.concat([verdicts(rows.lazy(), HEALTH_DAY, PARAMS.verdict).collect() for rows in (judged, silent)])
+    verdict_1 = PARAMS.verdict.model_copy(update={"method": "verdict/1"})
+    told, told_2 = (
+        pl.concat([verdicts(rows.lazy(), HEALTH_DAY, params).collect() for rows in (judged, silent)])
+        for params in (verdict_1, PARAMS.verdict)
+    )
     rows = pl.concat([judged, silent]).drop("verdict").join(told, on="memory_id", maintain_order="left")
     projects = health_frame(given.project_rows())
     memories, evidence = given.forgetting_frames()
     archived = archivings(given.decided(), given.AS_OF)
     return {
         "verdict-1/memory_health": told,
+        "verdict-2/memory_health": told_2,
         "review_value-1/memory_health": review_value(rows, PARAMS.review),
         "project_health-1/project_health": project_health(projects, HEALTH_DAY, PARAMS.project_health),
         "forgetting-1/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS_1),
@@ -160,7 +166,7 @@ def test_the_inputs_take_every_path(published):
     assert said("strength-1/memory_health", "strength_state") == {None, "strong", "normal", "weak", "forgettable"}
     assert said("memory_trend-1/memory_health", "trend") == set(TRENDS)
     assert said("need-1/need_fits", "fitted_on") == {"default", "lake", "scope"}
-    assert said("verdict-1/memory_health", "verdict") == set(VERDICTS)
+    assert said("verdict-2/memory_health", "verdict") == set(VERDICTS)
     assert said("project_health-1/project_health", "status") == {"healthy", "warning", "critical", "unknown"}
     assert said("forgetting-1/forgetting_plan", "rule") == set(get_args(ForgettingRule))
     cases = health_frame(given.judged_rows()).select(use_case(pl.lit(HEALTH_DAY), PARAMS.verdict)).to_series()
@@ -172,5 +178,5 @@ def test_the_golden_methods_are_the_present_ones():
     present = (params.strength, params.need, params.trend, params.verdict, params.review, params.project_health)
     methods = {*(topic.method for topic in present), params.forgetting.method, params.forgetting.regret_method}
     # beside them a peer's formula, and what was released before, which may be chosen
-    beside = {"alma-1", "forgetting-1", "memory_trend-1"}
+    beside = {"alma-1", "forgetting-1", "memory_trend-1", "verdict-1"}
     assert {name.split("/")[0] for name in PINNED} == {*(method.replace("/", "-") for method in methods), *beside}

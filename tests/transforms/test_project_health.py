@@ -247,7 +247,7 @@ def test_shares_and_totals_are_those_of_a_loop_whatever_the_order(rows):
         mean = sum(strengths) / len(strengths) if strengths else None
         assert told[project]["mean_strength"] == pytest.approx(mean, abs=1e-9)
         verdict_counts = [
-            told[project][f"{name}_count"] for name in ("keep", "review", "forget", "harmful", "unproven")
+            told[project][f"{name}_count"] for name in ("keep", "review", "forget", "harmful", "unproven", "inactive")
         ]
         assert sum(verdict_counts) == len(own)
         states = ("active", "candidate", "inactive", "unknown")

@@ -56,6 +56,14 @@ def test_without_outcomes_need_and_holds_the_verdict_is_that_of_use(case):
     assert verdict_of(CASES[case], health_row("injected")) == USE_VERDICTS[case]
 
 
+@pytest.mark.parametrize("status", ["superseded", "invalid", "archived", "graduated"])
+def test_what_is_not_in_use_any_more_is_inactive_whatever_is_known_of_it(status):
+    harmed = {"is_harmful": True, "lift": -0.2, "lift_low": -0.3, "lift_high": -0.1, "lift_basis": "randomised"}
+    for row in (health_row(), unused_row(**FADED), health_row(**FADED_USED), health_row(**harmed, pinned=True)):
+        assert verdict_of(row | {"status": status}) == "inactive"
+        assert verdict_of(row | {"status": status}, params=VerdictParams(method="verdict/1")) == "keep"
+
+
 def test_a_day_of_the_past_is_asked_of_the_same_function():
     days = health_frame([unused_row("a", injected_count=0)] * 2).with_columns(
         (pl.lit(ago(365)).dt.epoch("d") + pl.Series([13, 14])).alias("day")
@@ -131,7 +139,7 @@ def test_harmful_is_said_of_what_is_in_use_and_only_on_evidence():
     assert verdict_of(health_row(is_harmful=True)) == "harmful"
     assert verdict_of(health_row(is_harmful=True, pinned=True, is_held=True)) == "harmful"
     assert verdict_of(CASES["never_landed"] | {"is_harmful": True}) == "harmful"
-    assert verdict_of(CASES["inactive"] | {"is_harmful": True}) == "keep"
+    assert verdict_of(CASES["inactive"] | {"is_harmful": True}) == "inactive"
     assert verdict_of(health_row(is_harmful=False, lift=-0.5, lift_low=-0.6, lift_high=-0.4)) == "keep"
 
 
