@@ -241,6 +241,7 @@ class _Desk:
             last["command"] == self.wish.command
             and json.loads(last["values"])["basis"] == item["basis"]
             and {self.wish.memory_id, self.wish.into} <= {None, *named}
+            and self.wish.confidence in {None, *(change.get("confidence") for change in before)}
             and all(holds(change, states.get(change["memory_id"])) for change in before)
         )
 

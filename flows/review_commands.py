@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "list": ("slowwave review list", "slowwave review list --kind candidate --project shop --format json"),
     "show": ("slowwave review show ITEM_ID", "slowwave review show ITEM_ID --format json"),
-    "promote": ("slowwave review promote ITEM_ID", "slowwave review promote ITEM_ID ITEM_ID --yes --by ada"),
+    "promote": (
+        "slowwave review promote ITEM_ID",
+        "slowwave review promote ITEM_ID ITEM_ID --yes --by ada",
+        "slowwave review promote ITEM_ID --confidence 0.8",
+    ),
     "reject": (
         "slowwave review reject ITEM_ID --reason 'said in jest'",
         "slowwave review reject ITEM_ID --memory MEMORY_ID",
@@ -165,6 +169,15 @@ def _next_commands(found: dict[str, Any]) -> list[str]:
 @review.command("promote", epilog=examples(EXAMPLES["promote"]))
 def promote(
     items: Items,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="0-1",
+            help="Of a candidate: how sure one is of it at first. Default: its own, else that of the attempts behind it.",
+        ),
+    ] = None,
     reason: Reason = None,
     by: By = "person",
     yes: Yes = False,
@@ -178,7 +191,7 @@ def promote(
     from slowwave.transforms.review_changes import Wish
     from slowwave.transforms.review_decisions import PROMOTE
 
-    _decide(Wish(PROMOTE), items, by=by, reason=reason, yes=yes, dry_run=dry_run, output=output)
+    _decide(Wish(PROMOTE, confidence=confidence), items, by=by, reason=reason, yes=yes, dry_run=dry_run, output=output)
 
 
 @review.command("reject", epilog=examples(EXAMPLES["reject"]))

@@ -22,11 +22,15 @@ class CannotDecideError(Exception):
 
 @dataclass(frozen=True)
 class Wish:
-    """What a person says of an item: the command, of a contradiction which memory is wrong, of a merge which stays."""
+    """What a person says of an item: the command, of a contradiction which memory is wrong, of a merge which stays.
+
+    `confidence` (0-1) is that of a promoted candidate; None: that of its evidence.
+    """
 
     command: str
     memory_id: str | None = None
     into: str | None = None
+    confidence: float | None = None
 
 
 def candidate_id(item: Mapping[str, Any]) -> str:
@@ -64,11 +68,16 @@ def asked_changes(
     if wish.memory_id is not None and (item["kind"], wish.command) != ("contradiction", REJECT):
         message = "--memory is for `reject` of a contradiction: it names the side that is wrong"
         raise CannotDecideError(message)
+    if wish.confidence is not None and (item["kind"], wish.command) != ("candidate", PROMOTE):
+        message = "--confidence is for `promote` of a candidate: how sure one is of it at first"
+        raise CannotDecideError(message)
     if wish.command == MERGE:
         return _merged(wish, item, states, sources)
     if item["kind"] == "candidate":
-        status = "active" if wish.command == PROMOTE else "invalid"
-        return [_of_candidate(item, states, sources, {"status": status})]
+        said: dict[str, Any] = {"status": "active" if wish.command == PROMOTE else "invalid"}
+        if wish.command == PROMOTE:
+            said |= _first_confidence(wish, item, states)
+        return [_of_candidate(item, states, sources, said)]
     if item["kind"] == "merge" and wish.command == PROMOTE:
         message = "say `merge` (they are one) or `reject` (they are not)"
         raise CannotDecideError(message)
@@ -81,6 +90,24 @@ def asked_changes(
         message = f"say with --memory which side is wrong: {' or '.join(item['memory_ids'])}"
         raise CannotDecideError(message)
     return [{"memory_id": wrong, "status": "invalid"}]
+
+
+def evidence_confidence(item: Mapping[str, Any]) -> float | None:
+    """How sure the attempts behind an item make of it: (succeeded + 1) / (succeeded + failed + 2), to two decimals.
+
+    None without an attempt that ended: then nothing is known, and a person has to say it.
+    """
+    succeeded, failed = item.get("succeeded_count") or 0, item.get("failed_count") or 0
+    return round((succeeded + 1) / (succeeded + failed + 2), 2) if succeeded + failed else None
+
+
+def _first_confidence(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State]) -> dict[str, float]:
+    """The confidence to give a promoted candidate: what was said, else that of its evidence; its own stays."""
+    if wish.confidence is not None:
+        return {"confidence": wish.confidence}
+    own = states.get(candidate_id(item), {}).get("confidence")
+    known = evidence_confidence(item)
+    return {} if own is not None or known is None else {"confidence": known}
 
 
 def _of_candidate(

@@ -250,6 +250,14 @@ def test_what_is_kept_is_asked_again_when_its_text_changes(home: SmallHome) -> N
     assert item(home, kind="unused")["item_id"] == row["item_id"]
 
 
+def test_a_confidence_said_later_is_another_decision(home: SmallHome) -> None:
+    row = item(home, text=STATED)
+    said(home, "promote", row["item_id"])
+    outcome = said(home, "promote", row["item_id"], confidence=0.75)
+    assert outcome.decided == [row["item_id"]]
+    assert states(home)[row["item_id"]]["confidence"] == 0.75
+
+
 def test_a_rejected_memory_is_brought_back_by_promote(home: SmallHome) -> None:
     before, row = states(home), item(home, kind="unused")
     said(home, "reject", row["item_id"])

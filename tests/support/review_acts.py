@@ -71,7 +71,12 @@ def item(home: HasSettings, **wanted: Any) -> dict[str, Any]:
 def said(home: HasSettings, command: str, *item_ids: str, now: datetime | None = None, **options: Any) -> Reviewed:
     """`slowwave review COMMAND ITEM…`, with the lock held; with `now` by a clock that says so."""
     how = {"by": "ada", "reason": None, **options}
-    wish = Wish(f"review {command}", memory_id=how.pop("memory_id", None), into=how.pop("into", None))
+    wish = Wish(
+        f"review {command}",
+        memory_id=how.pop("memory_id", None),
+        into=how.pop("into", None),
+        confidence=how.pop("confidence", None),
+    )
     with writer_lock(home.settings, "review"):
         run = start_run(home.settings, "backfill")
         if now is None:

@@ -51,6 +51,37 @@ def test_a_statement_becomes_a_memory_or_an_invalid_one() -> None:
         assert change == {**stated, "source_ids": ["i1", "i2"], "status": status}
 
 
+@pytest.mark.parametrize(
+    ("own", "said", "ended", "becomes"),
+    [
+        (None, None, (2, 0), 0.75),
+        (None, None, (0, 1), 0.33),
+        (None, None, (0, 0), None),
+        (None, 0.9, (0, 1), 0.9),
+        (0.6, None, (2, 0), 0.6),
+        (0.6, 0.0, (2, 0), 0.0),
+    ],
+)
+def test_a_promoted_candidate_has_a_confidence_that_can_grow(
+    own: float | None, said: float | None, ended: tuple[int, int], becomes: float | None
+) -> None:
+    evidence = {"succeeded_count": ended[0], "failed_count": ended[1]}
+    known = memories(waits={"status": "candidate", "confidence": own})
+    changes = asked_changes(Wish(PROMOTE, confidence=said), item("candidate", "waits") | evidence, known, [])
+    assert after(known, changes)["waits"] == known["waits"] | {"status": "active", "confidence": becomes}
+    if own is None:  # a statement of answers becomes a memory
+        (change,) = asked_changes(Wish(PROMOTE, confidence=said), item("candidate") | evidence, {}, [])
+        assert change.get("confidence") == becomes
+    (rejected,) = asked_changes(Wish(REJECT), item("candidate", "waits") | evidence, known, [])
+    assert "confidence" not in rejected
+
+
+def test_confidence_is_said_of_promoted_candidates_alone() -> None:
+    for command, kind in ((REJECT, "candidate"), (PROMOTE, "unused"), (MERGE, "merge")):
+        with pytest.raises(CannotDecideError, match="--confidence is for `promote` of a candidate"):
+            asked_changes(Wish(command, confidence=0.5), item(kind, "a", "b"), memories(a={}, b={}), [])
+
+
 def test_content_is_never_rewritten() -> None:
     known = memories(a={}, b={}, it={})
     for kind, ids in (("candidate", ()), ("candidate", ("a",)), ("contradiction", ("a", "b")), ("merge", ("a", "b"))):
