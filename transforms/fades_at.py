@@ -26,24 +26,40 @@ def fades_at(
     Args:
         memories: memory, memory_type, importance, pinned, created_day.
         days: memory, day, reference_count, broad_count, bulk_count: days with a reference, one row each.
-        fits: memory_type, half_life_days: of `strength_fits`.
+        fits: memory_type, half_life_days, and with strength/2 reach_days: of `strength_fits`.
         today: days since 1970; later evidence is not looked at.
         params: method and threshold.
 
     Returns memory and fades_at (UTC without zone), sorted by memory. NULL: pinned, without any evidence, or not within
-    a hundred years of its last evidence.
+    a hundred years of its last evidence; with strength/2 also what is to come later than `reach_days` after it, where
+    no memory of the type was watched for so long. What has faded by `today` is no forecast and always told.
     """
-    return fades_at_of(evidence(memories, days, fits, params), today, params)
+    return fades_at_of(evidence(memories, days, fits, params), fits, today, params)
 
 
-def fades_at_of(known: Evidence, today: int, params: StrengthParams) -> pl.DataFrame:
+def fades_at_of(known: Evidence, fits: pl.DataFrame, today: int, params: StrengthParams) -> pl.DataFrame:
     """`fades_at` of evidence prepared before."""
     owner = np.arange(len(known.memory), dtype=np.int64)
-    day = fades_on(known, known.last_rows(owner, np.full(len(owner), today, dtype=np.int64)), params)
+    row = known.last_rows(owner, np.full(len(owner), today, dtype=np.int64))
+    day = fades_on(known, row, params)
+    if params.method == "strength/2":
+        day = np.where((day > today) & ~is_reached(known, row, day, fits), NEVER, day)
     at = pl.Series("fades_at", day).set(pl.Series(day == NEVER), None)
     return pl.DataFrame({"memory": pl.Series("memory", known.memory)}).select(
         pl.col("memory").cast(pl.UInt32), at.cast(pl.Int32).cast(pl.Date).cast(pl.Datetime("us"))
     )
+
+
+def is_reached(known: Evidence, row: Integers, day: Integers, fits: pl.DataFrame) -> NDArray[np.bool_]:
+    """Whether memories of the type of each `row` (-1: none) were watched as long as from it to `day`."""
+    reach = np.full(len(known.memory_types), -1, dtype=np.int64)
+    of_type = dict(fits.select("memory_type", "reach_days").drop_nulls().iter_rows())
+    for number, name in enumerate(known.memory_types):
+        reach[number] = of_type.get(name, -1)
+    if not len(known.day):
+        return np.zeros(len(row), dtype=np.bool_)
+    span = np.where(day == NEVER, NEVER, day - known.day[row])
+    return (row >= 0) & (span <= reach[known.kind[known.owner[row]]])
 
 
 def fades_on(known: Evidence, row: Integers, params: StrengthParams) -> Integers:

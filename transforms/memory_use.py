@@ -67,7 +67,7 @@ def memory_use(
         memories.select("memory", "memory_id")
         .join(strengths_of(known, asked, params.strength).drop("day"), on="memory")
         .join(strength_forecast(known, asked, params.strength).drop("day"), on="memory")
-        .join(fades_at_of(known, today, params.strength), on="memory")
+        .join(fades_at_of(known, fits, today, params.strength), on="memory")
         .join(need.forecasts, on="memory")
         .join(memory_trends(memories, days, scope_days, asked, params.trend).drop("day"), on="memory")
     )

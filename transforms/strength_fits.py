@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from slowwave.transforms.fading_reach import watched
 from slowwave.transforms.schema import computed_schema, polars_schema
 from slowwave.transforms.strength_params import StrengthParams
 from slowwave.transforms.strength_tables import FittedStrengths
@@ -56,7 +57,11 @@ def strength_fits(
     Returns the columns of `FittedStrengths` but run_id and as_of, sorted by memory_type. With `alma/1` nothing is
     fitted: its half-lives are part of the formula.
     """
-    return fits_at(window_counts(memories, days, scope_days, today, params), today, params)
+    fits = fits_at(window_counts(memories, days, scope_days, today, params), today, params)
+    if params.method != "strength/2":
+        return fits.with_columns(pl.lit(None, pl.Int64).alias("reach_days"))
+    runs = watched(memories.filter(may_be_referenced() & ~pl.col("pinned")), days, scope_days)
+    return fits.join(runs.reach(today), on="memory_type", how="left", maintain_order="left")
 
 
 def window_counts(
@@ -94,17 +99,17 @@ def window_counts(
 
 
 def fits_at(windows: WindowCounts, today: int, params: StrengthParams) -> pl.DataFrame:
-    """`strength_fits` as of `today`, from windows that were over before it."""
+    """`strength_fits` as of `today` without reach_days, from windows that were over before it."""
     over = windows.counts.filter(pl.col("over_day") < today)
     of_type = {str(name): rows for (name,), rows in over.partition_by("memory_type", as_dict=True).items()}
     rows = []
     for memory_type, half_life in windows.memory_types.rows():
         fitted = _fit(of_type[memory_type], params) if memory_type in of_type else _Fit(0, 0, 0, 0, None, None)
-        times = params.half_life_factors[fitted.factor] if params.method == "strength/1" else 1.0
+        times = params.half_life_factors[fitted.factor] if params.method != "alma/1" else 1.0
         losses = (fitted.log_loss, fitted.default_log_loss)
         counts = (fitted.windows, fitted.forecasts, fitted.references)
         rows.append((memory_type, half_life * times, half_life, *counts, *losses))
-    columns = computed_schema(FittedStrengths).names()
+    columns = [name for name in computed_schema(FittedStrengths).names() if name != "reach_days"]
     schema = {name: polars_schema(FittedStrengths)[name] for name in columns}
     return pl.DataFrame(rows, schema=schema, orient="row").sort("memory_type")
 

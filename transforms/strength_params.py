@@ -14,8 +14,10 @@ class StrengthParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["strength/1", "alma/1"] = Field(
-        default="strength/1", description="strength/1: evidence fading at three time scales; alma/1: ALMA's formula."
+    method: Literal["strength/2", "strength/1", "alma/1"] = Field(
+        default="strength/2",
+        description="strength/1: evidence fading at three time scales; strength/2: the same, and `fades_at` only as far"
+        " as the log has watched memories of the type without a reference; alma/1: ALMA's formula.",
     )
     half_life_days: dict[str, HalfLife] = Field(
         default={

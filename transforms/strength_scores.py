@@ -9,7 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from slowwave.transforms.fades_at import NEVER, fades_on
+from slowwave.transforms.fades_at import NEVER, fades_on, is_reached
+from slowwave.transforms.fading_reach import watched
 from slowwave.transforms.learning_tables import Scorecard
 from slowwave.transforms.schema import computed_schema
 from slowwave.transforms.scorecard import BASE_RATE, cutoff_days
@@ -59,6 +60,7 @@ def strength_scores(
     mondays = _cutoffs(active, today, scorecard)
     if not mondays:
         return computed_schema(Scorecard).to_frame()
+    runs = watched(judged, past, scope_days)
     windows = window_counts(memories, days, scope_days, today, params)
     known: dict[tuple[float, ...], Evidence] = {}
     rows: list[tuple[object, ...]] = []
@@ -70,7 +72,7 @@ def strength_scores(
             known = {half_lives: evidence(judged, past, fits, params)}
         is_active = active.filter(pl.col("day").is_between(cutoff, cutoff + _HORIZON_DAYS - 1))["scope"].unique()
         owner = np.flatnonzero(judged["scope"].is_in(is_active.implode()).to_numpy()).astype(np.int64)
-        found = foretold(known[half_lives], owner, cutoff, params)
+        found = foretold(known[half_lives], owner, cutoff, params, runs.reach(cutoff))
         so_far = Foretold(so_far.said + found.said, so_far.kept + found.kept, so_far.expected + found.expected)
         about = (midnight(cutoff), _HORIZON_DAYS)
         interval = _wilson(found, scorecard.interval_mass)
@@ -94,8 +96,11 @@ class Foretold:
         return count / self.said if self.said else None
 
 
-def foretold(known: Evidence, owner: Integers, cutoff: int, params: StrengthParams) -> Foretold:
-    """What was said of these memories (places in `known.memory`) at a cutoff's midnight, and what came of it."""
+def foretold(known: Evidence, owner: Integers, cutoff: int, params: StrengthParams, reach: pl.DataFrame) -> Foretold:
+    """What was said of these memories (places in `known.memory`) at a cutoff's midnight, and what came of it.
+
+    `reach`: memory_type, reach_days as of the cutoff: with strength/2 nothing is said beyond it.
+    """
     row = known.last_rows(owner, np.full(len(owner), cutoff - 1, dtype=np.int64))
     row = row[row >= 0]
     row = row[~_is_below(known, row, cutoff, params)]
@@ -105,6 +110,8 @@ def foretold(known: Evidence, owner: Integers, cutoff: int, params: StrengthPara
     has_next = (following > row) & (known.owner[following] == known.owner[row])
     next_day = np.where(has_next, known.day[following], NEVER)
     is_said = _is_below(known, row, cutoff + _HORIZON_DAYS, params)
+    if params.method == "strength/2":
+        is_said[is_said] = is_reached(known, row[is_said], fades_on(known, row[is_said], params), reach)
     fades = fades_on(known, row[is_said], params)
     said = np.bincount(fades - cutoff, minlength=_HORIZON_DAYS + 1)[1:]
     unreferenced = np.array([np.count_nonzero(next_day >= cutoff + span) for span in range(1, _HORIZON_DAYS + 1)])

@@ -23,5 +23,10 @@ class FittedStrengths(Table):
     references: int = column("Of them referenced.")
     log_loss: float | None = column("Of the half-life taken. NULL: nothing forecast.", unit="nats per forecast")
     default_log_loss: float | None = column("Of the default on the same. NULL: none.", unit="nats per forecast")
+    reach_days: int | None = column(
+        "The longest run without a reference that the log has watched in a memory of the type: `fades_at` is told no"
+        " further from its last evidence. NULL: none was watched, or the method is not strength/2.",
+        unit="days",
+    )
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")

@@ -34,7 +34,7 @@ class Evidence:
 
     Per row: `owner` is the place of its memory in `memory`, `weight` what the day counts, in 2^-30, `references` how
     many there were (0 on a day of birth alone), `counts` the decayed counts at the end of the day. Per memory
-    (`memory`, sorted): half-life in days, importance 0-1, pinned.
+    (`memory`, sorted): half-life in days, importance 0-1, pinned; `kind`: the place of its type in `memory_types`.
     """
 
     memory: Integers
@@ -46,6 +46,8 @@ class Evidence:
     day: Integers
     weight: Integers
     references: Integers
+    memory_types: list[str]
+    kind: Integers
     counts: tuple[Integers, ...] = ()
 
     def last_rows(self, owner: Integers, day: Integers) -> Integers:
@@ -86,8 +88,9 @@ def evidence(memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, par
     known = known.join(half_lives, on="memory_type", how="left", maintain_order="left")
     importance = known["importance"].fill_null(_NEUTRAL_IMPORTANCE).to_numpy().astype(np.float64)
     half_life = known["half_life_days"].to_numpy().astype(np.float64)
-    if params.method == "strength/1":
+    if params.method != "alma/1":
         half_life = half_life * np.exp2(2 * importance - 1)
+    kinds = known["memory_type"].unique().sort()
     memory = known["memory"].to_numpy().astype(np.int64)
     born = known["created_day"].is_not_null().to_numpy()
     is_known = np.isin(days["memory"].to_numpy(), known["memory"].to_numpy())
@@ -112,6 +115,8 @@ def evidence(memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, par
         day=day[order][starts],
         weight=np.maximum.reduceat(weight[order], starts) if len(starts) else weight,
         references=np.add.reduceat(references[order], starts) if len(starts) else references,
+        memory_types=kinds.to_list(),
+        kind=known["memory_type"].cast(pl.Enum(kinds)).to_physical().to_numpy().astype(np.int64),
     )
     return replace(bare, counts=_counts(bare, params))
 
@@ -127,8 +132,8 @@ def _day_weights(days: pl.DataFrame, params: StrengthParams) -> Integers:
 def strength_on(known: Evidence, row: Integers, day: Integers, params: StrengthParams) -> Floats:
     """Strength 0-1 at the end of `day`, when each memory's last evidence was `row`; a pinned one's is 1.
 
-    strength/1: evidence (its birth, and every day it was referenced) fades with three half-lives, a quarter, one and
-    four times the memory's own; of what fades with each at most 7 pieces are kept, so that the most used memory is
+    strength/1 and 2: evidence (its birth, and every day it was referenced) fades with three half-lives, a quarter, one
+    and four times the memory's own; of what fades with each at most 7 pieces are kept, so that the most used memory is
     delayed by less than three half-lives. Strength is the weighted mean (1/4, 1/2, 1/4) of the three decayed counts,
     each taken as 1 where more is left.
     """
@@ -157,7 +162,7 @@ def strengths(
         asked: memory, day.
         params: method and bands.
 
-    Returns memory, day, half_life_days (of that memory: for strength/1 twice as long at importance 1 as at .5, half
+    Returns memory, day, half_life_days (of that memory: but for alma/1 twice as long at importance 1 as at .5, half
     as long at 0; NULL importance counts as .5), strength (0-1; NULL: neither born nor referenced by then) and
     strength_state (strong, normal, weak, forgettable), sorted by memory and day.
     """

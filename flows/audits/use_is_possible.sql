@@ -16,4 +16,4 @@ WHERE strength NOT BETWEEN 0 AND 1 OR (strength IS NULL) <> (strength_state IS N
 UNION ALL
 SELECT 'strength_fits', memory_type
 FROM strength_fits
-WHERE NOT (half_life_days > 0 AND "references" <= forecasts)
+WHERE NOT (half_life_days > 0 AND "references" <= forecasts) OR reach_days <= 0

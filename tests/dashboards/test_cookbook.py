@@ -116,7 +116,7 @@ FIRST_ROWS = {
         "reason": "it is right",
         "changed_ids": [],
     },
-    "memories_by_verdict": {"project": "attic", "verdict": "review", "trend": "unproven", "memories_count": 2},
+    "memories_by_verdict": {"project": "attic", "verdict": "review", "trend": "stale", "memories_count": 1},
     "memories_by_state": {"status": "active", "strength_state": "strong", "memories_count": 6},
     "most_confident": {"memory_id": "m1", "confidence": 0.5, "confirmed_count": 1, "contradicted_count": 1},
     "decay_forecast": {"day": "2026-04-11", "fading_count": 1, "cumulative_count": 1, "active_count": 16},

@@ -237,7 +237,7 @@ FAULTS = {
     "protected_are_not_planned": (
         "UPDATE memory_health SET pinned = true",
         "UPDATE memory_health SET is_held = true",
-        "UPDATE memory_health SET eligible_count = 0",
+        "UPDATE memory_health SET eligible_count = 0, status = 'active'",
         "UPDATE memory_health SET status = 'archived'",
         "UPDATE memory_health SET status = NULL",
         "UPDATE forgetting_plan SET memory_id = 'never landed'",
@@ -300,6 +300,7 @@ FAULTS = {
         "UPDATE memory_health_history SET strength = 1.01",
         "UPDATE memory_health_history SET strength_state = NULL",
         "UPDATE strength_fits SET half_life_days = 0",
+        "UPDATE strength_fits SET reach_days = 0",
         'UPDATE strength_fits SET "references" = forecasts + 1',
     ),
 }

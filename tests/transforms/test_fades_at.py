@@ -15,6 +15,7 @@ from reference_log_rows import REFERENCE_LOGS, reference_logs
 from slowwave.transforms.fades_at import fades_at
 from slowwave.transforms.scorecard import BASE_RATE
 from slowwave.transforms.scorecard_params import ScorecardParams
+from slowwave.transforms.strength_fits import strength_fits
 from slowwave.transforms.strength_params import StrengthParams
 from slowwave.transforms.strength_scores import METRIC, strength_scores
 from slowwave.transforms.strengths import strengths
@@ -32,8 +33,8 @@ _SCHEMA = {
 _NO_FITS = pl.DataFrame(schema={"memory_type": pl.String, "half_life_days": pl.Float64})
 _BORN = 20_000
 _METHODS = [
-    StrengthParams(),
-    StrengthParams(forgettable_below=0.25, bulk_weight=0.1),
+    StrengthParams(method="strength/1"),
+    StrengthParams(method="strength/1", forgettable_below=0.25, bulk_weight=0.1),
     StrengthParams(method="alma/1"),
     StrengthParams(method="alma/1", forgettable_below=0.3),
 ]
@@ -116,15 +117,15 @@ def test_what_comes_later_is_not_known_yet(params):
 def test_at_the_threshold_it_has_not_faded():
     memories, days = _frames([({"memory_type": "project", "pinned": False, "created_day": _BORN}, {})])
     threshold = _strength_at(memories, days, 0, _BORN + 200, _METHODS[0])
-    assert _one(params=StrengthParams(forgettable_below=threshold)) == 201
+    assert _one(params=StrengthParams(method="strength/1", forgettable_below=threshold)) == 201
 
 
 def test_never_is_null():
     assert _one(pinned=True) == math.inf
     assert _one(created_day=None) == math.inf
-    assert _one(params=StrengthParams(forgettable_below=0)) == math.inf
+    assert _one(params=StrengthParams(method="strength/1", forgettable_below=0)) == math.inf
     # half-life of the slowest count 800 years
-    assert _one(params=StrengthParams(half_life_days={"project": 100_000})) == math.inf
+    assert _one(params=StrengthParams(method="strength/1", half_life_days={"project": 100_000})) == math.inf
     # ALMA's bonus for 60 accesses keeps the strength at .3; uses to come take nothing from it
     assert _one(range(60), _BORN + 60, StrengthParams(method="alma/1")) == math.inf
     assert _one([*range(9), 400, 401, 402], _BORN + 300, StrengthParams(method="alma/1")) == math.inf
@@ -139,9 +140,49 @@ def test_importance_and_type_move_it():
 def test_a_bulk_reference_on_a_faded_memory_is_over_at_the_next_midnight():
     row = {"memory_type": "project", "importance": None, "pinned": False, "created_day": _BORN}
     memories, days = _frames([(row, {_BORN + 5_000: True})])
-    params = StrengthParams(bulk_weight=0.05)
+    params = StrengthParams(method="strength/1", bulk_weight=0.05)
     found = fades_at(memories, days, _NO_FITS, _BORN + 5_000, params)["fades_at"].to_list()
     assert found == [_EPOCH + timedelta(days=_BORN + 5_001)]
+
+
+def _reached(today, watched_days, **fields):
+    """fades_at of one memory of 2 days, as days after it was made, in a log that watched another so long."""
+    usual = {"scope": 0, "memory_type": "project", "importance": None, "pinned": False}
+    rows = [
+        ({**usual, "created_day": _BORN, **fields}, {}),
+        ({**usual, "created_day": _BORN - 1_000}, {_BORN - 1_000: False, _BORN - 1_000 + watched_days: False}),
+    ]
+    memories, days = _frames(rows)
+    active = [(0, _BORN - 1_000 + day) for day in range(watched_days + 1)]
+    scope_days = pl.DataFrame(active, schema={"scope": pl.UInt32, "day": pl.Int32}, orient="row")
+    params = StrengthParams()
+    past = scope_days.filter(pl.col("day") < today)
+    fits = strength_fits(memories, days, past, today, params)
+    (at, _) = fades_at(memories, days, fits, today, params)["fades_at"]
+    return None if at is None else (at - _EPOCH) / timedelta(days=1) - _BORN
+
+
+def test_it_is_told_no_further_than_the_log_has_watched_a_memory_of_the_type():
+    assert [_reached(_BORN + 2, days) for days in (349, 350)] == [None, 350]
+    # what another type was watched for says nothing
+    assert _reached(_BORN + 2, 350, memory_type="episodic") is None
+    # that it has faded is no forecast
+    assert [_reached(_BORN + day, 100) for day in (349, 350, 900)] == [None, 350, 350]
+
+
+def test_what_was_before_the_log_was_not_watched():
+    memories, days = _frames(
+        [({"memory_type": "project", "pinned": False, "created_day": _BORN - 3_000}, {}), ({"created_day": _BORN}, {})]
+    )
+    memories = memories.with_columns(pl.lit("project").alias("memory_type"), pl.lit(value=False).alias("pinned"))
+    active = pl.DataFrame({"day": [_BORN, _BORN + 40]}, schema={"day": pl.Int32}).with_columns(
+        pl.lit(0, pl.UInt32).alias("scope")
+    )
+    fits = strength_fits(memories, days, active, _BORN + 500, StrengthParams())
+    assert fits["reach_days"].to_list() == [40]
+    assert strength_fits(memories, days, active, _BORN + 40, StrengthParams())["reach_days"].to_list() == [None]
+    released = strength_fits(memories, days, active, _BORN + 500, StrengthParams(method="strength/1"))
+    assert released["reach_days"].to_list() == [None]
 
 
 def test_it_is_a_midnight_across_leap_days():

@@ -44,6 +44,9 @@ PINNED: dict[str, str] = {
     "strength-1/memory_health": "e2d8f48829cfe45636dfdce36a6d982ae4b3b2a41b20cf75f53a757f5dc9d0f7",
     "strength-1/strength_fits": "581ab23cc41afb4d8a5540c57805728d0d3d033c697260644b96bb78177ff12f",
     "strength-1/scorecard": "3a73d818725077eed909adf8fc4f6d04088d9cd91120e6c906c0f8d4a280b5f6",
+    "strength-2/memory_health": "d693404a5f6f75f39b74ad89d4b639f86c0fe68f44ea343db3684015a3193691",
+    "strength-2/strength_fits": "63a7603a1bbd147d3a22cf918f3c86911e9c3a15ca0b3d497ec7c3722b9e5190",
+    "strength-2/scorecard": "4de5851184d9cf6d37298aa759ad908230b5559e7f52523c971f6ac0d85c66f4",
     "alma-1/memory_health": "5ed6b15471b56dd9bd413b8412b28d77b852991f66a0a70b61e90b83d50dffd2",
     "need-1/memory_health": "055cde7d2a3cf56d39691a8723fbaff1e9be42afb38152866d54a284be27ee79",
     "need-1/need_fits": "17e4401a475040c2db20b419fd1a3e30ce3eab323676eef84388bfa08131e367",
@@ -65,6 +68,7 @@ PARAMS = Params(need=NeedParams(min_fit_rows=300))
 QUOTAS = ForgettingParams(
     project_quota=30, agent_quota=30, project_quotas={"mill": 3, "": 2}, agent_quotas={"ada": 2}, shadow_share=0.25
 )
+STRENGTH_1 = PARAMS.model_copy(update={"strength": PARAMS.strength.model_copy(update={"method": "strength/1"})})
 QUOTAS_1 = QUOTAS.model_copy(update={"method": "forgetting/1"})
 # A week after it begins, on a leap day, and after two years.
 ASKED = (START + 7, START + 59, TODAY)
@@ -84,15 +88,18 @@ def _until(timelines: MemoryTimelines, day: int) -> MemoryTimelines:
 
 def _of_use() -> dict[str, pl.DataFrame]:
     timelines = golden_timelines()
-    told, half_lives, needs = [], [], []
+    told, half_lives, needs, told_2, half_lives_2 = [], [], [], [], []
     for day in ASKED:
-        use = memory_use(_until(timelines, day), day, PARAMS)
+        use = memory_use(_until(timelines, day), day, STRENGTH_1)
+        later = memory_use(_until(timelines, day), day, PARAMS)
         asked = pl.lit(day).alias("asked_day")
         told.append(use.memories.with_columns(asked))
-        half_lives.append(use.strength_fits.with_columns(asked))
+        half_lives.append(use.strength_fits.drop("reach_days").with_columns(asked))
+        told_2.append(later.memories.with_columns(asked))
+        half_lives_2.append(later.strength_fits.with_columns(asked))
         needs.append(use.need_fits.with_columns(asked))
     shown = ~pl.col("memory_id").str.contains("crowd [1-9]")
-    memories = pl.concat(told).filter(shown).sort("memory_id", "asked_day")
+    memories, memories_2 = (pl.concat(rows).filter(shown).sort("memory_id", "asked_day") for rows in (told, told_2))
     names = timelines.memories.select("memory", "memory_id").filter(shown)
     looks = names.join(pl.DataFrame({"day": LOOKS}, schema={"day": pl.Int32}), how="cross")
     frames = (timelines.memories, timelines.days, timelines.scope_days)
@@ -105,13 +112,17 @@ def _of_use() -> dict[str, pl.DataFrame]:
     alma = PARAMS.strength.model_copy(update={"method": "alma/1"})
     fits = strength_fits(*frames, TODAY, alma)
     by_alma = strengths(*frames[:2], fits, looks.select("memory", "day").gather_every(4), alma)
-    scores = memory_scores(timelines, TODAY, PARAMS)
+    scores = memory_scores(timelines, TODAY, STRENGTH_1)
+    scores_2 = memory_scores(timelines, TODAY, PARAMS)
     is_need = pl.col("metric").str.starts_with("need_")
     strength = ["memory_id", "asked_day", "half_life_days", "strength", "strength_state", "fades_at"]
     return {
         "strength-1/memory_health": memories.select(strength),
         "strength-1/strength_fits": pl.concat(half_lives),
         "strength-1/scorecard": scores.filter(~is_need),
+        "strength-2/memory_health": memories_2.select(strength),
+        "strength-2/strength_fits": pl.concat(half_lives_2),
+        "strength-2/scorecard": scores_2.filter(~is_need),
         "alma-1/memory_health": by_alma.join(names, on="memory", maintain_order="left").drop("memory"),
         "need-1/memory_health": memories.select("memory_id", "asked_day", "need_30d", "need_if_active"),
         "need-1/need_fits": pl.concat(needs),
@@ -178,5 +189,5 @@ def test_the_golden_methods_are_the_present_ones():
     present = (params.strength, params.need, params.trend, params.verdict, params.review, params.project_health)
     methods = {*(topic.method for topic in present), params.forgetting.method, params.forgetting.regret_method}
     # beside them a peer's formula, and what was released before, which may be chosen
-    beside = {"alma-1", "forgetting-1", "memory_trend-1", "verdict-1"}
+    beside = {"alma-1", "forgetting-1", "memory_trend-1", "strength-1", "verdict-1"}
     assert {name.split("/")[0] for name in PINNED} == {*(method.replace("/", "-") for method in methods), *beside}
