@@ -15,7 +15,8 @@ from slowwave.flows.run_ids import utc_now
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.decisions import decision_rows
 from slowwave.transforms.llm_decisions import answer_decision
-from slowwave.transforms.llm_questions import prompts, questions, spent, unanswered
+from slowwave.transforms.llm_questions import prompts, questions, spent, unanswered, without_rejected
+from slowwave.transforms.rejected_texts import rejected_texts
 
 if TYPE_CHECKING:
     from slowwave.flows.lake import Lake
@@ -63,11 +64,15 @@ def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> Asked:
 
 
 def open_questions(log: LogAsOf) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rules' curation_decisions, and the questions about them that no answer has landed for."""
+    """The rules' curation_decisions, and the open questions about them: unanswered, and of no rejected text."""
     from slowwave.flows.curation import decided_by_rules
 
     changes = decided_by_rules(log)
-    return changes, unanswered(questions(changes, log.states, log.params.llm), log.decisions)
+    asked = questions(changes, log.states, log.params.llm)
+    now = log.states.filter(pl.col("valid_until").is_null())
+    rejected = rejected_texts(log.decisions, now, log.as_of)
+    asked = without_rejected(asked, changes, log.states, rejected, log.params.llm)
+    return changes, unanswered(asked, log.decisions)
 
 
 def prompted(chosen: pl.DataFrame, changes: pl.DataFrame, log: LogAsOf) -> Iterator[Question]:

@@ -175,7 +175,7 @@ def promote(
             min=0,
             max=1,
             metavar="0-1",
-            help="Of a candidate: how sure one is of it at first. Default: its own, else that of the attempts behind it.",
+            help="Of a candidate: how sure one is of it. Default: its own, else that of the attempts behind it.",
         ),
     ] = None,
     reason: Reason = None,

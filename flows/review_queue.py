@@ -8,6 +8,7 @@ from slowwave.flows.plan import Plan
 from slowwave.flows.run import Run
 from slowwave.transforms.evidence_tables import MemoryReferences, ReplayedInteractions
 from slowwave.transforms.extract_tables import ExtractedStatements
+from slowwave.transforms.rejected_texts import rejected_texts
 from slowwave.transforms.review_decisions import review_decisions
 from slowwave.transforms.review_queue import ReviewEvidence, review_queue
 from slowwave.transforms.review_tables import ReviewDecisions, ReviewQueue, ReviewStatements
@@ -43,6 +44,7 @@ def review_from(
         disputes_method=disputes_method,
         curation=curation,
         decided=decided.select("item_id", "basis").unique(),
+        rejected=rejected_texts(log.decisions, log.states.filter(pl.col("valid_until").is_null()), log.as_of),
     )
     queue, statements = review_queue(evidence, log.as_of, run.params)
     return {ReviewQueue: queue, ReviewStatements: statements, ReviewDecisions: decided}

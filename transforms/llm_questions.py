@@ -9,6 +9,7 @@ import polars as pl
 
 from slowwave.transforms.llm_params import LlmParams
 from slowwave.transforms.llm_prompts import Prompt, Task, prompt, task_method
+from slowwave.transforms.review_items import statement_ids
 
 _SCHEMA = {
     "memory_id": pl.String,
@@ -36,6 +37,37 @@ def questions(changes: pl.DataFrame, states: pl.DataFrame, params: LlmParams) ->
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row").sort(
         ["changed_at", "memory_id", "task"], descending=[True, False, False]
     )
+
+
+def without_rejected(
+    asked: pl.DataFrame, changes: pl.DataFrame, states: pl.DataFrame, rejected: pl.DataFrame, params: LlmParams
+) -> pl.DataFrame:
+    """The questions whose texts, the change's own and those shown beside it, no person has rejected in its project.
+
+    `rejected`: project, statement_id (see `rejected_texts`); those of no project count everywhere.
+    """
+    if rejected.is_empty():
+        return asked
+    about = shown_texts(changes.join(asked, on=["memory_id", "changed_at"], how="semi"), states, params)
+    texts = (
+        about.select(
+            "memory_id",
+            "changed_at",
+            pl.col("project").fill_null(""),
+            pl.concat_list(pl.concat_list("content"), "shown_contents").alias("text"),
+        )
+        .explode("text")
+        .filter(pl.col("text").is_not_null())
+    )
+    stated = texts.with_columns(statement_ids(texts["text"]).alias("statement_id"))
+    everywhere = rejected.filter(pl.col("project") == "").select("statement_id")
+    found = pl.concat(
+        [
+            stated.join(rejected, on=["project", "statement_id"], how="semi"),
+            stated.join(everywhere, on="statement_id", how="semi"),
+        ]
+    )
+    return asked.join(found, on=["memory_id", "changed_at"], how="anti", maintain_order="left")
 
 
 def prompts(changes: pl.DataFrame, states: pl.DataFrame, params: LlmParams) -> dict[str, Prompt]:

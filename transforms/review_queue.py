@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import polars as pl
 
 from slowwave.transforms.params import Params
+from slowwave.transforms.rejected_texts import REJECTED_SCHEMA
 from slowwave.transforms.review_items import (
     disputed_memories,
     extracted_candidates,
@@ -31,7 +32,7 @@ class ReviewEvidence:
     references: memory_id, interaction_id, occurred_at, session_id. sources: memory_id, source_ids of memories as they
     are. ended: interaction_id, success (how its latest attempt ended). health: memory_health. contradictions,
     merge_proposals: of `observe/1`, which `disputes_method` names. curation: curation_decisions. decided: item_id,
-    basis of what was decided.
+    basis of what was decided. rejected: project, statement_id of texts that a person rejected.
     """
 
     statements: pl.LazyFrame
@@ -45,6 +46,7 @@ class ReviewEvidence:
     disputes_method: str
     curation: pl.DataFrame
     decided: pl.DataFrame
+    rejected: pl.DataFrame = field(default_factory=REJECTED_SCHEMA.to_frame)
 
 
 def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -58,6 +60,8 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
     asked = params.review_queue
     extracted = extracted_candidates(evidence.statements, evidence.health, params)
     candidates = pl.concat([landed_candidates(evidence.health, asked), extracted])
+    if asked.method != "review_queue/1":
+        candidates = candidates.join(evidence.rejected, on=_STATEMENT, how="anti", maintain_order="left")
     others = pl.concat(
         [
             troubled_memories(evidence.health, as_of, asked),

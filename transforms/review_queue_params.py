@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -10,7 +12,10 @@ class ReviewQueueParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "review_queue/1"
+    method: Literal["review_queue/2", "review_queue/1"] = Field(
+        default="review_queue/2",
+        description="review_queue/1 proposes a text again that was rejected, where another memory lands with it.",
+    )
     min_sessions: int = Field(
         default=1, ge=1, description="Sessions in which an answer, not only its prompt, must state a candidate."
     )

@@ -250,6 +250,14 @@ def test_what_is_kept_is_asked_again_when_its_text_changes(home: SmallHome) -> N
     assert item(home, kind="unused")["item_id"] == row["item_id"]
 
 
+def test_what_was_rejected_is_not_proposed_when_another_memory_lands_with_it(home: SmallHome) -> None:
+    said(home, "reject", item(home, text=STATED)["item_id"])
+    home.land(memory("again", status="candidate", content=STATED.upper(), changed_at="2026-05-27T08:00:00Z"))
+    home.nightly()
+    assert states(home)["again"]["status"] == "candidate"
+    assert "again" not in [memory_id for ids in items(home)["memory_ids"] for memory_id in ids]
+
+
 def test_a_confidence_said_later_is_another_decision(home: SmallHome) -> None:
     row = item(home, text=STATED)
     said(home, "promote", row["item_id"])

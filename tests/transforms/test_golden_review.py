@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -13,13 +14,16 @@ from golden_tables import assert_golden
 from slowwave.transforms.extract import extracted_statements
 from slowwave.transforms.observation_tables import Contradictions, CurationDecisions, MergeProposals
 from slowwave.transforms.params import Params
+from slowwave.transforms.review_items import statement_ids
 from slowwave.transforms.review_queue import ReviewEvidence, review_queue
+from slowwave.transforms.review_queue_params import ReviewQueueParams
 from slowwave.transforms.schema import polars_schema
 from slowwave.transforms.serving_tables import MemoryHealth
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 PINNED = {
     "extract-1": "b5370c044f02866749c33ee10d9f48435ed2bafc650bc536888f9233135a6b43",
+    "review_queue-2": "70aec11016f91fb1e6d9035c6b9b5d6e95cee012ff8a329bd49fe2982a000e40",
     "review_queue-1": "65e822567b271c764e81cf23a305df52590174a7ef87e797f11c6eab67d48960",
 }
 PARAMS = Params()
@@ -108,10 +112,15 @@ def test_what_waited_waits() -> None:
         curation=curation,
         decided=pl.DataFrame(schema={"item_id": pl.String, "basis": pl.String}),
     )
-    queue = review_queue(evidence, START + timedelta(days=9), PARAMS)[0].sort("rank")
-    assert_golden(queue, GOLDEN / "review_queue-1" / "review_queue.ndjson", PINNED["review_queue-1"])
+    said_wrong = statement_ids(pl.Series("text", ["The limit is 50 a minute (see limits.md)"]))
+    rejected = pl.DataFrame({"project": ["shop"], "statement_id": said_wrong})
+    for method, known in (("review_queue/1", evidence), ("review_queue/2", replace(evidence, rejected=rejected))):
+        asked = PARAMS.model_copy(update={"review_queue": ReviewQueueParams(method=method)})
+        queue = review_queue(known, START + timedelta(days=9), asked)[0].sort("rank")
+        name = method.replace("/", "-")
+        assert_golden(queue, GOLDEN / name / "review_queue.ndjson", PINNED[name])
 
 
 def test_the_golden_methods_are_the_present_ones() -> None:
     methods = (PARAMS.evidence.extract.method, PARAMS.review_queue.method)
-    assert {method.replace("/", "-") for method in methods} == PINNED.keys()
+    assert {method.replace("/", "-") for method in methods} == PINNED.keys() - {"review_queue-1"}

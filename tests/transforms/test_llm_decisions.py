@@ -25,8 +25,9 @@ from slowwave.transforms.llm_answers import answer_values
 from slowwave.transforms.llm_decisions import answer_decision, answered_pairs, curation_answered
 from slowwave.transforms.llm_params import LlmParams
 from slowwave.transforms.llm_prompts import Prompt
-from slowwave.transforms.llm_questions import prompts, questions, shown_texts, spent, unanswered
+from slowwave.transforms.llm_questions import prompts, questions, shown_texts, spent, unanswered, without_rejected
 from slowwave.transforms.observation_tables import CurationDecisions
+from slowwave.transforms.review_items import statement_ids
 from slowwave.transforms.schema import polars_schema
 
 PARAMS = LlmParams(model="some-model")
@@ -100,6 +101,22 @@ NOTHING = landed([])
 def test_texts_are_shown_as_they_stood_just_before():
     shown = shown_texts(CHANGES, SAID, PARAMS)
     assert shown["shown_contents"].to_list() == [[], ["Prices are integers."], ["Prices are whole numbers."]]
+
+
+def test_a_rejected_text_is_neither_asked_about_nor_shown():
+    asked = questions(CHANGES, SAID, PARAMS)
+    wrong = pl.DataFrame({"project": [""], "statement_id": statement_ids(pl.Series("text", ["PRICES are integers"]))})
+    left = without_rejected(asked, CHANGES, SAID, wrong, PARAMS)
+    assert _sent(left)
+    assert not any("Prices are integers" in str(made) for made in _sent(left))
+    assert any("Prices are integers" in str(made) for made in _sent(asked))
+    elsewhere = wrong.with_columns(pl.lit("another project").alias("project"))
+    assert without_rejected(asked, CHANGES, SAID, elsewhere, PARAMS).equals(asked)
+
+
+def _sent(asked):
+    made = prompts(CHANGES, SAID, PARAMS)
+    return [made[decision_id] for decision_id in asked["decision_id"]]
 
 
 def test_what_was_said_at_the_same_instant_or_later_is_not_shown():

@@ -19,6 +19,7 @@ from slowwave.transforms.observation_tables import Contradictions, CurationDecis
 from slowwave.transforms.params import Params
 from slowwave.transforms.review_items import item_id, statement_ids
 from slowwave.transforms.review_queue import ReviewEvidence, review_queue
+from slowwave.transforms.review_queue_params import ReviewQueueParams
 from slowwave.transforms.schema import polars_schema
 from slowwave.transforms.serving_tables import MemoryHealth
 
@@ -86,6 +87,20 @@ def evidence(
 
 def queue(found: ReviewEvidence, params: Params | None = None) -> list[Row]:
     return review_queue(found, AS_OF, params or Params())[0].sort("rank").to_dicts()
+
+
+def test_what_a_person_rejected_is_not_proposed_again_by_another_memory() -> None:
+    known = health(
+        {"memory_id": "again", "status": "candidate", "content": "The LIMIT is 50."},
+        {"memory_id": "elsewhere", "status": "candidate", "content": "The limit is 50", "project": "depot"},
+    )
+    wrong = statement_ids(pl.Series("text", ["The limit is 50"]))
+    rejected = pl.DataFrame({"project": ["shop"], "statement_id": wrong})
+    said = statements({"interaction_id": "i1"})
+    found = evidence(said, known, rejected=rejected)
+    assert [row["memory_ids"] for row in queue(found)] == [["elsewhere"]]
+    before = Params(review_queue=ReviewQueueParams(method="review_queue/1"))
+    assert sorted(row["memory_ids"] for row in queue(found, before)) == [["again"], ["elsewhere"]]
 
 
 def test_a_statement_is_a_candidate_with_its_counts() -> None:
