@@ -100,24 +100,26 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
     """Interactions given a memory, and answers that repeat or rely on one. `frame`: of `references_by_day`."""
     series = {
         "injected_interactions": "given a memory",
-        "using_interactions": "answer relies on one",
-        "echoing_interactions": "answer repeats one",
+        "using_interactions": "answer uses one, in whatever words",
+        "echoing_interactions": "answer repeats one word for word",
     }
     summed, period = parts.unbroken(frame, "day", list(series))
     if summed.is_empty():
         return parts.blank("No references yet", "No interaction was given a memory, and no answer referred to one.")
     days = summed["day"].to_list()
     totals = {name: int(summed[name].sum()) for name in series}
-    title = f"{doing(totals['echoing_interactions'], 'answer repeats', 'answers repeat')} a memory, "
-    title += f"{doing(totals['using_interactions'], 'relies', 'rely')} on one"
+    title = f"{doing(totals['echoing_interactions'], 'answer repeats', 'answers repeat')} a memory word for word, "
+    title += f"{doing(totals['using_interactions'], 'uses', 'use')} one in whatever words"
     if (days[-1] - days[0]).days >= _TWO_WEEKS - 1 and period == "day":
         last, before = _weeks(frame, "using_interactions", days[-1])
-        title = f"Answers that rely on a memory, {dates(days[-1] - timedelta(days=6), days[-1])}: {last:,}; "
+        title = (
+            f"Answers that use a memory in whatever words, {dates(days[-1] - timedelta(days=6), days[-1])}: {last:,}; "
+        )
         title += f"in the 7 days before: {before:,}"
     given = doing(totals["injected_interactions"], "interaction was", "interactions were")
     told = f"From {days[0]} to {days[-1]}: {given} given a memory; "
-    told += f"{doing(totals['using_interactions'], 'answer relies', 'answers rely')} on one and "
-    told += f"{doing(totals['echoing_interactions'], 'repeats', 'repeat')} one"
+    told += f"{doing(totals['using_interactions'], 'answer uses', 'answers use')} one in whatever words and "
+    told += f"{doing(totals['echoing_interactions'], 'repeats', 'repeat')} one word for word"
     rows = [
         {"at": parts.instant(row["day"]), "series": name, "value": row[column]}
         for column, name in series.items()
@@ -193,7 +195,8 @@ def memory_timeline(frame: pl.DataFrame) -> alt.LayerChart:
     rings = (
         alt.Chart(alt.InlineData(values=given)).mark_point(color=ORANGE, size=45, filled=False, opacity=1).encode(x, y)
     )
-    subtitle = f"Per UTC {period}. Bars: answers that repeat it or rely on it. Rings: interactions given it"
+    subtitle = f"Per UTC {period}. Bars: answers that repeat it word for word or use it in other words. "
+    subtitle += "Rings: interactions given it"
     described = f"Eligible for {counted(totals['eligible'], 'interaction')}, {summed['day'][0]} to {summed['day'][-1]}."
     return parts.drawn([parts.bars_over_time(used, period, x, y), rings], title, subtitle, described, 180)
 

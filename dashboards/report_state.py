@@ -41,8 +41,25 @@ def uses(answers: Answers) -> Section:
     if days.height:
         section.drawn(charts.reinforcement_over_time(days))
         rows = answers.rows("most_referenced", _FEW)
-        columns = ["memory_id", "project", "eligible_count", "injected_count", "reference_count", "content"]
-        section.tables.append(answers.table(rows, "most_referenced", "Most references: echoed or used", columns))
+        columns = [
+            "memory_id",
+            "project",
+            "eligible_count",
+            "injected_count",
+            "reference_count",
+            "echoed_count",
+            "content",
+        ]
+        labels = {"echoed_count": "of them word for word"}
+        section.tables.append(
+            answers.table(
+                rows,
+                "most_referenced",
+                "Most references: repeated word for word, or used in other words",
+                columns,
+                labels,
+            )
+        )
     return section
 
 

@@ -53,10 +53,12 @@ def uses(days: pl.DataFrame) -> Sentences:
     if days.is_empty():
         return ["No interaction was given a memory, and in no answer a use was detected yet."]
     last = days.row(-1, named=True)
+    had = counted(last["injected_interactions"], "interaction")
+    found = counted(last["referenced_memories"], "memory was", "memories were")
     return [
         (
-            f"On {last['day']}, the newest day with evidence, {counted(last['injected_interactions'], 'interaction')} "
-            f"had a memory, and {counted(last['referenced_memories'], 'memory was', 'memories were')} echoed or used."
+            f"On {last['day']}, the newest day with evidence, {had} had a memory, and {found} repeated word for word or "
+            "used in other words."
         ),
         "Detected uses are a lower bound: no detected use is not proof of none.",
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.terminal import shortened
+from slowwave.flows.terminal import counted, shortened
 
 _SHOWN = 3
 _SHOWN_CHARACTERS = 60
@@ -64,11 +64,11 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
         f"{active:,} active" + (": " if verdicts else "") + ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts)
     ]
     if candidates:
-        said.append(f"{candidates:,} wait for a decision")
+        said.append(f"{counted(candidates, 'waits', 'wait')} for a decision")
     if unknown:
         said.append(f"{unknown:,} injected but never landed")
     if fading:
-        said.append(f"{fading:,} fade within 30 days without a reference")
+        said.append(f"{counted(fading, 'fades', 'fade')} within 30 days without a reference")
     lines = [("memories", "; ".join(said))]
     if planned:
         lines.append(("to forget", f"{planned:,}: `slowwave forget plan` shows them, `slowwave forget apply` archives"))

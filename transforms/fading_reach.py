@@ -30,8 +30,11 @@ class Watched:
     following: Integers
     active: Integers
 
-    def reach(self, today: int) -> pl.DataFrame:
-        """memory_type, reach_days: the longest run up to the last active day before `today`. NULL: none was watched."""
+    def reach(self, today: int, further_days: int) -> pl.DataFrame:
+        """memory_type, reach_days: the longest run up to the last active day before `today`, and `further_days` more.
+
+        NULL: none was watched.
+        """
         last = np.searchsorted(self.active, _key(self.scope, np.int64(today))) - 1
         is_own = (last >= 0) & (self.active[np.maximum(last, 0)] >> _DAY_BITS == self.scope) & (self.day < today)
         newest = np.where(is_own, self.active[np.maximum(last, 0)] & ((1 << _DAY_BITS) - 1), -1)
@@ -41,7 +44,7 @@ class Watched:
         return pl.DataFrame(
             {"memory_type": self.memory_types, "reach_days": longest},
             schema={"memory_type": pl.String, "reach_days": pl.Int64},
-        ).with_columns(pl.when(pl.col("reach_days") > 0).then("reach_days").alias("reach_days"))
+        ).with_columns(pl.when(pl.col("reach_days") > 0).then(pl.col("reach_days") + further_days).alias("reach_days"))
 
 
 def watched(memories: pl.DataFrame, days: pl.DataFrame, scope_days: pl.DataFrame) -> Watched:

@@ -111,8 +111,8 @@ class MemoryHealth(Table):
     )
     fades_at: datetime | None = column(
         "First midnight at which, without a new reference, its strength is below `forgettable_below`; it may have"
-        " passed. NULL: pinned, no evidence, not within 100 years, or to come later after its last evidence than any"
-        " memory of its type was watched without a reference (`reach_days` of strength_fits).",
+        " passed. NULL: pinned, no evidence, not within 100 years, or to come later after its last evidence than"
+        " `reach_days` of strength_fits: no memory of its type was watched for nearly so long.",
         unit="UTC",
     )
     trend: Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"] = column(

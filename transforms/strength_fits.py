@@ -61,7 +61,7 @@ def strength_fits(
     if params.method != "strength/2":
         return fits.with_columns(pl.lit(None, pl.Int64).alias("reach_days"))
     runs = watched(memories.filter(may_be_referenced() & ~pl.col("pinned")), days, scope_days)
-    return fits.join(runs.reach(today), on="memory_type", how="left", maintain_order="left")
+    return fits.join(runs.reach(today, params.fit_days), on="memory_type", how="left", maintain_order="left")
 
 
 def window_counts(

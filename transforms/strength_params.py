@@ -16,8 +16,8 @@ class StrengthParams(BaseModel):
 
     method: Literal["strength/2", "strength/1", "alma/1"] = Field(
         default="strength/2",
-        description="strength/1: evidence fading at three time scales; strength/2: the same, and `fades_at` only as far"
-        " as the log has watched memories of the type without a reference; alma/1: ALMA's formula.",
+        description="strength/1: evidence fading at three time scales; strength/2: the same, and `fades_at` at most"
+        " `fit_days` further than the log has watched a memory of the type unreferenced; alma/1: ALMA's formula.",
     )
     half_life_days: dict[str, HalfLife] = Field(
         default={

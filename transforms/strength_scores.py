@@ -72,7 +72,7 @@ def strength_scores(
             known = {half_lives: evidence(judged, past, fits, params)}
         is_active = active.filter(pl.col("day").is_between(cutoff, cutoff + _HORIZON_DAYS - 1))["scope"].unique()
         owner = np.flatnonzero(judged["scope"].is_in(is_active.implode()).to_numpy()).astype(np.int64)
-        found = foretold(known[half_lives], owner, cutoff, params, runs.reach(cutoff))
+        found = foretold(known[half_lives], owner, cutoff, params, runs.reach(cutoff, params.fit_days))
         so_far = Foretold(so_far.said + found.said, so_far.kept + found.kept, so_far.expected + found.expected)
         about = (midnight(cutoff), _HORIZON_DAYS)
         interval = _wilson(found, scorecard.interval_mass)

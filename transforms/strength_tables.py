@@ -24,8 +24,8 @@ class FittedStrengths(Table):
     log_loss: float | None = column("Of the half-life taken. NULL: nothing forecast.", unit="nats per forecast")
     default_log_loss: float | None = column("Of the default on the same. NULL: none.", unit="nats per forecast")
     reach_days: int | None = column(
-        "The longest run without a reference that the log has watched in a memory of the type: `fades_at` is told no"
-        " further from its last evidence. NULL: none was watched, or the method is not strength/2.",
+        "`fades_at` is told no further from the last evidence: the longest run without a reference that the log has"
+        " watched in a memory of the type, and 30 days more (the windows). NULL: none watched, or not strength/2.",
         unit="days",
     )
     run_id: str = column(RUN_ID)

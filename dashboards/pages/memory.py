@@ -194,7 +194,7 @@ def _counts(published: Published, memory: Memory) -> None:
         "Interactions behind",
         "counted",
         list(_COUNTS),
-        unchosen="injected, echoed or used",
+        unchosen="injected, repeated or used",
         shown=lambda name: _COUNTS[name][0],
     )
     if chosen == "eligible":

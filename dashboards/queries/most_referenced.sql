@@ -1,7 +1,8 @@
 -- question: Which memories do answers repeat most?
 -- columns: memory_id – the memory; project – its project, '' is none; status – its state;
 --   eligible_count (interactions) – could have used it; injected_count (interactions) – were given it;
---   reference_count (interactions) – answers that echo or use it, a lower bound;
+--   reference_count (interactions) – answers that repeat it word for word or use it in other words, a lower
+--   bound; echoed_count (interactions) – of them, those that repeat it word for word;
 --   content – its text
 -- params: project=%; limit=20
 SELECT
@@ -11,6 +12,7 @@ SELECT
     eligible_count,
     injected_count,
     reference_count,
+    echoed_count,
     content
 FROM memory_health
 WHERE reference_count > 0 AND coalesce(project, '') LIKE $project ESCAPE '\'

@@ -264,8 +264,8 @@ def test_titles_say_what_to_conclude():
 def test_one_is_said_as_one():
     one = {"injected_interactions": 1, "using_interactions": 1, "echoing_interactions": 1, "referenced_memories": 1}
     used = chart_words(charts.reinforcement_over_time(frame_of({"day": DAY} | one)))
-    assert used[0] == "1 answer repeats a memory, 1 relies on one"
-    assert used[2].endswith("1 interaction was given a memory; 1 answer relies on one and 1 repeats one.")
+    assert used[0] == "1 answer repeats a memory word for word, 1 uses one in whatever words"
+    assert used[2].endswith("given a memory; 1 answer uses one in whatever words and 1 repeats one word for word.")
     fading = {"day": DAY, "fading_count": 1, "cumulative_count": 1, "active_count": 1}
     after = {"day": DAY + timedelta(days=1), "fading_count": 1, "cumulative_count": 2, "active_count": 1}
     description = chart_words(charts.decay_forecast(pl.DataFrame([fading, after])))[2]
@@ -312,10 +312,13 @@ def uses_on(*days: int, each: int = 1) -> pl.DataFrame:
 
 def test_use_is_told_of_named_days_and_nothing_is_drawn_through_days_without():
     chart = charts.reinforcement_over_time(uses_on(0, 12, 18, 19, each=3))
-    assert chart_words(chart)[0] == "Answers that rely on a memory, 14–20 March 2026: 6; in the 7 days before: 3"
+    assert (
+        chart_words(chart)[0]
+        == "Answers that use a memory in whatever words, 14–20 March 2026: 6; in the 7 days before: 3"
+    )
     for days, per in ((uses_on(0, 19), 20), (uses_on(0, 350), 51)):
         values = next(values_in(charts.reinforcement_over_time(days).to_dict()))
-        relied = [row["value"] for row in values if row["series"] == "answer relies on one"]
+        relied = [row["value"] for row in values if row["series"] == "answer uses one, in whatever words"]
         assert len(relied) == per
         assert [relied[0], *set(relied[1:-1]), relied[-1]] == [1, 0, 1]
 

@@ -84,7 +84,6 @@ def test_rows_are_counted_by_what_became_of_them(twice: list[str], capsys: pytes
         "reference_count": 1,
         "first_referenced_at": 1,
         "last_referenced_at": 1,
-        "fades_at": 1,
         "verdict": 1,
     }
     references = tables["memory_references"]

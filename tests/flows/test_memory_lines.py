@@ -39,7 +39,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
             )
             for day in range(2, 14)
         ),
-        interaction("before", created_at="2026-01-15T09:00:00Z"),
+        interaction("before", created_at="2026-01-01T09:00:00Z"),
     )
     made.nightly(AS_OF)
     return made
@@ -55,7 +55,7 @@ def test_counts_come_first_then_what_to_do(home):
         "one order, that of the queue"
     )
     assert found[0][1] == (
-        "24 active: 1 forget, 21 unproven, 2 keep; 1 wait for a decision; 1 fade within 30 days without a reference"
+        "24 active: 1 forget, 21 unproven, 2 keep; 1 waits for a decision; 1 fades within 30 days without a reference"
     )
     assert found[1][1] == "1: `slowwave forget plan` shows them, `slowwave forget apply` archives"
     assert found[2][1] == (

@@ -113,8 +113,8 @@ def judged(tmp_path_factory) -> SmallHome:
 # What the text says of each: the verdict, why, and what will become of it.
 JUDGED = {
     "used": [
-        "verdict keep: - Referenced in 12 interactions, last 7 days ago. - Estimated need {need_30d} in 30 days.",
-        "strength 1.00 (strong; half-life 90 days); fades without a new reference on {fades_at};",
+        "verdict keep: - Repeated word for word in 12 interactions, last 7 days ago. - Estimated need {need_30d}",
+        "strength 1.00 (strong; half-life 90 days); need within",
         "need within 30 days 0{need_30d}, 0{need_if_active} if the project is active; trend new",
     ],
     "pinned": [

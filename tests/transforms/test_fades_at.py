@@ -162,8 +162,8 @@ def _reached(today, watched_days, **fields):
     return None if at is None else (at - _EPOCH) / timedelta(days=1) - _BORN
 
 
-def test_it_is_told_no_further_than_the_log_has_watched_a_memory_of_the_type():
-    assert [_reached(_BORN + 2, days) for days in (349, 350)] == [None, 350]
+def test_it_is_told_one_window_further_than_the_log_has_watched_a_memory_of_the_type():
+    assert [_reached(_BORN + 2, days) for days in (319, 320)] == [None, 350]
     # what another type was watched for says nothing
     assert _reached(_BORN + 2, 350, memory_type="episodic") is None
     # that it has faded is no forecast
@@ -179,7 +179,7 @@ def test_what_was_before_the_log_was_not_watched():
         pl.lit(0, pl.UInt32).alias("scope")
     )
     fits = strength_fits(memories, days, active, _BORN + 500, StrengthParams())
-    assert fits["reach_days"].to_list() == [40]
+    assert fits["reach_days"].to_list() == [40 + 30]
     assert strength_fits(memories, days, active, _BORN + 40, StrengthParams())["reach_days"].to_list() == [None]
     released = strength_fits(memories, days, active, _BORN + 500, StrengthParams(method="strength/1"))
     assert released["reach_days"].to_list() == [None]
