@@ -104,7 +104,7 @@ def _worse(answers: Answers, project: str | None) -> None:
                 rows.height,
                 answers.count("got_worse", **of),
             ),
-            columns=["id", "what", "kind", "day", "detail", "project", "text"],
+            columns=["id", "what", "kind", "day", "detail", "project", "agent", "task_type", "text"],
             links={"id": _worse_row},
         )
     asked("got_worse", **of)

@@ -7,7 +7,7 @@ import polars as pl
 from slowwave.dashboards import story
 from slowwave.dashboards.answers import ALL, Answers
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.report_parts import Item, Items, Section
+from slowwave.dashboards.report_parts import Item, Items, Section, told_apart
 from slowwave.dashboards.words import first_of, sum_of
 
 WORSE_DAYS = 7
@@ -45,7 +45,14 @@ def worse(answers: Answers) -> Section:
     if others.height:
         items = [
             Item(
-                story.place(row["kind"], row["project"], row["what"], f"{row['day']}"),
+                story.place(
+                    row["kind"],
+                    row["project"],
+                    row["agent"],
+                    row["task_type"],
+                    row["what"],
+                    f"{row['day']}",
+                ),
                 story.excerpt(row["text"]),
                 story.excerpt(row["detail"]),
                 command_line("why", row["id"]),
@@ -54,7 +61,7 @@ def worse(answers: Answers) -> Section:
         ]
         all_others = counts.filter(~story.is_faded())
         caption = _first_of(others, all_others, "thing that got worse", "things that got worse")
-        section.lists.append(Items(caption, items, ask))
+        section.lists.append(Items(caption, told_apart(items, others["id"].to_list()), ask))
     groups = counts.filter(story.is_faded())
     if groups.height:
         section.lists.append(Items(_faded_caption(groups), _faded(groups, rows), ask))
@@ -111,6 +118,7 @@ def review(answers: Answers) -> Section:
         for row in rows.iter_rows(named=True)
     ]
     caption = _first_of(rows, kinds, "item that waits", "items that wait, in the order of the queue")
+    items = told_apart(items, rows["item_id"].to_list())
     section.lists.append(Items(caption, items, answers.command("review_queue")))
     projects = answers.rows("review_by_project", _FEW)
     if projects.height > 1:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from slowwave.dashboards.answers import ShownTable
 from slowwave.dashboards.chart_theme import chart_svg, chart_words, untitled
+from slowwave.dashboards.words import named
 
 if TYPE_CHECKING:
     import altair as alt
@@ -43,6 +46,15 @@ class Items:
     caption: str
     items: list[Item]
     command: str
+
+
+def told_apart(items: Sequence[Item], ids: Sequence[str]) -> list[Item]:
+    """The items, those that read alike each with its id."""
+    alike = Counter((item.lead, item.text, item.note) for item in items)
+    return [
+        replace(item, lead=f"{item.lead} · {named(about)}") if alike[item.lead, item.text, item.note] > 1 else item
+        for item, about in zip(items, ids, strict=True)
+    ]
 
 
 @dataclass

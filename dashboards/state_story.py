@@ -57,8 +57,8 @@ def uses(days: pl.DataFrame) -> Sentences:
     found = counted(last["referenced_memories"], "memory was", "memories were")
     return [
         (
-            f"On {last['day']}, the newest day with evidence, {had} had a memory, and {found} repeated word for word or "
-            "used in other words."
+            f"On {last['day']}, the newest day with evidence, {had} had a memory, and {found} repeated word for word "
+            "or used in other words."
         ),
         "Detected uses are a lower bound: no detected use is not proof of none.",
     ]

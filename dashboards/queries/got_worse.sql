@@ -1,6 +1,6 @@
 -- question: What got worse this week: which memories in their use, which strategies in their attempts?
--- columns: kind – memory, strategy or anti-pattern; project – its project, '' is none; what – what it became; day (UTC day)
---   – on which that was seen; detail – what it was before and when, or the figures; text – what the memory or strategy
+-- columns: kind – memory, strategy or anti-pattern; project – its project, '' is none; agent – of a strategy, whose it is,
+--   NULL of a memory; task_type – at which kind of task, likewise; what – what it became; day (UTC day) – on which that was seen; detail – what it was before and when, or the figures; text – what the memory or strategy
 --   says; id – for `slowwave why`
 -- params: days=7; project=%
 -- Of memories that are active and still as bad, and of their use alone: text, confidence and lift are not compared.
@@ -69,6 +69,8 @@ worse AS (
     SELECT
         'memory' AS kind,
         a.project,
+        NULL AS agent,
+        NULL AS task_type,
         b.what,
         max(b.day) AS day,
         arg_max(b.was || ' on ' || b.day_before, b.day) AS detail,
@@ -80,13 +82,15 @@ worse AS (
     WHERE b.day >= (SELECT first_day FROM publish)
     GROUP BY a.memory_id, a.project, a.content, b.what
     UNION ALL
-    SELECT 'memory', project, 'forgettable', fades_at::DATE, coalesce('not referenced since ' || last_referenced_at::DATE, 'never referenced'), content, memory_id, 0
+    SELECT 'memory', project, NULL, NULL, 'forgettable', fades_at::DATE, coalesce('not referenced since ' || last_referenced_at::DATE, 'never referenced'), content, memory_id, 0
     FROM asked
     WHERE fades_at <= as_of AND fades_at::DATE >= (SELECT first_day FROM publish)
     UNION ALL
     SELECT
         'strategy',
         project,
+        agent,
+        task_type,
         'weakening',
         last_validated_at::DATE,
         format('{} of {} attempts ever succeeded; {:.2f} estimated for the next', successes, attempts, confidence),
@@ -99,6 +103,8 @@ worse AS (
     SELECT
         'anti-pattern',
         project,
+        agent,
+        task_type,
         if(first_seen_at::DATE >= (SELECT first_day FROM publish), 'fails since', 'keeps failing'),
         last_seen_at::DATE,
         why_bad,
@@ -111,7 +117,7 @@ worse AS (
         AND last_seen_at::DATE >= (SELECT first_day FROM publish)
         AND project LIKE $project ESCAPE '\'
 )
-SELECT kind, project, what, day, detail, text, id
+SELECT kind, project, agent, task_type, what, day, detail, text, id
 FROM worse
 QUALIFY place = min(place) OVER (PARTITION BY kind, what, id)
 ORDER BY list_position(['anti-pattern', 'strategy', 'memory'], kind), place, day DESC, project, id

@@ -30,8 +30,21 @@ class Given(Answers):
 
 def worse_row(what: str, project: str | None, number: int, kind: str = "memory") -> dict[str, object]:
     since = f"not referenced since 2026-02-{number % 28 + 1:02}"
-    row: dict[str, object] = {"kind": kind, "project": project, "what": what, "day": DAY, "detail": since}
+    where = {"project": project, "agent": None, "task_type": None}
+    row: dict[str, object] = {"kind": kind, **where, "what": what, "day": DAY, "detail": since}
     return row | {"text": f"text {number}", "id": f"m{number}"}
+
+
+def test_rows_that_look_alike_carry_what_differs() -> None:
+    one = worse_row("weakening", "shop", 41, "strategy") | {"agent": "ada", "task_type": "deploy"}
+    alike = worse_row("verdict review", "shop", 40)
+    rows = [one, one | {"task_type": "build"}, alike, alike | {"id": "memory 7"}, worse_row("stale", "shop", 42)]
+    section = report_act.worse(Given(got_worse=pl.DataFrame(rows, infer_schema_length=None)))
+    leads = [item.lead for item in section.lists[0].items]
+    assert ["ada · deploy" in lead for lead in leads] == [True, False, False, False, False]
+    assert ["ada · build" in lead for lead in leads] == [False, True, False, False, False]
+    assert [lead.endswith(f" · {alike['id']}") for lead in leads] == [False, False, True, False, False]
+    assert leads[3].endswith(" · memory 7")
 
 
 def test_what_only_faded_is_grouped_by_project_after_what_got_worse() -> None:
