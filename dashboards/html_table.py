@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from slowwave.dashboards.cookbook import Recipe
 from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.words import moment
 from slowwave.flows.terminal import shortened, terminal_safe
 
 Row = Mapping[str, Any]
@@ -85,7 +86,7 @@ def _link(links: Mapping[str, Link], name: str, row: Row) -> str:
 
 
 def cell_text(value: object) -> str:
-    """A value as a person reads it: `–` where it is missing, times in UTC to the minute, numbers to three digits."""
+    """A value as a person reads it: `–` where it is missing, times in UTC to the second, numbers to three digits."""
     if value is None:
         return _MISSING
     if isinstance(value, bool):
@@ -95,7 +96,7 @@ def cell_text(value: object) -> str:
     if isinstance(value, float):
         return _number_text(value)
     if isinstance(value, datetime):
-        return f"{value:%Y-%m-%d %H:%M}Z"
+        return moment(value)
     if isinstance(value, date):
         return f"{value:%Y-%m-%d}"
     if isinstance(value, (list, tuple)):

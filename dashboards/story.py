@@ -28,6 +28,7 @@ from slowwave.dashboards.words import (
     sum_of,
 )
 from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.transforms.lift_words import compared
 
 Sentences = list[str]
 
@@ -278,7 +279,7 @@ def harm(row: Mapping[str, Any]) -> str:
     """What is known of a memory that lowers success. `row`: of `helping_and_hurting_memories`."""
     lost = "" if row["lost_successes"] is None else f": {row['lost_successes']:.1f} successes lost to it"
     limits = interval(row["lift_low"], row["lift_high"])
-    return f"Lift {part(row['lift'])}, 90 % interval {limits}; {row['lift_basis']}{lost}."
+    return f"Lift {part(row['lift'])}, 90 % interval {limits}{lost}. Compared were {compared(row['lift_basis'])}."
 
 
 def failing(total: int, fresh: int, days: int) -> Sentences:

@@ -7,17 +7,14 @@ from datetime import date, datetime, timedelta
 
 import polars as pl
 
+from slowwave.flows.check_lines import utc_text
 from slowwave.flows.terminal import shortened, terminal_safe
 
 _SHOWN_CHARACTERS = 80
 _SMALLEST_PART = 0.005
-# Not of the calendar: its names follow the locale of the process.
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 _DAY = timedelta(days=1)
 _HOUR = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -114,28 +111,21 @@ def named(project: str | None) -> str:
 
 
 def moment(time: datetime) -> str:
-    """`2026-04-01 00:00Z`, in UTC."""
-    return f"{time:%Y-%m-%d %H:%M}Z"
+    """`2026-04-01 00:00:00Z`, in UTC, as commands write it."""
+    return utc_text(time)
 
 
 def dates(first: date, last: date) -> str:
-    """`24–30 March 2026`, `28 March – 3 April 2026`, `29 December 2025 – 4 January 2026`."""
-    if first == last:
-        return _day(last)
-    if (first.year, first.month) == (last.year, last.month):
-        return f"{first.day}–{_day(last)}"
-    return f"{_day(first) if first.year != last.year else f'{first.day} {_MONTHS[first.month - 1]}'} – {_day(last)}"
-
-
-def _day(day: date) -> str:
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+    """`2026-03-24 to 2026-03-30`; of one day `2026-03-30`."""
+    return f"{first}" if first == last else f"{first} to {last}"
 
 
 def span(length: timedelta) -> str:
-    """A length of time in its largest fitting unit: `3 hours`, `12 days`."""
-    if length < 2 * _HOUR:
-        return counted(max(0, round(length / timedelta(minutes=1))), "minute")
-    return counted(round(length / _HOUR), "hour") if length < 2 * _DAY else counted(round(length / _DAY), "day")
+    """A length of time in its largest fitting unit, cut off as commands write it: `3 hours`, `12 days`."""
+    for unit, size, least in (("day", _DAY, 2), ("hour", _HOUR, 2)):
+        if length >= least * size:
+            return counted(length // size, unit)
+    return counted(max(0, length // _MINUTE), "minute")
 
 
 def sentence(text: str) -> str:

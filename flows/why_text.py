@@ -13,6 +13,7 @@ from typing import Any
 from rich.cells import cell_len, set_cell_size
 
 from slowwave.flows.terminal import counted, shortened, terminal_safe
+from slowwave.transforms.lift_words import ASSOCIATED, compared
 
 Record = dict[str, Any]
 
@@ -149,14 +150,6 @@ def _chance(forecast: float) -> str:
     return "above 0.99" if forecast >= 0.995 else f"{forecast:.2f}"  # noqa: PLR2004 - would be said as 1.00
 
 
-_BASIS = {
-    "randomised": "success with it less success without it, where chance decided",
-    "cutoff": "success with it less success without it, above and below the score from which memories are injected",
-    "same_task": "success after it existed less before, on repeated tasks",
-    "matched": "associated difference in success; retrieval was not randomised",
-}
-
-
 def lift_words(state: Record) -> str:
     """The lift of a memory with what it is worth, or why none is shown; '' where no outcome is known."""
     if state["lift"] is None:
@@ -164,7 +157,11 @@ def lift_words(state: Record) -> str:
     interval = f"{state['lift_low']:+.2f} to {state['lift_high']:+.2f}"
     harm = "; harmful beyond chance" if state["is_harmful"] else ""
     least = f"{state['lift_detectable']:.2f}"
-    return f"lift {state['lift']:+.2f} ({interval}): {_BASIS[state['lift_basis']]}; least detectable {least}{harm}"
+    basis = state["lift_basis"]
+    by = "lower" if state["lift"] < 0 else "higher"
+    found = f"associated with {by} success" if basis in ASSOCIATED else f"success was {by} with it"
+    found += f"; compared were {compared(basis)}"
+    return f"lift {state['lift']:+.2f} ({interval}): {found}; least detectable {least}{harm}"
 
 
 def _expected(name: str, state: Record) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# Bases on which no more than an association can be said.
+ASSOCIATED = ("same_task", "matched")
 NOT_RANDOMISED = "retrieval was not randomised"
 # Per basis the two sides that were compared.
 COMPARED = {

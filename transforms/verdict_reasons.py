@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.lift_words import COMPARED, compared
+from slowwave.transforms.lift_words import ASSOCIATED, COMPARED, compared
 from slowwave.transforms.verdict_params import VerdictParams
 
 # As verdict/1 names them.
@@ -149,7 +149,7 @@ def _of_lift(interval_mass: float, params: VerdictParams) -> pl.Expr:
     is_told = (pl.col("lift_low") > 0) | (pl.col("lift_high") < 0) | pl.col("is_harmful")
     lift = pl.col("lift")
     if params.method != "verdict/1":
-        is_causal = pl.col("lift_basis").is_in(["randomised", "cutoff"])
+        is_causal = ~pl.col("lift_basis").is_in(ASSOCIATED)
         is_less = lift < 0
         return pl.when(is_told).then(
             pl.format(

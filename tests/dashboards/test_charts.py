@@ -314,7 +314,7 @@ def test_use_is_told_of_named_days_and_nothing_is_drawn_through_days_without():
     chart = charts.reinforcement_over_time(uses_on(0, 12, 18, 19, each=3))
     assert (
         chart_words(chart)[0]
-        == "Answers that use a memory in whatever words, 14–20 March 2026: 6; in the 7 days before: 3"
+        == "Answers that use a memory in whatever words, 2026-03-14 to 2026-03-20: 6; in the 7 days before: 3"
     )
     for days, per in ((uses_on(0, 19), 20), (uses_on(0, 350), 51)):
         values = next(values_in(charts.reinforcement_over_time(days).to_dict()))

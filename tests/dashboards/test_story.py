@@ -64,8 +64,8 @@ def test_freshness_is_told_from_the_tables_alone() -> None:
         {"landed_table": ["interactions", "memories"], "newest_at": [AS_OF - timedelta(hours=3), AS_OF]}
     )
     assert story.freshness({"as_of": AS_OF}, newest) == [
-        "Shows what was known before 2026-04-01 00:00Z.",
-        "The newest interaction is of 2026-03-31 21:00Z, 3 hours before.",
+        "Shows what was known before 2026-04-01 00:00:00Z.",
+        "The newest interaction is of 2026-03-31 21:00:00Z, 3 hours before.",
     ]
     old = newest.with_columns(pl.col("newest_at") - timedelta(days=9))
     assert story.freshness({"as_of": AS_OF}, old)[-1] == "Either nothing happened since, or logs have not arrived."
@@ -87,7 +87,7 @@ def test_what_changed_is_named_with_its_counts_and_the_rest_is_counted() -> None
     )
     said = story.changes(rows, is_first=False)
     assert said[0] == (
-        "Since 2026-04-01 00:00Z: new, active (2 memories); faded (1 memory); first attempt (3 strategies); "
+        "Since 2026-04-01 00:00:00Z: new, active (2 memories); faded (1 memory); first attempt (3 strategies); "
         "waits, merge (1 item); and 2 other kinds of change."
     )
     assert said[1] == "Given a memory: 92."
@@ -186,9 +186,13 @@ def test_only_withheld_retrieval_calls_a_memory_harmful() -> None:
 
 def test_a_harmful_memory_is_told_with_its_interval_and_basis() -> None:
     row = {"lift": -0.7, "lift_low": -0.88, "lift_high": -0.51, "lift_basis": "randomised", "lost_successes": 4.04}
-    said = "Lift −.70, 90 % interval −.88 to −.51; randomised: 4.0 successes lost to it."
+    said = (
+        "Lift −.70, 90 % interval −.88 to −.51: 4.0 successes lost to it. Compared were like interactions with it and"
+        " without it, as chance decided."
+    )
     assert story.harm(row) == said
     assert "lost" not in story.harm({**row, "lost_successes": None})
+    assert "retrieval was not randomised" in story.harm({**row, "lift_basis": "matched"})
 
 
 def test_a_failing_strategy_is_told_with_what_works_instead() -> None:

@@ -54,6 +54,7 @@ def test_what_is_quoted_is_one_short_line_that_prints(text: str) -> None:
         (timedelta(minutes=5), "5 minutes"),
         (timedelta(hours=26), "26 hours"),
         (timedelta(days=3), "3 days"),
+        (timedelta(days=2, hours=23), "2 days"),  # as `slowwave status` has it: cut off
         (timedelta(minutes=-5), "no minutes"),
     ],
 )
@@ -96,10 +97,10 @@ def test_what_is_small_is_not_said_to_be_nothing(value: float, part: str, points
 @pytest.mark.parametrize(
     ("first", "last", "expected"),
     [
-        (date(2026, 3, 24), date(2026, 3, 30), "24–30 March 2026"),
-        (date(2026, 3, 28), date(2026, 4, 3), "28 March – 3 April 2026"),
-        (date(2025, 12, 29), date(2026, 1, 4), "29 December 2025 – 4 January 2026"),
-        (date(2026, 3, 24), date(2026, 3, 24), "24 March 2026"),
+        (date(2026, 3, 24), date(2026, 3, 30), "2026-03-24 to 2026-03-30"),
+        (date(2026, 3, 28), date(2026, 4, 3), "2026-03-28 to 2026-04-03"),
+        (date(2025, 12, 29), date(2026, 1, 4), "2025-12-29 to 2026-01-04"),
+        (date(2026, 3, 24), date(2026, 3, 24), "2026-03-24"),
     ],
 )
 def test_dates_are_said_with_their_year(first: date, last: date, expected: str) -> None:

@@ -20,7 +20,7 @@ from slowwave.flows.land import path_deliveries
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import land_paths, start_run
 from slowwave.flows.why import Publish
-from slowwave.flows.why_text import use_words
+from slowwave.flows.why_text import lift_words, use_words
 from slowwave.transforms.landed_tables import Memories
 
 HOSTILE = "=cmd() \x1b[31mred\x1b[0m [red]markup[/red] \"double\" 'single'; DROP TABLE runs; -- \x00\x9b2J\u202e<b>"
@@ -142,6 +142,20 @@ def test_no_strength_is_rounded_up_and_no_forecast_to_certainty(strength, need, 
     state = {"strength": strength, "strength_state": "x", "half_life_days": 5.0, "fades_at": None, "trend": None}
     told = use_words(state | {"need_30d": need, "need_if_active": 0.5}, datetime(2026, 3, 20))  # noqa: DTZ001 - UTC
     assert told == f"{words} the project is active"
+
+
+@pytest.mark.parametrize(
+    ("basis", "words"),
+    [
+        ("randomised", "success was lower with it; compared were like interactions with it and without it"),
+        ("cutoff", "what scored far from that could not be compared; least"),
+        ("same_task", "associated with lower success; compared were attempts at the same tasks after it existed"),
+        ("matched", "retrieval was not randomised, and what made it be retrieved could not be told apart; least"),
+    ],
+)
+def test_a_lift_says_what_was_compared_and_what_could_not_be(basis, words):
+    state = {"lift": -0.2, "lift_low": -0.3, "lift_high": -0.1, "lift_detectable": 0.1, "is_harmful": None}
+    assert words in lift_words(state | {"lift_basis": basis})
 
 
 def test_a_half_life_of_one_day_is_no_days():

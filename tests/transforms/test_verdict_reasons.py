@@ -94,15 +94,19 @@ def reasons_of(row, *others, **said):
         (
             health_row(trend="stale"),
             [
-                "Repeated word for word in 60 interactions, used in other words in 40, last 3 days ago: stale for its"
-                " past use and its project's activity."
+                (
+                    "Repeated word for word in 60 interactions, used in other words in 40, last 3 days ago: stale for its"
+                    " past use and its project's activity."
+                )
             ],
         ),
         (
             health_row(trend="weakening", strength=0.2, strength_state="weak"),
             [
-                "Repeated word for word in 60 interactions, used in other words in 40, last 3 days ago: weakening,"
-                " strength .20."
+                (
+                    "Repeated word for word in 60 interactions, used in other words in 40, last 3 days ago: weakening,"
+                    " strength .20."
+                )
             ],
         ),
         (
@@ -152,20 +156,26 @@ def test_text_too_short_to_be_found_is_said_to_be():
         ({"is_held": True}, "On hold: not to be forgotten."),
         (
             {"lift": -0.12, "lift_low": -0.2, "lift_high": -0.04, "lift_basis": "randomised"},
-            "Success was lower with it (-.12, 90 % interval -.20 to -.04): compared were like interactions with it and"
-            " without it, as chance decided.",
+            (
+                "Success was lower with it (-.12, 90 % interval -.20 to -.04): compared were like interactions with it and"
+                " without it, as chance decided."
+            ),
         ),
         (
             {"lift": 0.12, "lift_low": 0.04, "lift_high": 0.2, "lift_basis": "matched"},
-            "Associated with higher success (+.12, 90 % interval .04 to .20): compared were interactions of the same"
-            " project, agent, task type and time with it and without it; retrieval was not randomised, and what made it"
-            " be retrieved could not be told apart.",
+            (
+                "Associated with higher success (+.12, 90 % interval .04 to .20): compared were interactions of the same"
+                " project, agent, task type and time with it and without it; retrieval was not randomised, and what made it"
+                " be retrieved could not be told apart."
+            ),
         ),
         (
             {"lift": -0.12, "lift_low": -0.2, "lift_high": -0.04, "lift_basis": "same_task"},
-            "Associated with lower success (-.12, 90 % interval -.20 to -.04): compared were attempts at the same tasks"
-            " after it existed and before; retrieval was not randomised, and what else changed meanwhile could not be"
-            " told apart.",
+            (
+                "Associated with lower success (-.12, 90 % interval -.20 to -.04): compared were attempts at the same tasks"
+                " after it existed and before; retrieval was not randomised, and what else changed meanwhile could not be"
+                " told apart."
+            ),
         ),
         (
             {"contradicted_count": 12, "contradicted_expected": 11.42, "confidence_high": 0.6},
@@ -208,9 +218,11 @@ def test_harm_is_told_with_what_it_cost():
         is_harmful=True, lift=-0.12, lift_low=-0.2, lift_high=0.01, lift_basis="cutoff", lost_successes=4.2
     )
     assert reasons_of(row) == [
-        "Success was lower with it (-.12, 90 % interval -.20 to .01): compared were interactions in which it scored"
-        " just above and just below the score from which memories are injected; what scored far from that could not be"
-        " compared.",
+        (
+            "Success was lower with it (-.12, 90 % interval -.20 to .01): compared were interactions in which it scored"
+            " just above and just below the score from which memories are injected; what scored far from that could not be"
+            " compared."
+        ),
         "Estimated successes lost over its injections: 4.2.",
         _USED,
     ]
