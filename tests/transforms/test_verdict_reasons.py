@@ -95,7 +95,8 @@ def reasons_of(row, *others, **said):
             health_row(trend="stale"),
             [
                 (
-                    "Repeated word for word in 60 interactions, used in other words in 40, last 3 days ago: stale for its"
+                    "Repeated word for word in 60 interactions, used in other words in 40, last 3 days ago:"
+                    " stale for its"
                     " past use and its project's activity."
                 )
             ],
@@ -157,23 +158,28 @@ def test_text_too_short_to_be_found_is_said_to_be():
         (
             {"lift": -0.12, "lift_low": -0.2, "lift_high": -0.04, "lift_basis": "randomised"},
             (
-                "Success was lower with it (-.12, 90 % interval -.20 to -.04): compared were like interactions with it and"
+                "Success was lower with it (-.12, 90 % interval -.20 to -.04): compared were like interactions"
+                " with it and"
                 " without it, as chance decided."
             ),
         ),
         (
             {"lift": 0.12, "lift_low": 0.04, "lift_high": 0.2, "lift_basis": "matched"},
             (
-                "Associated with higher success (+.12, 90 % interval .04 to .20): compared were interactions of the same"
-                " project, agent, task type and time with it and without it; retrieval was not randomised, and what made it"
+                "Associated with higher success (+.12, 90 % interval .04 to .20): compared were interactions of"
+                " the same"
+                " project, agent, task type and time with it and without it; retrieval was not randomised, and"
+                " what made it"
                 " be retrieved could not be told apart."
             ),
         ),
         (
             {"lift": -0.12, "lift_low": -0.2, "lift_high": -0.04, "lift_basis": "same_task"},
             (
-                "Associated with lower success (-.12, 90 % interval -.20 to -.04): compared were attempts at the same tasks"
-                " after it existed and before; retrieval was not randomised, and what else changed meanwhile could not be"
+                "Associated with lower success (-.12, 90 % interval -.20 to -.04): compared were attempts at the"
+                " same tasks"
+                " after it existed and before; retrieval was not randomised, and what else changed meanwhile"
+                " could not be"
                 " told apart."
             ),
         ),
@@ -220,7 +226,8 @@ def test_harm_is_told_with_what_it_cost():
     assert reasons_of(row) == [
         (
             "Success was lower with it (-.12, 90 % interval -.20 to .01): compared were interactions in which it scored"
-            " just above and just below the score from which memories are injected; what scored far from that could not be"
+            " just above and just below the score from which memories are injected; what scored far from that"
+            " could not be"
             " compared."
         ),
         "Estimated successes lost over its injections: 4.2.",
@@ -298,9 +305,8 @@ def test_every_memory_has_a_reason_and_its_figures_are_its_columns(rows):
         for pattern, name in FIGURES.items():
             for figure in re.findall(pattern, " ".join(sentences)):
                 step = 0.1 if r"\d*\." in pattern else 0.01
-                if name == "strength":  # cut off, not rounded
-                    figure = float(figure) + step / 2
-                assert float(figure) == pytest.approx(by_id[memory_id][name], abs=step / 2 + 1e-9)
+                cut_off = step / 2 if name == "strength" else 0.0  # not rounded
+                assert float(figure) + cut_off == pytest.approx(by_id[memory_id][name], abs=step / 2 + 1e-9)
 
 
 def test_content_is_never_quoted_and_never_splits_a_sentence():
