@@ -248,8 +248,12 @@ def test_the_plan_of_a_night_stays_what_it_was_whatever_came_later(home):
 
 @pytest.mark.slow
 def test_memories_fade_when_it_was_said(new_home):
-    """Fading with the half-lives of the product, across a leap day and years in which nothing happens."""
+    """Fading with the half-lives of the product, across a leap day and years in which nothing happens.
+
+    By strength/1, which tells it however far: nothing was watched for so long.
+    """
     home = new_home()
+    home.settings.params_file.write_text('[strength]\nmethod = "strength/1"\n')
     log = [
         landed("once", 9, 23, memory_type="episodic"),  # on the leap day
         landed("often", 0, memory_type="knowledge", importance=0.3),

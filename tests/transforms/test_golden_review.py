@@ -114,10 +114,11 @@ def test_what_waited_waits() -> None:
     )
     said_wrong = statement_ids(pl.Series("text", ["The limit is 50 a minute (see limits.md)"]))
     rejected = pl.DataFrame({"project": ["shop"], "statement_id": said_wrong})
-    for method, known in (("review_queue/1", evidence), ("review_queue/2", replace(evidence, rejected=rejected))):
-        asked = PARAMS.model_copy(update={"review_queue": ReviewQueueParams(method=method)})
+    first, second = ReviewQueueParams(method="review_queue/1"), ReviewQueueParams(method="review_queue/2")
+    for params, known in ((first, evidence), (second, replace(evidence, rejected=rejected))):
+        asked = PARAMS.model_copy(update={"review_queue": params})
         queue = review_queue(known, START + timedelta(days=9), asked)[0].sort("rank")
-        name = method.replace("/", "-")
+        name = params.method.replace("/", "-")
         assert_golden(queue, GOLDEN / name / "review_queue.ndjson", PINNED[name])
 
 
