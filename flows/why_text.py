@@ -27,8 +27,8 @@ _LEAST = 8
 MEANINGS = {
     "eligible": "interactions in which it was active and of the project, or global",
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
-    "echoed": "repeated word for word, by its first 80 characters, in so many answers (echo/1)",
-    "used": "relied on in so many answers, in its own or in other words, as far as used/1 finds",
+    "echoed": "answers that repeat it word for word (echo/1)",
+    "used": "answers that rely on it, in its own or other words, as far as used/1 finds",
     "references": "answers that repeat it word for word or use it in other words: a lower bound on its real use",
     "confirmed": "references in interactions whose latest attempt succeeded",
     "contradicted": "references in interactions whose latest attempt failed: not evidence that the text is false",
