@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -10,7 +12,10 @@ class AntiPatternParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "anti_patterns/1"
+    method: Literal["anti_patterns/1", "anti_patterns/2"] = Field(
+        default="anti_patterns/2",
+        description="From 2 on none is open whose confidence is above one half, and no alternative fails itself.",
+    )
     false_discovery_rate: float = Field(
         default=0.05,
         gt=0,

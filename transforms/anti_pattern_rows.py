@@ -89,18 +89,20 @@ def failure_costs(failed: pl.DataFrame, params: AntiPatternParams) -> pl.DataFra
     )
 
 
-def better_alternatives(rows: pl.DataFrame, heuristics: pl.DataFrame) -> pl.DataFrame:
+def better_alternatives(
+    rows: pl.DataFrame, heuristics: pl.DataFrame, others: pl.DataFrame, to_beat: str
+) -> pl.DataFrame:
     """Per strategy that has one: key, better_alternative, better_alternative_strategy_id.
 
-    Of the strategies of the same agent and task type whose lower bound beats this one's upper bound, the one with the
-    highest lower bound.
+    Of `others` of the same agent and task type whose lower bound beats this one's `to_beat`, the one with the highest
+    lower bound.
     """
     scope = list(KEY[:3])
-    bounds = heuristics.select(*KEY, "strategy", "confidence_low", "confidence_high")
+    bounds = heuristics.select(*KEY, pl.col(to_beat).alias("to_beat"))
     return (
         rows.select(KEY)
-        .join(bounds.select(*KEY, pl.col("confidence_high").alias("to_beat")), on=KEY)
-        .join(bounds, on=scope, suffix="_other")
+        .join(bounds, on=KEY)
+        .join(others.select(*KEY, "strategy", "confidence_low"), on=scope, suffix="_other")
         .filter(pl.col("confidence_low") > pl.col("to_beat"))
         .sort(*KEY, "confidence_low", "strategy_id_other", descending=[False] * len(KEY) + [True, False])
         .unique(KEY, keep="first", maintain_order=True)
@@ -126,7 +128,9 @@ def why_bad() -> pl.Expr:
         )
     )
     now = (
-        pl.when(pl.col("state") == "closed")
+        pl.when((pl.col("state") == "closed") & pl.col("is_open"))
+        .then(pl.lit("; with what is known of its relatives it is expected to succeed more often than not"))
+        .when(pl.col("state") == "closed")
         .then(pl.lit("; on the latest sessions this no longer holds"))
         .when(pl.col("state") == "dormant")
         .then(pl.format("; not tried since {}", pl.col("last_attempt_at").dt.strftime("%Y-%m-%d")))

@@ -51,7 +51,7 @@ def anti_patterns(
     Args:
         attempts: outcomes of real attempts, with error_id, and error_template where known; those known before `as_of`
             count, those without a strategy do not.
-        heuristics: per strategy its text and the 90 % credible interval of its success.
+        heuristics: per strategy its text, its confidence and the 90 % credible interval of its success.
         as_of: the last look.
         params: see there.
 
@@ -94,6 +94,19 @@ def anti_patterns(
     return _rows(known, evidence, heuristics, totals.of_agent, as_of, params)
 
 
+def _most_confidence(params: AntiPatternParams) -> float:
+    """Above which no row is open: what is expected to succeed more often than not is none to avoid, nor hopeless."""
+    return 1.0 if params.method == "anti_patterns/1" else 0.5
+
+
+def _better_alternatives(evidence: pl.DataFrame, heuristics: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
+    if params.method == "anti_patterns/1":
+        return better_alternatives(evidence, heuristics, heuristics, "confidence_high")
+    # none that keeps failing itself is named
+    others = heuristics.join(evidence.filter("is_open"), on=KEY, how="anti")
+    return better_alternatives(evidence, heuristics, others, "confidence")
+
+
 def _rows(
     attempts: pl.DataFrame,
     evidence: pl.DataFrame,
@@ -114,14 +127,15 @@ def _rows(
         counts(attempts, evidence, of_agent)
         .join(errors(failed, params), on=KEY, how="left")
         .join(failure_costs(failed, params), on=KEY, how="left")
-        .join(better_alternatives(evidence, heuristics), on=KEY, how="left")
+        .join(_better_alternatives(evidence, heuristics, params), on=KEY, how="left")
+        .join(heuristics.select(*KEY, "confidence"), on=KEY, how="left")
         .with_columns(
             pl.col("error_id").fill_null(""),
             pl.col("error_failures").fill_null(0),
             (pl.col("failures") / pl.col("attempts")).alias("failure_rate"),
             pl.when(pl.col("other_attempts") > 0).then(baseline).alias("baseline_rate"),
             pl.col("log_e").clip(upper_bound=_MAX_LOG_E).exp().alias("e_value"),
-            pl.when(~pl.col("is_open"))
+            pl.when(~pl.col("is_open") | (pl.col("confidence") > _most_confidence(params)))
             .then(pl.lit("closed"))
             .when(is_dormant)
             .then(pl.lit("dormant"))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from slowwave.transforms.confidence_params import ConfidenceParams
 from slowwave.transforms.decayed_counts import Counts, Floats, Integers, Timeline
 from slowwave.transforms.forecast_params import ForecastParams, ForecastPoint
 
@@ -240,7 +241,7 @@ def fit_losses(past: Evidence, scored: pl.DataFrame, cells: pl.DataFrame, params
     )
 
 
-def fitted_points(losses: pl.DataFrame, days: pl.DataFrame, params: ForecastParams) -> pl.DataFrame:
+def fitted_points(losses: pl.DataFrame, days: pl.DataFrame, params: ForecastParams | ConfidenceParams) -> pl.DataFrame:
     """The grid point each project uses at the start of each day: the least log loss on what was known before.
 
     Args:

@@ -1,4 +1,4 @@
-"""How sure one can be of each strategy: counts, posterior, credible interval, trend."""
+"""How sure one can be of each strategy, as first released: counts, posterior, credible interval, trend."""
 
 from __future__ import annotations
 
@@ -43,6 +43,21 @@ def heuristics(
     Returns the key, attempts, successes, success_rate, sessions, effective_sessions, prior_mean, confidence,
     confidence_low, confidence_high (credible interval), trend, first_seen_at, last_validated_at, is_reliable, variants.
     """
+    day = next_midnight(as_of)
+    asked = cells.select("cell", pl.lit(day, pl.Int64).alias("day"))
+    told = success_forecasts(known_days(sessions), asked, cells, fits, forecast)
+    rows = cells.join(told.drop("project"), on="cell", how="left")
+    for more in (_effective_sessions(sessions, told), told_of_cells(attempts), _trend(sessions, told, day, params)):
+        rows = rows.join(more, on="cell", how="left")
+    rows = rows.sort("cell")
+    low, high = credible_interval(rows, forecast)
+    return with_reliability(
+        rows.with_columns(pl.Series("confidence_low", low), pl.Series("confidence_high", high)), params, scope
+    )
+
+
+def told_of_cells(attempts: pl.DataFrame) -> pl.DataFrame:
+    """Per cell attempts, successes, sessions, first_seen_at, last_validated_at, is_task_type_inferred, variants."""
     counts = attempts.group_by("cell").agg(
         pl.len().cast(pl.Int64).alias("attempts"),
         pl.col("success").cast(pl.Int64).sum().alias("successes"),
@@ -52,20 +67,17 @@ def heuristics(
         pl.col("is_task_type_inferred").all(),
     )
     variants = attempts.select("cell", "strategy").unique().group_by("cell").agg(variants=pl.col("strategy").sort())
-    day = next_midnight(as_of)
-    asked = cells.select("cell", pl.lit(day, pl.Int64).alias("day"))
-    told = success_forecasts(known_days(sessions), asked, cells, fits, forecast)
-    rows = cells.join(told.drop("project"), on="cell", how="left")
-    for more in (_effective_sessions(sessions, told), counts, variants, _trend(sessions, told, day, params)):
-        rows = rows.join(more, on="cell", how="left")
-    rows = rows.sort("cell")
-    low, high = credible_interval(rows, forecast)
+    return counts.join(variants, on="cell")
+
+
+def with_reliability(rows: pl.DataFrame, params: HeuristicParams, scope: AttemptParams) -> pl.DataFrame:
+    """The rows with success_rate and is_reliable: enough attempts for their agent, and a lower bound that is high."""
     needed = pl.col("agent").replace_strict(
         {one.agent: one.min_occurrences for one in scope.scopes if one.min_occurrences is not None},
         default=scope.min_occurrences,
         return_dtype=pl.Int64,
     )
-    return rows.with_columns(pl.Series("confidence_low", low), pl.Series("confidence_high", high)).with_columns(
+    return rows.with_columns(
         (pl.col("successes") / pl.col("attempts")).alias("success_rate"),
         ((pl.col("attempts") >= needed) & (pl.col("confidence_low") > params.reliable_above)).alias("is_reliable"),
     )

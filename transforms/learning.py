@@ -19,8 +19,12 @@ from slowwave.transforms.attempt_sessions import (
 )
 from slowwave.transforms.attempts import counted_outcomes
 from slowwave.transforms.blank import is_blank
+from slowwave.transforms.confidence_fits import confidence_fits, confidence_losses, interval_grades
+from slowwave.transforms.confidence_scorecard import confidence_scorecard, graded_beliefs
+from slowwave.transforms.confidence_states import Known
 from slowwave.transforms.error_fingerprints import error_fingerprints
 from slowwave.transforms.heuristics import heuristics
+from slowwave.transforms.heuristics_in_order import heuristics_in_order
 from slowwave.transforms.learning_tables import (
     AntiPatterns,
     CountedOutcomes,
@@ -29,14 +33,22 @@ from slowwave.transforms.learning_tables import (
     Heuristics,
     Scorecard,
     StrategyVariants,
+    UntriedStrategies,
 )
 from slowwave.transforms.params import Params
 from slowwave.transforms.schema import Table, computed_schema
 from slowwave.transforms.scorecard import cutoff_days, graded_forecasts, scorecard
 from slowwave.transforms.strategy_groups import strategy_groups
 from slowwave.transforms.success_forecasts import forecast_fits, project_losses
+from slowwave.transforms.untried_strategies import untried_strategies
 
-_OF_STRATEGIES: tuple[type[Table], ...] = (Heuristics, AntiPatterns, ForecastFits, Scorecard)
+_OF_STRATEGIES: tuple[type[Table], ...] = (
+    Heuristics,
+    UntriedStrategies,
+    AntiPatterns,
+    ForecastFits,
+    Scorecard,
+)
 
 
 @dataclass(frozen=True)
@@ -101,26 +113,78 @@ def _of_strategies(
         return {table: computed_schema(table).to_frame() for table in _OF_STRATEGIES}
     cells, tried = attempt_cells(attempts.filter("is_learned"))
     sessions = attempt_sessions(tried)
-    losses = project_losses(sessions, cells, params.forecast)
-    today = cells.select("project", pl.lit(next_midnight(as_of), pl.Int64).alias("day")).unique()
-    correlations = session_correlations(sessions, cells, params.forecast)
-    fits = forecast_fits(losses, correlations, today, params.forecast)
+    first_day = sessions["day"].min()
+    cutoffs = cutoff_days(first_day if isinstance(first_day, int) else 0, as_of, params.scorecard)
+    tell = _as_released_first if params.heuristics.method == params.forecast.method else _in_order
+    tables = tell(tried, sessions, cells, cutoffs, as_of, params)
     shown = groups.select("project", "strategy_id", pl.col("representative").alias("strategy")).unique()
-    known = heuristics(tried, sessions, cells, fits, as_of, params.forecast, params.heuristics, params.attempts).join(
-        shown, on=["project", "strategy_id"], how="left"
-    )
+    for table in (Heuristics, UntriedStrategies):
+        tables[table] = tables[table].join(shown, on=["project", "strategy_id"], how="left")
     templates = errors.select("project", "error_id", "error_template").unique()
     wording = attempts.filter("is_learned").drop("strategy").join(shown, on=["project", "strategy_id"], how="left")
     with counted_as("anti-patterns"):
         failing = anti_patterns(
-            wording.join(templates, on=["project", "error_id"], how="left"), known, as_of, params.anti_patterns
+            wording.join(templates, on=["project", "error_id"], how="left"),
+            tables[Heuristics],
+            as_of,
+            params.anti_patterns,
         )
-    first_day = sessions["day"].min()
-    cutoffs = cutoff_days(first_day if isinstance(first_day, int) else 0, as_of, params.scorecard)
+    return {**tables, AntiPatterns: failing}
+
+
+def _in_order(
+    tried: pl.DataFrame,
+    sessions: pl.DataFrame,
+    cells: pl.DataFrame,
+    cutoffs: pl.DataFrame,
+    as_of: datetime,
+    params: Params,
+) -> dict[type[Table], pl.DataFrame]:
+    """What is told of strategies so that old evidence keeps its order (heuristic/2)."""
+    confidence, day = params.confidence, next_midnight(as_of)
+    known = Known.of(sessions, confidence)
+    losses = confidence_losses(sessions, cells, known, confidence)
+    mondays = cutoffs["cutoff"].unique().to_list()
+    grades = interval_grades(sessions, cells, known, losses, (min([*mondays, day]), day), confidence)
+    asked = pl.DataFrame({"day": [*mondays, day]}, schema={"day": pl.Int64})
+    fits = confidence_fits(losses, grades, cells.select("project").unique().join(asked, how="cross"), confidence)
+    today = fits.filter(pl.col("day") == day)
+    heuristics = heuristics_in_order(
+        tried, sessions, cells, known, today, as_of, confidence, params.heuristics, params.attempts
+    )
+    rows = graded_beliefs(sessions, cells, known, fits, cutoffs, confidence)
+    return {
+        Heuristics: heuristics,
+        UntriedStrategies: untried_strategies(heuristics, known, today, day, confidence),
+        ForecastFits: _with_all_columns(ForecastFits, today),
+        Scorecard: confidence_scorecard(rows, params.scorecard, confidence),
+    }
+
+
+def _as_released_first(
+    tried: pl.DataFrame,
+    sessions: pl.DataFrame,
+    cells: pl.DataFrame,
+    cutoffs: pl.DataFrame,
+    as_of: datetime,
+    params: Params,
+) -> dict[type[Table], pl.DataFrame]:
+    """What was told of strategies at first (heuristic/1); nothing of those that were not tried."""
+    losses = project_losses(sessions, cells, params.forecast)
+    today = cells.select("project", pl.lit(next_midnight(as_of), pl.Int64).alias("day")).unique()
+    correlations = session_correlations(sessions, cells, params.forecast)
+    fits = forecast_fits(losses, correlations, today, params.forecast)
     forecasts = graded_forecasts(sessions, cells, losses, cutoffs, params.forecast)
     return {
-        Heuristics: known,
-        AntiPatterns: failing,
-        ForecastFits: fits,
+        Heuristics: heuristics(
+            tried, sessions, cells, fits, as_of, params.forecast, params.heuristics, params.attempts
+        ),
+        UntriedStrategies: computed_schema(UntriedStrategies).to_frame().drop("strategy"),
+        ForecastFits: _with_all_columns(ForecastFits, fits),
         Scorecard: scorecard(forecasts, params.scorecard, params.forecast.method),
     }
+
+
+def _with_all_columns(table: type[Table], rows: pl.DataFrame) -> pl.DataFrame:
+    """What another version tells is NULL."""
+    return pl.concat([computed_schema(table).to_frame(), rows.drop("day")], how="diagonal")

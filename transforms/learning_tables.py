@@ -91,22 +91,59 @@ class Heuristics(Table):
     successes: int = column("Of them successful.")
     success_rate: float = column("successes / attempts, old ones counting as much as new ones.", unit="0-1")
     sessions: int = column("Sessions with an attempt.")
-    confidence: float = column("Estimated success of the next comparable attempt: posterior mean.", unit="0-1")
-    confidence_low: float = column("Lower end of its credible interval (90 % by default).", unit="0-1")
+    confidence: float = column(
+        "Estimated success of the next comparable attempt. While a strategy is not tried it moves towards what any"
+        " strategy is expected to do there, and none of them overtakes another.",
+        unit="0-1",
+    )
+    confidence_low: float = column(
+        "Lower end of its credible interval (90 % by default), for its share of successes in the next seven days.",
+        unit="0-1",
+    )
     confidence_high: float = column("Upper end of its credible interval.", unit="0-1")
-    effective_sessions: float = column("Independent attempts that all attempts are worth, by age and session (Kish).")
+    effective_sessions: float = column("Independent attempts that its own are worth, by age and session (Kish).")
     prior_mean: float = column(
         "What would be expected had it never been tried: from project, agent, kind of task.", unit="0-1"
     )
     prior_share: float = column("Share of `prior_mean` in `confidence`; the rest is its own attempts.", unit="0-1")
     trend: StrategyTrend = column(
         "The last 28 days beside all before: strengthening or weakening (success surely changed), stable (not surely),"
-        " new (not tried before them), stale (not tried in them), unproven (too few sessions)."
+        " new (not tried before them), stale (not tried in them), unproven (too few sessions). It changes once two"
+        " looks a week apart agree."
     )
     first_seen_at: datetime = column("First attempt.", unit="UTC")
     last_validated_at: datetime = column("Last attempt.", unit="UTC")
     is_reliable: bool = column("Enough attempts for its agent (3 by default), and the lower bound is above .5.")
     variants: list[str] = column("The wordings used here.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+class UntriedStrategies(Table):
+    """Strategies tried elsewhere in the project, but not here by this agent, and what may be expected of them."""
+
+    name: ClassVar[str] = "untried_strategies"
+    key: ClassVar[tuple[str, ...]] = ("project", "agent", "task_type", "strategy_id")
+
+    project: str = column(_CELL_PROJECT)
+    agent: str = column(_CELL_AGENT)
+    task_type: str = column(_CELL_TASK_TYPE)
+    strategy_id: str = column("Key: the strategy; not tried here.")
+    strategy: str = column("Its shown wording.")
+    confidence: float = column("Estimated success of a first attempt here, from its relatives alone.", unit="0-1")
+    confidence_low: float = column("Lower end of its credible interval (90 % by default).", unit="0-1")
+    confidence_high: float = column("Upper end of its credible interval.", unit="0-1")
+    elsewhere_attempts: int = column("Attempts with the strategy at other kinds of task, by any agent.")
+    elsewhere_successes: int = column("Of them successful.")
+    twin_attempts: int = column("Attempts with the strategy at this kind of task, by other agents.")
+    twin_successes: int = column("Of them successful.")
+    here_attempts: int = column("Attempts with other strategies at this kind of task, by any agent.")
+    here_successes: int = column("Of them successful.")
+    agent_attempts: int = column("Attempts of the agent, whatever the strategy and the kind of task.")
+    agent_successes: int = column("Of them successful.")
+    best_tried_strategy_id: str = column("Of the strategies the agent tried here, that with the highest lower bound.")
+    best_tried_confidence: float = column("Its confidence.", unit="0-1")
+    could_beat_best_tried: bool = column("The upper end here is above that confidence.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 
@@ -139,14 +176,15 @@ class AntiPatterns(Table):
         "value: the owner's (a param); else the mean cost, duration or tokens of its failures. NULL: not known."
     )
     better_alternative: str | None = column(
-        "Strategy of the same project, agent and task type with the highest lower bound above this one's upper bound."
-        " NULL: none tried is that sure."
+        "Of the strategies of the same project, agent and task type that do not keep failing, that with the highest"
+        " lower bound, where it is above this one's confidence. NULL: none tried is that sure."
     )
     better_alternative_strategy_id: str | None = column("Its strategy_id. NULL: none.")
     first_seen_at: datetime = column("First failure.", unit="UTC")
     last_seen_at: datetime = column("Last failure.", unit="UTC")
     state: Literal["open", "dormant", "closed"] = column(
-        "open: keeps failing; closed: no longer does, on recent attempts; dormant: open, but not tried lately."
+        "open: keeps failing; closed: no longer does, on recent attempts, or is expected to succeed more often than"
+        " not; dormant: open, but not tried lately."
     )
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
@@ -171,6 +209,21 @@ class ForecastFits(Table):
     log_loss: float | None = column("Of the chosen point on them. NULL: none.", unit="nats per attempt")
     default_log_loss: float | None = column("Of the default on them. NULL: none.", unit="nats per attempt")
     session_correlation: float = column("How alike two attempts of one session are, beyond their strategy.", unit="0-1")
+    record_strength: float | None = column("Attempts the whole record is worth against the decayed one. NULL: unused.")
+    relatives_share: float | None = column(
+        "Share that is believed of how relatives differ from the project's rate, in logits. NULL: unused.", unit="0-1"
+    )
+    fading_half_life_days: float | None = column(
+        "Days without an attempt after which half of what was known of a strategy is left. NULL: unused.", unit="days"
+    )
+    dispersion: float | None = column(
+        "How much success differs between days, in variances of one attempt: it widens intervals. NULL: unused."
+    )
+    graded_cells: int | None = column("Strategies and weeks by which the dispersion was chosen. NULL: unused.")
+    coverage_day: float | None = column(
+        "Of them the share whose successes of the next day lay in the interval. NULL: none.", unit="0-1"
+    )
+    coverage_week: float | None = column("The same of the next seven days. NULL: none.", unit="0-1")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 
@@ -181,11 +234,15 @@ class Scorecard(Table):
     name: ClassVar[str] = "scorecard"
     key: ClassVar[tuple[str, ...]] = ("method", "metric", "cutoff_at", "horizon_days")
 
-    method: str = column("Key: the forecast, with version; base_rate and laplace (successes + 1) / (attempts + 2).")
+    method: str = column(
+        "Key: the forecast, with version; base_rate, laplace (successes + 1) / (attempts + 2), and records: its own"
+        " record shrunk to the sum of the logits of its strategy's and its kind of task's."
+    )
     metric: str = column(
         "Key: brier, log_loss, auc, calibration_in_the_large (observed minus forecast), calibration_slope,"
         " calibration_error, calibration_error_if_perfect (on the same attempts), ..._minus_... (paired difference:"
-        " below 0 is better); need_... of need_30d, need_skill is 1 - log loss / that of the base rate; fades_as_said:"
+        " below 0 is better); untried_...: of the strategies first tried after the cutoff;"
+        " interval_coverage: share of the strategies whose successes lay in the interval published; need_... of need_30d, need_skill is 1 - log loss / that of the base rate; fades_as_said:"
         " of the memories said to fade within 30 days, the share without a reference until then; ..._to_date is over"
         " all cutoffs up to this one."
     )
@@ -204,6 +261,7 @@ class Scorecard(Table):
 
 LEARNED: tuple[type[Table], ...] = (
     Heuristics,
+    UntriedStrategies,
     AntiPatterns,
     StrategyVariants,
     ErrorTemplates,

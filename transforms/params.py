@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from slowwave.transforms.anti_pattern_params import AntiPatternParams
 from slowwave.transforms.attempt_params import AttemptParams
+from slowwave.transforms.confidence_params import ConfidenceParams
 from slowwave.transforms.error_params import ErrorParams
 from slowwave.transforms.extract_params import ExtractParams
 from slowwave.transforms.forecast_params import ForecastParams
@@ -65,6 +66,7 @@ class Params(_Frozen):
     strategies: StrategyParams = StrategyParams()
     errors: ErrorParams = ErrorParams()
     forecast: ForecastParams = ForecastParams()
+    confidence: ConfidenceParams = ConfidenceParams()
     heuristics: HeuristicParams = HeuristicParams()
     anti_patterns: AntiPatternParams = AntiPatternParams()
     memory_outcomes: MemoryOutcomeParams = MemoryOutcomeParams()
@@ -99,12 +101,10 @@ class Params(_Frozen):
             self.attempts.task_type_method,
             self.strategies.method,
             self.errors.method,
-            self.forecast.method,
-            self.heuristics.trend_method,
+            *self._confidence_methods(),
             self.anti_patterns.method,
             self.memory_outcomes.outcomes_method,
             self.memory_outcomes.lift_method,
-            self.scorecard.method,
             self.strength.method,
             self.need.method,
             self.trend.method,
@@ -118,3 +118,8 @@ class Params(_Frozen):
             self.observations.curation_method,
             *self.llm.methods(),
         ]
+
+    def _confidence_methods(self) -> tuple[str, ...]:
+        if self.heuristics.method == self.forecast.method:
+            return self.forecast.method, "strategy_trend/1", "scorecard/1"
+        return self.confidence.method, "strategy_trend/2", "untried/1", "scorecard/2"

@@ -1,4 +1,4 @@
-"""How well the forecasts of success did, recomputed as of fixed past Mondays against what then happened."""
+"""How well the forecasts of success did, as first released: as of past Mondays against what then happened."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def graded_forecasts(
     )
     known = known.join(cells.select("cell", "project"), on="cell")
     days = cutoffs["cutoff"].unique().sort()
-    own = _known_before(known, "cell", days, "own")
-    project = _known_before(known, "project", days, "project")
+    own = known_before(known, ["cell"], days, "own")
+    project = known_before(known, ["project"], days, "project")
     return (
         tried.join(told, on=["cell", "cutoff"])
         .join(cells.select("cell", "project"), on="cell")
@@ -92,10 +92,10 @@ def graded_forecasts(
     )
 
 
-def _known_before(known: pl.DataFrame, key: str, days: pl.Series, prefix: str) -> pl.DataFrame:
-    """Per key and cutoff the attempts and successes known before it."""
+def known_before(known: pl.DataFrame, key: list[str], days: pl.Series, prefix: str) -> pl.DataFrame:
+    """Per key and cutoff the attempts and successes known before it, as `<prefix>_attempts`, `<prefix>_successes`."""
     names = [f"{prefix}_attempts", f"{prefix}_successes"]
-    daily = known.group_by(key, "day").agg(
+    daily = known.group_by(*key, "day").agg(
         pl.col("attempts").sum().alias(names[0]), pl.col("successes").sum().alias(names[1])
     )
     told = [
@@ -105,7 +105,7 @@ def _known_before(known: pl.DataFrame, key: str, days: pl.Series, prefix: str) -
         .with_columns(pl.lit(day, days.dtype).alias("cutoff"))
         for day in days
     ]
-    empty = daily.clear().select(key, *names, pl.lit(0, days.dtype).alias("cutoff"))
+    empty = daily.clear().select(*key, *names, pl.lit(0, days.dtype).alias("cutoff"))
     return pl.concat([empty, *told])
 
 
@@ -126,41 +126,62 @@ def scorecard(forecasts: pl.DataFrame, params: ScorecardParams, method: str) -> 
     for cutoff in forecasts["cutoff"].unique().sort():
         alone = forecasts.filter(pl.col("cutoff") == cutoff)
         so_far = forecasts.filter(pl.col("cutoff") <= cutoff)
-        rows += _grades(alone, int(cutoff), "", params, method)
-        rows += _grades(so_far, int(cutoff), "_to_date", params, method)
+        about = (midnight(int(cutoff)), params.horizon_days)
+        methods = (method, BASE_RATE, LAPLACE)
+        rows += grades(alone, "{}", about, [str(cutoff), ""], methods, params)
+        rows += grades(so_far, "{}_to_date", about, [str(cutoff), "_to_date"], methods, params)
+    return scorecard_rows(rows)
+
+
+def scorecard_rows(rows: list[tuple[object, ...]]) -> pl.DataFrame:
+    """The table of rows of `grades`, sorted by its key."""
     return pl.DataFrame(rows, schema=computed_schema(Scorecard), orient="row").sort(
         "method", "metric", "cutoff_at", "horizon_days"
     )
 
 
-def _grades(
-    forecasts: pl.DataFrame, cutoff: int, suffix: str, params: ScorecardParams, method: str
+def grades(
+    forecasts: pl.DataFrame,
+    named: str,
+    about: tuple[datetime, int],
+    seed: list[str],
+    methods: tuple[str, ...],
+    params: ScorecardParams,
 ) -> list[tuple[object, ...]]:
+    """Rows of the scorecard for these forecasts, together.
+
+    Args:
+        forecasts: block, attempts, successes, and per method the forecast; not empty.
+        named: how metrics are named, `{}` being the metric.
+        about: cutoff and horizon (days).
+        seed: tells the draws of blocks.
+        methods: the columns that are graded; the first is compared with the others.
+        params: resamples and interval.
+    """
     blocks = forecasts["block"].unique().sort()
-    generator = np.random.default_rng(int(digest([str(cutoff), suffix])[:12], 16))
+    generator = np.random.default_rng(int(digest(seed)[:12], 16))
     drawn = generator.multinomial(len(blocks), np.full(len(blocks), 1 / len(blocks)), size=params.resamples)
     times = np.vstack([np.ones((1, len(blocks)), dtype=np.int64), drawn.astype(np.int64)])
-    about = (midnight(cutoff), params.horizon_days)
     size = (int(forecasts["attempts"].sum()), forecasts["cutoff"].n_unique())
     found: dict[tuple[str, str], Floats] = {}
-    for name in (method, BASE_RATE, LAPLACE):
+    for name in methods:
         counts = scores.resampled(scores.graded(forecasts, name, blocks), times)
         for metric, measure in _METRICS.items():
             found[name, metric] = measure(counts)
         whole = scores.Graded(counts.attempts[:1], counts.successes[:1])
         perfect = scores.calibration_error_if_perfect(whole, params.resamples, generator)
         found[name, "calibration_error_if_perfect"] = np.concatenate([[perfect.mean()], perfect])
-    for other in (BASE_RATE, LAPLACE):
+    for other in methods[1:]:
         for metric in _COMPARED:
-            difference = found[method, metric] - found[other, metric]
-            found[method, f"{metric}_minus_{other.split('/', maxsplit=1)[0]}"] = difference
+            difference = found[methods[0], metric] - found[other, metric]
+            found[methods[0], f"{metric}_minus_{other.split('/', maxsplit=1)[0]}"] = difference
     return [
-        (name, metric + suffix, *about, *_value_and_interval(values, params.interval_mass), *size)
+        (name, named.format(metric), *about, *value_and_interval(values, params.interval_mass), *size)
         for (name, metric), values in found.items()
     ]
 
 
-def _value_and_interval(values: Floats, mass: float) -> tuple[float | None, float | None, float | None]:
+def value_and_interval(values: Floats, mass: float) -> tuple[float | None, float | None, float | None]:
     """The first value, and the interval of those after it; None where undefined."""
     drawn = values[1:][~np.isnan(values[1:])]
     value = None if np.isnan(values[0]) else float(values[0])

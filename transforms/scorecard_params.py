@@ -10,7 +10,6 @@ class ScorecardParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "scorecard/1"
     horizon_days: int = Field(default=7, ge=1, description="A forecast is for the attempts of so many days.")
     cutoffs: int = Field(default=26, ge=1, description="At most so many past Mondays, the latest.")
     resamples: int = Field(default=100, ge=20, description="Draws of days for each interval.")

@@ -1,5 +1,6 @@
 -- severity: fail
--- A better alternative is a strategy of the same project, agent and task type whose lower bound is above the other's upper.
+-- A better alternative is a strategy of the same project, agent and task type whose lower bound is above the other's
+-- confidence, and so above its lower bound.
 SELECT a.project, a.agent, a.task_type, a.strategy_id, a.better_alternative_strategy_id
 FROM anti_patterns AS a
 JOIN heuristics AS own USING (project, agent, task_type, strategy_id)
@@ -9,4 +10,4 @@ LEFT JOIN heuristics AS other
         AND other.strategy_id = a.better_alternative_strategy_id
 WHERE
     a.better_alternative_strategy_id IS NOT NULL
-    AND (other.confidence_low IS NULL OR other.confidence_low <= own.confidence_high)
+    AND (other.confidence_low IS NULL OR other.confidence_low <= own.confidence)

@@ -6,6 +6,14 @@ WHERE
     NOT (0 <= confidence_low AND confidence_low <= confidence AND confidence <= confidence_high AND confidence_high <= 1)
     OR NOT (0 <= successes AND successes <= attempts AND 1 <= attempts AND 1 <= sessions AND sessions <= attempts)
 UNION ALL
+SELECT 'untried_strategies', strategy_id
+FROM untried_strategies
+WHERE
+    NOT (0 <= confidence_low AND confidence_low <= confidence AND confidence <= confidence_high AND confidence_high <= 1)
+    OR elsewhere_attempts + twin_attempts < 1 OR elsewhere_attempts < 0 OR here_attempts < 1
+    OR NOT (0 <= elsewhere_successes AND elsewhere_successes <= elsewhere_attempts)
+    OR NOT (0 <= twin_successes AND twin_successes <= twin_attempts)
+UNION ALL
 SELECT 'anti_patterns', strategy_id
 FROM anti_patterns
 WHERE

@@ -12,6 +12,8 @@ FROM (
     UNION
     SELECT run_id, as_of FROM heuristics
     UNION
+    SELECT run_id, as_of FROM untried_strategies
+    UNION
     SELECT run_id, as_of FROM anti_patterns
     UNION
     SELECT run_id, as_of FROM strategy_variants

@@ -12,9 +12,13 @@ import polars as pl
 from slowwave.transforms.attempt_params import AttemptParams
 from slowwave.transforms.attempt_sessions import attempt_cells, attempt_sessions, next_midnight, session_correlations
 from slowwave.transforms.attempts import counted_outcomes
+from slowwave.transforms.confidence_fits import confidence_fits, confidence_losses, interval_grades
+from slowwave.transforms.confidence_params import ConfidenceParams
+from slowwave.transforms.confidence_states import Known
 from slowwave.transforms.forecast_params import ForecastParams
 from slowwave.transforms.heuristic_params import HeuristicParams
 from slowwave.transforms.heuristics import heuristics
+from slowwave.transforms.heuristics_in_order import heuristics_in_order
 from slowwave.transforms.success_forecasts import forecast_fits, project_losses
 
 START = datetime(2026, 1, 5)  # noqa: DTZ001 - times are UTC without zone; a Monday
@@ -98,3 +102,20 @@ def heuristics_of(
     scope = scope or AttemptParams()
     found = heuristics(of.attempts, of.sessions, of.cells, fits, as_of, params, HeuristicParams(), scope)
     return {row["strategy_id"]: row for row in found.to_dicts()}
+
+
+def in_order_of(
+    rows: Iterable[dict[str, Any]], as_of: datetime, params: ConfidenceParams | None = None
+) -> pl.DataFrame:
+    """`heuristics_in_order` of these rows, by default with the default params; of projects with two fits joined on."""
+    params, of = params or ConfidenceParams(), tried(rows)
+    day = next_midnight(as_of)
+    today = of.cells.select("project", pl.lit(day, pl.Int64).alias("day")).unique()
+    known = Known.of(of.sessions, params)
+    losses = confidence_losses(of.sessions, of.cells, known, params)
+    grades = interval_grades(of.sessions, of.cells, known, losses, (day, day), params)
+    fits = confidence_fits(losses, grades, today, params)
+    found = heuristics_in_order(
+        of.attempts, of.sessions, of.cells, known, fits, as_of, params, HeuristicParams(), AttemptParams()
+    )
+    return found.join(fits.drop("day"), on="project", how="left")

@@ -21,6 +21,18 @@ def taught_rows() -> list[Row]:
     return [memory("bad advice", project="depot"), *[row for day in range(DAYS) for row in _of_day(day)]]
 
 
+def rows_with_another_task() -> list[Row]:
+    """The same log, and in it another kind of task, for which `guess` and `ask first` were tried."""
+
+    def tried(strategy: str, day: int, *, success: bool) -> Row:
+        at = f"{(START + timedelta(days=day, hours=6)).isoformat()}Z"
+        said = {"strategy": strategy, "task_type": "release", "duration_ms": 60_000, **_DEPOT}
+        return outcome(f"{strategy} release {day}", created_at=at, success=success, **said)
+
+    more = [tried(name, day, success=day % 4 > 0) for day in range(0, DAYS, 3) for name in ("guess", "ask first")]
+    return [*taught_rows(), *more]
+
+
 def _of_day(day: int) -> list[Row]:
     def at(hour: int) -> str:
         return f"{(START + timedelta(days=day, hours=hour)).isoformat()}Z"

@@ -218,9 +218,9 @@ def heuristic(strategy, low, high, **key):
     return row | {"confidence_low": low, "confidence_high": high} | key
 
 
-def test_the_better_alternative_beats_the_upper_bound_with_the_highest_lower_bound():
+def test_the_better_alternative_beats_the_confidence_with_the_highest_lower_bound():
     rows = [
-        heuristic("retry the call", 0.02, 0.3),
+        heuristic("retry the call", 0.02, 0.6),
         heuristic("sure", 0.8, 0.9),
         heuristic("surer", 0.82, 0.86),
         heuristic("vague", 0.3, 0.99),
@@ -230,6 +230,31 @@ def test_the_better_alternative_beats_the_upper_bound_with_the_highest_lower_bou
     assert (row["better_alternative"], row["better_alternative_strategy_id"]) == ("the surer", "surer")
     row = only(tried("F" * 12), GOOD, heuristics=pl.DataFrame([rows[0], rows[3], rows[4]], schema=HEURISTICS))
     assert row["better_alternative"] is None
+
+
+def test_the_first_method_took_an_alternative_above_the_upper_bound():
+    first = PARAMS.model_copy(update={"method": "anti_patterns/1"})
+    rows = [heuristic("retry the call", 0.02, 0.6), heuristic("vague", 0.4, 0.9), heuristic("sure", 0.7, 0.9)]
+    for some, named in ((rows, "sure"), (rows[:2], None)):
+        row = only(tried("F" * 12), GOOD, heuristics=pl.DataFrame(some, schema=HEURISTICS), params=first)
+        assert row["better_alternative_strategy_id"] == named
+
+
+def test_what_keeps_failing_itself_is_no_alternative():
+    # its lower bound is the highest, so that none is named
+    rows = [heuristic("retry the call", 0.02, 0.3), heuristic("ask", 0.3, 0.5), heuristic("wait", 0.05, 0.3)]
+    attempts = [tried("F" * 12), tried("F" * 12, "ask"), tried("S" * 30, "plan")]
+    found = published(*attempts, heuristics=pl.DataFrame(rows, schema=HEURISTICS)).to_dicts()
+    states = {row["strategy_id"]: (row["state"], row["better_alternative_strategy_id"]) for row in found}
+    assert states == {"retry the call": ("open", None), "ask": ("open", None)}
+
+
+def test_what_is_expected_to_succeed_is_not_open():
+    for confidence, state in ((0.49, "open"), (0.51, "closed")):
+        rows = [heuristic("retry the call", confidence - 0.2, confidence + 0.2)]
+        row = only(tried("F" * 12), GOOD, heuristics=pl.DataFrame(rows, schema=HEURISTICS))
+        assert row["state"] == state
+    assert row["why_bad"].endswith("it is expected to succeed more often than not.")
 
 
 def test_the_error_that_dominates_is_named_with_its_template():

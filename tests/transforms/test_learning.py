@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from thorough import examples
 
-from slowwave.transforms.forecast_params import ForecastParams
+from slowwave.transforms.confidence_params import ConfidenceParams
 from slowwave.transforms.learning import learned
 from slowwave.transforms.learning_tables import LEARNED, AntiPatterns, CountedOutcomes, Scorecard
 from slowwave.transforms.params import Params
 
-_PARAMS = Params(forecast=ForecastParams(min_fit_attempts=50, fit_margin_nats=0))
+_PARAMS = Params(confidence=ConfidenceParams(min_fit_attempts=50, fit_margin_nats=0, min_dispersion_cells=5))
 _GIVEN_BY_THE_RUN = {"run_id", "as_of"}
 
 
@@ -53,6 +53,10 @@ def _log(seed, days=30):
                 "duration_ms": None,
             }
         )
+    once = {"strategy": "sleep on it", "task_type": "api"}  # elsewhere it is not tried
+    for project in "pq":
+        at = START + timedelta(days=2)
+        rows += [{**once, "project": project, "success": project == "p", "created_at": at, "recorded_at": at}]
     return outcomes(rows)
 
 

@@ -17,6 +17,7 @@ OTHER_EVIDENCE: dict[str, Any] = {
 OTHER: dict[str, Any] = {
     "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "attempts": {"min_occurrences": 4},
     "strategies": {"method": "strategy_groups/2"}, "errors": {"max_tokens": 65}, "forecast": {"parent_strength": 5},
+    "confidence": {"parent_strength": 6},
     "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},
     "scorecard": {"horizon_days": 8}, "strength": {"fit_windows": 23}, "need": {"windows": 23},
     "trend": {"min_bursts": 5}, "verdict": {"grace_days": 15}, "project_health": {"growth_days": 31},
@@ -46,7 +47,7 @@ def test_pinned():
     assert Params().evidence_hash() == "929ed773d7bc6d2b2badba6461f86ade"
     assert Params().methods() == [
         "injected/1", "echo/1", "used/1", "extract/1", "attempt/1", "task_type/1", "strategy_groups/1", "error/2",
-        "heuristic/1", "strategy_trend/1", "anti_patterns/1", "memory_outcomes/1", "lift/1", "scorecard/1",
+        "heuristic/2", "strategy_trend/2", "untried/1", "scorecard/2", "anti_patterns/2", "memory_outcomes/1", "lift/1",
         "strength/2", "need/1", "memory_trend/2", "verdict/2", "project_health/1", "review_value/1", "review_queue/2",
         "forgetting/2", "regret/1", "observe/1", "curate/1",
     ]  # fmt: skip

@@ -1,0 +1,240 @@
+"""How each project's past is best weighed to tell of the next day and of the next seven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from slowwave.transforms.confidence_params import ConfidenceParams, ConfidencePoint
+from slowwave.transforms.confidence_states import GROUP, Known
+from slowwave.transforms.confidences import Past
+from slowwave.transforms.decayed_states import Floats, Integers
+from slowwave.transforms.forecasts import fitted_points
+from slowwave.transforms.interval_coverage import share_inside
+
+_BOUND = 1e-3
+_MICRO = 1_000_000
+_DAYS_BETWEEN = 3  # of cut-offs at which intervals are graded
+_GRADED_DAYS = 180  # before a day whose outcomes tell what is used on it
+_COUNTS = ("attempts", "successes")
+
+
+def confidence_losses(
+    sessions: pl.DataFrame, cells: pl.DataFrame, known: Known, params: ConfidenceParams
+) -> pl.DataFrame:
+    """Log loss of every grid point, summed per project and day on which the outcomes became known.
+
+    Half of an attempt's loss is that of what was told at the start of its day, half the mean of what was told of the
+    attempt then and earlier, up to a horizon before. Of a big log every n-th agent and task type is looked at.
+
+    Args:
+        sessions: of `attempt_sessions`.
+        cells: of `attempt_cells`.
+        known: of the same sessions.
+        params: the grid.
+
+    Returns project, known_day, attempts, and `loss_0`, `loss_1` ... per grid point in millionths of a nat: integers,
+    so that any order of summing gives the same.
+    """
+    scored = _sampled(sessions.group_by("cell", "day", "known_day").agg(pl.col(_COUNTS).sum()), cells, params)
+    cell, day, attempts, successes = (scored[name].to_numpy() for name in ("cell", "day", *_COUNTS))
+    leads = (0, params.horizon_days // 2, params.horizon_days - 1)
+    ends = np.concatenate([day - 1 - lead for lead in leads])
+    past = Past(known, cells, np.tile(cell, len(leads)), ends, params)
+    losses = []
+    for number, point in enumerate(params.grid):
+        p = np.clip(past.means(point), _BOUND, 1 - _BOUND).reshape(len(leads), -1)
+        loss = -(successes * np.log(p) + (attempts - successes) * np.log(1 - p))
+        each = loss[0] / 2 + loss.mean(axis=0) / 2
+        losses.append(pl.Series(f"loss_{number}", np.round(each * _MICRO).astype(np.int64)))
+    return (
+        scored.select("cell", "known_day", "attempts")
+        .hstack(losses)
+        .join(cells.select("cell", "project"), on="cell")
+        .drop("cell")
+        .group_by("project", "known_day")
+        .agg(pl.all().sum())
+        .sort("project", "known_day")
+    )
+
+
+def _sampled(rows: pl.DataFrame, cells: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
+    """The rows of every n-th agent and task type of each project, sorted."""
+    nth = -(-rows.height // params.max_fit_rows)
+    number = pl.struct(GROUP).rank("dense").over("project").cast(pl.Int64) - 1
+    sample = cells.filter(number % nth == 0)["cell"]
+    return rows.filter(pl.col("cell").is_in(sample.implode())).sort(rows.columns)
+
+
+def interval_grades(
+    sessions: pl.DataFrame,
+    cells: pl.DataFrame,
+    known: Known,
+    losses: pl.DataFrame,
+    days: tuple[int, int],
+    params: ConfidenceParams,
+) -> pl.DataFrame:
+    """What share of past outcomes each dispersion would have had in its intervals, per project and day it was known.
+
+    Args:
+        sessions: of `attempt_sessions`.
+        cells: of `attempt_cells`.
+        known: of the same sessions.
+        losses: of `confidence_losses`.
+        days: the first and the last day that dispersions are asked for.
+        params: the dispersions.
+
+    Returns project, known_day, cells_day and cells_week (graded, of the next day and of the horizon), and per
+    dispersion `day_0`, `week_0`, … in millionths of a cell.
+    """
+    first, last = days
+    every = np.arange(first - _GRADED_DAYS - params.horizon_days, last - params.horizon_days + 1)
+    cut_offs = pl.DataFrame({"cutoff": every[every % _DAYS_BETWEEN == 0]}).cast(pl.Int64)
+    within = pl.int_ranges(pl.col("cutoff"), pl.col("cutoff") + params.horizon_days)
+    is_next = pl.col("day") == pl.col("cutoff")
+    tried = (
+        sessions.join(cut_offs.with_columns(within.alias("day")).explode("day"), on="day")
+        .group_by("cell", "cutoff")
+        .agg(
+            pl.col(_COUNTS).sum().name.suffix("_week"),
+            pl.col(_COUNTS).filter(is_next).sum().name.suffix("_day"),
+            pl.max_horizontal(pl.col("known_day").max(), pl.col("cutoff").first() + params.horizon_days - 1),
+        )
+    )
+    tried = _sampled(tried, cells, params) if tried.height else tried
+    rows = _with_points(tried, cells, losses, params)
+    names = [f"{horizon}_{number}" for horizon in ("day", "week") for number in range(len(params.dispersions))]
+    empty = pl.DataFrame(
+        schema={"project": pl.String, **dict.fromkeys(["known_day", "cells_day", "cells_week", *names], pl.Int64)}
+    )
+    if rows.is_empty():
+        return empty
+    past = Past(known, cells, rows["cell"].to_numpy(), rows["cutoff"].to_numpy() - 1, params)
+    mean, spread = np.zeros(rows.height), np.zeros(rows.height)
+    for number, chosen in places_of(rows["point"].to_numpy()):
+        told = past.beliefs(params.grid[number], 0.0, chosen)
+        mean[chosen], spread[chosen] = told.mean, 1 / told.worth
+    graded = {"cells_day": (rows["attempts_day"].to_numpy() > 0) & past.is_tried, "cells_week": past.is_tried}
+    columns: dict[str, Integers] = {name: of.astype(np.int64) for name, of in graded.items()}
+    for number, dispersion in enumerate(params.dispersions):
+        for horizon in ("day", "week"):
+            counts = [rows[f"{name}_{horizon}"].to_numpy() for name in _COUNTS]
+            columns[f"{horizon}_{number}"] = _millionths(
+                mean, 1 / (spread + dispersion), counts, graded[f"cells_{horizon}"], params.credible_mass
+            )
+    return (
+        rows.select("project", "known_day")
+        .hstack(pl.DataFrame(columns))
+        .group_by("project", "known_day")
+        .agg(pl.all().sum())
+        .sort("project", "known_day")
+        .select(empty.columns)
+    )
+
+
+def _with_points(
+    tried: pl.DataFrame, cells: pl.DataFrame, losses: pl.DataFrame, params: ConfidenceParams
+) -> pl.DataFrame:
+    of_project = tried.join(cells.select("cell", "project"), on="cell")
+    asked = of_project.select("project", pl.col("cutoff").alias("day")).unique()
+    points = fitted_points(losses, asked, params).select("project", pl.col("day").alias("cutoff"), "point")
+    return of_project.join(points, on=["project", "cutoff"]).sort("cell", "cutoff")
+
+
+def places_of(values: Integers) -> Iterator[tuple[int, Integers]]:
+    """Each value that occurs, and where."""
+    for value in np.unique(values):
+        yield int(value), np.flatnonzero(values == value)
+
+
+def _millionths(mean: Floats, worth: Floats, counts: list[Integers], is_graded: Floats, mass: float) -> Integers:
+    found = np.zeros(len(mean), dtype=np.int64)
+    at = np.flatnonzero(is_graded)
+    attempts, successes = (of[at] for of in counts)
+    found[at] = np.round(share_inside(mean[at], worth[at], attempts, successes, mass) * _MICRO).astype(np.int64)
+    return found
+
+
+def fitted_dispersions(grades: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
+    """The dispersion each project uses at the start of each day: whose intervals of late held nearest to their mass.
+
+    Args:
+        grades: of `interval_grades`.
+        days: project and `day`, what is asked for.
+        params: the dispersions; with fewer graded cells than `min_dispersion_cells` a project keeps the first.
+
+    Returns project, day, dispersion, graded_cells, coverage_day and coverage_week (of the chosen one on them; NULL:
+    nothing was graded yet).
+    """
+    names = [name for name in grades.columns if name not in ("project", "known_day")]
+    so_far = grades.sort("project", "known_day").with_columns(pl.col(names).cum_sum().over("project"))
+    asked = (
+        days.select("project", "day")
+        .unique()
+        .with_columns((pl.col("day") - 1).alias("until"), (pl.col("day") - 1 - _GRADED_DAYS).alias("after"))
+    )
+    for side in ("until", "after"):
+        sums = so_far.rename({"known_day": side, **{name: f"{name}_{side}" for name in names}}).sort(side)
+        asked = asked.sort(side).join_asof(sums, on=side, by="project", check_sortedness=False)
+    found = asked.with_columns(
+        (pl.col(f"{name}_until").fill_null(0) - pl.col(f"{name}_after").fill_null(0)).alias(name) for name in names
+    )
+    shares = {
+        horizon: [
+            pl.when(pl.col(f"cells_{horizon}") > 0).then(
+                pl.col(f"{horizon}_{number}") / (pl.col(f"cells_{horizon}") * _MICRO)
+            )
+            for number in range(len(params.dispersions))
+        ]
+        for horizon in ("day", "week")
+    }
+    off = [
+        (day - params.credible_mass).pow(2).fill_null(0) + (week - params.credible_mass).pow(2).fill_null(0)
+        for day, week in zip(shares["day"], shares["week"], strict=True)
+    ]
+    least = pl.concat_list(off).list.arg_min().cast(pl.Int64)
+    is_fitted = pl.col("cells_week") >= params.min_dispersion_cells
+    number = pl.when(is_fitted).then(least).otherwise(0)
+    return (
+        found.with_columns(number.alias("number"))
+        .select(
+            "project",
+            "day",
+            pl.col("number").replace_strict(dict(enumerate(params.dispersions))).alias("dispersion"),
+            pl.col("cells_week").alias("graded_cells"),
+            *[
+                pl.concat_list(shares[horizon]).list.get(pl.col("number")).alias(f"coverage_{horizon}")
+                for horizon in ("day", "week")
+            ],
+        )
+        .sort("project", "day")
+    )
+
+
+def confidence_fits(
+    losses: pl.DataFrame, grades: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParams
+) -> pl.DataFrame:
+    """What each project uses to tell of strategies from the start of a day on, and why, sorted by (project, day).
+
+    Args:
+        losses: of `confidence_losses`.
+        grades: of `interval_grades`.
+        days: project, day.
+        params: the grid and the dispersions.
+
+    Returns project, day, point, the values of that point, fit_attempts, log_loss and default_log_loss (nats per
+    attempt; NULL: nothing forecast yet), session_correlation, dispersion, graded_cells, coverage_day, coverage_week.
+    """
+    grid = pl.DataFrame(
+        [{"point": number, **point.model_dump()} for number, point in enumerate(params.grid)],
+        schema={"point": pl.Int64, **dict.fromkeys(ConfidencePoint.model_fields, pl.Float64)},
+    )
+    return (
+        fitted_points(losses, days, params)
+        .join(grid, on="point", how="left")
+        .with_columns(pl.lit(params.session_correlation).alias("session_correlation"))
+        .join(fitted_dispersions(grades, days, params), on=["project", "day"], how="left")
+        .sort("project", "day")
+    )

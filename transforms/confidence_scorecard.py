@@ -1,0 +1,167 @@
+"""How well the published confidence did, for the next day and for seven, beside simple rules on the same attempts."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from scipy.special import expit, logit
+
+from slowwave.transforms.confidence_params import ConfidenceParams
+from slowwave.transforms.confidence_states import Known
+from slowwave.transforms.hashing import digest
+from slowwave.transforms.heuristics_in_order import believed
+from slowwave.transforms.interval_coverage import share_inside, worth_of
+from slowwave.transforms.scorecard import BASE_RATE, LAPLACE, grades, known_before, scorecard_rows, value_and_interval
+from slowwave.transforms.scorecard_params import ScorecardParams
+from slowwave.transforms.success_forecasts import known_days
+from slowwave.transforms.times import midnight
+
+RECORDS = "records/1"
+_OWN_STRENGTH = 2  # attempts that the sum of the relatives' records is worth
+_RELATIVES_STRENGTH = 5  # attempts that the project's is worth
+_COUNTS = ("attempts", "successes")
+
+
+def graded_beliefs(
+    sessions: pl.DataFrame,
+    cells: pl.DataFrame,
+    known: Known,
+    fits: pl.DataFrame,
+    cutoffs: pl.DataFrame,
+    params: ConfidenceParams,
+) -> pl.DataFrame:
+    """What was published at each cutoff of the cells that were tried in the days after it, and what simple rules say.
+
+    Args:
+        sessions: of `attempt_sessions`.
+        cells: of `attempt_cells`.
+        known: of the same sessions.
+        fits: of `confidence_fits`, at least for every project and cutoff.
+        cutoffs: cutoff, day (both in days since 1970): attempts of which days a cutoff is graded on.
+        params: how the past is weighed.
+
+    Returns cutoff, block (the day tried), cell, attempts, successes, is_published (else the cell was first tried after
+    the cutoff, and its forecast is the prior), confidence_low, confidence_high, and per method the forecast. records/1
+    is the cell's record shrunk to the sum of the logits of its strategy's and its task type's records.
+    """
+    tried = (
+        sessions.join(cutoffs, on="day")
+        .group_by("cutoff", "cell", "day")
+        .agg(pl.col(_COUNTS).sum())
+        .rename({"day": "block"})
+    )
+    asked = tried.select("cell", pl.col("cutoff").alias("day")).unique()
+    told = believed(asked, cells, known, fits, params).select(
+        "cell",
+        pl.col("day").alias("cutoff"),
+        pl.col("is_tried").alias("is_published"),
+        "confidence_low",
+        "confidence_high",
+        pl.col("confidence").alias(params.method),
+    )
+    past = known_days(sessions).join(cells, on="cell")
+    days = cutoffs["cutoff"].unique().sort()
+    rows = tried.join(told, on=["cell", "cutoff"]).join(cells, on="cell")
+    for prefix, key in (
+        ("own", ["cell"]),
+        ("project", ["project"]),
+        ("strategy", ["project", "strategy_id"]),
+        ("task_type", ["project", "task_type"]),
+    ):
+        rows = rows.join(known_before(past, key, days, prefix), on=[*key, "cutoff"], how="left")
+    rows = rows.with_columns(pl.col("^.+_(attempts|successes)$").fill_null(0)).sort("cutoff", "block", "cell")
+    return rows.with_columns(_base_rate().alias(BASE_RATE), _laplace().alias(LAPLACE)).with_columns(
+        pl.Series(RECORDS, _sum_of_records(rows), pl.Float64)
+    ).select(
+        "cutoff", "block", "cell", *_COUNTS, "is_published", "confidence_low", "confidence_high",
+        params.method, BASE_RATE, LAPLACE, RECORDS,
+    )  # fmt: skip
+
+
+def _base_rate() -> pl.Expr:
+    return (pl.col("project_successes") + 1) / (pl.col("project_attempts") + 2)
+
+
+def _laplace() -> pl.Expr:
+    return (pl.col("own_successes") + 1) / (pl.col("own_attempts") + 2)
+
+
+def _sum_of_records(rows: pl.DataFrame) -> np.ndarray:
+    project = rows.select(_base_rate()).to_series().to_numpy()
+
+    def shrunk(prefix: str, towards: np.ndarray, strength: float) -> np.ndarray:
+        attempts, successes = (rows[f"{prefix}_{name}"].to_numpy() for name in _COUNTS)
+        return (successes + strength * towards) / (attempts + strength)
+
+    strategy, task_type = (shrunk(prefix, project, _RELATIVES_STRENGTH) for prefix in ("strategy", "task_type"))
+    return shrunk("own", expit(logit(strategy) + logit(task_type) - logit(project)), _OWN_STRENGTH)
+
+
+def confidence_scorecard(rows: pl.DataFrame, params: ScorecardParams, confidence: ConfidenceParams) -> pl.DataFrame:
+    """Grades of what was published, sorted by key.
+
+    Args:
+        rows: of `graded_beliefs`.
+        params: resamples and interval.
+        confidence: the method, and the days that are told of.
+
+    Returns the columns of `scorecard`. Of the days up to the horizon: every metric at every cutoff and over all cutoffs
+    up to it (`…_to_date`). Of the next day alone, over all cutoffs: the same metrics. Of the cells that were first
+    tried after the cutoff, over all cutoffs: `untried_…`. interval_coverage_to_date is the share of published cells
+    whose successes lie in the central mass of the Beta-binomial that their interval implies (cutoffs drawn with
+    replacement). Days are drawn with replacement for all other intervals: a block bootstrap (Künsch 1989).
+    """
+    methods = (confidence.method, BASE_RATE, LAPLACE, RECORDS)
+    week, found = confidence.horizon_days, list[tuple[object, ...]]()
+    is_published, is_next = pl.col("is_published"), pl.col("block") == pl.col("cutoff")
+    for cutoff in rows["cutoff"].unique().sort():
+        about = (midnight(int(cutoff)), week)
+        so_far = rows.filter(pl.col("cutoff") <= cutoff, is_published)
+        alone = so_far.filter(pl.col("cutoff") == cutoff)
+        for some, named in ((alone, "{}"), (so_far, "{}_to_date")):
+            if some.height:
+                found += grades(some, named, about, [str(cutoff), named], methods, params)
+    latest = rows["cutoff"].max()
+    if isinstance(latest, int):
+        for horizon, some in ((1, rows.filter(is_next)), (week, rows)):
+            about = (midnight(latest), horizon)
+            published, untried = some.filter(is_published), some.filter(~is_published)
+            if horizon == 1 and published.height:
+                found += grades(published, "{}_to_date", about, [str(latest), "next day"], methods, params)
+            if untried.height:
+                found += grades(untried, "untried_{}_to_date", about, [str(latest), "untried"], methods, params)
+            if published.height:
+                found.append(_coverage(published, about, params, confidence))
+    return scorecard_rows(found)
+
+
+def _coverage(
+    published: pl.DataFrame, about: tuple[object, int], params: ScorecardParams, confidence: ConfidenceParams
+) -> tuple[object, ...]:
+    """The row of `interval_coverage_to_date`."""
+    cells = (
+        published.group_by("cutoff", "cell")
+        .agg(pl.col(_COUNTS).sum(), pl.col("confidence_low", "confidence_high", confidence.method).first())
+        .sort("cutoff", "cell")
+    )
+    mean, low, high = (cells[name].to_numpy() for name in (confidence.method, "confidence_low", "confidence_high"))
+    worth = worth_of(mean, low, high, confidence.credible_mass)
+    attempts, successes = (cells[name].to_numpy() for name in _COUNTS)
+    inside = share_inside(mean, worth, attempts, successes, confidence.credible_mass)
+    millionths = pl.Series("inside", np.round(inside * 1_000_000).astype(np.int64))
+    weeks = cells.select("cutoff").with_columns(millionths).group_by("cutoff").agg(pl.len(), pl.col("inside").sum())
+    counts = weeks.sort("cutoff").select("inside", "len").cast(pl.Int64).to_numpy()
+    generator = np.random.default_rng(int(digest([str(about[0]), str(about[1]), "coverage"])[:12], 16))
+    drawn = generator.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=params.resamples)
+    times = np.vstack([np.ones((1, len(counts)), dtype=np.int64), drawn.astype(np.int64)])
+    sums = times @ counts
+    shares = sums[:, 0] / (sums[:, 1] * 1_000_000)
+    value = value_and_interval(shares, params.interval_mass)
+    return (
+        confidence.method,
+        "interval_coverage_to_date",
+        *about,
+        *(value if len(counts) > 1 else (value[0], None, None)),
+        cells.height,
+        len(counts),
+    )

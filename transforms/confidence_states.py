@@ -1,0 +1,146 @@
+"""What was known of strategies and of their relatives at the end of days, in whole numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from scipy.special import expit, logit
+
+from slowwave.transforms.confidence_params import ConfidenceParams
+from slowwave.transforms.decayed_states import UNIT, Floats, Integers, carried, daily_factor
+
+GROUP = ("project", "agent", "task_type")
+_OWN = ("project", "agent", "task_type", "strategy_id")
+_PARENTS = (
+    ("project",),
+    ("project", "agent"),
+    ("project", "strategy_id"),
+    ("project", "task_type"),
+    ("project", "task_type", "strategy_id"),
+)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Attempts and successes, a row each; faded ones are fractions."""
+
+    attempts: Floats
+    successes: Floats
+
+    def shrunk(self, towards: Floats, strength: float) -> Floats:
+        """Their rate, with so many attempts at another added."""
+        return (self.successes + strength * towards) / (self.attempts + strength)
+
+    def without(self, part: Counts) -> Counts:
+        """What is left without a part of them."""
+        attempts = np.maximum(self.attempts - part.attempts, 0)
+        return Counts(attempts, np.clip(self.successes - part.successes, 0, attempts))
+
+
+@dataclass(frozen=True)
+class Record:
+    """A strategy's own attempts, faded; `worth` is how many independent ones they are worth."""
+
+    counts: Counts
+    worth: Floats
+
+
+@dataclass(frozen=True)
+class Relatives:
+    """What was known of a cell's relatives; none of it is told twice.
+
+    The agent and the task type are told with the cell's own attempts: they are the same for all strategies that the
+    agent tries on the task type. The strategy is told from other task types, and its twins are what other agents did
+    with it on this one.
+    """
+
+    project: Counts
+    agent: Counts
+    strategy: Counts
+    task_type: Counts
+    twins: Counts
+
+    def shared_rate(self, share: float, params: ConfidenceParams) -> Floats:
+        """What any strategy of the agent is expected to do on the task type."""
+        project, agent, task_type = self._rates(params)
+        differs = logit(agent) - logit(project) + (logit(task_type) - logit(project))
+        return expit(logit(project) + share * differs)
+
+    def prior_mean(self, share: float, params: ConfidenceParams) -> Floats:
+        """What this strategy is expected to do there, had it never been tried."""
+        _, agent, _ = self._rates(params)
+        strategy = self.strategy.shrunk(agent, params.parent_strength)
+        told = expit(logit(self.shared_rate(share, params)) + share * (logit(strategy) - logit(agent)))
+        return self.twins.shrunk(told, params.parent_strength)
+
+    def _rates(self, params: ConfidenceParams) -> tuple[Floats, Floats, Floats]:
+        project = (self.project.successes + 1) / (self.project.attempts + 2)
+        strength = params.parent_strength
+        return project, self.agent.shrunk(project, strength), self.task_type.shrunk(project, strength)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What became known of each cell on each day: whole attempts and successes, and what the attempts are worth."""
+
+    cell: Integers
+    day: Integers
+    counts: Integers
+
+    @staticmethod
+    def of(sessions: pl.DataFrame, params: ConfidenceParams) -> Known:
+        """From `attempt_sessions`.
+
+        A session of m attempts that correlate by r is worth m / (1 + (m - 1) r) of them (Kish 1965, Survey Sampling).
+        """
+        alike = 1 + (pl.col("attempts") - 1) * params.session_correlation
+        daily = (
+            sessions.group_by("cell", "block", "known_day")
+            .agg(pl.col("attempts", "successes").sum())
+            .with_columns((pl.col("attempts") / alike * UNIT).round().cast(pl.Int64).alias("worth"))
+            .group_by("cell", "known_day")
+            .agg(pl.col("attempts", "successes", "worth").sum())
+            .sort("cell", "known_day")
+        )
+        counts = daily.select(pl.col("attempts") * UNIT, pl.col("successes") * UNIT, "worth")
+        return Known(
+            daily["cell"].cast(pl.Int64).to_numpy(), daily["known_day"].cast(pl.Int64).to_numpy(), counts.to_numpy()
+        )
+
+    def records(self, cell: Integers, day: Integers, half_life_days: float | None) -> Record:
+        """The own attempts of cells at the end of days; None: none has faded."""
+        found = carried(self.cell, self.day, self.counts, cell, day, daily_factor(half_life_days)) / UNIT
+        return Record(Counts(found[:, 0], found[:, 1]), found[:, 2])
+
+    def relatives(self, cell: Integers, day: Integers, cells: pl.DataFrame, params: ConfidenceParams) -> Relatives:
+        """The relatives of cells at the end of days.
+
+        Args:
+            cell: numbers of `attempt_cells`.
+            day: days since 1970.
+            cells: of `attempt_cells`.
+            params: how they fade.
+        """
+        number = [pl.struct(names).rank("dense").cast(pl.Int64) - 1 for names in _PARENTS]
+        owners = cells.sort("cell").select(of.alias(str(at)) for at, of in enumerate(number))
+        factor = daily_factor(params.relatives_half_life_days)
+        told = []
+        for at in range(len(_PARENTS)):
+            owner = owners[str(at)].to_numpy()
+            told.append(_counts(owner[self.cell], self.day, self.counts, owner[cell], day, factor))
+        project, agent, everywhere, task_type, here = told
+        own = _counts(self.cell, self.day, self.counts, cell, day, factor)
+        return Relatives(project, agent, everywhere.without(here), task_type, here.without(own))
+
+
+def _counts(
+    owner: Integers, day: Integers, counts: Integers, asked_owner: Integers, asked_day: Integers, factor: int
+) -> Counts:
+    # the same owner is asked on the same day by many cells: once is enough
+    first = min(day.min(initial=0), asked_day.min(initial=0))
+    width = 1 + max(day.max(initial=0), asked_day.max(initial=0)) - first
+    asked, place = np.unique(asked_owner * width + (asked_day - first), return_inverse=True)
+    found = carried(owner, day, counts[:, :2], asked // width, asked % width + first, factor) / UNIT
+    return Counts(found[place, 0], found[place, 1])

@@ -1,0 +1,174 @@
+"""How sure one can be of strategies, so that old evidence keeps its order.
+
+At its last attempt a strategy's estimate is its decayed record, shrunk towards its whole record, shrunk in turn towards
+what its relatives tell. From then on the estimate, and the ends of its interval with it, move day by day towards what
+any strategy of the agent is expected to do on the task type, by the same share for all of them. So of two strategies
+that are no longer tried, the one that was above the other stays there, whatever others do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from scipy.special import betaincinv
+
+from slowwave.transforms.confidence_params import ConfidenceParams, ConfidencePoint
+from slowwave.transforms.confidence_states import GROUP, Known, Record
+from slowwave.transforms.decayed_states import Floats, Integers
+from slowwave.transforms.drawn_values import DrawnValues
+
+_DIGITS = 9  # what comes after differs between processors, and never tells two strategies apart
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What is believed of asked cells: of one never tried by then, what its relatives tell.
+
+    `worth` is how many attempts an interval rests on, `own_worth` how many of them are its own.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    worth: Floats
+    own_worth: Floats
+    prior_mean: Floats
+    prior_share: Floats
+
+
+class Past:
+    """What was known of some cells at the ends of some days.
+
+    Args:
+        known: of all cells.
+        cells: of `attempt_cells`.
+        cell: which cells are asked of.
+        day: at the end of which day, one per asked cell.
+        params: how the past is weighed.
+    """
+
+    def __init__(
+        self, known: Known, cells: pl.DataFrame, cell: Integers, day: Integers, params: ConfidenceParams
+    ) -> None:
+        self._params, self._known = params, known
+        group = cells.sort("cell").select(pl.struct(GROUP).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+        is_wanted = np.zeros(1 + group.max(initial=-1), dtype=bool)
+        is_wanted[group[cell]] = True
+        # of every cell of the groups asked of, the days on which something became known
+        rows = np.flatnonzero(is_wanted[group[known.cell]])
+        self._cell, self._day = known.cell[rows], known.day[rows]
+        first_day = min(known.day.min(initial=0), day.min(initial=0))
+        keys = [(of << 32) + (at - first_day) for of, at in ((self._cell, self._day), (cell, day))]
+        self._last = np.searchsorted(keys[0], keys[1], side="right") - 1
+        self.is_tried = self._last >= 0
+        self.is_tried[self.is_tried] = self._cell[self._last[self.is_tried]] == cell[self.is_tried]
+        self._age = np.where(self.is_tried, day - self._day[self._last], 0) if len(rows) else np.zeros(len(day))
+        # what relatives tell is asked for at each row, and of the cells that were not tried
+        untried = ~self.is_tried
+        asked = np.concatenate([self._cell, cell[untried]]), np.concatenate([self._day, day[untried]])
+        self._relatives = known.relatives(*asked, cells, params)
+        self._told_at = self._last.copy()
+        self._told_at[untried] = len(rows) + np.arange(untried.sum())
+        self._drawn = DrawnValues.of(group[self._cell], self._day)
+        self._event = self._drawn.place(group[cell], day)
+        self._asked_day = day
+        self._priors: dict[float, tuple[Floats, Floats]] = {}
+        self._records: dict[float | None, Record] = {}
+        self._draws: dict[tuple[float, float], tuple[Floats, Floats]] = {}
+
+    def means(self, point: ConfidencePoint) -> Floats:
+        """The estimate of each asked cell with a grid point, not rounded."""
+        prior, shared = self._prior(point.relatives_share)
+        told = prior[self._told_at]
+        tried = np.flatnonzero(self.is_tried)
+        key = (point.relatives_share, point.fading_half_life_days)
+        if key not in self._draws:
+            self._draws[key] = self._drawn_to(point, tried, shared[self._drawn.row][:, None])
+        at_last = self._at_last_attempt(point)[self._last[tried], None]
+        told[tried] = self._faded(point, tried, at_last, self._draws[key])[:, 0]
+        return told
+
+    def beliefs(self, point: ConfidencePoint, dispersion: float, chosen: Integers) -> Beliefs:
+        """What is believed of some of the asked cells with a grid point.
+
+        Args:
+            point: of the grid.
+            dispersion: how much success differs between days, in variances of one attempt.
+            chosen: places of the asked cells.
+        """
+        params = self._params
+        prior, shared = self._prior(point.relatives_share)
+        mean = np.round(prior[self._told_at[chosen]], _DIGITS)
+        untried_worth = 1 / (1 / params.untried_worth + dispersion)
+        worth, own_worth, share = np.full(len(chosen), untried_worth), np.zeros(len(chosen)), np.ones(len(chosen))
+        low, high = interval(mean, worth, params.credible_mass)
+        found = np.column_stack([mean, low, high])
+        is_tried = self.is_tried[chosen]
+        tried, last = chosen[is_tried], self._last[chosen[is_tried]]
+        if len(tried):
+            record, whole = self._record(point.half_life_days), self._record(None)
+            left = np.exp2(-self._age[tried] / point.fading_half_life_days)
+            at_last = np.round(self._at_last_attempt(point)[last], _DIGITS)
+            worth_at_last = 1 / (1 / (record.worth[last] + point.record_strength) + dispersion)
+            towards = np.zeros((len(self._drawn.row), 3))
+            drawn = self._drawn.of_same_group(self._event[tried])
+            rate = np.round(shared[self._drawn.row[drawn]], _DIGITS)
+            rate_worth = np.full(len(rate), untried_worth)
+            towards[drawn] = np.column_stack([rate, *interval(rate, rate_worth, params.credible_mass)])
+            ends = interval(at_last, worth_at_last, params.credible_mass)
+            draw = self._drawn_to(point, tried, towards)
+            found[is_tried] = self._faded(point, tried, np.column_stack([at_last, *ends]), draw)
+            worth[is_tried] = 1 / (left / worth_at_last + (1 - left) / untried_worth)
+            own_worth[is_tried] = left * record.worth[last]
+            own = 1 - self._prior_share(point, record.counts.attempts[last], whole.counts.attempts[last])
+            share[is_tried] = 1 - left * own
+        mean_low_high = np.round(found, _DIGITS)
+        return Beliefs(*mean_low_high.T, worth, own_worth, mean, share)
+
+    def _prior(self, share: float) -> tuple[Floats, Floats]:
+        """Prior mean and shared rate: of the rows, then of the asked cells that were not tried."""
+        if share not in self._priors:
+            told = self._relatives
+            self._priors[share] = told.prior_mean(share, self._params), told.shared_rate(share, self._params)
+        return self._priors[share]
+
+    def _record(self, half_life_days: float | None) -> Record:
+        if half_life_days not in self._records:
+            self._records[half_life_days] = self._known.records(self._cell, self._day, half_life_days)
+        return self._records[half_life_days]
+
+    def _at_last_attempt(self, point: ConfidencePoint) -> Floats:
+        """The estimate of each row at the end of its day."""
+        prior = self._prior(point.relatives_share)[0][: len(self._day)]
+        record = self._record(None).counts.shrunk(prior, point.prior_strength)
+        told = self._record(point.half_life_days).counts.shrunk(record, point.record_strength)
+        # agents change overnight: the past, however long and plain, is never all there is to know
+        return (1 - self._params.unforeseen) * told + self._params.unforeseen * prior
+
+    def _prior_share(self, point: ConfidencePoint, decayed: Floats, whole: Floats) -> Floats:
+        of_whole = point.record_strength / (decayed + point.record_strength)
+        told = of_whole * point.prior_strength / (whole + point.prior_strength)
+        return (1 - self._params.unforeseen) * told + self._params.unforeseen
+
+    def _drawn_to(self, point: ConfidencePoint, tried: Integers, towards: Floats) -> tuple[Floats, Floats]:
+        """What asked cells were drawn to by their day, and by their last attempt; a row per event in `towards`."""
+        half_life = point.fading_half_life_days
+        drawn = self._drawn.values(towards, half_life)
+        now = self._drawn.later(drawn, towards, self._event[tried], self._asked_day[tried], half_life)
+        return now, drawn[self._drawn.event[self._last[tried]]]
+
+    def _faded(self, point: ConfidencePoint, tried: Integers, at_last: Floats, draw: tuple[Floats, Floats]) -> Floats:
+        """Values at the last attempts of asked cells, moved since towards what they are drawn to."""
+        now, then = draw
+        left = np.exp2(-self._age[tried] / point.fading_half_life_days)[:, None]
+        return now + left * (at_last - then)
+
+
+def interval(mean: Floats, worth: Floats, mass: float) -> tuple[Floats, Floats]:
+    """Equal-tailed interval of a Beta with a mean and worth; it always holds its mean."""
+    tail = (1 - mass) / 2
+    low = betaincinv(mean * worth, (1 - mean) * worth, tail)
+    high = betaincinv(mean * worth, (1 - mean) * worth, 1 - tail)
+    return np.minimum(low, mean), np.maximum(high, mean)

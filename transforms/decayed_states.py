@@ -1,0 +1,92 @@
+"""Counts that fade with age, as whole numbers: carried from one UTC day to the next, rounded down.
+
+A state is a number of attempts in units of 2^-30. From a day to the next it is multiplied by a factor and rounded down,
+then what became known on that day is added. So it is the same whatever else is counted beside it, in whatever order and
+however many pieces the log comes; and of two states the one that is not below the other never falls below it later.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+UNIT = 2**30  # one attempt; a factor of one
+_BITS = 30
+_LOW = UNIT - 1
+_DENSE_ROWS = 4_000_000  # states that are held at once
+
+
+def daily_factor(half_life_days: float | None) -> int:
+    """What a state is multiplied by from a day to the next, in units of 2^-30; None: it never fades."""
+    return UNIT if half_life_days is None else round(float(np.exp2(-1 / half_life_days)) * UNIT)
+
+
+def carried(
+    owner: Integers, day: Integers, known: Integers, asked_owner: Integers, asked_day: Integers, factor: int
+) -> Integers:
+    """The state of each asked owner at the end of each asked day: what became known by then, faded.
+
+    Args:
+        owner: 0, 1, 2, …; any order, an owner's day may come several times.
+        day: days since 1970 on which it became known.
+        known: how much, a row per owner and day, a column per count, in units of 2^-30.
+        asked_owner: whose state is asked for.
+        asked_day: at the end of which day.
+        factor: of `daily_factor`.
+
+    Returns one row per asked state, one column per count.
+    """
+    found = np.zeros((len(asked_owner), known.shape[1]), dtype=np.int64)
+    number = 1 + max(owner.max(initial=-1), asked_owner.max(initial=-1))
+    per_turn = max(_DENSE_ROWS // max(known.shape[1], 1), 1)
+    for first in range(0, number, per_turn):
+        mine, wanted = _between(owner, first, per_turn), _between(asked_owner, first, per_turn)
+        found[wanted] = _carried(
+            owner[mine] - first, day[mine], known[mine], asked_owner[wanted] - first, asked_day[wanted], factor
+        )
+    return found
+
+
+def _between(owner: Integers, first: int, count: int) -> Integers:
+    return np.flatnonzero((owner >= first) & (owner < first + count))
+
+
+def _carried(
+    owner: Integers, day: Integers, known: Integers, asked_owner: Integers, asked_day: Integers, factor: int
+) -> Integers:
+    found = np.zeros((len(asked_owner), known.shape[1]), dtype=np.int64)
+    owners = np.concatenate([owner, asked_owner])
+    state = np.zeros((1 + owners.max(initial=-1), known.shape[1]), dtype=np.int64)
+    by_day, by_asked = np.argsort(day, kind="stable"), np.argsort(asked_day, kind="stable")
+    days = np.unique(np.concatenate([day, asked_day]))
+    adds = np.searchsorted(day[by_day], days, side="left"), np.searchsorted(day[by_day], days, side="right")
+    asks = (
+        np.searchsorted(asked_day[by_asked], days, side="left"),
+        np.searchsorted(asked_day[by_asked], days, side="right"),
+    )
+    before = 0
+    for at, today in enumerate(days.tolist()):
+        _fade(state, today - before, factor)
+        before = today
+        rows = by_day[adds[0][at] : adds[1][at]]
+        np.add.at(state, owner[rows], known[rows])
+        rows = by_asked[asks[0][at] : asks[1][at]]
+        found[rows] = state[asked_owner[rows]]
+    return found
+
+
+def _fade(state: Integers, days: int, factor: int) -> None:
+    """Carry states over some days, each rounded down; what has faded altogether is carried no further."""
+    if factor == UNIT:
+        return
+    for _ in range(days):
+        if not state.any():
+            return
+        # the product of two numbers of 60 bits in two halves
+        low = ((state & _LOW) * factor) >> _BITS
+        state >>= _BITS
+        state *= factor
+        state += low

@@ -1,0 +1,91 @@
+"""How sure one can be of each strategy, old evidence keeping its order: counts, estimate, interval, trend."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import numpy as np
+import polars as pl
+
+from slowwave.transforms.attempt_params import AttemptParams
+from slowwave.transforms.attempt_sessions import next_midnight
+from slowwave.transforms.confidence_fits import places_of
+from slowwave.transforms.confidence_params import ConfidenceParams
+from slowwave.transforms.confidence_states import Known
+from slowwave.transforms.confidences import Past
+from slowwave.transforms.heuristic_params import HeuristicParams
+from slowwave.transforms.heuristics import told_of_cells, with_reliability
+from slowwave.transforms.strategy_trends import strategy_trends
+
+
+def heuristics_in_order(
+    attempts: pl.DataFrame,
+    sessions: pl.DataFrame,
+    cells: pl.DataFrame,
+    known: Known,
+    fits: pl.DataFrame,
+    as_of: datetime,
+    confidence: ConfidenceParams,
+    params: HeuristicParams,
+    scope: AttemptParams,
+) -> pl.DataFrame:
+    """One row per (project, agent, task_type, strategy_id) with at least one attempt, sorted by key.
+
+    Args:
+        attempts: cell, block, strategy, created_at, success, is_task_type_inferred of attempts that are learned from.
+        sessions: of `attempt_sessions`.
+        cells: of `attempt_cells`.
+        known: of the same sessions.
+        fits: of `confidence_fits`, at least for the midnight after `as_of`.
+        as_of: nothing known later counts.
+        confidence: how the past is weighed.
+        params: what is called a trend, and reliable.
+        scope: how many attempts each agent needs.
+
+    Returns the key, attempts, successes, success_rate, sessions, effective_sessions, prior_mean, prior_share,
+    confidence, confidence_low, confidence_high (of the next day's and the next seven days' success), trend,
+    first_seen_at, last_validated_at, is_reliable, variants.
+    """
+    day = next_midnight(as_of)
+    told = believed(cells.select("cell", pl.lit(day, pl.Int64).alias("day")), cells, known, fits, confidence)
+    trends = strategy_trends(sessions, day, confidence.session_correlation, params)
+    rows = cells
+    for more in (told.drop("day", "is_tried"), told_of_cells(attempts), trends):
+        rows = rows.join(more, on="cell", how="left")
+    return with_reliability(rows.sort("cell"), params, scope)
+
+
+def believed(
+    asked: pl.DataFrame, cells: pl.DataFrame, known: Known, fits: pl.DataFrame, params: ConfidenceParams
+) -> pl.DataFrame:
+    """What is believed of each asked cell at the start of each asked day, sorted by (cell, day).
+
+    Args:
+        asked: cell and day.
+        cells: of `attempt_cells`.
+        known: what became known of cells, on any day.
+        fits: of `confidence_fits`, at least for every asked (project, day).
+        params: how the past is weighed.
+
+    Returns cell, day, is_tried (something was known of it), confidence, confidence_low, confidence_high,
+    effective_sessions, prior_mean, prior_share.
+    """
+    fitted = fits.select("project", "day", "point", "dispersion")
+    rows = (
+        asked.join(cells.select("cell", "project"), on="cell")
+        .join(fitted, on=["project", "day"])
+        .with_columns(pl.struct("point", "dispersion").rank("dense").cast(pl.Int64).alias("fit"))
+        .sort("cell", "day")
+    )
+    past = Past(known, cells, rows["cell"].to_numpy(), rows["day"].to_numpy() - 1, params)
+    names = ("confidence", "confidence_low", "confidence_high", "effective_sessions", "prior_mean", "prior_share")
+    columns = {name: np.zeros(rows.height) for name in names}
+    for _, chosen in places_of(rows["fit"].to_numpy()):
+        point, dispersion = rows.row(int(chosen[0]), named=True)["point"], rows["dispersion"][int(chosen[0])]
+        told = past.beliefs(params.grid[point], dispersion, chosen)
+        of_told = (told.mean, told.low, told.high, told.own_worth, told.prior_mean, told.prior_share)
+        for name, values in zip(names, of_told, strict=True):
+            columns[name][chosen] = values
+    return rows.select("cell", "day").with_columns(
+        pl.Series("is_tried", past.is_tried), *[pl.Series(name, values) for name, values in columns.items()]
+    )

@@ -1,0 +1,98 @@
+"""Whether a strategy succeeds more or less often than it did: a word that two looks a week apart agree on."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from slowwave.transforms.decayed_states import Integers
+from slowwave.transforms.heuristic_params import HeuristicParams
+
+_WORDS = ("unproven", "stale", "new", "strengthening", "weakening", "stable")
+_UNPROVEN, _STALE, _NEW, _STRENGTHENING, _WEAKENING, _STABLE = range(len(_WORDS))
+_MICRO = 1_000_000
+Words = NDArray[np.int8]
+
+
+def strategy_trends(
+    sessions: pl.DataFrame, day: int, session_correlation: float, params: HeuristicParams
+) -> pl.DataFrame:
+    """The trend of each cell at the UTC midnight that begins a day: cell, trend; sorted.
+
+    A look is a midnight, told from what was known by then: unproven (too few sessions), stale (not tried in the last
+    days), new (not tried before them), strengthening or weakening (success of the last days and of all before differ
+    with the asked-for probability, sessions as the unit), else stable. The trend is what the latest look says that
+    agrees with the look a week before it; before its first attempt a strategy is unproven.
+
+    Args:
+        sessions: of `attempt_sessions`.
+        day: days since 1970; what became known on it is not looked at.
+        session_correlation: of two attempts of a session, 0-1.
+        params: the last days, and what is called a change.
+    """
+    looks = _Looks(sessions, session_correlation, params)
+    cell = sessions["cell"].unique().sort().cast(pl.Int64).to_numpy()
+    found = np.full(len(cell), _UNPROVEN, dtype=np.int8)
+    asked, at = np.arange(len(cell)), np.full(len(cell), day, dtype=np.int64)
+    said = looks.words(cell, at)
+    while len(asked):
+        before = looks.words(cell[asked], at - params.trend_agreement_days)
+        agrees = said == before
+        found[asked[agrees]] = said[agrees]
+        # before the first attempt both looks say the same, so this ends
+        asked, at = asked[~agrees], at[~agrees] - 1
+        said = looks.words(cell[asked], at)
+    names = pl.Series(_WORDS, dtype=pl.String)
+    return pl.DataFrame({"cell": cell, "trend": names.gather(found)})
+
+
+class _Looks:
+    """Running totals per cell and day, so that a look costs two searches."""
+
+    def __init__(self, sessions: pl.DataFrame, session_correlation: float, params: HeuristicParams) -> None:
+        self._params = params
+        alike = 1 + (pl.col("attempts") - 1) * session_correlation
+        is_first = pl.col("known_day") == pl.col("known_day").min().over("cell", "block")
+        daily = (
+            sessions.group_by("cell", "block", "known_day")
+            .agg(pl.col("attempts", "successes").sum())
+            .with_columns(
+                (pl.col("attempts") / alike * _MICRO).round().cast(pl.Int64).alias("worth"),
+                is_first.cast(pl.Int64).alias("sessions"),  # one that goes on for days counts on its first
+            )
+            .group_by("cell", "known_day")
+            .agg(pl.col("attempts", "successes", "worth", "sessions").sum())
+            .sort("cell", "known_day")
+        )
+        day = daily["known_day"].cast(pl.Int64).to_numpy()
+        self._first_day = day.min(initial=0)
+        self._key = (daily["cell"].cast(pl.Int64).to_numpy() << 32) + (day - self._first_day)
+        counts = daily.select("attempts", "successes", "worth", "sessions").to_numpy()
+        self._sums = np.vstack([np.zeros((1, 4), dtype=np.int64), np.cumsum(counts, axis=0)])
+
+    def _until(self, cell: Integers, day: Integers) -> Integers:
+        return self._sums[np.searchsorted(self._key, (cell << 32) + np.maximum(day - self._first_day, 0))]
+
+    def words(self, cell: Integers, day: Integers) -> Words:
+        """What a look at each cell at the start of each day says, as index of `_WORDS`."""
+        params = self._params
+        begin = self._until(cell, np.full(len(cell), self._first_day))
+        middle, end = self._until(cell, day - params.trend_days), self._until(cell, day)
+        recent, before = end - middle, middle - begin
+        rates, variances = [], []
+        for side in (recent, before):
+            rate = (side[:, 1] + 1) / (side[:, 0] + 2)
+            rates.append(rate)
+            variances.append(rate * (1 - rate) / (side[:, 2] / _MICRO + 3))
+        rose = ndtr((rates[0] - rates[1]) / np.sqrt(variances[0] + variances[1]))
+        few = params.trend_min_sessions
+        found = np.full(len(cell), _STABLE, dtype=np.int8)
+        found[rose <= 1 - params.trend_probability] = _WEAKENING
+        found[rose >= params.trend_probability] = _STRENGTHENING
+        found[np.minimum(recent[:, 3], before[:, 3]) < few] = _UNPROVEN
+        found[before[:, 0] == 0] = _NEW
+        found[recent[:, 0] == 0] = _STALE
+        found[recent[:, 3] + before[:, 3] < few] = _UNPROVEN
+        return found
