@@ -17,7 +17,11 @@ _MOST_PATTERNS = 15
 _MOST_PROJECTS = 5
 _EVEN = 0.5
 _BASE_RATE, _LAPLACE = "base_rate/1", "laplace/1"
-_METHODS = {_BASE_RATE: "base rate", _LAPLACE: "(successes + 1) / (attempts + 2)"}
+_METHODS = {
+    _BASE_RATE: "base rate",
+    _LAPLACE: "(successes + 1) / (attempts + 2)",
+    "records/1": "sum of the records of strategy and task",
+}
 _NO_OUTCOMES = "Outcomes of attempts are what this is learned from."
 _NO_WEEKS = "Forecasts are graded on the seven days after a Monday, once these are over."
 _CONFIDENCE = ("confidence", "confidence_low", "confidence_high")

@@ -138,12 +138,25 @@ def strategies(answers: Answers) -> Section:
     caption = "Highest lower bound among tried strategies"
     labels = {"confidence": "estimated success, 90 % interval"}
     section.tables.append(answers.table(shown, "best_strategies", caption, columns, labels))
+    untried = answers.rows("untried_strategies", _FEW)
+    if untried.height:
+        columns = ["project", "agent", "task_type", "strategy", "confidence", "best_tried", "best_tried_confidence"]
+        caption = "Not tried here, but elsewhere in the project: what could beat the best tried one"
+        labels = {"confidence": "estimated success, not tried here, 90 % interval"}
+        shown = with_interval(untried, "confidence")
+        section.tables.append(answers.table(shown, "untried_strategies", caption, columns, labels))
     moved = answers.rows("worsening_strategies", _FEW)
     if moved.height:
         columns = ["trend", "project", "agent", "task_type", "strategy", "success_rate", "confidence", "sessions"]
         moved = with_interval(moved, "confidence")
         section.tables.append(
-            answers.table(moved, "worsening_strategies", "Strategies whose success changed", columns, labels)
+            answers.table(
+                moved,
+                "worsening_strategies",
+                "Strategies whose success changed",
+                columns,
+                {"confidence": "estimated success, 90 % interval"},
+            )
         )
     return section
 

@@ -132,6 +132,25 @@ def strategies(best: pl.DataFrame, total: int, reliable: pl.DataFrame, trends: p
     return [*told, _WEIGHED]
 
 
+def untried(rows: pl.DataFrame, total: int) -> str:
+    """What might be tried. `rows`: first of `total` rows of the recipe `untried_strategies`."""
+    if rows.is_empty():
+        return "No strategy of the project that was not tried here is likely to beat the best tried one."
+    first = rows.row(0, named=True)
+    where = " / ".join(named(first[name]) for name in ("project", "agent", "task_type") if first[name])
+    elsewhere = (
+        f"elsewhere {first['elsewhere_successes']:,} of {counted(first['elsewhere_attempts'], 'attempt')} succeeded"
+        if first["elsewhere_attempts"]
+        else f"other agents succeeded in {first['twin_successes']:,} of {counted(first['twin_attempts'], 'attempt')}"
+    )
+    return (
+        f"{quoted(first['strategy'])} was not tried here ({where or 'no project'}); {elsewhere}. Estimated success of a "
+        f"first attempt {part(first['confidence'])}; 90 % credible interval "
+        f"{interval(first['confidence_low'], first['confidence_high'])}; the tried one with the highest lower bound has "
+        f"{part(first['best_tried_confidence'])}. {counted(total, 'strategy', 'strategies')} could do better than that."
+    )
+
+
 def success(weeks: pl.DataFrame) -> Sentences:
     """How success goes. `weeks`: of the recipe `success_by_week`, newest first."""
     if weeks.is_empty():

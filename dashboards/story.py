@@ -294,7 +294,9 @@ def failure(row: Mapping[str, Any]) -> str:
     """Why a strategy is avoided, and what to try instead. `row`: of `costliest_anti_patterns`."""
     better = row["better_alternative"]
     instead = (
-        f"Surely better among tried strategies: {quoted(better)}." if better else "No tried strategy is surely better."
+        f"Highest lower bound among tried strategies: {quoted(better)}."
+        if better
+        else "No tried strategy has a lower bound above its estimate."
     )
     return f"{excerpt(row['why_bad'])} {instead}"
 
@@ -333,7 +335,7 @@ def alarmed(levels: pl.DataFrame, statuses: pl.DataFrame) -> Sentences:
 
 def grade(rows: pl.DataFrame) -> Sentences:
     """Whether forecasts of success can be believed. `rows`: of the recipe `calibration`."""
-    ours = rows.filter(~pl.col("method").is_in([_BASE_RATE, "laplace/1"]))
+    ours = rows.filter(~pl.col("method").is_in([_BASE_RATE, "laplace/1", "records/1"]))
     graded = {row["metric"]: row for row in ours.iter_rows(named=True) if row["value"] is not None}
     beside = graded.get("brier_minus_laplace")
     if beside is None:

@@ -26,7 +26,8 @@ FROM scorecard
 WHERE
     cutoff_at = (SELECT max(cutoff_at) FROM scorecard WHERE metric = 'brier_minus_laplace_to_date')
     AND metric IN ('brier_minus_laplace_to_date', 'calibration_slope_to_date')
-    AND method NOT IN ('base_rate/1', 'laplace/1')
+    AND horizon_days = (SELECT max(horizon_days) FROM scorecard WHERE metric = 'brier_minus_laplace_to_date')
+    AND method NOT IN ('base_rate/1', 'laplace/1', 'records/1')
 """
 _OPEN = """
 SELECT kind, project, agent, task_type, pattern, why_bad, better_alternative
@@ -67,7 +68,7 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
         lines.append(("forecasts", _forecasts(graded)))
     for kind, project, agent, task_type, pattern, why_bad, better in patterns:
         where = " / ".join(name for name in (project, agent, task_type) if name)
-        instead = f" Surely better: “{shortened(better, _SHOWN_CHARACTERS)}”." if better else ""
+        instead = f" Highest lower bound of those tried: “{shortened(better, _SHOWN_CHARACTERS)}”." if better else ""
         lines.append(
             (kind.replace("_", " "), f"{where}: “{shortened(pattern, _SHOWN_CHARACTERS)}”. {why_bad}{instead}")
         )

@@ -36,6 +36,19 @@ WHERE strategy_id = $id
 ORDER BY project, agent, task_type
 """
 
+_TELLS_OF_UNTRIED = """
+SELECT table_name
+FROM duckdb_tables()
+WHERE table_name = 'untried_strategies'
+"""
+
+_UNTRIED = """
+SELECT * EXCLUDE (run_id, as_of)
+FROM untried_strategies
+WHERE strategy_id = $id
+ORDER BY project, agent, task_type
+"""
+
 _ANTI_PATTERNS = """
 SELECT * EXCLUDE (run_id, as_of)
 FROM anti_patterns
@@ -110,6 +123,8 @@ def _strategy(records: Records, strategy_id: str) -> Record:
             }
             for use in uses
         ],
+        # a file that an earlier release published does not have the table
+        "not_tried": records(_UNTRIED, id=strategy_id) if records(_TELLS_OF_UNTRIED) else [],
         "not_learned": [row for row in outcomes if not row["is_learned"]],
     }
 
@@ -146,10 +161,11 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
             f"  of the estimate {use['prior_share']:.0%} is what its relatives say ({use['prior_mean']:.2f}), the rest "
             f"its own attempts, worth {use['effective_sessions']:.1f} independent ones"
         )
-        lines.append(f"  {_fading(use['fit'])}")
+        lines += wrapped(_fading(use["fit"]))
         for row in use["anti_patterns"]:
             lines += wrapped(f"{row['state']} anti-pattern ({row['kind']}): {row['why_bad']}")
         lines += _outcomes(use["outcomes"], limit)
+    lines += _not_tried(found["not_tried"], limit)
     lines += ["", f"not learned from: {len(found['not_learned'])}", *_outcomes(found["not_learned"], limit)]
     return lines
 
@@ -158,8 +174,29 @@ def _days(length: float) -> str:
     return f"{length:g} day{'' if length == 1 else 's'}"
 
 
+def _not_tried(rows: list[Record], limit: int) -> list[str]:
+    if not rows:
+        return []
+    shown = [
+        [
+            _short(row["project"]) or "(no project)",
+            _short(row["agent"]) or "(no agent)",
+            _short(row["task_type"]) or "(none)",
+            f"{row['confidence']:.2f} ({row['confidence_low']:.2f} to {row['confidence_high']:.2f})",
+            f"the best tried there: {row['best_tried_confidence']:.2f}",
+        ]
+        for row in rows[:limit]
+    ]
+    return ["", f"not tried here: {len(rows)}, estimated from relatives:", *aligned(shown), *more(len(rows), limit)]
+
+
 def _fading(fit: Record) -> str:
     said = f"its attempts count half after {_days(fit['half_life_days'])}"
+    if fit.get("fading_half_life_days") is not None:
+        return (
+            f"{said}, beside its whole record, which is worth {fit['record_strength']:g} attempts; without a new one, "
+            f"half of what is known of it is left after {_days(fit['fading_half_life_days'])}"
+        )
     if fit["recent_half_life_days"] is None:
         return said
     return f"{said}; those of the last days, with a half-life of {fit['recent_half_life_days']:g}, weigh extra"

@@ -17,7 +17,7 @@ from slowwave.transforms.interval_coverage import share_inside
 _BOUND = 1e-3
 _MICRO = 1_000_000
 _DAYS_BETWEEN = 3  # of cut-offs at which intervals are graded
-_GRADED_DAYS = 180  # before a day whose outcomes tell what is used on it
+_GRADED_DAYS = 180  # up to the latest grade, that tell which dispersion is used
 _COUNTS = ("attempts", "successes")
 
 
@@ -69,12 +69,7 @@ def _sampled(rows: pl.DataFrame, cells: pl.DataFrame, params: ConfidenceParams) 
 
 
 def interval_grades(
-    sessions: pl.DataFrame,
-    cells: pl.DataFrame,
-    known: Known,
-    losses: pl.DataFrame,
-    days: tuple[int, int],
-    params: ConfidenceParams,
+    sessions: pl.DataFrame, cells: pl.DataFrame, known: Known, losses: pl.DataFrame, params: ConfidenceParams
 ) -> pl.DataFrame:
     """What share of past outcomes each dispersion would have had in its intervals, per project and day it was known.
 
@@ -83,27 +78,27 @@ def interval_grades(
         cells: of `attempt_cells`.
         known: of the same sessions.
         losses: of `confidence_losses`.
-        days: the first and the last day that dispersions are asked for.
         params: the dispersions.
 
     Returns project, known_day, cells_day and cells_week (graded, of the next day and of the horizon), and per
     dispersion `day_0`, `week_0`, … in millionths of a cell.
     """
-    first, last = days
-    every = np.arange(first - _GRADED_DAYS - params.horizon_days, last - params.horizon_days + 1)
-    cut_offs = pl.DataFrame({"cutoff": every[every % _DAYS_BETWEEN == 0]}).cast(pl.Int64)
-    within = pl.int_ranges(pl.col("cutoff"), pl.col("cutoff") + params.horizon_days)
+    last = params.horizon_days - 1
+    first_cutoff = -((last - pl.col("day")) // _DAYS_BETWEEN) * _DAYS_BETWEEN
     is_next = pl.col("day") == pl.col("cutoff")
     tried = (
-        sessions.join(cut_offs.with_columns(within.alias("day")).explode("day"), on="day")
+        sessions.group_by("cell", "day")
+        .agg(pl.col(_COUNTS).sum(), pl.col("known_day").max())
+        .with_columns(pl.int_ranges(first_cutoff, pl.col("day") + 1, _DAYS_BETWEEN).alias("cutoff"))
+        .explode("cutoff")
         .group_by("cell", "cutoff")
         .agg(
             pl.col(_COUNTS).sum().name.suffix("_week"),
             pl.col(_COUNTS).filter(is_next).sum().name.suffix("_day"),
-            pl.max_horizontal(pl.col("known_day").max(), pl.col("cutoff").first() + params.horizon_days - 1),
+            pl.max_horizontal(pl.col("known_day").max(), pl.col("cutoff").first() + last),
         )
     )
-    tried = _sampled(tried, cells, params) if tried.height else tried
+    tried = _sampled(tried, cells, params)
     rows = _with_points(tried, cells, losses, params)
     names = [f"{horizon}_{number}" for horizon in ("day", "week") for number in range(len(params.dispersions))]
     empty = pl.DataFrame(

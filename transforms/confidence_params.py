@@ -30,13 +30,13 @@ class ConfidencePoint(BaseModel):
 
 
 _DEFAULT = ConfidencePoint(
-    half_life_days=7, record_strength=4, prior_strength=4, relatives_share=0.5, fading_half_life_days=365
+    half_life_days=7, record_strength=4, prior_strength=6, relatives_share=0.5, fading_half_life_days=365
 )
 
 
 def _grid() -> tuple[ConfidencePoint, ...]:
     names = ("half_life_days", "record_strength", "prior_strength", "relatives_share", "fading_half_life_days")
-    values = product((2, 7, 30), (2, 5), (3, 8), (0.5, 1), (30, 1_000))
+    values = product((2, 7, 30), (2, 6), (3, 8, 20), (0.5, 1), (30, 1_000))
     points = (ConfidencePoint.model_validate(dict(zip(names, of, strict=True))) for of in values)
     return (_DEFAULT, *points)
 
@@ -65,10 +65,10 @@ class ConfidenceParams(BaseModel):
         default=7, ge=2, le=28, description="What is told is for the next day and for so many days, fitted on both."
     )
     min_fit_attempts: int = Field(
-        default=200, ge=1, description="With fewer forecast attempts a project keeps the default."
+        default=100, ge=1, description="With fewer forecast attempts a project keeps the default."
     )
     fit_margin_nats: float = Field(
-        default=10,
+        default=2,
         ge=0,
         le=1e9,
         description="By how much log loss in all a grid point must beat the default to be taken.",

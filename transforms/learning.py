@@ -145,7 +145,7 @@ def _in_order(
     known = Known.of(sessions, confidence)
     losses = confidence_losses(sessions, cells, known, confidence)
     mondays = cutoffs["cutoff"].unique().to_list()
-    grades = interval_grades(sessions, cells, known, losses, (min([*mondays, day]), day), confidence)
+    grades = interval_grades(sessions, cells, known, losses, confidence)
     asked = pl.DataFrame({"day": [*mondays, day]}, schema={"day": pl.Int64})
     fits = confidence_fits(losses, grades, cells.select("project").unique().join(asked, how="cross"), confidence)
     today = fits.filter(pl.col("day") == day)

@@ -61,6 +61,7 @@ def strategies_page(published: Published) -> None:
         _one(answers)
         _best(answers, of, task_type)
         _moved(answers, of)
+        _untried(answers, of)
         _failing(answers, of)
         _errors(answers, of)
 
@@ -175,6 +176,27 @@ def _moved_words(answers: Answers, of: Of) -> str:
     )
 
 
+def _untried(answers: Answers, of: Of) -> None:
+    rows, total = answers.rows("untried_strategies", _ROWS, **of), answers.count("untried_strategies", **of)
+    section("What was not tried here", state_story.untried(rows, total))
+    if rows.height:
+        table(
+            with_interval(rows, "confidence"),
+            "untried_strategies",
+            caption=first_of("Not tried here, but elsewhere in the project; likeliest gains first", rows.height, total),
+            columns=[
+                *("strategy", "confidence", "best_tried", "best_tried_confidence", "elsewhere_successes"),
+                *("elsewhere_attempts", "twin_successes", "twin_attempts", "project", "agent", "task_type"),
+            ],
+            labels={
+                "confidence": "estimate, not tried here (90 % interval)",
+                "best_tried": "highest lower bound of those tried",
+                "best_tried_confidence": "its estimate",
+            },
+        )
+    asked("untried_strategies", **of)
+
+
 def _failing(answers: Answers, of: Of) -> None:
     states = answers.counts("anti_patterns_by_state", "state", **of)
     costliest = answers.rows("costliest_anti_patterns", _MOST_PATTERNS, **of)
@@ -186,7 +208,7 @@ def _failing(answers: Answers, of: Of) -> None:
             costliest,
             "costliest_anti_patterns",
             caption=first_of(
-                "Open anti-patterns: what they cost, and what was tried and is surely better",
+                "Open anti-patterns: what they cost, and the tried strategy with the highest lower bound",
                 costliest.height,
                 answers.count("costliest_anti_patterns", **of),
             ),

@@ -1,4 +1,5 @@
 -- question: Which strategy should an agent use for a kind of task: the highest lower bound among tried strategies?
+--   None where that strategy is itself one to avoid.
 -- columns: project – the project; agent – the agent; task_type – kind of task; strategy – the strategy, by its shown
 --   wording; confidence_low (0-1) – lower end of the 90 % credible interval: what is sure; confidence (0-1) – estimated
 --   success of the next comparable attempt; confidence_high (0-1) – upper end; attempts – real attempts with it;
@@ -18,11 +19,18 @@ SELECT
     count(*) OVER tasks AS strategies_tried,
     is_reliable,
     trend
-FROM heuristics
+FROM heuristics AS h
 WHERE
     project LIKE $project ESCAPE '\'
     AND agent LIKE $agent ESCAPE '\'
     AND task_type LIKE $task_type ESCAPE '\'
 WINDOW tasks AS (PARTITION BY project, agent, task_type)
-QUALIFY row_number() OVER (PARTITION BY project, agent, task_type ORDER BY confidence_low DESC, strategy_id) = 1
+QUALIFY
+    row_number() OVER (PARTITION BY project, agent, task_type ORDER BY confidence_low DESC, strategy_id) = 1
+    AND NOT EXISTS (
+        FROM anti_patterns AS a
+        WHERE
+            a.project = h.project AND a.agent = h.agent AND a.task_type = h.task_type
+            AND a.strategy_id = h.strategy_id AND a.kind = 'avoid' AND a.state <> 'closed'
+    )
 ORDER BY confidence_low DESC, project, task_type, agent

@@ -2,8 +2,8 @@
 -- columns: project – the project; agent – the agent; task_type – kind of task; pattern – the strategy; kind – avoid where a
 --   comparable strategy succeeds, hard_task where everyone fails; failures – failed attempts; attempts – attempts;
 --   expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
---   cost_unit; cost_unit – value, cost, ms or tokens; better_alternative – tried, and surely better, else NULL;
---   why_bad – the evidence
+--   cost_unit; cost_unit – value, cost, ms or tokens; better_alternative – the tried strategy with the highest lower
+--   bound, where it is above this one's confidence, else NULL; why_bad – the evidence
 -- params: agent=%; project=%; state=open; task_type=%
 SELECT
     project,

@@ -2,7 +2,7 @@
 -- columns: project – the project; agent – the agent; task_type – kind of task; strategy – its shown wording;
 --   attempts – real attempts ever; successes – of them successful; confidence (0-1) – estimated success of the next
 --   comparable attempt; confidence_low (0-1) – lower end of its 90 % credible interval; confidence_high (0-1) – upper
---   end; sessions – sessions it was tried in; trend – the last two weeks beside all before; wordings – how many wordings
+--   end; sessions – sessions it was tried in; trend – the last 28 days beside all before; wordings – how many wordings
 --   were taken for it; strategy_id – for `slowwave why`
 -- params: agent=%; at_least=1; project=%; strategy_id=%; task_type=%
 SELECT

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from attic_rows import PARAMS, attic_decisions, attic_rows
-from small_home import SmallHome, interaction, memory, outcome
+from small_home import Row, SmallHome, interaction, memory, outcome
 from taught_rows import AS_OF, taught_rows
 
 from slowwave.dashboards.cookbook import Recipe, cookbook, exactly, read_recipe
@@ -55,7 +55,14 @@ FIRST_ROWS = {
         "representative": "restart the server",
         "reason": "inflection",
     },
-    "worsening_strategies": {"trend": "weakening", "strategy": "guess", "success_rate": 0.65, "sessions": 40},
+    "worsening_strategies": {"trend": "weakening", "strategy": "grind slowly", "success_rate": 0.75, "sessions": 60},
+    "untried_strategies": {
+        "project": "mill",
+        "strategy": "grind slowly",
+        "best_tried": "sieve",
+        "elsewhere_attempts": 60,
+    },
+    "confidence_grades": {"graded": "published", "horizon_days": 1, "cutoffs": 4},
     "costliest_anti_patterns": {
         "pattern": "restart the server",
         "kind": "avoid",
@@ -216,8 +223,25 @@ def home(tmp_path_factory) -> SmallHome:
         outcome("o3", strategy="try again", attempted=True, recorded_at="2026-03-04T10:00:00Z"),
         outcome("o4", strategy="try again", attempted=False, success=False),
     )
+    made.land(*_mill_rows())
     made.nightly(AS_OF)
     return made
+
+
+def _mill_rows() -> list[Row]:
+    """A strategy that got worse a month ago, and another that was tried for another kind of task only."""
+    return [
+        outcome(
+            f"{strategy} {day}",
+            created_at=f"{(AS_OF - timedelta(days=60 - day)).isoformat()}Z",
+            project="mill",
+            task_type=task_type,
+            strategy=strategy,
+            success=day < 30 or day % 2 == 0,
+        )
+        for strategy, task_type, days in (("grind slowly", "flour", 60), ("sieve", "bran", 20))
+        for day in range(days)
+    ]
 
 
 @pytest.fixture
@@ -338,7 +362,10 @@ def test_what_a_memory_became_is_found_in_its_history(answers):
 
 @pytest.mark.parametrize(
     "name",
-    ["best_strategies", "strategies", "worsening_strategies", "anti_patterns_by_state", "costliest_anti_patterns"],
+    [
+        *("best_strategies", "strategies", "worsening_strategies", "untried_strategies"),
+        *("anti_patterns_by_state", "costliest_anti_patterns"),
+    ],
 )
 def test_a_recipe_of_strategies_is_narrowed_to_an_agent_and_a_kind_of_task(answers, name):
     every = answers(RECIPES[name])

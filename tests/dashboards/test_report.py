@@ -219,7 +219,7 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
         "slowwave why 'bad advice'",
         "Lift −.70, 90 % interval −.88 to −.51; randomised",
         "slowwave why 'restart the server'",
-        "Surely better among tried strategies: “free the port”.",
+        "Highest lower bound among tried strategies: “free the port”.",
         "1 of 1 interval lies wholly below 0",
         "by a randomised or cutoff lift, lowest first: 1 of 1",
         "No memories have the verdict forget; the plan of what may be archived holds 5: 3 over a project's quota",

@@ -198,9 +198,11 @@ def test_a_harmful_memory_is_told_with_its_interval_and_basis() -> None:
 def test_a_failing_strategy_is_told_with_what_works_instead() -> None:
     row = {"why_bad": "Failed 15 of 16 attempts.", "better_alternative": "Narrowest test first"}
     assert story.failure(row) == (
-        "Failed 15 of 16 attempts. Surely better among tried strategies: “Narrowest test first”."
+        "Failed 15 of 16 attempts. Highest lower bound among tried strategies: “Narrowest test first”."
     )
-    assert story.failure({**row, "better_alternative": None}).endswith("No tried strategy is surely better.")
+    assert story.failure({**row, "better_alternative": None}).endswith(
+        "No tried strategy has a lower bound above its estimate."
+    )
     assert story.failing(2, 1, 7) == ["2 strategies keep failing, 1 of them with a first failure in the last 7 days."]
     assert "known to keep failing" in story.failing(0, 0, 7)[0]
 

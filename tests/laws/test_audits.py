@@ -43,6 +43,12 @@ ROWS = [
             ("restart the server", n % 8 == 0), ("Restart the servers", n % 8 == 4), ("free the port", n % 8 != 0)
         )
     ],
+    # tried for another kind of task only
+    *[
+        {"outcome_id": f"ask first-{n}", "created_at": START + timedelta(days=n), "agent": "coder",
+         "task_type": "release", "strategy": "ask first", "success": n > 0}
+        for n in range(3)
+    ],
     # states what nobody has decided on yet, and a landed candidate
     {"interaction_id": "decides", "created_at": START, "prompt": "?", "response": "Decision: keep the log on disk."},
     {"memory_id": "waits", "changed_at": START, "content": "The log is long", "status": "candidate"},
@@ -94,7 +100,7 @@ FAULTS = {
         "UPDATE anti_patterns SET better_alternative_strategy_id = strategy_id",
         "UPDATE anti_patterns SET better_alternative_strategy_id = 'never tried'",
         "UPDATE heuristics SET confidence_low = 0",
-        "UPDATE heuristics SET confidence_high = 1",
+        "UPDATE heuristics SET confidence = 1, confidence_high = 1",
         "UPDATE heuristics SET agent = 'another' WHERE strategy = 'free the port'",
     ),
     "anti_patterns_key": ("INSERT INTO anti_patterns FROM anti_patterns LIMIT 1",),
@@ -138,6 +144,11 @@ FAULTS = {
         "UPDATE heuristics SET successes = -1",
         "UPDATE heuristics SET sessions = attempts + 1",
         "UPDATE heuristics SET sessions = 0",
+        "UPDATE untried_strategies SET confidence = confidence_low - 0.01",
+        "UPDATE untried_strategies SET elsewhere_attempts = 0, elsewhere_successes = 0",
+        "UPDATE untried_strategies SET elsewhere_successes = elsewhere_attempts + 1",
+        "UPDATE untried_strategies SET twin_successes = 1",
+        "UPDATE untried_strategies SET here_attempts = 0",
         "UPDATE anti_patterns SET failures = 0",
         "UPDATE anti_patterns SET failures = attempts + 1",
         "UPDATE anti_patterns SET error_failures = failures + 1",
@@ -159,6 +170,7 @@ FAULTS = {
         "UPDATE counted_outcomes SET is_learned = false WHERE error_id IS NOT NULL",
         "UPDATE counted_outcomes SET strategy_id = 'another'",
     ),
+    "failing_is_not_expected_to_succeed": ("UPDATE heuristics SET confidence = 0.51",),
     "forecast_fits_key": ("INSERT INTO forecast_fits FROM forecast_fits LIMIT 1",),
     "forgetting_audit_key": ("INSERT INTO forgetting_audit FROM forgetting_audit LIMIT 1",),
     "forgetting_plan_key": ("INSERT INTO forgetting_plan FROM forgetting_plan LIMIT 1",),
@@ -284,6 +296,11 @@ FAULTS = {
     "scorecard_key": ("INSERT INTO scorecard FROM scorecard LIMIT 1",),
     "strategy_variants_key": ("INSERT INTO strategy_variants FROM strategy_variants LIMIT 1",),
     "strength_fits_key": ("INSERT INTO strength_fits FROM strength_fits LIMIT 1",),
+    "untried_are_not_tried": (
+        "INSERT INTO heuristics BY NAME SELECT h.* REPLACE (u.task_type AS task_type) FROM heuristics AS h"
+        " JOIN untried_strategies AS u USING (project, agent, strategy_id)",
+    ),
+    "untried_strategies_key": ("INSERT INTO untried_strategies FROM untried_strategies LIMIT 1",),
     "use_is_possible": (
         "UPDATE memory_health SET strength = 1.01",
         "UPDATE memory_health SET strength = -0.01",

@@ -113,7 +113,7 @@ def in_order_of(
     today = of.cells.select("project", pl.lit(day, pl.Int64).alias("day")).unique()
     known = Known.of(of.sessions, params)
     losses = confidence_losses(of.sessions, of.cells, known, params)
-    grades = interval_grades(of.sessions, of.cells, known, losses, (day, day), params)
+    grades = interval_grades(of.sessions, of.cells, known, losses, params)
     fits = confidence_fits(losses, grades, today, params)
     found = heuristics_in_order(
         of.attempts, of.sessions, of.cells, known, fits, as_of, params, HeuristicParams(), AttemptParams()

@@ -70,7 +70,7 @@ def believed_at(sessions: pl.DataFrame, day: int, params: ConfidenceParams) -> p
     numbered = so_far.join(cells, on=CELL).select("cell", "block", "day", "known_day", "attempts", "successes")
     known = Known.of(numbered, params)
     losses = confidence_losses(numbered, cells, known, params)
-    grades = interval_grades(numbered, cells, known, losses, (day, day), params)
+    grades = interval_grades(numbered, cells, known, losses, params)
     today = cells.select("project", pl.lit(day, pl.Int64).alias("day")).unique()
     fits = confidence_fits(losses, grades, today, params)
     told = believed(cells.select("cell", pl.lit(day, pl.Int64).alias("day")), cells, known, fits, params)
@@ -78,8 +78,11 @@ def believed_at(sessions: pl.DataFrame, day: int, params: ConfidenceParams) -> p
 
 
 def reversals(before: pl.DataFrame, after: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The pairs of strategies of one place, neither tried since, of which the lower one has become the higher."""
-    place = list(CELL[:3])
-    both = before.select(*CELL, name).join(after.select(*CELL, pl.col(name).alias("later")), on=CELL)
+    """The pairs of strategies of one place, neither tried since, of which the lower one has become the higher.
+
+    Of projects whose fit stayed the same.
+    """
+    place, same = list(CELL[:3]), [*CELL, "point", "dispersion"]
+    both = before.select(*same, name).join(after.select(*same, pl.col(name).alias("later")), on=same)
     pairs = both.join(both, on=place, suffix="_other")
     return pairs.filter(pl.col(name) > pl.col(f"{name}_other"), pl.col("later") < pl.col("later_other"))

@@ -235,8 +235,8 @@ def test_the_better_alternative_beats_the_confidence_with_the_highest_lower_boun
 def test_the_first_method_took_an_alternative_above_the_upper_bound():
     first = PARAMS.model_copy(update={"method": "anti_patterns/1"})
     rows = [heuristic("retry the call", 0.02, 0.6), heuristic("vague", 0.4, 0.9), heuristic("sure", 0.7, 0.9)]
-    for some, named in ((rows, "sure"), (rows[:2], None)):
-        row = only(tried("F" * 12), GOOD, heuristics=pl.DataFrame(some, schema=HEURISTICS), params=first)
+    for known, named in ((rows, "sure"), (rows[:2], None)):
+        row = only(tried("F" * 12), GOOD, heuristics=pl.DataFrame(known, schema=HEURISTICS), params=first)
         assert row["better_alternative_strategy_id"] == named
 
 

@@ -46,11 +46,11 @@ PINNED: dict[str, str] = {
     "anti_patterns": "1391453b3ad7ac3fee9aba5a71e5ec5676f787ba1cdc98a025714b01796d32f3",
     "counted_outcomes": "db6157d6f86735db93a42f170e3c57df2139d62ae5475d4df5bcfcef0abf1db7",
     "error_templates": "0795173a4c20f0823ca9a7a35f82ec1fde07f28e70f8066d665072afede271f6",
-    "forecast_fits": "1ac740fb838a936ea5e671538c76c09f22f325283204518433b94e00ab2e6d96",
-    "heuristics": "22c00beb7694e97ef6a0d1cae9d508d87b20d87f1cf17e87479f8df552a7c134",
-    "scorecard": "d01080d573900db3178942410ac96851ec87e4033d77da95084a9d9febaed875",
+    "forecast_fits": "08f530ce101fb8f32190bb8c818783555a0144bac88748dd690e12c527e1478d",
+    "heuristics": "86d00db52427b34ae79392287da4afcc47fc9c97640539f89ec248f4ddf9297f",
+    "scorecard": "2c22f388a122e649c020ca187f07abec6a349ed7199df127bdf975f0b1bed7ad",
     "strategy_variants": "1cacce1db9e5b8d2110dfe9b9ec66d0ed646db13239ad717703f79fa00bcd122",
-    "untried_strategies": "927d9f2ea42664eb1aa093851302ba5ad7f5aac7c04c51e0430d8fa89dcb2c0c",
+    "untried_strategies": "66efbc7ab39669ce012287d55355c697f3093c0bc995900a7b2eae73539a8760",
 }
 FIRST = Params(
     errors=ErrorParams(method="error/1"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import polars as pl
 import pytest
 from old_evidence import STOPPED, believed_at, old_evidence, reversals
@@ -33,9 +35,11 @@ def told(request: pytest.FixtureRequest) -> list[pl.DataFrame]:
 def test_none_that_is_no_longer_tried_overtakes_another(told: list[pl.DataFrame], name: str) -> None:
     here = (pl.col("agent") == "a") & (pl.col("task_type") == "t")
     stopped, *later = (one.filter(here) for one in told)
-    for before, after in [(stopped, one) for one in later] + list(zip(later, later[1:], strict=False)):
+    for before, after in [(stopped, one) for one in later] + list(pairwise(later)):
         assert reversals(before, after, name).is_empty()
     assert stopped[name].n_unique() > _PROJECTS
+    fit = ["project", "point", "dispersion"]
+    assert stopped.join(later[-1], on=fit, how="semi").n_unique("project") > _PROJECTS / 2
 
 
 @pytest.mark.parametrize("name", _BOUNDS)
