@@ -144,10 +144,10 @@ def untried(rows: pl.DataFrame, total: int) -> str:
         else f"other agents succeeded in {first['twin_successes']:,} of {counted(first['twin_attempts'], 'attempt')}"
     )
     return (
-        f"{quoted(first['strategy'])} was not tried here ({where or 'no project'}); {elsewhere}. Estimated success of a "
-        f"first attempt {part(first['confidence'])}; 90 % credible interval "
-        f"{interval(first['confidence_low'], first['confidence_high'])}; the tried one with the highest lower bound has "
-        f"{part(first['best_tried_confidence'])}. {counted(total, 'strategy', 'strategies')} could do better than that."
+        f"{quoted(first['strategy'])} was not tried here ({where or 'no project'}); {elsewhere}. Estimated success of "
+        f"a first attempt {part(first['confidence'])}; 90 % credible interval "
+        f"{interval(first['confidence_low'], first['confidence_high'])}; the tried one with the highest lower bound "
+        f"has {part(first['best_tried_confidence'])}. {counted(total, 'strategy', 'strategies')} could do better."
     )
 
 

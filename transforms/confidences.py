@@ -19,6 +19,7 @@ from slowwave.transforms.confidence_states import GROUP, Known, Record
 from slowwave.transforms.decayed_states import Floats, Integers
 from slowwave.transforms.drawn_values import DrawnValues
 
+_LEAST = 1e-9
 _DIGITS = 9  # what comes after differs between processors, and never tells two strategies apart
 
 
@@ -124,8 +125,8 @@ class Past:
             own_worth[is_tried] = left * record.worth[last]
             own = 1 - self._prior_share(point, record.counts.attempts[last], whole.counts.attempts[last])
             share[is_tried] = 1 - left * own
-        mean_low_high = np.round(found, _DIGITS)
-        return Beliefs(*mean_low_high.T, worth, own_worth, mean, share)
+        found = np.round(found, _DIGITS)
+        return Beliefs(found[:, 0], found[:, 1], found[:, 2], worth, own_worth, mean, share)
 
     def _prior(self, share: float) -> tuple[Floats, Floats]:
         """Prior mean and shared rate: of the rows, then of the asked cells that were not tried."""
@@ -168,7 +169,7 @@ class Past:
 
 def interval(mean: Floats, worth: Floats, mass: float) -> tuple[Floats, Floats]:
     """Equal-tailed interval of a Beta with a mean and worth; it always holds its mean."""
-    tail = (1 - mass) / 2
-    low = betaincinv(mean * worth, (1 - mean) * worth, tail)
-    high = betaincinv(mean * worth, (1 - mean) * worth, 1 - tail)
+    tail, inner = (1 - mass) / 2, np.clip(mean, _LEAST, 1 - _LEAST)
+    low = betaincinv(inner * worth, (1 - inner) * worth, tail)
+    high = betaincinv(inner * worth, (1 - inner) * worth, 1 - tail)
     return np.minimum(low, mean), np.maximum(high, mean)

@@ -242,9 +242,9 @@ class Scorecard(Table):
         "Key: brier, log_loss, auc, calibration_in_the_large (observed minus forecast), calibration_slope,"
         " calibration_error, calibration_error_if_perfect (on the same attempts), ..._minus_... (paired difference:"
         " below 0 is better); untried_...: of the strategies first tried after the cutoff;"
-        " interval_coverage: share of the strategies whose successes lay in the interval published; need_... of need_30d, need_skill is 1 - log loss / that of the base rate; fades_as_said:"
-        " of the memories said to fade within 30 days, the share without a reference until then; ..._to_date is over"
-        " all cutoffs up to this one."
+        " interval_coverage: share of the strategies whose successes lay in the interval published; need_... of"
+        " need_30d, need_skill is 1 - log loss / that of the base rate; fades_as_said: of the memories said to fade"
+        " within 30 days, the share without a reference until then; ..._to_date is over all cutoffs up to this one."
     )
     cutoff_at: datetime = column("Key: forecasts use what was known before this Monday 00:00.", unit="UTC")
     horizon_days: int = column("Key: days after it that are graded.", unit="days")

@@ -297,8 +297,11 @@ FAULTS = {
     "strategy_variants_key": ("INSERT INTO strategy_variants FROM strategy_variants LIMIT 1",),
     "strength_fits_key": ("INSERT INTO strength_fits FROM strength_fits LIMIT 1",),
     "untried_are_not_tried": (
-        "INSERT INTO heuristics BY NAME SELECT h.* REPLACE (u.task_type AS task_type) FROM heuristics AS h"
-        " JOIN untried_strategies AS u USING (project, agent, strategy_id)",
+        """
+        INSERT INTO heuristics BY NAME
+        SELECT h.* REPLACE (u.task_type AS task_type)
+        FROM heuristics AS h JOIN untried_strategies AS u USING (project, agent, strategy_id)
+        """,
     ),
     "untried_strategies_key": ("INSERT INTO untried_strategies FROM untried_strategies LIMIT 1",),
     "use_is_possible": (

@@ -172,7 +172,7 @@ def _graded(rows, weeks, params=ConfidenceParams()):  # noqa: B008 - frozen
 
 
 def test_the_rows_that_were_published_are_graded():
-    rows = _rows(range(30), range(0, 30, 3)) + _rows(range(9, 30, 2), range(0, 5), strategy="y")
+    rows = _rows(range(30), range(0, 30, 3)) + _rows(range(9, 30, 2), range(5), strategy="y")
     of, graded = _graded(rows, 5)
     names = dict(of.cells.select("cell", "strategy_id").iter_rows())
     assert graded.height == 23 + 11

@@ -35,7 +35,7 @@ def told(request: pytest.FixtureRequest) -> list[pl.DataFrame]:
 def test_none_that_is_no_longer_tried_overtakes_another(told: list[pl.DataFrame], name: str) -> None:
     here = (pl.col("agent") == "a") & (pl.col("task_type") == "t")
     stopped, *later = (one.filter(here) for one in told)
-    for before, after in [(stopped, one) for one in later] + list(pairwise(later)):
+    for before, after in [*((stopped, one) for one in later), *pairwise(later)]:
         assert reversals(before, after, name).is_empty()
     assert stopped[name].n_unique() > _PROJECTS
     fit = ["project", "point", "dispersion"]
