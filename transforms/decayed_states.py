@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 UNIT = 2**30  # one attempt; a factor of one
 _BITS = 30
 _LOW = UNIT - 1
-_DENSE_ROWS = 4_000_000  # states that are held at once
+_DENSE_ROWS = 200_000  # states that are carried together: they fit into a cache
 
 
 def daily_factor(half_life_days: float | None) -> int:

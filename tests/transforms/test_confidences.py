@@ -114,25 +114,45 @@ def test_own_share_and_prior_share_make_one():
     assert row["prior_share"] == pytest.approx(3 / (one + faded + 3) * 7 / 9, abs=1e-6)
 
 
+def _tried_daily(rate, attempts=2, days=80):
+    """Three strategies on every day, `rate` by strategy and day."""
+    chance = np.random.default_rng(3)
+    return [
+        {
+            "strategy": strategy,
+            "created_at": START + timedelta(days=day),
+            "session_id": f"{strategy}{day}-{number}",
+            "success": bool(won),
+        }
+        for strategy in "xyz"
+        for day in range(days)
+        for number, won in enumerate(chance.random(attempts) < rate(strategy, day))
+    ]
+
+
 def test_a_fit_follows_the_log():
-    def steady(rate):
-        chance = np.random.default_rng(3)
-        return [
-            {"strategy": s, "created_at": START + timedelta(days=d), "session_id": f"{s}{d}", "success": bool(won)}
-            for s in "xyz"
-            for d in range(80)
-            for won in chance.random(2) < rate(s, d)
-        ]
-
-    def fitted(rate):
-        return in_order_of(steady(rate), START + timedelta(days=80)).row(0, named=True)
-
-    still = fitted(lambda strategy, _: {"x": 0.9, "y": 0.5, "z": 0.1}[strategy])
-    flips = fitted(lambda _, day: 0.95 if day // 20 % 2 else 0.05)
+    still = in_order_of(
+        _tried_daily(lambda strategy, _: {"x": 0.9, "y": 0.5, "z": 0.1}[strategy]), START + timedelta(days=80)
+    ).row(0, named=True)
+    flips = in_order_of(_tried_daily(lambda _, day: 0.95 if day // 20 % 2 else 0.05), START + timedelta(days=80)).row(
+        0, named=True
+    )
     assert flips["half_life_days"] == 2 < still["half_life_days"]
-    assert still["dispersion"] < flips["dispersion"]
     for found in (still, flips):
         assert found["log_loss"] <= found["default_log_loss"]
+
+
+def test_what_differs_from_day_to_day_widens_intervals():
+    params = ConfidenceParams(min_dispersion_cells=20)
+    moods = np.random.default_rng(4).choice([0.2, 0.8], size=80)
+
+    def fitted(rate):
+        return in_order_of(_tried_daily(rate, attempts=8), START + timedelta(days=80), params).row(0, named=True)
+
+    steady, moody = fitted(lambda *_: 0.5), fitted(lambda _, day: moods[day])
+    assert steady["dispersion"] < moody["dispersion"]
+    widths = [row["confidence_high"] - row["confidence_low"] for row in (steady, moody)]
+    assert widths[0] < widths[1]
 
 
 def test_too_little_evidence_keeps_the_defaults():
