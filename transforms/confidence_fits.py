@@ -35,8 +35,10 @@ def confidence_losses(
         known: of the same sessions.
         params: the grid.
 
-    Returns project, known_day, attempts, and `loss_0`, `loss_1` ... per grid point in millionths of a nat: integers,
-    so that any order of summing gives the same.
+    Returns project, known_day, attempts, `loss_0`, `loss_1` ... per grid point in millionths of a nat; and per share
+    that is believed of relatives two sums over cells tried for the first time, in millionths: `surplus_0`, … (success
+    less what relatives told) and `spread_0`, … (variance of one attempt). Integers, so that any order of summing gives
+    the same.
     """
     scored = _sampled(sessions.group_by("cell", "day", "known_day").agg(pl.col(_COUNTS).sum()), cells, params)
     cell, day, attempts, successes = (scored[name].to_numpy() for name in ("cell", "day", *_COUNTS))
@@ -49,6 +51,12 @@ def confidence_losses(
         loss = -(successes * np.log(p) + (attempts - successes) * np.log(1 - p))
         each = loss[0] / 2 + loss.mean(axis=0) / 2
         losses.append(pl.Series(f"loss_{number}", np.round(each * _MICRO).astype(np.int64)))
+    is_first = ~past.is_tried[: scored.height]
+    for number, share in enumerate(_shares(params)):
+        prior = past.prior_means(share)[: scored.height]
+        for name, sums in (("surplus", successes / attempts - prior), ("spread", prior * (1 - prior))):
+            millionths = np.round(np.where(is_first, sums, 0) * _MICRO).astype(np.int64)
+            losses.append(pl.Series(f"{name}_{number}", millionths))
     return (
         scored.select("cell", "known_day", "attempts")
         .hstack(losses)
@@ -58,6 +66,27 @@ def confidence_losses(
         .agg(pl.all().sum())
         .sort("project", "known_day")
     )
+
+
+def _shares(params: ConfidenceParams) -> list[float]:
+    return sorted({point.relatives_share for point in params.grid})
+
+
+def _newcomers(losses: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
+    """How first attempts differed from what relatives told: project, day, newcomers_0, … in logits, one per share.
+
+    One step of Newton's from 0, with so many cells added that did as was told.
+    """
+    numbers = range(len(_shares(params)))
+    names = [f"{name}_{number}" for number in numbers for name in ("surplus", "spread")]
+    so_far = losses.sort("project", "known_day").select(
+        "project", (pl.col("known_day") + 1).alias("day"), pl.col(names).cum_sum().over("project")
+    )
+    asked = days.select("project", "day").unique().sort("day")
+    found = asked.join_asof(so_far.sort("day"), on="day", by="project", check_sortedness=False)
+    prior = params.newcomer_cells * _MICRO / 4
+    step = [pl.col(f"surplus_{n}").fill_null(0) / (pl.col(f"spread_{n}").fill_null(0) + prior) for n in numbers]
+    return found.select("project", "day", *[of.clip(-2, 2).alias(f"newcomers_{n}") for n, of in enumerate(step)])
 
 
 def _sampled(rows: pl.DataFrame, cells: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
@@ -220,7 +249,8 @@ def confidence_fits(
         params: the grid and the dispersions.
 
     Returns project, day, point, the values of that point, fit_attempts, log_loss and default_log_loss (nats per
-    attempt; NULL: nothing forecast yet), session_correlation, dispersion, graded_cells, coverage_day, coverage_week.
+    attempt; NULL: nothing forecast yet), newcomers_logit, session_correlation, dispersion, graded_cells, coverage_day,
+    coverage_week.
     """
     grid = pl.DataFrame(
         [{"point": number, **point.model_dump()} for number, point in enumerate(params.grid)],
@@ -229,6 +259,14 @@ def confidence_fits(
     return (
         fitted_points(losses, days, params)
         .join(grid, on="point", how="left")
+        .join(_newcomers(losses, days, params), on=["project", "day"], how="left")
+        .with_columns(
+            pl.coalesce(
+                pl.when(pl.col("relatives_share") == share).then(f"newcomers_{number}")
+                for number, share in enumerate(_shares(params))
+            ).alias("newcomers_logit")
+        )
+        .drop(f"newcomers_{number}" for number in range(len(_shares(params))))
         .with_columns(pl.lit(params.session_correlation).alias("session_correlation"))
         .join(fitted_dispersions(grades, days, params), on=["project", "day"], how="left")
         .sort("project", "day")

@@ -96,6 +96,11 @@ class ConfidenceParams(BaseModel):
         default=3, gt=0, description="Attempts that an estimate without own attempts is worth in an interval."
     )
     credible_mass: float = Field(default=0.9, gt=0, lt=1, description="Mass of the credible intervals.")
+    newcomer_cells: float = Field(
+        default=20,
+        gt=0,
+        description="First attempts of strategies that what relatives tell is worth, against how past ones ended.",
+    )
     max_untried: int = Field(
         default=10_000,
         ge=1,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.special import betaincinv
+from scipy.special import betaincinv, expit, logit
 
 from slowwave.transforms.confidence_params import ConfidenceParams, ConfidencePoint
 from slowwave.transforms.confidence_states import GROUP, Known, Record
@@ -81,8 +81,8 @@ class Past:
 
     def means(self, point: ConfidencePoint) -> Floats:
         """The estimate of each asked cell with a grid point, not rounded."""
-        prior, shared = self._prior(point.relatives_share)
-        told = prior[self._told_at]
+        _, shared = self._prior(point.relatives_share)
+        told = self.prior_means(point.relatives_share)
         tried = np.flatnonzero(self.is_tried)
         key = (point.relatives_share, point.fading_half_life_days)
         if key not in self._draws:
@@ -91,17 +91,25 @@ class Past:
         told[tried] = self._faded(point, tried, at_last, self._draws[key])[:, 0]
         return told
 
-    def beliefs(self, point: ConfidencePoint, dispersion: float, chosen: Integers) -> Beliefs:
+    def prior_means(self, share: float) -> Floats:
+        """What relatives tell of each asked cell: of one that was tried, at its last attempt."""
+        return self._prior(share)[0][self._told_at]
+
+    def beliefs(
+        self, point: ConfidencePoint, dispersion: float, chosen: Integers, newcomers_logit: float = 0
+    ) -> Beliefs:
         """What is believed of some of the asked cells with a grid point.
 
         Args:
             point: of the grid.
             dispersion: how much success differs between days, in variances of one attempt.
             chosen: places of the asked cells.
+            newcomers_logit: how much first attempts differ from what relatives tell, in logits.
         """
         params = self._params
-        prior, shared = self._prior(point.relatives_share)
-        mean = np.round(prior[self._told_at[chosen]], _DIGITS)
+        _, shared = self._prior(point.relatives_share)
+        mean = self.prior_means(point.relatives_share)[chosen]
+        mean = np.where(self.is_tried[chosen], mean, expit(logit(mean) + newcomers_logit)).round(_DIGITS)
         untried_worth = 1 / (1 / params.untried_worth + dispersion)
         worth, own_worth, share = np.full(len(chosen), untried_worth), np.zeros(len(chosen)), np.ones(len(chosen))
         low, high = interval(mean, worth, params.credible_mass)

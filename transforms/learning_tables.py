@@ -216,6 +216,9 @@ class ForecastFits(Table):
     fading_half_life_days: float | None = column(
         "Days without an attempt after which half of what was known of a strategy is left. NULL: unused.", unit="days"
     )
+    newcomers_logit: float | None = column(
+        "How much first attempts of strategies ended otherwise than relatives told, in logits. NULL: unused."
+    )
     dispersion: float | None = column(
         "How much success differs between days, in variances of one attempt: it widens intervals. NULL: unused."
     )
