@@ -1,6 +1,5 @@
 -- severity: fail
--- A better alternative is a strategy of the same project, agent and task type whose lower bound is above the other's
--- confidence, and so above its lower bound.
+-- A better alternative is of the same project, agent and task type, with a lower bound above the other's confidence.
 SELECT a.project, a.agent, a.task_type, a.strategy_id, a.better_alternative_strategy_id
 FROM anti_patterns AS a
 JOIN heuristics AS own USING (project, agent, task_type, strategy_id)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from attic_rows import PARAMS, attic_decisions, attic_rows
-from small_home import Row, SmallHome, interaction, memory, outcome
+from small_home import SmallHome, interaction, memory, outcome
 from taught_rows import AS_OF, taught_rows
 
 from slowwave.dashboards.cookbook import Recipe, cookbook, exactly, read_recipe
@@ -55,12 +55,13 @@ FIRST_ROWS = {
         "representative": "restart the server",
         "reason": "inflection",
     },
-    "worsening_strategies": {"trend": "weakening", "strategy": "grind slowly", "success_rate": 0.75, "sessions": 60},
+    "worsening_strategies": {"trend": "weakening", "strategy": "guess", "success_rate": 0.65, "sessions": 40},
     "untried_strategies": {
-        "project": "mill",
-        "strategy": "grind slowly",
-        "best_tried": "sieve",
-        "elsewhere_attempts": 60,
+        "project": "quay",
+        "task_type": "stow",
+        "strategy": "lift",
+        "best_tried": "lash",
+        "elsewhere_attempts": 1,
     },
     "confidence_grades": {"graded": "published", "horizon_days": 1, "cutoffs": 4},
     "costliest_anti_patterns": {
@@ -200,7 +201,7 @@ def home(tmp_path_factory) -> SmallHome:
     made = SmallHome(tmp_path_factory.mktemp("cookbook") / "home")
     days = ["2026-03-02T09:00:00Z"] * 3 + ["2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"]
     made.folder.mkdir()
-    made.settings.params_file.write_text(PARAMS)
+    made.settings.params_file.write_text(f"{PARAMS}\n[heuristics]\ntrend_agreement_days = 1\n")
     made.land(*attic_rows())
     with writer_lock(made.settings, "forget apply"):
         land_decisions(Lake(Path(made.settings.lake)), attic_decisions())
@@ -222,26 +223,11 @@ def home(tmp_path_factory) -> SmallHome:
         outcome("o2", strategy="try again", success=False, error_message="worker 7 died"),
         outcome("o3", strategy="try again", attempted=True, recorded_at="2026-03-04T10:00:00Z"),
         outcome("o4", strategy="try again", attempted=False, success=False),
+        outcome("lifted", project="quay", task_type="load", strategy="lift", success=True),
+        outcome("lashed", project="quay", task_type="stow", strategy="lash", success=False),
     )
-    made.land(*_mill_rows())
     made.nightly(AS_OF)
     return made
-
-
-def _mill_rows() -> list[Row]:
-    """A strategy that got worse a month ago, and another that was tried for another kind of task only."""
-    return [
-        outcome(
-            f"{strategy} {day}",
-            created_at=f"{(AS_OF - timedelta(days=60 - day)).isoformat()}Z",
-            project="mill",
-            task_type=task_type,
-            strategy=strategy,
-            success=day < 30 or day % 2 == 0,
-        )
-        for strategy, task_type, days in (("grind slowly", "flour", 60), ("sieve", "bran", 20))
-        for day in range(days)
-    ]
 
 
 @pytest.fixture
@@ -363,8 +349,7 @@ def test_what_a_memory_became_is_found_in_its_history(answers):
 @pytest.mark.parametrize(
     "name",
     [
-        *("best_strategies", "strategies", "worsening_strategies", "untried_strategies"),
-        *("anti_patterns_by_state", "costliest_anti_patterns"),
+        *("best_strategies", "strategies", "worsening_strategies", "anti_patterns_by_state", "costliest_anti_patterns"),
     ],
 )
 def test_a_recipe_of_strategies_is_narrowed_to_an_agent_and_a_kind_of_task(answers, name):
