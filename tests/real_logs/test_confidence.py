@@ -156,8 +156,8 @@ def _coverage(rows: pl.DataFrame) -> float:
     )
     mean, low, high = (cells[name].to_numpy() for name in (_PARAMS.method, "confidence_low", "confidence_high"))
     worth = worth_of(mean, low, high, _PARAMS.credible_mass)
-    counts = [cells[name].to_numpy() for name in ("attempts", "successes")]
-    return float(share_inside(mean, worth, *counts, _PARAMS.credible_mass).mean())
+    attempts, successes = (cells[name].to_numpy() for name in ("attempts", "successes"))
+    return float(share_inside(mean, worth, attempts, successes, _PARAMS.credible_mass).mean())
 
 
 def test_confidence_beside_simple_rules(told: tuple[str, pl.DataFrame]) -> None:

@@ -16,9 +16,9 @@ _half_lives = st.sampled_from([0.1, 2, 7, 30, 180, 10_000, None])
 
 def _states(known, asked, half_life):
     owner, day, counts = (np.array([row[at] for row in known], dtype=np.int64) for at in range(3))
-    told = [np.array([row[at] for row in asked], dtype=np.int64) for at in range(2)]
+    asked_owner, asked_day = (np.array([row[at] for row in asked], dtype=np.int64) for at in range(2))
     counts = np.column_stack([counts, 2 * counts]) * UNIT
-    return carried(owner, day, counts.reshape(-1, 2), *told, daily_factor(half_life))
+    return carried(owner, day, counts.reshape(-1, 2), asked_owner, asked_day, daily_factor(half_life))
 
 
 def _day_by_day(known, owner, until, factor):
