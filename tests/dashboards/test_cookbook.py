@@ -82,7 +82,7 @@ FIRST_ROWS = {
     "corrected_rows": {"interaction_id": "i5", "versions": 2},
     "freshness": {"landed_table": "interactions", "project": "depot", "newest_at": "2026-04-10T01:00:00Z"},
     "quarantine_reasons": {"field": "confidence", "refused": 2, "reason": "confidence must lie between 0 and 1, not …"},
-    "landed_files": {"delivered": 19, "accepted": 17, "quarantined": 2},
+    "landed_files": {"delivered": 21, "accepted": 19, "quarantined": 2},
     "recent_runs": {"kind": "nightly", "status": "published"},
     "verdicts": {"memory_id": "bad advice", "verdict": "harmful", "main_reason": HARMFUL, "reasons_count": 3},
     "why_verdict": {"verdict": "harmful", "number": 1, "reason": HARMFUL},
