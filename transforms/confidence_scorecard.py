@@ -19,6 +19,7 @@ from slowwave.transforms.times import midnight
 RECORDS = "records/1"
 _OWN_STRENGTH = 2  # attempts that the sum of the relatives' records is worth
 _RELATIVES_STRENGTH = 5  # attempts that the project's is worth
+_MOST_CELLS = 4_000  # whose coverage is looked at, evenly between all
 _COUNTS = ("attempts", "successes")
 
 
@@ -144,6 +145,7 @@ def _coverage(
         .agg(pl.col(_COUNTS).sum(), pl.col("confidence_low", "confidence_high", confidence.method).first())
         .sort("cutoff", "cell")
     )
+    cells = cells.gather_every(-(-cells.height // _MOST_CELLS))
     mean, low, high = (cells[name].to_numpy() for name in (confidence.method, "confidence_low", "confidence_high"))
     worth = worth_of(mean, low, high, confidence.credible_mass)
     attempts, successes = (cells[name].to_numpy() for name in _COUNTS)

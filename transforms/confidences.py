@@ -95,16 +95,14 @@ class Past:
         """What relatives tell of each asked cell: of one that was tried, at its last attempt."""
         return self._prior(share)[0][self._told_at]
 
-    def beliefs(
-        self, point: ConfidencePoint, dispersion: float, chosen: Integers, newcomers_logit: float = 0
-    ) -> Beliefs:
+    def beliefs(self, point: ConfidencePoint, dispersion: float, chosen: Integers, newcomers_logit: Floats) -> Beliefs:
         """What is believed of some of the asked cells with a grid point.
 
         Args:
             point: of the grid.
             dispersion: how much success differs between days, in variances of one attempt.
             chosen: places of the asked cells.
-            newcomers_logit: how much first attempts differ from what relatives tell, in logits.
+            newcomers_logit: how much first attempts differ from what relatives tell, in logits, per chosen cell.
         """
         params = self._params
         _, shared = self._prior(point.relatives_share)

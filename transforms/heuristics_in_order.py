@@ -74,15 +74,16 @@ def believed(
     rows = (
         asked.join(cells.select("cell", "project"), on="cell")
         .join(fitted, on=["project", "day"])
-        .with_columns(pl.struct("point", "dispersion", "newcomers_logit").rank("dense").cast(pl.Int64).alias("fit"))
+        .with_columns(pl.struct("point", "dispersion").rank("dense").cast(pl.Int64).alias("fit"))
         .sort("cell", "day")
     )
     past = Past(known, cells, rows["cell"].to_numpy(), rows["day"].to_numpy() - 1, params)
     names = ("confidence", "confidence_low", "confidence_high", "effective_sessions", "prior_mean", "prior_share")
     columns = {name: np.zeros(rows.height) for name in names}
+    newcomers = rows["newcomers_logit"].to_numpy()
     for _, chosen in places_of(rows["fit"].to_numpy()):
         fit = rows.row(int(chosen[0]), named=True)
-        told = past.beliefs(params.grid[fit["point"]], fit["dispersion"], chosen, fit["newcomers_logit"])
+        told = past.beliefs(params.grid[fit["point"]], fit["dispersion"], chosen, newcomers[chosen])
         of_told = (told.mean, told.low, told.high, told.own_worth, told.prior_mean, told.prior_share)
         for name, values in zip(names, of_told, strict=True):
             columns[name][chosen] = values
