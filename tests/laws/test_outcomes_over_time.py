@@ -33,6 +33,7 @@ LOG: list[Row] = [
     ECHO,
     {"outcome_id": "of i1", "interaction_id": "i1", "created_at": START + HOUR, "success": True},
     *[tried(number, strategy) for number in range(48) for strategy in ("run the tests", "skip the tests")],
+    tried(5, "ask first", outcome_id="asked", task_type="release", success=True),
     TURNED,
     TURNED | {"success": False, "recorded_at": TURNED["created_at"] + timedelta(days=4)},  # wins from then on
 ]  # fmt: skip
@@ -66,7 +67,7 @@ def counts(home: Home) -> dict[str, tuple[int, int]]:
 
 
 RUN, SKIP = "run the tests", "skip the tests"
-BEFORE = {RUN: (49, 48), SKIP: (48, 8), "rule": (1, 0)}
+BEFORE = {RUN: (49, 48), SKIP: (48, 8), "ask first": (1, 1), "rule": (1, 0)}
 # What comes after the publish, and what it makes of the counts: nothing where it is not seen
 NEWS: dict[str, tuple[list[Row], dict[str, tuple[int, int]]]] = {
     "the same rows, shuffled": (LOG[::-2], {}),
