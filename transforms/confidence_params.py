@@ -97,7 +97,7 @@ class ConfidenceParams(BaseModel):
     )
     credible_mass: float = Field(default=0.9, gt=0, lt=1, description="Mass of the credible intervals.")
     newcomer_cells: float = Field(
-        default=20,
+        default=60,
         gt=0,
         description="First attempts of strategies that what relatives tell is worth, against how past ones ended.",
     )
