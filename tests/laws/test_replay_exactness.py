@@ -18,7 +18,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from taught_rows import AS_OF as TAUGHT_AS_OF
-from taught_rows import taught_rows
+from taught_rows import rows_with_another_task
 from thorough import IS_THOROUGH, examples
 
 from slowwave.data.sample import FIRST_DAY, SampleFile, sample_files, sample_truth
@@ -113,7 +113,7 @@ def test_every_way_of_delivery_publishes_the_same(new_home):
     assert_exact(new_home, days=5, per_day=24, parts=12, every=2)
 
 
-TAUGHT_LINES = [line.encode() for line in map(json.dumps, taught_rows())]
+TAUGHT_LINES = [line.encode() for line in map(json.dumps, rows_with_another_task())]
 
 
 @pytest.fixture(scope="module")
