@@ -23,6 +23,7 @@ from slowwave.dashboards.pages.runs import runs_page
 from slowwave.dashboards.pages.sql import sql_page
 from slowwave.dashboards.pages.strategies import strategies_page
 from slowwave.dashboards.published import Published
+from slowwave.dashboards.words import part
 
 PAGES: list[Draw] = [strategies_page, observations_page, review_page, runs_page, sql_page]
 pytestmark = [
@@ -125,8 +126,8 @@ def test_estimates_stand_beside_their_strategy(taught):
     ]
     assert ["strategy", "estimate (90 % interval)", "is reliable", "strategies tried"] in heads
     row = taught.answer("best_strategies").row(0, named=True)
-    low, high = f"{row['confidence_low']:.2f}"[1:], f"{row['confidence_high']:.2f}"[1:]
-    assert f"{row['confidence']:.2f}"[1:] + f" ({low}–{high})" in words(drawn(strategies_page, taught))
+    low, high = part(row["confidence_low"]), part(row["confidence_high"])
+    assert f"{part(row['confidence'])} ({low}–{high})" in words(drawn(strategies_page, taught))
 
 
 def test_what_may_be_archived_stands_beside_the_verdicts(taught):
