@@ -58,6 +58,9 @@ class ConfidenceParams(BaseModel):
         gt=0,
         description="Attempts the project's rate is worth against an agent's, a strategy's, a task type's.",
     )
+    project_strength: float = Field(
+        default=10, gt=0, description="Attempts at even odds that a project's rate is held against, where it has few."
+    )
     unforeseen: float = Field(
         default=0.01, ge=0, lt=1, description="Share of an estimate that is the prior mean, however much is known."
     )

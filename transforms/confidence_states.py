@@ -66,7 +66,9 @@ class Relatives:
         """What any strategy of the agent is expected to do on the task type."""
         project, agent, task_type = self._rates(params)
         differs = logit(agent) - logit(project) + (logit(task_type) - logit(project))
-        return expit(logit(project) + share * differs)
+        # of a project with few attempts, which may be those of this strategy alone, little is known
+        known = self.project.shrunk(np.full(len(project), 0.5), params.project_strength)
+        return expit(logit(known) + share * differs)
 
     def prior_mean(self, share: float, params: ConfidenceParams) -> Floats:
         """What this strategy is expected to do there, had it never been tried."""
@@ -76,9 +78,11 @@ class Relatives:
         return self.twins.shrunk(told, params.parent_strength)
 
     def _rates(self, params: ConfidenceParams) -> tuple[Floats, Floats, Floats]:
+        """Of project, agent and task type, each held against the project's alike: what is one does not differ."""
         project = (self.project.successes + 1) / (self.project.attempts + 2)
-        strength = params.parent_strength
-        return project, self.agent.shrunk(project, strength), self.task_type.shrunk(project, strength)
+        of_each = (of.shrunk(project, params.parent_strength) for of in (self.project, self.agent, self.task_type))
+        project, agent, task_type = of_each
+        return project, agent, task_type
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from slowwave.transforms.decayed_states import Floats, Integers
 from slowwave.transforms.drawn_values import DrawnValues
 
 _LEAST = 1e-9
+_OF_EITHER_END = 0.05  # attempts
 _DIGITS = 9  # what comes after differs between processors, and never tells two strategies apart
 
 
@@ -174,8 +175,12 @@ class Past:
 
 
 def interval(mean: Floats, worth: Floats, mass: float) -> tuple[Floats, Floats]:
-    """Equal-tailed interval of a Beta with a mean and worth; it always holds its mean."""
+    """Equal-tailed interval of a Beta with a mean and worth, and a little of either end; it always holds its mean.
+
+    Without that little, the Beta of an estimate next to 0 or 1 is all but a point there, however few its attempts.
+    """
     tail, inner = (1 - mass) / 2, np.clip(mean, _LEAST, 1 - _LEAST)
-    low = betaincinv(inner * worth, (1 - inner) * worth, tail)
-    high = betaincinv(inner * worth, (1 - inner) * worth, 1 - tail)
+    successes, failures = inner * worth + _OF_EITHER_END, (1 - inner) * worth + _OF_EITHER_END
+    low = betaincinv(successes, failures, tail)
+    high = betaincinv(successes, failures, 1 - tail)
     return np.minimum(low, mean), np.maximum(high, mean)

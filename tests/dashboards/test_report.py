@@ -217,7 +217,8 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
     )
     for said in (
         "slowwave why 'bad advice'",
-        "Lift −.70, 90 % interval −.88 to −.51; randomised",
+        "Lift −.70, 90 % interval −.88 to −.51",
+        "Compared were like interactions with it and without it, as chance decided.",
         "slowwave why 'restart the server'",
         "Highest lower bound among tried strategies: “free the port”.",
         "1 of 1 interval lies wholly below 0",

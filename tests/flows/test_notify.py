@@ -51,7 +51,7 @@ def test_the_reason_comes_as_json(settings: Settings) -> None:
         (_WRITE.format(code=3), "ended with exit code 3"),
         ("import sys; sys.stdin.close()", ""),
         ("pass", ""),
-        ("import time; time.sleep(600)", "took more than 2 seconds and was ended"),
+        ("import time; time.sleep(600)", "took more than 2 s and was ended"),
     ],
 )
 def test_what_goes_wrong_in_telling_is_said(settings: Settings, code: str, said: str) -> None:

@@ -488,7 +488,7 @@ def test_the_cookbook_is_listed(ask_nothing):
     assert {"name": "day", "unit": "UTC day", "meaning": "a day on which something changed"} in history["columns"]
     assert ask_nothing("--list", output="csv").out.startswith("name,question,params\n")
     table = ask_nothing("--list", output="table").out
-    assert table.splitlines()[-1] == f"{len(rows)} rows"
+    assert table.splitlines()[-1] == f"{len(rows)} recipes"
     assert max(map(len, table.splitlines())) <= 100
     on_one_line = " ".join(table.split())
     for row in rows:

@@ -7,6 +7,7 @@ from itertools import permutations
 
 import pytest
 from attempt_rows import START, outcomes
+from scipy.special import betaincinv
 
 from slowwave.transforms.attempt_params import AgentScope, AttemptParams
 from slowwave.transforms.learning import learned
@@ -171,6 +172,14 @@ def test_extractor_3_of_3_conf():
     row = _heuristics(_won(_PLAN, 3))[_PLAN]
     assert row["confidence"] > 0.6
     assert row["confidence_high"] - row["confidence_low"] > 0.3
+
+
+@pytest.mark.parametrize("count", [1, 3, 10, 40])
+def test_extractor_a_lone_strategy_is_not_surer_than_its_attempts(count: int):
+    """Its own attempts are all that its project, its agent and its task type are known by."""
+    row = _heuristics(_won(_PLAN, count))[_PLAN]
+    assert 1 - row["confidence"] > 0.05 / count
+    assert row["confidence_low"] < betaincinv(count + 0.5, 0.5, 0.05)  # Jeffreys' bound: Brown, Cai & DasGupta 2001
 
 
 def test_extractor_counts_are_those_of_the_log_however_often_it_runs():

@@ -46,11 +46,11 @@ PINNED: dict[str, str] = {
     "anti_patterns": "1391453b3ad7ac3fee9aba5a71e5ec5676f787ba1cdc98a025714b01796d32f3",
     "counted_outcomes": "db6157d6f86735db93a42f170e3c57df2139d62ae5475d4df5bcfcef0abf1db7",
     "error_templates": "0795173a4c20f0823ca9a7a35f82ec1fde07f28e70f8066d665072afede271f6",
-    "forecast_fits": "daa155ecab72485ad08215f9f61c51ee72b8b46ccc48ccc053077b7407562f98",
-    "heuristics": "86d00db52427b34ae79392287da4afcc47fc9c97640539f89ec248f4ddf9297f",
-    "scorecard": "2c22f388a122e649c020ca187f07abec6a349ed7199df127bdf975f0b1bed7ad",
+    "forecast_fits": "aff695ac8e0f095f91167d4e38113690df84e5a5d2b61916dc365ffe0133b924",
+    "heuristics": "05af1f54d06943c991ae5b15f90dd41fca26eec570ee604a85176243ce373ccf",
+    "scorecard": "d0690fca27d2e54575a6065ef8b880d21412575b930d3b1fe1cef7d3e89a41bd",
     "strategy_variants": "1cacce1db9e5b8d2110dfe9b9ec66d0ed646db13239ad717703f79fa00bcd122",
-    "untried_strategies": "03b8b1cfa39e83287726e38cf4f7317fb63e8ea7be7045535b791874a1f4bde5",
+    "untried_strategies": "66b7d8732fa3952f9546ecd68cb9b518f40c86c5c18b560c49ae556c8f019ab7",
 }
 FIRST = Params(
     errors=ErrorParams(method="error/1"),
