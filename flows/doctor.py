@@ -165,7 +165,9 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _params(settings: Settings) -> CheckLine:
-    settings.params()
+    unread = settings.params_without_effect()
+    if unread:
+        return CheckLine("params", "warn", "; ".join(unread), f"take it out of {settings.params_file}")
     there = settings.params_file.exists()
     return CheckLine("params", "ok", f"{settings.params_file} can be used" if there else "all at their defaults")
 

@@ -211,6 +211,7 @@ def _nightly(
 ) -> None:
     if leave_out or leave_in:
         _decide_rows(settings, leave_out, leave_in)
+    _tell_unread_params(settings)
     if moment is None and not full and _skipped(settings):
         return
     with flow_session(settings, "nightly", "nightly") as (flows, screen):
@@ -223,6 +224,11 @@ def _nightly(
     _exit_if_refused(result.landed, max_refused, screen)
     if result.is_incomplete:
         raise typer.Exit(1)
+
+
+def _tell_unread_params(settings: Settings) -> None:
+    for text in settings.params_without_effect():
+        sys.stderr.write(f"slowwave: {settings.params_file}: {terminal_safe(text)}\n")
 
 
 def _decide_rows(settings: Settings, leave_out: Sequence[str], leave_in: Sequence[str]) -> None:
@@ -257,6 +263,7 @@ def run_backfill(settings: Settings, first: str, last: str) -> None:
         message = f"{first} is after {last}"
         raise typer.BadParameter(message, param_hint="'--from'")
     _require_lake(settings)
+    _tell_unread_params(settings)
     with flow_session(settings, "backfill", "backfill") as (flows, screen):
         result: NightlyResult = flows.backfill(first=days[0], last=days[1], home=str(settings.home))
         screen.close()
@@ -297,6 +304,7 @@ def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:
     moment = _time("--as-of", as_of) if as_of else utc_now()
     waiting = len(inbox_deliveries(settings.inbox))
     lake = _require_lake(settings)
+    _tell_unread_params(settings)
     plan = Plan(LogAsOf(lake, moment, settings.params()), lake.ledger(DayInputs), full=full)
     lines = day_lines(plan.to_build, "to rebuild", len(plan.days))
     lines.append(("inbox", f"{counted(waiting, 'file')} waiting, not looked into" if waiting else "empty"))

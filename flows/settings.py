@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slowwave.flows.errors import UserError
 from slowwave.flows.home import home_from_environment
@@ -112,17 +112,32 @@ class Settings:
         import pydantic
 
         from slowwave.transforms.params import Params
+        from slowwave.transforms.params_stated import known_params
 
         # bytes that are no text are written out: no server knows such a model, and the night goes on
         model = os.environ.get("SLOWWAVE_LLM_MODEL", "").strip().encode(errors="backslashreplace").decode()
         try:
-            params = Params()
-            if self.params_file.exists():
-                params = Params.model_validate(tomllib.loads(self.params_file.read_text(encoding="utf-8")))
+            params = Params.model_validate(known_params(self._stated_params()))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, pydantic.ValidationError) as error:
             message = f"{self.params_file} cannot be used: {error}"
             raise UserError(message) from error
         return params.model_copy(update={"llm": params.llm.model_copy(update={"model": model})}) if model else params
+
+    def params_without_effect(self) -> list[str]:
+        """What `params.toml` states that changes nothing, one sentence for each place: a release before read it.
+
+        Raises UserError as `params` does.
+        """
+        from slowwave.transforms.params_stated import without_effect
+
+        params = self.params()
+        methods = {"heuristics": params.heuristics.method, "errors": params.errors.method}
+        return without_effect(self._stated_params(), methods)
+
+    def _stated_params(self) -> dict[str, Any]:
+        import tomllib
+
+        return tomllib.loads(self.params_file.read_text(encoding="utf-8")) if self.params_file.exists() else {}
 
 
 def settings_from_environment() -> Settings:

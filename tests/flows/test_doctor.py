@@ -151,6 +151,20 @@ def test_params_that_cannot_be_used(published: SmallHome) -> None:
     assert (line.state, "reinforcement_dleta" in line.says) == ("error", True)
 
 
+def test_params_that_only_an_earlier_release_read(published: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
+    published.settings.params_file.write_text(
+        '[heuristics]\ntrend_method = "strategy_trend/1"\n[scorecard]\nmethod = "scorecard/1"\n[forecast]\nunforeseen = 0\n'
+    )
+    line = lines_of(published)["params"]
+    names = ("heuristics.trend_method has", "scorecard.method has", "forecast.unforeseen has")
+    assert (line.state, [name in line.says for name in names]) == ("warn", [True] * 3)
+
+    with pytest.raises(SystemExit) as done:
+        main(["nightly", "--plan"])
+    err = capsys.readouterr().err
+    assert (done.value.code, [name in err for name in names]) == (0, [True] * 3)
+
+
 def test_a_lake_of_a_newer_version(published: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
     (published.folder / "lake" / "FORMAT").write_text(f"{LAKE_FORMAT + 1}\n")
     code, text = exit_code(capsys)
