@@ -31,7 +31,7 @@ from slowwave.dashboards.widgets import told
 from slowwave.flows.check_lines import in_words, utc_text
 from slowwave.flows.errors import UserError
 from slowwave.flows.nights import ledger, stopped_night
-from slowwave.flows.query_connection import error_lines, published_file
+from slowwave.flows.query_connection import OTHER_RELEASE, error_lines, is_of_another_release, published_file
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import Settings, settings_from_environment
 from slowwave.flows.status import Clock, earlier_instant
@@ -144,7 +144,9 @@ def _drawn(draw: Callable[[Published], None], published: Published) -> None:
         told(
             "error",
             f"this part of the page could not be drawn: {error_lines(error)}",
-            "reload the page; if that does not help, `slowwave nightly --full` makes the tables anew",
+            OTHER_RELEASE
+            if is_of_another_release(error)
+            else "reload the page; if that does not help, `slowwave nightly --full` makes the tables anew",
         )
 
 

@@ -203,7 +203,7 @@ def failing(answers: Answers) -> Section:
     if total:
         items = [
             Item(
-                story.place(row["kind"], row["project"], row["agent"], row["task_type"]),
+                story.place(row["kind"].replace("_", " "), row["project"], row["agent"], row["task_type"]),
                 story.excerpt(row["pattern"]),
                 story.failure(row),
                 command_line("why", row["pattern"]),

@@ -53,11 +53,11 @@ def uses(days: pl.DataFrame) -> Sentences:
     if days.is_empty():
         return ["No interaction was given a memory, and in no answer a use was detected yet."]
     last = days.row(-1, named=True)
-    had = counted(last["injected_interactions"], "interaction")
+    had = counted(last["injected_interactions"], "interaction was", "interactions were")
     found = counted(last["referenced_memories"], "memory was", "memories were")
     return [
         (
-            f"On {last['day']}, the newest day with evidence, {had} had a memory, and {found} repeated word for word "
+            f"On {last['day']}, the newest day with evidence, {had} given a memory, and {found} repeated word for word "
             "or used in other words."
         ),
         "Detected uses are a lower bound: no detected use is not proof of none.",

@@ -296,7 +296,7 @@ def failure(row: Mapping[str, Any]) -> str:
     instead = (
         f"Highest lower bound among tried strategies: {quoted(better)}."
         if better
-        else "No tried strategy has a lower bound above its estimate."
+        else "No other strategy that this agent tried there can be told to succeed more often."
     )
     return f"{excerpt(row['why_bad'])} {instead}"
 

@@ -15,6 +15,7 @@ _COUNTS = """
 SELECT
     (SELECT count(*) FROM counted_outcomes),
     (SELECT count(*) FROM counted_outcomes WHERE is_attempt),
+    (SELECT count(DISTINCT strategy_id) FROM heuristics),
     (SELECT count(*) FROM heuristics),
     (SELECT count(*) FROM heuristics WHERE is_reliable),
     (SELECT count(*) FROM anti_patterns WHERE state = 'open'),
@@ -48,7 +49,7 @@ LIMIT $limit
 def learned_lines(serving: Path) -> list[tuple[str, str]]:
     """Label and text of each line; none where no outcome is known."""
     with duckdb.connect(serving, read_only=True) as connection:
-        ((outcomes, attempts, strategies, reliable, failing, harmful),) = connection.execute(_COUNTS).fetchall()
+        ((outcomes, attempts, strategies, places, reliable, failing, harmful),) = connection.execute(_COUNTS).fetchall()
         if not outcomes:
             return []
         graded = {metric: values for metric, *values in connection.execute(_FORECASTS).fetchall()}
@@ -59,7 +60,9 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
             "learned",
             (
                 f"{attempts:,} attempt{'s' * (attempts != 1)} of {outcomes:,} outcome{'s' * (outcomes != 1)}; "
-                f"{strategies:,} {'strategy' if strategies == 1 else 'strategies'}, {reliable:,} reliable; "
+                f"{strategies:,} {'strategy' if strategies == 1 else 'strategies'} tried in {places:,} "
+                f"{'combination' if places == 1 else 'combinations'} with project, agent and kind of task, "
+                f"{reliable:,} reliable; "
                 f"anti-patterns open: {failing:,}; harmful memories: {harmful:,}"
             ),
         )
@@ -72,6 +75,8 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
         lines.append(
             (kind.replace("_", " "), f"{where}: “{shortened(pattern, _SHOWN_CHARACTERS)}”. {why_bad}{instead}")
         )
+    if failing > _SHOWN:
+        lines.append(("avoid", f"{failing - _SHOWN:,} more: `slowwave sql costliest_anti_patterns` shows all"))
     for memory_id, lift, low, high in memories:
         lines.append(("harmful", f"memory {memory_id}: lift {lift:+.2f} ({low:+.2f} to {high:+.2f})"))
     return lines

@@ -97,6 +97,14 @@ def check_statements(connection: duckdb.DuckDBPyConnection, statements: Sequence
             raise UserError(message)
 
 
+OTHER_RELEASE = "the published tables are of another release: `slowwave nightly` publishes them anew"
+
+
+def is_of_another_release(error: duckdb.Error) -> bool:
+    """Whether a query of ours lacks a table or column, as only in the file of another release."""
+    return isinstance(error, (duckdb.CatalogException, duckdb.BinderException))
+
+
 def error_lines(error: duckdb.Error) -> str:
     """What DuckDB says, on at most two lines: what is wrong, and its hint or the place."""
     first, _, rest = str(error).strip().partition("\n")

@@ -16,9 +16,11 @@ import typer
 from slowwave.dashboards.cookbook import Recipe, cookbook
 from slowwave.flows.errors import UserError
 from slowwave.flows.query_connection import (
+    OTHER_RELEASE,
     DuckDBConfig,
     check_statements,
     error_lines,
+    is_of_another_release,
     locked_connection,
     published_file,
 )
@@ -234,16 +236,26 @@ def _interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], Non
 def _explained(error: duckdb.Error, text: str, serving: Path | None) -> str:
     """DuckDB's message, or what it means here."""
     if isinstance(error, duckdb.ParserException) and _NAME.fullmatch(text):
+        if text.strip().casefold() in _published_names():
+            return f"{quoted(text.strip())} is a table: `slowwave sql 'FROM {text.strip()}'` shows it"
         near = difflib.get_close_matches(text.strip(), cookbook(), n=3)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         return f"{quoted(text.strip())} is neither SQL nor in the cookbook: {hint}see `slowwave sql --list`"
     missing = _MISSING_TABLE.search(str(error))
-    if serving is None and missing:
-        from slowwave.transforms.serving_tables import SERVING
-
-        if missing[1].strip('"').casefold() in {table.name for table in SERVING}:
-            return "nothing is published yet: run slowwave nightly"
+    is_ours = missing is not None and missing[1].strip('"').casefold() in _published_names()
+    if serving is None and is_ours:
+        return "nothing is published yet: run slowwave nightly"
+    if is_ours:
+        return OTHER_RELEASE
+    if is_of_another_release(error) and text in {recipe.sql for recipe in cookbook().values()}:
+        return f"{error_lines(error)}\n{OTHER_RELEASE}"
     return error_lines(error)
+
+
+def _published_names() -> set[str]:
+    from slowwave.transforms.serving_tables import SERVING  # Polars is slow to load
+
+    return {table.name for table in SERVING}
 
 
 def _list_cookbook(output: Format) -> None:

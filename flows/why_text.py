@@ -155,6 +155,7 @@ def lift_words(state: Record) -> str:
     if state["lift"] is None:
         return f"no lift is shown: {state['lift_note']}" if state["lift_note"] else ""
     interval = f"{state['lift_low']:+.2f} to {state['lift_high']:+.2f}"
+    interval += ", which holds 0" if state["lift_low"] <= 0 <= state["lift_high"] else ""
     harm = "; harmful beyond chance" if state["is_harmful"] else ""
     least = f"{state['lift_detectable']:.2f}"
     basis = state["lift_basis"]

@@ -107,7 +107,8 @@ class Heuristics(Table):
     )
     prior_share: float = column("Share of `prior_mean` in `confidence`; the rest is its own attempts.", unit="0-1")
     trend: StrategyTrend = column(
-        "The last 28 days beside all before: strengthening or weakening (success surely changed), stable (not surely),"
+        "The last 28 days beside all before: strengthening or weakening (success changed, by default with a"
+        " probability of 95 %), stable (no such change is told),"
         " new (not tried before them), stale (not tried in them), unproven (too few sessions). It changes once two"
         " looks a week apart agree."
     )

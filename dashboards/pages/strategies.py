@@ -154,7 +154,7 @@ def _moved(answers: Answers, of: Of) -> None:
             with_interval(rows, "confidence"),
             "worsening_strategies",
             caption=first_of(
-                "Strategies whose success surely changed, worse ones first",
+                "Strategies whose success changed with a probability of 95 % or more, worse ones first",
                 rows.height,
                 answers.count("worsening_strategies", **of),
             ),
@@ -170,7 +170,7 @@ def _moved(answers: Answers, of: Of) -> None:
 def _moved_words(answers: Answers, of: Of) -> str:
     counts = dict(answers.counts("worsening_strategies", "trend", **of).iter_rows())
     if not counts:
-        return "No strategy's success surely changed in the last 28 days, beside all before."
+        return "Of no strategy it is 95 % probable that success changed in the last 28 days, beside all before."
     return " and ".join(f"{counts[trend]:,} {trend}" for trend in ("weakening", "strengthening") if trend in counts) + (
         ", by the last 28 days beside all before."
     )

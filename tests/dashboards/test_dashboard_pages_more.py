@@ -102,7 +102,9 @@ def test_a_failing_strategy_stands_with_its_evidence_and_alternative(taught):
     assert "2 open" in said  # one is a hard task: everyone fails
     assert "Highest lower bound among tried strategies: “free the port”" in said
     assert f"port <number> is in use 1 {row['baseline_rate']:.3g} {row['e_value']:.1e}" in said
-    assert "No strategy's success surely changed" in said  # guess did, but no two looks a week apart say so yet
+    assert (
+        "Of no strategy it is 95 % probable that success changed" in said
+    )  # guess did, but no two looks a week apart say so yet
 
 
 def test_the_command_below_a_table_has_what_is_chosen(taught):

@@ -201,7 +201,7 @@ def test_a_failing_strategy_is_told_with_what_works_instead() -> None:
         "Failed 15 of 16 attempts. Highest lower bound among tried strategies: “Narrowest test first”."
     )
     assert story.failure({**row, "better_alternative": None}).endswith(
-        "No tried strategy has a lower bound above its estimate."
+        "No other strategy that this agent tried there can be told to succeed more often."
     )
     assert story.failing(2, 1, 7) == ["2 strategies keep failing, 1 of them with a first failure in the last 7 days."]
     assert "known to keep failing" in story.failing(0, 0, 7)[0]

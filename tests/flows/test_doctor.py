@@ -153,7 +153,8 @@ def test_params_that_cannot_be_used(published: SmallHome) -> None:
 
 def test_params_that_only_an_earlier_release_read(published: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
     published.settings.params_file.write_text(
-        '[heuristics]\ntrend_method = "strategy_trend/1"\n[scorecard]\nmethod = "scorecard/1"\n[forecast]\nunforeseen = 0\n'
+        '[heuristics]\ntrend_method = "strategy_trend/1"\n[scorecard]\nmethod = "scorecard/1"\n'
+        "[forecast]\nunforeseen = 0\n"
     )
     line = lines_of(published)["params"]
     names = ("heuristics.trend_method has", "scorecard.method has", "forecast.unforeseen has")

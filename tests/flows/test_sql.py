@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import duckdb
 import polars as pl
 import pytest
 from small_home import SmallHome, interaction, memory, outcome
@@ -22,6 +23,7 @@ from small_home import SmallHome, interaction, memory, outcome
 from slowwave.flows import cli, sql
 from slowwave.flows.lake import COMPACT_FROM_FILES, Lake
 from slowwave.flows.lake_views import LandedViews
+from slowwave.flows.query_connection import OTHER_RELEASE
 from slowwave.flows.terminal import spreadsheet_safe
 from slowwave.transforms.landed_tables import Interactions
 from slowwave.transforms.serving_tables import SERVING
@@ -397,6 +399,24 @@ def test_landed_rows_can_be_asked_before_anything_is_published(tmp_path, capfd, 
         said = ask(query)
         assert (said.code, said.out) == (1, "")
         assert said.err == "slowwave: nothing is published yet: run slowwave nightly\n"
+
+
+def test_a_name_of_a_table_is_told_from_a_recipe(ask):
+    assert ask("heuristics").err == "slowwave: 'heuristics' is a table: `slowwave sql 'FROM heuristics'` shows it\n"
+
+
+def test_what_another_release_published_lacks_is_no_fault_of_the_query(tmp_path, capfd, monkeypatch):
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"), interaction("i1"))
+    home.nightly(datetime(2026, 3, 20))  # noqa: DTZ001 - UTC, as the flows take it
+    with duckdb.connect(home.settings.current.resolve()) as connection:
+        connection.execute("DROP TABLE untried_strategies")
+        connection.execute("ALTER TABLE strength_fits DROP COLUMN reach_days")
+    ask = asking(home.folder, capfd, monkeypatch)
+    for query in ("untried_strategies", "half_lives", "FROM untried_strategies"):
+        said = ask(query)
+        assert (said.code, said.err.splitlines()[-1]) == (1, f"slowwave: {OTHER_RELEASE}")
+    assert OTHER_RELEASE not in ask("SELECT nothing FROM heuristics").err
 
 
 def test_a_lake_of_a_newer_version_is_left_alone(tmp_path, capfd, monkeypatch):

@@ -36,8 +36,10 @@ def test_with_the_methods_of_before_only_what_is_gone_is_named() -> None:
         "scorecard.method",
     ]
     assert without_effect({"confidence": {"horizon_days": 5, "max_untried": 9}}, BEFORE) == [
-        "confidence.horizon_days, confidence.max_untried have no effect with heuristic/1,"
-        ' only with method = "heuristic/2" under [heuristics]'
+        (
+            "confidence.horizon_days, confidence.max_untried have no effect with heuristic/1,"
+            ' only with method = "heuristic/2" under [heuristics]'
+        )
     ]
 
 
