@@ -143,7 +143,7 @@ def learned_text(found: Record, limit: int) -> str:
 
 
 def _strategy_lines(found: Record, limit: int) -> list[str]:
-    lines = [f"strategy {found['strategy_id']}, {len(found['wordings'])} wordings:"]
+    lines = [f"strategy {found['strategy_id']}, {counted(len(found['wordings']), 'wording')}:"]
     lines += aligned(
         [["", _short(row["project"]), _short(row["strategy"]), "", row["reason"]] for row in found["wordings"][:limit]]
     )
@@ -158,8 +158,8 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
             f"{use['confidence_low']:.2f} to {use['confidence_high']:.2f}; trend {use['trend']}"
         )
         lines.append(
-            f"  of the estimate {use['prior_share']:.0%} is what its relatives say ({use['prior_mean']:.2f}), the rest "
-            f"its own attempts, worth {use['effective_sessions']:.1f} independent ones"
+            f"  of the estimate about {use['prior_share']:.0%} is what its relatives say ({use['prior_mean']:.2f}), "
+            f"the rest its own attempts, worth {use['effective_sessions']:.1f} independent ones"
         )
         lines += wrapped(_fading(use["fit"]))
         for row in use["anti_patterns"]:

@@ -95,11 +95,7 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         "faded_unjudged": pl.format(
             "Faded to strength {}, but eligible in only {}: too few to judge.", strength, eligible
         ),
-        "faded_quiet": pl.format(
-            "Faded to strength {}, but used as often as its project's activity lets expect (trend {}).",
-            strength,
-            pl.col("trend"),
-        ),
+        "faded_quiet": _faded_quiet(strength, params),
         "stale": pl.format("{}: stale for its past use and its project's activity.", used),
         "weakening": pl.format("{}: weakening, strength {}.", used, strength),
         "used": pl.format("{}.", used),
@@ -122,6 +118,16 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         )
         .otherwise(told)
     )
+
+
+def _faded_quiet(strength: pl.Expr, params: VerdictParams) -> pl.Expr:
+    trend = pl.col("trend")
+    expected = "Faded to strength {}, but used as often as its project's activity lets expect (trend {})."
+    told = pl.format(expected, strength, trend)
+    if params.method == "verdict/1":
+        return told
+    young = "Faded to strength {}, but its project was active on too few days since to judge its use (trend new)."
+    return pl.when(trend == "new").then(pl.format(young, strength)).otherwise(told)
 
 
 def _of_need(params: VerdictParams) -> pl.Expr:

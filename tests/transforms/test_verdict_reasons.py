@@ -92,6 +92,10 @@ def reasons_of(row, *others, **said):
             ["Faded to strength .04, but used as often as its project's activity lets expect (trend stable)."],
         ),
         (
+            health_row(**FADED | {"trend": "new"}, last_referenced_at=ago(200)),
+            ["Faded to strength .04, but its project was active on too few days since to judge its use (trend new)."],
+        ),
+        (
             health_row(trend="stale"),
             [
                 (
