@@ -65,7 +65,8 @@ def landed_by_day(frame: pl.DataFrame) -> alt.LayerChart:
     late_rows = [{"at": parts.instant(day), "series": _LATE, "value": count} for day, count in late.iter_rows()]
     total, behind = int(summed["rows_count"].sum()), int(summed["late_count"].sum())
     title = f"{counted(behind, 'row')} of {total:,} ({100 * behind / max(total, 1):.1f} %) "
-    title += "were recorded more than 24 hours after they happened"
+    done = "was recorded more than 24 hours after it" if behind == 1 else "were recorded more than 24 hours after they"
+    title += f"{done} happened"
     if not behind:
         title = f"None of {counted(total, 'row')} was recorded more than 24 hours after it happened"
     times = late["day"].to_list()

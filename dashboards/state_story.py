@@ -229,8 +229,9 @@ def landed(days: pl.DataFrame) -> Sentences:
         return ["No row has landed yet."]
     rows, late = sum_of(days, "rows_count"), sum_of(days, "late_count")
     told = f"{counted(rows, 'row is', 'rows are')} in the tables as their last versions"
+    after = f"recorded more than {_LATE_HOURS} hours after {'it' if late == 1 else 'they'}"
     return [
-        f"{told}; {doing(late, 'was', 'were')} recorded more than {_LATE_HOURS} hours after they happened.",
+        f"{told}; {doing(late, 'was', 'were')} {after} happened.",
         "There may be more of them than were delivered: an inline `success` makes an outcome of its own.",
     ]
 
