@@ -253,6 +253,7 @@ def test_memories_fade_when_it_was_said(new_home):
     By strength/1, which tells it however far: nothing was watched for so long.
     """
     home = new_home()
+    home.settings.params_file.parent.mkdir(parents=True, exist_ok=True)
     home.settings.params_file.write_text('[strength]\nmethod = "strength/1"\n')
     log = [
         landed("once", 9, 23, memory_type="episodic"),  # on the leap day
