@@ -123,6 +123,7 @@ def _said(fault: Fault, blanks: dict[str, str], home: str) -> tuple[int, str]:
             (os.environ["HOME"], "/home/dev"),
         ):  # fmt: skip
             said = said.replace(here, there)
+        said = said.replace("/usr/bin/ld: /tmp/", "ld: ")  # gcc's object files
         return done.returncode, re.sub(r"127\.0\.0\.1:[0-9]{5}|localhost:[0-9]{5}", "localhost:8080", said)
 
 
