@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -62,6 +61,7 @@ def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:
     _prune_reports(settings, young, pruned)
     _prune_partitions(settings, lake, young, pruned)
     pruned.bytes += forget_resolved_bytes(lake, young)
+    _note_kept_runs(settings, lake)  # last: on a full disk, there is room for it now
     return pruned
 
 
@@ -95,15 +95,25 @@ def _prune_partitions(settings: Settings, lake: Lake, young: float, pruned: Prun
 
 
 def _kept_by_homes(settings: Settings, lake: Lake) -> set[str]:
-    """The runs that this home keeps, which it notes in the lake, and those that other homes over it have noted."""
-    ours = {path.stem for path in settings.serving.glob("*/*.duckdb")}
-    folder = lake.root / "kept_runs"
-    name = hashlib.sha256(os.fsencode(settings.home.absolute())).hexdigest()
-    with suppress(OSError):  # on a full disk, to prune is what helps
-        write_durably(folder / name, lambda aside: aside.write_text("".join(f"{run}\n" for run in sorted(ours))))
-    since = time.time() - _OTHER_HOMES.total_seconds()
-    noted = [path for path in folder.glob("[!.]*") if path.name != name and path.stat().st_mtime >= since]
-    return ours.union(*(path.read_text().split() for path in noted))
+    """The runs that this home keeps, and those that other homes over the lake have noted there."""
+    since, ours = time.time() - _OTHER_HOMES.total_seconds(), _note_path(settings, lake)
+    noted = [path for path in ours.parent.glob("[!.]*") if path != ours and path.stat().st_mtime >= since]
+    return _kept_here(settings).union(*(path.read_text().split() for path in noted))
+
+
+def _note_kept_runs(settings: Settings, lake: Lake) -> None:
+    """Note in the lake which runs this home keeps, so that other homes over it leave their partitions."""
+    text = "".join(f"{run}\n" for run in sorted(_kept_here(settings)))
+    write_durably(_note_path(settings, lake), lambda aside: aside.write_text(text))
+
+
+def _kept_here(settings: Settings) -> set[str]:
+    return {path.stem for path in settings.serving.glob("*/*.duckdb")}
+
+
+def _note_path(settings: Settings, lake: Lake) -> Path:
+    home = os.fsencode(settings.home.absolute())
+    return lake.root / "kept_runs" / hashlib.sha256(home).hexdigest()
 
 
 def _remove(path: Path, pruned: Pruned) -> None:
