@@ -51,8 +51,9 @@ from slowwave.transforms.strength_tables import FittedStrengths
 from slowwave.transforms.times import epoch_day
 
 _BY_DAY = (MemoryHealthHistory, PublishedReferences, LandedDays)
-# Days whose landed rows are counted together, up to this much of files.
+# Days whose landed rows are counted, or whose references are written, together: up to this much of files.
 _LANDED_BYTES = 64 * 2**20
+_REFERENCES_BYTES = 4 * 2**20
 # Counts only grow, so a memory was last touched on the first of the days with the most injections and references.
 _ELIGIBLE = """
 SELECT
@@ -202,8 +203,7 @@ def _write_days(
         for piece in history_pieces(run, plan, timelines, strength_fits):
             serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
             give_back()
-    references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
-    serving.extend(PublishedReferences, _stamped(run, plan, references))
+    _write_references(run, plan, serving, plan.partitions)
     _write_landed_days(run, plan, serving, {table.name: list(plan.log.files(table)) for table in LANDED})
 
 
@@ -223,14 +223,37 @@ def _write_changed_days(
         for piece in history_pieces(run, plan, timelines, strength_fits, before, base.first_day):
             serving.extend(MemoryHealthHistory, _stamped(run, plan, piece.lazy()))
     changed = {day: plan.partitions[day] for day in base.evidence_days if day in plan.partitions}
-    references = run.lake.scan_evidence(MemoryReferences, changed)
     serving.remove(PublishedReferences, "list_contains($days, CAST(occurred_at AS DATE))", {"days": base.evidence_days})
-    serving.extend(PublishedReferences, _stamped(run, plan, references))
+    _write_references(run, plan, serving, changed)
     for name, days in base.landed_days.items():
         serving.remove(LandedDays, "landed_table = $name AND list_contains($days, day)", {"name": name, "days": days})
     _write_landed_days(run, plan, serving, base.landed_days)
     for table in _BY_DAY:
         serving.stamp(table, run.run_id, plan.log.as_of)
+
+
+def _write_references(run: Run, plan: Plan, serving: ServingFile, partitions: Mapping[date, str]) -> None:
+    """Add the references of these days, some days at a time: all together are the most rows that a night publishes."""
+    sizes = {
+        day: run.lake.evidence_path(MemoryReferences, day, partition).stat().st_size
+        for day, partition in partitions.items()
+    }
+    for days in _together(sizes, _REFERENCES_BYTES):
+        references = run.lake.scan_evidence(MemoryReferences, {day: partitions[day] for day in days})
+        serving.extend(PublishedReferences, _stamped(run, plan, references))
+
+
+def _together(sizes: Mapping[date, int], most: int) -> Iterator[list[date]]:
+    """The days, in order, in groups of at most so many bytes, or of one day."""
+    group, held = list[date](), 0
+    for day in sorted(sizes):
+        if group and held + sizes[day] > most:
+            yield group
+            group, held = [], 0
+        group.append(day)
+        held += sizes[day]
+    if group:
+        yield group
 
 
 def _write_landed_days(run: Run, plan: Plan, serving: ServingFile, days: Mapping[str, Sequence[date]]) -> None:
