@@ -17,6 +17,7 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.links import FIRST_PAGE
+from slowwave.dashboards.pages.interactions import interactions_page
 from slowwave.dashboards.pages.memories import memories_page
 from slowwave.dashboards.pages.memory import memory_page
 from slowwave.dashboards.pages.observations import observations_page
@@ -45,6 +46,7 @@ PAGES: dict[str, tuple[str, Callable[[Published], None]]] = {
     FIRST_PAGE: ("Overview", overview_page),
     "memories": ("Memories", memories_page),
     "memory": ("One memory", memory_page),
+    "interactions": ("Interactions", interactions_page),
     "strategies": ("Strategies", strategies_page),
     "observations": ("Observations", observations_page),
     "review": ("Review queue", review_page),

@@ -32,6 +32,11 @@ group(
     "Archive memories that are no longer needed, and bring them back; interactions are never deleted.",
 )
 group(
+    "memory",
+    "slowwave.flows.memory_commands",
+    "Show, edit, archive, invalidate or pin one memory: a preview first, and an undo after.",
+)
+group(
     "review",
     "slowwave.flows.review_commands",
     "Settle what waits for a person's word: candidates, contradictions, merges, and memories that are outdated, "
@@ -76,6 +81,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "curate": (
         "slowwave curate --dry-run --limit 3",
         "slowwave curate --dry-run --format json",
+    ),
+    "memory": (
+        "slowwave memory show MEMORY_ID",
+        "slowwave memory archive MEMORY_ID --reason 'the project is over' --dry-run",
+        "slowwave memory pin MEMORY_ID --yes",
+        "slowwave memory undo MEMORY_ID --yes",
     ),
     "review": (
         "slowwave review list",

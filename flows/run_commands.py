@@ -22,6 +22,7 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.inbox import Delivery, inbox_deliveries, passed_over
 from slowwave.flows.lake import Lake
 from slowwave.flows.land import Landing
+from slowwave.flows.landed_lake import landed_lake
 from slowwave.flows.landing_report import MAX_REFUSED, LandingReport
 from slowwave.flows.lock import writer_lock
 from slowwave.flows.nightly import NightlyResult, land_paths, parse_as_of, retry_quarantine, skipped_night
@@ -100,7 +101,7 @@ def run_retry(settings: Settings, *, kind: Kind | None, dry_run: bool, output: s
 
     Raises typer.Exit with code 1 when something of it cannot be read.
     """
-    _require_lake(settings)
+    landed_lake(settings)
     with Screen() as screen:
         if dry_run:
             report = _rehearsal(settings, kind, screen).retry()
@@ -234,7 +235,7 @@ def _tell_unread_params(settings: Settings) -> None:
 def _decide_rows(settings: Settings, leave_out: Sequence[str], leave_in: Sequence[str]) -> None:
     from slowwave.flows.leave_out import decide_rows
 
-    lake = _require_lake(settings)
+    lake = landed_lake(settings)
     with Screen() as screen, writer_lock(settings, "nightly", wait_seconds=WAIT_SECONDS, waiting=screen.note):
         for said in decide_rows(lake, leave_out, leave_in):
             screen.note(said)
@@ -262,7 +263,7 @@ def run_backfill(settings: Settings, first: str, last: str) -> None:
     if days[0] > days[1]:
         message = f"{first} is after {last}"
         raise typer.BadParameter(message, param_hint="'--from'")
-    _require_lake(settings)
+    landed_lake(settings)
     _tell_unread_params(settings)
     with flow_session(settings, "backfill", "backfill") as (flows, screen):
         result: NightlyResult = flows.backfill(first=days[0], last=days[1], home=str(settings.home))
@@ -303,7 +304,7 @@ def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:
     """Print which days a nightly run would build and why; nothing is written."""
     moment = _time("--as-of", as_of) if as_of else utc_now()
     waiting = len(inbox_deliveries(settings.inbox))
-    lake = _require_lake(settings)
+    lake = landed_lake(settings)
     _tell_unread_params(settings)
     plan = Plan(LogAsOf(lake, moment, settings.params()), lake.ledger(DayInputs), full=full)
     lines = day_lines(plan.to_build, "to rebuild", len(plan.days))
@@ -315,7 +316,7 @@ def run_prune(settings: Settings, keep: int) -> None:
     """Remove what no kept run needs, and print what went."""
     from slowwave.flows.prune import prune
 
-    lake = _require_lake(settings)
+    lake = landed_lake(settings)
     with Screen() as screen, writer_lock(settings, "prune", wait_seconds=WAIT_SECONDS, waiting=screen.note):
         pruned = prune(settings, lake, keep)
     files, partitions = counted(pruned.serving_files, "serving file"), counted(pruned.partitions, "evidence partition")
@@ -330,16 +331,6 @@ def run_serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minu
     from slowwave.flows.schedules import serve
 
     serve(settings, timezone=timezone, nightly_cron=nightly_cron, land_minutes=land_minutes)
-
-
-def _require_lake(settings: Settings) -> Lake:
-    """The lake; raises UserError where there is none yet."""
-    lake = Lake(Path(settings.lake))
-    if not lake.root.is_dir():
-        message = f"nothing has been landed in {settings.home} yet: run `{this_command()} land PATH` first"
-        raise UserError(message)
-    lake.check_format()
-    return lake
 
 
 def _time(option: str, text: str) -> datetime:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
+from slowwave.flows.check_lines import utc_text
 from slowwave.flows.lock import serve_lock
 from slowwave.flows.prefect_server import configure, prefect_api
 from slowwave.flows.screen import Screen
@@ -43,10 +44,10 @@ def _serve(settings: Settings, zone: ZoneInfo, nightly_cron: str, land_minutes: 
 
             served = orchestrate.deployments(settings, zone.key, nightly_cron, land_minutes)
             landing = datetime.now(UTC) + timedelta(minutes=land_minutes)
-            times = [f"{time.astimezone(zone):%Y-%m-%d %H:%M %Z}" for time in (landing, first)]
+            there = "" if zone.key == "UTC" else f" ({first.astimezone(zone):%H:%M %Z})"
             screen.note(f"serving {settings.home}; stop with Ctrl-C")
-            screen.note(f"land     every {counted(land_minutes, 'minute')}, first by {times[0]}")
-            screen.note(f"nightly  {nightly_cron} in {zone.key}, next {times[1]}")
+            screen.note(f"land     every {counted(land_minutes, 'minute')}, first by {utc_text(landing)}")
+            screen.note(f"nightly  {nightly_cron} in {zone.key}, next {utc_text(first.astimezone(UTC))}{there}")
             screen.note(f"runs     {url.removesuffix('/api')}")
             orchestrate.serve(served)
     except KeyboardInterrupt:

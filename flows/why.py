@@ -20,6 +20,7 @@ import duckdb
 from slowwave.flows.errors import UserError
 from slowwave.flows.lake_files import check_format
 from slowwave.flows.lake_sql import with_lake_rows
+from slowwave.flows.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.query_connection import DuckDBConfig, error_lines, no_globs, published_file
 from slowwave.flows.query_output import json_bytes
 from slowwave.flows.settings import Settings
@@ -36,7 +37,6 @@ from slowwave.flows.why_text import interaction_text, memory_text
 
 Record = dict[str, Any]
 
-_SHOWN_NEAR = 3
 _SHOWN_THING = 200
 _CHANGED_FIELDS = (
     "memory_type",
@@ -95,14 +95,6 @@ FROM (
 )
 ORDER BY changed_at, recorded_at, row_hash
 """)
-
-_NEAR = """
-SELECT memory_id
-FROM memory_health
-WHERE starts_with(lower(memory_id), lower($id)) OR jaro_winkler_similarity(lower(memory_id), lower($id)) > 0.85
-ORDER BY starts_with(lower(memory_id), lower($id)) DESC, jaro_winkler_similarity(memory_id, $id) DESC, memory_id
-LIMIT $limit
-"""
 
 _REVIEWED = """
 SELECT item_id FROM review_queue WHERE item_id = $id UNION SELECT item_id FROM review_decisions WHERE item_id = $id
@@ -295,7 +287,7 @@ class Publish:
 
     def unknown(self, given: str) -> str:
         """What to say of an id that nothing has."""
-        near = [memory_id for (memory_id,) in self._rows(_NEAR, id=given, limit=_SHOWN_NEAR)]
+        near = [memory_id for (memory_id,) in self._rows(NEAR_PUBLISHED, id=given, limit=SHOWN_NEAR)]
         hint = (
             f"did you mean {' or '.join(near)}?"
             if near

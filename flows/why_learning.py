@@ -154,13 +154,17 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
         attempts, sessions = counted(use["attempts"], "attempt"), counted(use["sessions"], "session")
         lines.append(f"  {attempts} in {sessions}, {use['successes']:,} successful")
         lines.append(
-            f"  estimated success on the next comparable attempt {use['confidence']:.2f}; 90 % credible interval "
-            f"{use['confidence_low']:.2f} to {use['confidence_high']:.2f}; trend {use['trend']}"
+            f"  estimated success on the next comparable attempt {use['confidence']:.2f}; trend {use['trend']}"
         )
         lines.append(
-            f"  of the estimate about {use['prior_share']:.0%} is what its relatives say ({use['prior_mean']:.2f}), "
-            f"the rest its own attempts, worth {use['effective_sessions']:.1f} independent ones"
+            "  90 % credible interval for its share of successes in the next seven days "
+            f"{use['confidence_low']:.2f} to {use['confidence_high']:.2f}"
         )
+        lines.append(
+            f"  of the estimate its own attempts, worth {use['effective_sessions']:.1f} independent ones, tell about "
+            f"{1 - use['prior_share']:.0%}"
+        )
+        lines += wrapped(f"the rest is told by its relatives ({use['prior_mean']:.2f}){_drawn_to(use['fit'])}")
         lines += wrapped(_fading(use["fit"]))
         for row in use["anti_patterns"]:
             lines += wrapped(f"{row['state']} anti-pattern ({row['kind']}): {row['why_bad']}")
@@ -200,6 +204,11 @@ def _fading(fit: Record) -> str:
     if fit["recent_half_life_days"] is None:
         return said
     return f"{said}; those of the last days, with a half-life of {fit['recent_half_life_days']:g}, weigh extra"
+
+
+def _drawn_to(fit: Record) -> str:
+    moves = fit.get("fading_half_life_days") is not None
+    return " and, the longer it is not tried, by what any strategy is expected to do there" if moves else ""
 
 
 def _short(text: str) -> str:

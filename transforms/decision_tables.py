@@ -17,7 +17,7 @@ class Decisions(Landed):
 
     decision_id: str = column("Key: digest of command, target, values and the publish decided on.")
     command: str = column(
-        "What was decided: `forget apply`, `forget restore`, `forget hold`, `forget release`, `leave out`, ...; of a"
+        "What was decided: `forget apply`, `forget hold`, `memory edit`, `review promote`, `leave out`, ...; of a"
         " language model's answer its method."
     )
     target_kind: Literal["project", "memory", "item", "row"] = column(
@@ -26,7 +26,7 @@ class Decisions(Landed):
     target: str = column("The memory's or item's id, or the project; of a row TABLE:KEY.")
     values: Annotated[str | None, Json] = column(
         "What belongs to the decision, as one JSON object; of `forget apply` the memory's whole state before it, of"
-        " `review` the item, why it waited (`queue_reason`) and the changes it makes."
+        " `review` the item, why it waited (`queue_reason`) and the changes it makes; of `memory` the change."
     )
     reason: str | None = column("Why. NULL: not said.")
     changed_by: str = column("Who decided.")

@@ -12,8 +12,10 @@ import polars as pl
 from slowwave.transforms.decision_tables import Decisions
 from slowwave.transforms.hashing import digest, with_row_hash
 from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.review_decisions import review_changes
+from slowwave.transforms.memory_edits import MEMORY_EDITS
+from slowwave.transforms.review_decisions import REVIEWS
 from slowwave.transforms.schema import conform, polars_schema
+from slowwave.transforms.stated_changes import stated_changes
 from slowwave.transforms.versions import winning_versions
 
 APPLY, RESTORE, HOLD, RELEASE = "forget apply", "forget restore", "forget hold", "forget release"
@@ -55,7 +57,7 @@ _STATED = frozenset(polars_schema(Decisions)) - {"recorded_at", "row_hash", "key
 
 
 def status_changes(decisions: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the memory log that `forget apply`, `forget restore` and `review` make, hashed.
+    """The rows of the memory log that `forget apply`, `forget restore`, `review` and `memory` make, hashed.
 
     Nothing for what is in shadow, or was kept as it is.
 
@@ -73,7 +75,8 @@ def status_changes(decisions: pl.DataFrame) -> pl.DataFrame:
         "reason",
         "changed_by",
     )
-    rows = pl.concat([forgotten, review_changes(decisions)], how="diagonal").with_columns(
+    stated = stated_changes(decisions, [*REVIEWS, *MEMORY_EDITS])
+    rows = pl.concat([forgotten, stated], how="diagonal").with_columns(
         pl.col("decision_id")
         .map_elements(lambda made: values_json({"decision_id": made}), return_dtype=pl.String)
         .alias("extra")

@@ -105,7 +105,11 @@ class Heuristics(Table):
     prior_mean: float = column(
         "What would be expected had it never been tried: from project, agent, kind of task.", unit="0-1"
     )
-    prior_share: float = column("Share of `prior_mean` in `confidence`; the rest is its own attempts.", unit="0-1")
+    prior_share: float = column(
+        "Share of `confidence` that its own attempts do not tell. It is told by `prior_mean`, and the longer the"
+        " strategy is not tried, by what any strategy is expected to do there (`heuristic/1`: by `prior_mean` alone).",
+        unit="0-1",
+    )
     trend: StrategyTrend = column(
         "The last 28 days beside all before: strengthening or weakening (success changed, by default with a"
         " probability of 95 %), stable (no such change is told),"

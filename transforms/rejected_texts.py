@@ -6,14 +6,17 @@ from datetime import datetime
 
 import polars as pl
 
+from slowwave.transforms.decision_tables import Decisions
+from slowwave.transforms.memory_edits import INVALIDATE
 from slowwave.transforms.review_decisions import last_reviews, review_decisions
 from slowwave.transforms.review_items import statement_ids
+from slowwave.transforms.versions import winning_versions
 
 REJECTED_SCHEMA = pl.Schema({"project": pl.String(), "statement_id": pl.String()})
 
 
 def rejected_texts(decisions: pl.LazyFrame, states: pl.DataFrame, as_of: datetime) -> pl.DataFrame:
-    """project, statement_id: texts that `review reject` called wrong in a project, sorted.
+    """project, statement_id: texts that `review reject` or `memory invalidate` called wrong in a project, sorted.
 
     Args:
         decisions: all versions of the landed decisions; only those before `as_of` count, the last on each item.
@@ -21,11 +24,13 @@ def rejected_texts(decisions: pl.LazyFrame, states: pl.DataFrame, as_of: datetim
         as_of: the instant asked for.
     """
     rejected = last_reviews(review_decisions(decisions, as_of)).filter(pl.col("action") == "reject")
-    if rejected.is_empty():
+    invalidated = winning_versions(Decisions, decisions.filter(pl.col("command") == INVALIDATE), as_of).collect()
+    if rejected.is_empty() and invalidated.is_empty():
         return REJECTED_SCHEMA.to_frame()
     known = states.select("memory_id", pl.col("project").fill_null(""), pl.col("content").alias("text"), "status")
     candidates = rejected.filter(pl.col("kind") == "candidate").select("project", "text")
-    changed = rejected.select(pl.col("changed_ids").alias("memory_id")).explode("memory_id").unique()
+    changed = rejected.select(pl.col("changed_ids").alias("memory_id")).explode("memory_id")
+    changed = pl.concat([changed, invalidated.select(memory_id="target")]).unique()
     invalid = known.filter(pl.col("status") == "invalid").join(changed, on="memory_id", how="semi")
     said = _stated(pl.concat([candidates, invalid.select("project", "text")]))
     in_use = _stated(known.filter(pl.col("status") == "active").select("project", "text"))

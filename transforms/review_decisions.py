@@ -1,4 +1,4 @@
-"""What follows from the decisions of `slowwave review`: changes of the memory log, and what is not asked again."""
+"""What follows from the decisions of `slowwave review`: what is not asked again."""
 
 from __future__ import annotations
 
@@ -7,28 +7,13 @@ from datetime import datetime
 import polars as pl
 
 from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.stated_changes import CHANGE
 from slowwave.transforms.versions import winning_versions
 
 PROMOTE, REJECT, MERGE = "review promote", "review reject", "review merge"
 REVIEWS = (PROMOTE, REJECT, MERGE)
 
 _TEXTS = pl.List(pl.String())
-# A change holds what is to be said of the memory; NULL fields stay as they are. `before`: the status it then had.
-_CHANGE = pl.Struct(
-    {
-        "memory_id": pl.String(),
-        "memory_type": pl.String(),
-        "project": pl.String(),
-        "content": pl.String(),
-        "status": pl.String(),
-        "confidence": pl.Float64(),
-        "source_ids": _TEXTS,
-        "superseded_by": pl.String(),
-        "clears": _TEXTS,
-    }
-)
 _VALUES = pl.Struct(
     {
         "kind": pl.String(),
@@ -37,26 +22,9 @@ _VALUES = pl.Struct(
         "text": pl.String(),
         "memory_ids": _TEXTS,
         "basis": pl.String(),
-        "changes": pl.List(_CHANGE),
+        "changes": pl.List(CHANGE),
     }
 )
-
-
-def review_changes(decisions: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the memory log that decisions of `review` make, with decision_id, in place of hashes and `extra`.
-
-    They follow from the decisions alone.
-    """
-    told = _reviews(decisions).explode("changes").drop_nulls("changes").drop("project", "memory_type")
-    fields = [name for name in _CHANGE.to_schema() if name in polars_schema(Memories)]
-    return told.sort("decision_id", maintain_order=True).select(
-        "decision_id",
-        pl.col("decided_at").alias("changed_at"),
-        "recorded_at",
-        *[pl.col("changes").struct.field(name) for name in fields],
-        "reason",
-        "changed_by",
-    )
 
 
 def review_decisions(decisions: pl.LazyFrame, as_of: datetime) -> pl.DataFrame:

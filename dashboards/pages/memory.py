@@ -302,10 +302,14 @@ def _to_do(published: Published, memory: Memory, *, is_planned: bool) -> None:
     if (memory["status"] == "active" or is_planned) and not memory["is_held"]:
         command("forget", "hold", memory_id, reason="why it stays", purpose="Keep it from being forgotten")
     if memory["is_held"]:
-        command("forget", "release", memory_id, purpose="Let it be forgotten again")
+        command("forget", "release", memory_id, reason="why it may go", purpose="Let it be forgotten again")
+    if memory["status"] is not None:  # else it was never landed
+        purpose = "Change what it says, archive, invalidate or pin it: each shows what will be, and asks"
+        command("memory", "edit", memory_id, content="what it shall say", purpose=purpose)
     if memory["project"] is not None:
         project = memory["project"]
-        label = f"Memories of {named(project)}"
-        st.html(
-            rendered("links.html.jinja", links=[(label, project_view("memories", project))], label="Where to go on")
-        )
+        links = [
+            (f"{what} of {named(project)}", project_view(what.lower(), project))
+            for what in ("Memories", "Interactions")
+        ]
+        st.html(rendered("links.html.jinja", links=links, label="Where to go on"))

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from slowwave.dashboards import charts
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook import Recipe, cookbook
 from slowwave.dashboards.html_table import ShownCell, ShownColumn
 from slowwave.dashboards.links import memory_link
+from slowwave.dashboards.live_answers import answer_table, answered
 from slowwave.dashboards.published import Published
-from slowwave.dashboards.sql_answers import MOST_BYTES, SqlAnswer, SqlQuestion, first_rows, whole_result
+from slowwave.dashboards.sql_answers import MOST_BYTES, SqlAnswer, SqlQuestion, whole_result
 from slowwave.dashboards.sql_child import SECONDS
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.widgets import address, choice, drawn, said, told
 from slowwave.dashboards.words import counted
-from slowwave.flows.errors import UserError
-from slowwave.flows.terminal import terminal_safe
 from slowwave.transforms.landed_tables import LANDED
 from slowwave.transforms.schema import table_comment
 from slowwave.transforms.serving_tables import SERVING
@@ -33,7 +29,6 @@ _MOST_IN_ADDRESS = 4_000
 _MOST_TYPED = 100_000
 _EXAMPLE = "SELECT verdict, count(*) AS memories FROM memory_health GROUP BY ALL"
 _PARAM = "with_"
-_LONGEST_ID = 200
 _DOWNLOADS: tuple[tuple[str, Literal["csv", "parquet"], str, str], ...] = (
     ("Download CSV", "csv", "text/csv", "no cell is taken for a formula"),
     ("Download Parquet", "parquet", "application/vnd.apache.parquet", "with their types"),
@@ -168,11 +163,7 @@ def _columns_of(recipe: Recipe | None) -> None:
 
 
 def _result(question: SqlQuestion, recipe: Recipe | None) -> None:
-    known = st.session_state.get("sql_answer")
-    if known is None or known[0] != question:
-        known = (question, *_answered(question))
-        st.session_state["sql_answer"] = known
-    _, answer, problem, seconds = known
+    answer, problem, seconds = answered(question, "sql_answer", "stopped: press Ask to ask again")
     if st.session_state.get("sql_text"):
         told("note", f"the query is longer than {_MOST_IN_ADDRESS:,} characters: a link to this page will not ask it")
     if answer is None:
@@ -191,38 +182,6 @@ def _result(question: SqlQuestion, recipe: Recipe | None) -> None:
         st.html(_table(answer, recipe))
     with in_chart:
         drawn(chart)
-
-
-def _answered(question: SqlQuestion) -> tuple[SqlAnswer | None, str, float]:
-    """The answer, or else what went wrong, and the seconds it took."""
-    waiting = st.empty()
-    with waiting.container():
-        told("note", "the query is running")
-        st.button("Stop", on_click=_stopped, args=(question,))
-        clock = st.empty()
-    begun = time.monotonic()
-
-    def tick(seconds: float) -> None:
-        clock.text(f"{seconds:.0f} s")  # what a person did meanwhile, such as pressing Stop, ends the page here
-        if not _is_read():
-            st.stop()
-
-    try:
-        return first_rows(question, tick), "", time.monotonic() - begun
-    except UserError as error:
-        return None, str(error), time.monotonic() - begun
-    finally:
-        waiting.empty()
-
-
-def _is_read() -> bool:
-    """Whether somebody still has the page open: Streamlit draws on for a reader who may come back."""
-    context = get_script_run_ctx()
-    return context is None or not runtime.exists() or runtime.get_instance().is_active_session(context.session_id)
-
-
-def _stopped(question: SqlQuestion) -> None:
-    st.session_state["sql_answer"] = (question, None, "stopped: press Ask to ask again", 0.0)
 
 
 def _count_words(answer: SqlAnswer, seconds: float) -> str:
@@ -258,30 +217,7 @@ def _terminal_line(question: SqlQuestion, recipe: Recipe | None) -> str:
 
 
 def _table(answer: SqlAnswer, recipe: Recipe | None) -> str:
-    known = {column.name: column for column in recipe.columns} if recipe is not None else {}
-    shown = [
-        ShownColumn(
-            name=name,
-            label=terminal_safe(name),
-            unit=known[name].unit if name in known else "",
-            meaning=known[name].meaning if name in known else answer.types[at],
-            is_numeric=answer.is_number(at),
-        )
-        for at, name in enumerate(answer.names)
-    ]
-    rows = [
-        [(column, _shown_cell(column.name, text)) for column, text in zip(shown, row, strict=True)]
-        for row in answer.cells
-    ]
-    return rendered("table.html.jinja", caption="Result", columns=shown, rows=rows)
-
-
-def _shown_cell(column: str, text: str | None) -> ShownCell:
-    """A cell; ids of memories lead to their pages, those that are shown as they are."""
-    if text is None:
-        return ShownCell("NULL", "")
-    is_link = column == "memory_id" and 0 < len(text) < _LONGEST_ID and "\\" not in text
-    return ShownCell(text, memory_link(text) if is_link else "")
+    return answer_table(answer, recipe, caption="Result", links={"memory_id": memory_link})
 
 
 def _tables() -> None:

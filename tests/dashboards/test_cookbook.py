@@ -144,6 +144,11 @@ FIRST_ROWS = {
     "quarantined_rows": {"field": "confidence", "reason": "confidence must lie between 0 and 1, not 2.0"},
     "review_interactions": {"interaction_id": "advised 38", "in_prompt": False, "success": False},
     "review_memories": {"memory_id": "bad advice", "verdict": "harmful"},
+    "landed_interactions": {
+        "created_at": "2026-04-10T01:00:00Z",
+        "project": "depot",
+        "recorded_at": "2026-04-10T01:00:00Z",
+    },
     "landed_by_day": {"landed_table": "interactions", "day": "2026-04-10", "rows_count": 1, "late_count": 0},
     "memory_strength": {
         "at": "2025-10-02T00:00:00Z",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,23 @@ def loaded(arguments: list[str], home: Path) -> set[str]:
 )
 def test_a_command_that_reads_loads_nothing_slow(arguments: list[str], never: set[str], home: Path) -> None:
     assert loaded(arguments, home) & never == set()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["memory", "show", "m-1"],
+        ["memory", "show", "m-7", "--format", "json"],
+        ["memory", "pin", "m-1", "--yes"],
+        ["memory", "undo", "m-1", "--dry-run"],
+    ],
+    ids=" ".join,
+)
+def test_a_command_about_one_memory_loads_no_prefect_nor_what_computes(
+    arguments: list[str], home: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(home, tmp_path / "home", symlinks=True)
+    assert loaded(arguments, tmp_path / "home") & _SLOW == set()
 
 
 def test_status_of_a_home_that_is_not_there_loads_nothing_slow(tmp_path: Path) -> None:

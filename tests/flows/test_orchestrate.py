@@ -274,7 +274,7 @@ def test_serve_lands_and_publishes_until_it_is_told_to_stop(tmp_path: Path) -> N
     try:
         wait_until(lambda: "runs     http://" in (tmp_path / "log").read_text(), serve)
         said = (tmp_path / "log").read_text()
-        assert re.search(r"nightly  0 2 \* \* \* in Europe/Berlin, next \d{4}-\d\d-\d\d 02:00 CES?T", said)
+        assert re.search(r"in Europe/Berlin, next \d{4}-\d\d-\d\d 0[01]:00:00Z \(02:00 CES?T\)", said)
         deliver(home, "a.jsonl", MEMORY, INTERACTION)
         wait_until(lambda: "land: landed 1 file: 2 rows" in (tmp_path / "log").read_text(), serve)
         assert not list((home / "inbox").iterdir())

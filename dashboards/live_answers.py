@@ -1,0 +1,102 @@
+"""What the SQL page and the page of interactions share: a query that is answered beside the page, and its rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from slowwave.dashboards.cookbook import Recipe
+from slowwave.dashboards.html_table import ShownCell, ShownColumn
+from slowwave.dashboards.sql_answers import SqlAnswer, SqlQuestion, first_rows
+from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.widgets import told
+from slowwave.flows.errors import UserError
+from slowwave.flows.terminal import terminal_safe
+
+# An answer or None, what went wrong ('' nothing), and the seconds it took.
+Answered = tuple[SqlAnswer | None, str, float]
+
+_LONGEST_LINKED = 200
+
+
+def answered(question: SqlQuestion, key: str, stopped: str) -> Answered:
+    """The answer to a question, asked once for as long as a session goes on with it, under `key`.
+
+    `stopped` is what to say where a person stopped it.
+    """
+    known = st.session_state.get(key)
+    if known is None or known[0] != question:
+        known = (question, *_asked(question, key, stopped))
+        st.session_state[key] = known
+    return known[1:]
+
+
+def _asked(question: SqlQuestion, key: str, stopped: str) -> Answered:
+    waiting = st.empty()
+    with waiting.container():
+        told("note", "the query is running")
+        st.button("Stop", on_click=_stop, args=(question, key, stopped))
+        clock = st.empty()
+    begun = time.monotonic()
+
+    def tick(seconds: float) -> None:
+        clock.text(f"{seconds:.0f} s")  # what a person did meanwhile, such as pressing Stop, ends the page here
+        if not _is_read():
+            st.stop()
+
+    try:
+        return first_rows(question, tick), "", time.monotonic() - begun
+    except UserError as error:
+        return None, str(error), time.monotonic() - begun
+    finally:
+        waiting.empty()
+
+
+def _is_read() -> bool:
+    """Whether somebody still has the page open: Streamlit draws on for a reader who may come back."""
+    context = get_script_run_ctx()
+    return context is None or not runtime.exists() or runtime.get_instance().is_active_session(context.session_id)
+
+
+def _stop(question: SqlQuestion, key: str, stopped: str) -> None:
+    st.session_state[key] = (question, None, stopped, 0.0)
+
+
+def answer_table(
+    answer: SqlAnswer,
+    recipe: Recipe | None,
+    *,
+    caption: str,
+    columns: Sequence[str] = (),
+    links: Mapping[str, Callable[[str], str]],
+) -> str:
+    """Rows of an answer as a table, cells as exact as they came; `links`: by column, from a text to an address."""
+    known = {column.name: column for column in recipe.columns} if recipe is not None else {}
+    shown = [
+        (
+            at,
+            ShownColumn(
+                name=name,
+                label=terminal_safe(name),
+                unit=known[name].unit if name in known else "",
+                meaning=known[name].meaning if name in known else answer.types[at],
+                is_numeric=answer.is_number(at),
+            ),
+        )
+        for at, name in enumerate(answer.names)
+        if not columns or name in columns
+    ]
+    rows = [[(column, _cell(row[at], links.get(column.name))) for at, column in shown] for row in answer.cells]
+    return rendered("table.html.jinja", caption=caption, columns=[column for _, column in shown], rows=rows)
+
+
+def _cell(text: str | None, link: Callable[[str], str] | None) -> ShownCell:
+    """A cell; one that leads somewhere does so where it is shown as it is."""
+    if text is None:
+        return ShownCell("NULL", "")
+    is_whole = 0 < len(text) < _LONGEST_LINKED and "\\" not in text
+    return ShownCell(text, link(text) if link is not None and is_whole else "")

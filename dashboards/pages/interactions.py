@@ -1,0 +1,132 @@
+"""The interactions that have landed: by project, agent, client, session and time, a page at a time."""
+
+from __future__ import annotations
+
+import polars as pl
+import streamlit as st
+
+from slowwave.dashboards.cookbook import cookbook, exactly
+from slowwave.dashboards.links import project_view, view
+from slowwave.dashboards.live_answers import answer_table, answered
+from slowwave.dashboards.published import Published
+from slowwave.dashboards.sql_answers import SqlAnswer, SqlQuestion
+from slowwave.dashboards.widgets import (
+    ANY,
+    PAGE_ROWS,
+    address,
+    asked,
+    page_asked,
+    page_number,
+    pattern,
+    project_choice,
+    said,
+    told,
+    typed,
+)
+from slowwave.dashboards.words import counted
+from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.transforms.times import time_from_text
+
+_RECIPE = "landed_interactions"
+_TIME = "2026-03-10, or 2026-03-10T08:00:00.000001Z"
+_COLUMNS = (
+    "created_at",
+    "prompt",
+    "response",
+    "project",
+    "agent",
+    "client",
+    "session_id",
+    "user_id",
+    "memories_count",
+    "interaction_id",
+)
+_NARROWED = ("agent", "client", "session", "user", "since", "until")
+
+
+def interactions_page(published: Published) -> None:
+    """Draw the page."""
+    st.title("Interactions", anchor=False)
+    said("What has landed and counts, newest first, with what has come since the publish. Times are UTC and exact.")
+    chosen = _chosen(published)
+    if chosen is None:
+        return
+    answer = _page(published, chosen, (page_asked() - 1) * PAGE_ROWS)
+    if answer is not None and not answer.cells and page_asked() > 1:  # the address asks for a page behind the last
+        st.query_params.pop("page", None)
+        st.rerun()
+    if answer is None:
+        return
+    if not answer.cells:
+        said("No interaction fits. Take back a filter, or write it as it stands in the log.")
+        asked(_RECIPE, **chosen)
+        return
+    count = int(answer.cells[0][answer.names.index("interactions_count")] or 0)
+    first = (page_number(count) - 1) * PAGE_ROWS
+    shown = f"{first + 1:,} to {first + len(answer.cells):,} of {counted(count, 'interaction')}"
+    links = {
+        "project": lambda project: project_view("interactions", project, **_narrowed()),
+        "session_id": lambda session: view("interactions", session=session),
+    }
+    st.html(answer_table(answer, cookbook()[_RECIPE], caption=shown, columns=_COLUMNS, links=links))
+    asked(_RECIPE, **chosen, limit=str(PAGE_ROWS), offset=str(first))
+
+
+def _chosen(published: Published) -> dict[str, str] | None:
+    """What is chosen, as the recipe takes it; None where it cannot be asked, which the page then says."""
+    left, middle, right = st.columns(3)
+    with left:
+        project = project_choice(_projects(published))
+    with middle:
+        since = typed("Since (UTC, included)", "since", placeholder=_TIME)
+    with right:
+        until = typed("Until (UTC, not included)", "until", placeholder=_TIME)
+    columns = st.columns(4)
+    texts = {}
+    for column, (name, label) in zip(
+        columns, (("session", "Session"), ("agent", "Agent"), ("client", "Client"), ("user", "User")), strict=True
+    ):
+        with column:
+            texts[name] = typed(label, name, placeholder=f"any {name}", most=2_000)
+    times = {"since": _exact_time(since), "until": _exact_time(until)}
+    for name, given in (("since", since), ("until", until)):
+        if times[name] is None:
+            told("warning", f"{shortened(terminal_safe(given), 60)} is no time", f"write {name} as {_TIME}")
+            return None
+    return {
+        "project": pattern(project),
+        "agent": exactly(texts["agent"]) or ANY,
+        "client": exactly(texts["client"]) or ANY,
+        "session_id": exactly(texts["session"]) or ANY,
+        "user_id": exactly(texts["user"]) or ANY,
+        **{name: time or "" for name, time in times.items()},
+    }
+
+
+def _exact_time(text: str) -> str | None:
+    """A time as the recipe takes it, to the microsecond; '' for none, None for what is no time."""
+    if not text.strip():
+        return ""
+    time = pl.select(time_from_text(pl.lit(text.strip()))).item()
+    return None if time is None else f"{time.isoformat()}Z"
+
+
+def _narrowed() -> dict[str, str]:
+    """What the address says besides the project."""
+    return {name: address(name) for name in _NARROWED}
+
+
+def _projects(published: Published) -> list[str]:
+    """Projects that have interactions in the publish, the newest first."""
+    known = published.answer("freshness").filter(pl.col("landed_table") == "interactions")
+    return known["project"].to_list()
+
+
+def _page(published: Published, chosen: dict[str, str], first: int) -> SqlAnswer | None:
+    """A page of rows; None where they could not be had, which the page then says."""
+    values = {**chosen, "limit": str(PAGE_ROWS), "offset": str(first)}
+    question = SqlQuestion(published.path, cookbook()[_RECIPE].sql, values)
+    answer, problem, _ = answered(question, "interactions_answer", "stopped: choose something to ask again")
+    if answer is None:
+        told("error", problem)
+    return answer

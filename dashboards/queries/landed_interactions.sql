@@ -1,0 +1,42 @@
+-- question: Which interactions have landed, by project, agent, client, session or time, newest first?
+-- columns: created_at (UTC) – when it happened, to the microsecond; interaction_id – the interaction; project – its
+--   project, '' is none; agent – its agent, '' is none; client – the program the agent ran in, NULL is not known;
+--   session_id – its session, NULL is none; user_id – on whose behalf, NULL is not known; memories_count (memories) –
+--   put into its prompt, NULL is not said; prompt (first 200 characters) – what was asked; response (first 200
+--   characters) – what was answered; recorded_at (UTC) – when the version that counts was written;
+--   interactions_count (interactions) – that fit, on all pages together
+-- params: project=%; agent=%; client=%; session_id=%; user_id=%; since=; until=; limit=50; offset=0
+-- `since` is included and `until` is not: a day (its midnight), or a time with or without an offset (none: UTC), to the
+-- microsecond; '' is no bound. A client, session or user that is not known is ''. Rows landed since the publish are
+-- among them.
+WITH fitting AS MATERIALIZED (
+    SELECT interaction_id, row_hash, created_at, count(*) OVER () AS interactions_count
+    FROM interactions
+    WHERE
+        project LIKE $project ESCAPE '\'
+        AND agent LIKE $agent ESCAPE '\'
+        AND coalesce(client, '') LIKE $client ESCAPE '\'
+        AND coalesce(session_id, '') LIKE $session_id ESCAPE '\'
+        AND coalesce(user_id, '') LIKE $user_id ESCAPE '\'
+        AND ($since = '' OR created_at >= nullif($since, '')::TIMESTAMPTZ::TIMESTAMP)
+        AND ($until = '' OR created_at < nullif($until, '')::TIMESTAMPTZ::TIMESTAMP)
+    ORDER BY created_at DESC, interaction_id
+    LIMIT $limit::BIGINT OFFSET $offset::BIGINT
+)
+-- their texts are read from all versions: of those that count, all texts would be sorted first
+SELECT
+    f.created_at,
+    f.interaction_id,
+    v.project,
+    v.agent,
+    v.client,
+    v.session_id,
+    v.user_id,
+    len(v.memories_used) AS memories_count,
+    left(v.prompt, 200) AS prompt,
+    left(v.response, 200) AS response,
+    v.recorded_at,
+    f.interactions_count
+FROM fitting AS f
+JOIN interactions_log AS v ON v.interaction_id = f.interaction_id AND v.row_hash = f.row_hash
+ORDER BY f.created_at DESC, f.interaction_id

@@ -1,0 +1,20 @@
+"""The lake as commands open it that need what has been landed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from slowwave.flows.errors import UserError
+from slowwave.flows.lake import Lake
+from slowwave.flows.screen import this_command
+from slowwave.flows.settings import Settings
+
+
+def landed_lake(settings: Settings) -> Lake:
+    """The lake; raises UserError where there is none yet, or when a newer version wrote it."""
+    lake = Lake(Path(settings.lake))
+    if not lake.root.is_dir():
+        message = f"nothing has been landed in {settings.home} yet: run `{this_command()} land PATH` first"
+        raise UserError(message)
+    lake.check_format()
+    return lake
