@@ -28,6 +28,7 @@ from slowwave.transforms.memory_states import memory_pool, memory_states
 from slowwave.transforms.params import Params
 from slowwave.transforms.schema import Landed, polars_schema
 from slowwave.transforms.schema_changes import lacks_only_new_columns
+from slowwave.transforms.used_passages import is_long
 from slowwave.transforms.versions import is_visible, winning_versions
 
 
@@ -162,6 +163,11 @@ class LogAsOf:
         """Memory pool visible at `as_of`."""
         return memory_pool(self.states.lazy(), self.params.evidence).collect()
 
+    @cached_property
+    def long_contents(self) -> pl.Series:
+        """The hashes of those texts in the pool that have several passages."""
+        return self.pool.filter(is_long(pl.col("content")))["content_hash"].unique()
+
     def forget_pool(self) -> None:
         """Give back what the pool takes: nothing but a replay asks for it."""
         self.__dict__.pop("pool", None)
@@ -227,7 +233,9 @@ def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
     with stage_cost("eligibility"):
         eligibility = memory_eligibility(rows.lazy(), pool.lazy()).collect()
     rows_hash = rows_digest(rows["row_hash"])
-    name = fingerprint(rows_hash, eligibility, log.params.evidence_hash()) if rows.height else ""
+    is_any_long = bool(len(log.long_contents)) and eligibility["content_hash"].is_in(log.long_contents.implode()).any()
+    params_hash = log.params.evidence_hash(is_any_long=is_any_long)
+    name = fingerprint(rows_hash, eligibility, params_hash) if rows.height else ""
     return ReplayInputs(rows, eligibility, rows_hash, name)
 
 

@@ -32,7 +32,7 @@ from slowwave.transforms.memory_references import memory_references
 from slowwave.transforms.project_days import project_days
 from slowwave.transforms.schema import Table, conform, polars_schema
 from slowwave.transforms.schema_changes import lacks_only_new_columns
-from slowwave.transforms.used import used_memories_by_day
+from slowwave.transforms.used import USED, used_memories_by_day
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
 BATCH_BYTES = 192 * 2**20
@@ -127,11 +127,11 @@ def _found_in_texts(
 
 
 def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) -> pl.DataFrame:
-    """The pairs that `used/1` finds: each day is judged by the memories eligible on it."""
+    """The pairs that `used/2` finds: each day is judged by the memories eligible on it."""
     with stage_cost("used"):
         day = pl.col("occurred_at").dt.date().alias("day")
         asked = rows.filter("reinforce").with_columns(day)
-        found = [pl.DataFrame(schema={"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Int64})]
+        found = [pl.DataFrame(schema=USED)]
         together: list[date] = []
         days = asked["day"].unique().sort().to_list()
         for of_day in days:

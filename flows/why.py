@@ -51,6 +51,9 @@ _CHANGED_FIELDS = (
     "superseded_by",
 )
 
+# What an earlier release published has no passages.
+_OF_USE = ("used_score", "passage", "passage_at")
+
 _MEMORY = "SELECT * EXCLUDE (run_id, as_of) FROM memory_health WHERE memory_id = $id"
 
 _ENDED = """
@@ -233,7 +236,7 @@ class Publish:
         references = self.records(_REFERENCES, id=memory_id)
         injected = [_about(row) for row in references if row["is_injected"]]
         echoed = [_about(row, "echoed_in", "in_prompt") for row in references if row["is_echoed"]]
-        used = [_about(row, "used_score") for row in references if row["is_used"]]
+        used = [_about(row, *_OF_USE) for row in references if row["is_used"]]
         referenced = [_about(row, "methods") for row in references if row["is_echoed"] or row["is_used"]]
         ended = self.records(_ENDED, id=memory_id)
         eligible, problem = self._eligible(memory_id, state["eligible_count"])
@@ -281,7 +284,7 @@ class Publish:
                 for row in references
                 if row["is_echoed"]
             ],
-            "used": [{name: row[name] for name in ("memory_id", "used_score")} for row in references if row["is_used"]],
+            "used": [{name: row.get(name) for name in ("memory_id", *_OF_USE)} for row in references if row["is_used"]],
             "outcomes": outcomes,
         }
 
@@ -389,4 +392,4 @@ def _once_in_extra(row: Record) -> Record:
 
 
 def _about(row: Record, *more: str) -> Record:
-    return {name: row[name] for name in ("interaction_id", "occurred_at", "project", "agent", "session_id", *more)}
+    return {name: row.get(name) for name in ("interaction_id", "occurred_at", "project", "agent", "session_id", *more)}

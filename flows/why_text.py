@@ -20,6 +20,7 @@ Record = dict[str, Any]
 _WIDTH = 100
 _CONTENT_CHARACTERS = 400
 _VALUE_CHARACTERS = 60
+_PASSAGE_CHARACTERS = 300
 # where a line is too long, these give way, the widest first, down to this; times and ids stay whole
 _SHRINKING = (1, 2, 3)
 _LEAST = 8
@@ -28,7 +29,7 @@ MEANINGS = {
     "eligible": "interactions in which it was active and of the project, or global",
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
     "echoed": "answers that repeat it word for word (echo/1)",
-    "used": "answers that rely on it, in its own or other words, as far as used/1 finds",
+    "used": "answers that rely on it, in its own or other words, as far as used/2 finds; on a passage of a long one",
     "references": "answers that repeat it word for word or use it in other words: a lower bound on its real use",
     "confirmed": "references in interactions whose latest attempt succeeded",
     "contradicted": "references in interactions whose latest attempt failed: not evidence that the text is false",
@@ -72,8 +73,8 @@ def interaction_text(found: Record) -> str:
         f"echoed {len(found['echoed'])}: memories repeated word for word in its answer (echo/1){parroted}",
         *(f"  {row['memory_id']}  {_where(row)}" for row in found["echoed"]),
         "",
-        f"used {len(found['used'])}: memories its answer relies on, in their own or in other words (used/1, estimated)",
-        *(f"  {row['memory_id']}  {_where(row)}" for row in found["used"]),
+        f"used {len(found['used'])}: memories its answer relies on, in their own or in other words (used/2, estimated)",
+        *(line for row in found["used"] for line in (f"  {row['memory_id']}  {_where(row)}", *_passage(row))),
         "",
         f"outcomes {len(found['outcomes'])}: how it ended",
         *(f"  {row['outcome_id']}  {_ended(row)}" for row in found["outcomes"]),
@@ -184,7 +185,16 @@ def _interactions(rows: list[Record] | None, limit: int, problem: str) -> list[s
         ]
         for row in rows[:limit]
     ]
-    return aligned(shown) + more(len(rows), limit)
+    lines = [line for row, line in zip(rows, aligned(shown), strict=False) for line in (line, *_passage(row))]
+    return lines + more(len(rows), limit)
+
+
+def _passage(row: Record) -> list[str]:
+    """What of a long memory was found in the answer; nothing for other rows."""
+    if not row.get("passage"):
+        return []
+    said = f"on “{shortened(row['passage'], _PASSAGE_CHARACTERS)}”"
+    return textwrap.wrap(terminal_safe(said), _width() - 2, initial_indent="    ", subsequent_indent="    ")
 
 
 def _parroted(rows: list[Record] | None) -> str:
@@ -195,7 +205,9 @@ def _parroted(rows: list[Record] | None) -> str:
 def _where(row: Record) -> str:
     """How a row's answer was found to echo or use the memory; '' for other rows."""
     if "used_score" in row:
-        return f"probability {row['used_score']:.2f}"
+        begin = row.get("passage_at")
+        place = "" if begin is None else f", by characters {begin + 1}-{begin + len(row['passage'])}"
+        return f"probability {row['used_score']:.2f}{place}"
     if "echoed_in" not in row:
         return ""
     where = "response and summary" if row["echoed_in"] == "both" else row["echoed_in"]

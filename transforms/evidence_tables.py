@@ -32,7 +32,7 @@ class MemoryEligibility(Table):
     is_global: bool = column("Eligible in every project.")
     project: str = column("The project it was eligible in; '' when global or none.")
     pattern: str | None = column("Text echo looks for; NULL: too short to look for.")
-    content_hash: str = column("Hash of its text then, which `used/1` compares.")
+    content_hash: str = column("Hash of its text then, which `used/2` compares.")
     first_at: datetime = column("Key: first interaction of the stretch.", unit="UTC")
     last_at: datetime = column("Last interaction of the stretch.", unit="UTC")
     eligible_count: int = column("Interactions of the stretch.")
@@ -54,11 +54,24 @@ class MemoryReferences(Table):
     is_echoed: bool = column("The memory's first words stand in the response or its summary (`echo/1`).")
     echoed_in: Literal["response", "summary", "both"] | None = column("Where. NULL: not echoed.")
     in_prompt: bool | None = column("The same words already stood in the prompt (parroting). NULL: not echoed.")
-    is_used: bool = column("The answer relies on the memory in whatever words (`used/1`).")
+    is_used: bool = column("The answer relies on the memory in whatever words (`used/2`, `used/1`).")
     used_score: float | None = column(
         "Estimated probability of that, in steps of .0001. NULL: below the threshold.", unit="0-1"
     )
-    methods: list[str] = column("The methods that found it, with version.")
+    passage: str | None = column(
+        "What of a long memory is nearest to the answer, and was compared with it. NULL: not used, or compared whole.",
+        default=None,
+        since=2,
+    )
+    passage_at: int | None = column(
+        "Where that stands: characters of the memory before it. NULL: no passage.",
+        default=None,
+        unit="code points",
+        since=2,
+    )
+    methods: list[str] = column(
+        "The methods that found it, with version: `used/2` is `used/1` where no memory of the project was long."
+    )
 
 
 class MemoryDays(Table):

@@ -28,7 +28,7 @@ def memory_references(
         interactions: interaction_id, occurred_at, project, agent, session_id, prompt, response, response_summary,
             memories_used, reinforce; one row per interaction_id.
         pool: memory_id, is_global, project, pattern, valid_from, valid_until.
-        used: interaction_id, memory_id, used_score: the pairs found by `used/1`, in `STEPS` (see `used_memories`).
+        used: the pairs found by `used/2`, or by `used/1` (see `used_memories`).
         params: names and bounds of the methods.
     """
     injected = (
@@ -41,7 +41,7 @@ def memory_references(
     )
     pair = ["interaction_id", "memory_id"]
     # Polars divides one row, and many rows, with another last bit: rounded, both are the nearest number
-    scored = used.lazy().select(*pair, (pl.col("used_score") / STEPS).round(4))
+    scored = used.lazy().with_columns((pl.col("used_score") / STEPS).round(4))
     found = (
         injected.join(_echoed(interactions, pool), on=pair, how="full", coalesce=True)
         .join(scored, on=pair, how="full", coalesce=True)
@@ -54,7 +54,7 @@ def memory_references(
     methods = pl.concat_list(
         pl.when("is_injected").then(pl.lit(params.injected_method)),
         pl.when("is_echoed").then(pl.lit(params.echo_method)),
-        pl.when("is_used").then(pl.lit(params.used.method)),
+        pl.col("used_method"),
     ).list.drop_nulls()
     about = interactions.lazy().select("interaction_id", "occurred_at", "project", "agent", "session_id")
     rows = found.with_columns(methods.alias("methods")).join(about, on="interaction_id")

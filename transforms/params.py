@@ -86,9 +86,17 @@ class Params(_Frozen):
         """Digest of all params."""
         return digest([self.model_dump_json()])
 
-    def evidence_hash(self) -> str:
-        """Digest of the params the evidence depends on."""
-        return digest([self.evidence.model_dump_json()])
+    def evidence_hash(self, *, is_any_long: bool = True) -> str:
+        """Digest of the params the evidence depends on.
+
+        Where no memory `is_any_long` (`used_passages.is_long`), `used/2` finds what `used/1` does, and the digest is
+        that of `used/1`: days that were built by it stay.
+        """
+        evidence = self.evidence
+        if not is_any_long:
+            used = evidence.used.model_copy(update={"method": "used/1"})
+            evidence = evidence.model_copy(update={"used": used})
+        return digest([evidence.model_dump_json()])
 
     def methods(self) -> list[str]:
         """Names and versions of the methods used."""

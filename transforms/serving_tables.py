@@ -36,7 +36,7 @@ class MemoryHealth(Table):
     )
     injected_count: int = column("Interactions it was put into (`memories_used`).")
     echoed_count: int = column("Interactions whose answer repeats its first words (`echo/1`), parroted or not.")
-    used_count: int = column("Interactions whose answer relies on it in whatever words (`used/1`): a lower bound.")
+    used_count: int = column("Interactions whose answer relies on it in whatever words (`used/2`): a lower bound.")
     reference_count: int = column("Interactions whose answer echoes or uses it: a lower bound on its real use.")
     first_referenced_at: datetime | None = column("First reference. NULL: no detected reference.", unit="UTC")
     last_referenced_at: datetime | None = column("Last reference. NULL: no detected reference.", unit="UTC")

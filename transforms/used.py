@@ -1,8 +1,9 @@
-"""`used/1`: which memories an answer relied on, in whatever words.
+"""`used/2`: which memories an answer relied on, in whatever words.
 
 Every memory that was eligible when the answer was given is compared with the prompt, the answer and both together: the
 words they share by weight, words of the same stem or meaning, the direction of their summed word vectors, and how a
-memory stands among the others. A logistic model of these, fitted once and shipped, gives a probability.
+memory stands among the others. A logistic model of these, fitted once and shipped, gives a probability. A long memory
+stands for its passage that is nearest to the answer; `used/1` compares it whole, and is the same where none is long.
 """
 
 from __future__ import annotations
@@ -23,7 +24,14 @@ from slowwave.transforms.word_vectors import TokenVectors, WordVectors
 STEPS = 10_000
 # Less text than this is compared the plain way before the compiled loops would be loaded.
 _COMPILED_BYTES = 512 * 2**10
-_SCHEMA = {"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Int64}
+USED = {
+    "interaction_id": pl.String,
+    "memory_id": pl.String,
+    "used_score": pl.Int64,
+    "passage": pl.String,
+    "passage_at": pl.Int64,
+    "used_method": pl.String,
+}
 
 
 def used_memories(
@@ -41,8 +49,10 @@ def used_memories(
         params: threshold and size of the comparison.
 
     Returns:
-        interaction_id, memory_id, used_score (probability in steps of 1/10,000), sorted; an answer without a word
-        like one of the memory's does not count, whatever its prompt says.
+        interaction_id, memory_id, used_score (probability in steps of 1/10,000), passage (what of a long memory was
+        compared; NULL: all of it), passage_at (code points of the memory before that), used_method (`used/1` where no
+        memory of the pool is long: both methods are the same), sorted; an answer without a word like one of the
+        memory's does not count, whatever its prompt says.
     """
     day = pl.lit(0).alias("day")
     return used_memories_by_day(interactions.with_columns(day), pool.lazy().with_columns(day), word_vectors, params)
@@ -59,7 +69,7 @@ def used_memories_by_day(
         "day",
         *[beginning(pl.col(name), params) for name in ("prompt", "response", "response_summary")],
     )
-    found = pl.concat([pl.DataFrame(schema=_SCHEMA), *_judged(asked, pool, word_vectors, params)])
+    found = pl.concat([pl.DataFrame(schema=USED), *_judged(asked, pool, word_vectors, params)])
     return found.sort("interaction_id", "memory_id")
 
 
@@ -77,7 +87,7 @@ def _judged(
     if token_vectors is None:
         yield from _plainly(asked.with_columns(answer()), looked_for, word_vectors, params)
         return
-    arrays = _arrays(asked, looked_for)
+    arrays = _arrays(asked, looked_for, params)
     del looked_for  # the texts of many days, which are not needed any more
     yield from _compiled(*arrays, token_vectors, params)
 
@@ -107,13 +117,19 @@ def _plainly(
 ) -> Iterator[pl.DataFrame]:
     for (day,), of_day in asked.group_by("day", maintain_order=True):
         touched = touched_memories(of_day, pool.filter(pl.col("day") == day), word_vectors, params)
-        score = _score(touched["odds"].to_numpy())
-        yield touched.select("interaction_id", "memory_id", pl.lit(pl.Series("used_score", score))).filter(
-            pl.col("used_score") >= round(params.threshold * STEPS)
+        score = pl.Series("used_score", _score(touched["odds"].to_numpy()))
+        yield (
+            touched.with_columns(score, used_method=_method(pl.col("is_long")))
+            .select(*USED)
+            .filter(pl.col("used_score") >= round(params.threshold * STEPS))
         )
 
 
-def _arrays(asked: pl.DataFrame, pool: pl.DataFrame) -> tuple[Asked, PoolArrays]:
+def _method(is_long: pl.Expr) -> pl.Expr:
+    return pl.when(is_long).then(pl.lit("used/2")).otherwise(pl.lit("used/1"))
+
+
+def _arrays(asked: pl.DataFrame, pool: pl.DataFrame, params: UsedParams) -> tuple[Asked, PoolArrays]:
     places = (
         asked.select("project", "day")
         .unique()
@@ -124,9 +140,8 @@ def _arrays(asked: pl.DataFrame, pool: pl.DataFrame) -> tuple[Asked, PoolArrays]
     own = pool.filter(~pl.col("is_global")).join(projects, on="project").join(days, on="day")
     shared = pool.filter("is_global").join(days, on="day").with_columns(pl.lit(None, pl.UInt32).alias("project_at"))
     names = ["memory_id", "content", "project_at", "day_at", "valid_from", "valid_until"]
-    return Asked(asked.join(places, on=["project", "day"])), PoolArrays(
-        pl.concat([own.select(names), shared.select(names)])
-    )
+    spans = pl.concat([own.select(names), shared.select(names)])
+    return Asked(asked.join(places, on=["project", "day"])), PoolArrays(spans, in_passages=params.in_passages)
 
 
 def _compiled(
@@ -137,13 +152,13 @@ def _compiled(
     for found in touched_candidates(asked, memories, token_vectors, params):
         score = _score(found.odds)
         sure = score >= round(params.threshold * STEPS)
-        yield pl.DataFrame(
-            {
-                "interaction_id": asked.ids.gather(found.row[sure]),
-                "memory_id": memories.memory_ids.gather(found.memory[sure]),
-                "used_score": score[sure],
-            },
-            schema=_SCHEMA,
+        yield memories.found(found.document[sure]).select(
+            asked.ids.gather(found.row[sure]).alias("interaction_id"),
+            "memory_id",
+            pl.Series("used_score", score[sure], pl.Int64),
+            "passage",
+            "passage_at",
+            _method(pl.lit(found.is_long)).alias("used_method"),
         )
 
 

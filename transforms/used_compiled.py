@@ -20,7 +20,7 @@ from slowwave.transforms.used_coefficients import COEFFICIENTS, INTERCEPT
 from slowwave.transforms.used_columns import MOST_WORDS, ByWord, Columns
 from slowwave.transforms.used_contents import Contents
 from slowwave.transforms.used_params import UsedParams
-from slowwave.transforms.used_pool_arrays import Asked, PoolArrays
+from slowwave.transforms.used_pool_arrays import Asked, Held, PoolArrays
 from slowwave.transforms.used_vocabulary import DIMENSIONS, Vocabulary
 from slowwave.transforms.used_words import ONE, Integers
 from slowwave.transforms.word_vectors import TokenVectors, WordVectors
@@ -52,11 +52,15 @@ _NOT_TOUCHED = -(2**62)
 
 @dataclass(frozen=True)
 class Found:
-    """Candidates that an answer touches: place of the interaction, of the memory, and the log-odds in steps."""
+    """Candidates that an answer touches: place of the interaction, passage of the memory, log-odds in steps.
+
+    `is_long`: one of the memories that they were chosen from has several passages.
+    """
 
     row: Integers
-    memory: Integers
+    document: Integers
     odds: Integers
+    is_long: bool
 
 
 def compilable(word_vectors: WordVectors) -> TokenVectors | None:
@@ -163,8 +167,8 @@ class _Comparison:
                 self._forget()
                 self._look_up(pool)
             groups = asked.groups(start, stop)
-            documents = [pool.of(group.project, group.day) for group in groups]
-            texts = [pool.text[ranks] for ranks, *_ in documents]
+            held = [pool.of(group.project, group.day) for group in groups]
+            texts = [pool.text[of_day.documents] for of_day in held]
             self._contents.add(np.concatenate([*texts, np.zeros(0, np.int64)]), pool.contents, self._vocabulary)
             prompted, answered = asked.texts(start, stop)
             prompts, prompt_ends = self._vocabulary.words_of(prompted)
@@ -172,16 +176,16 @@ class _Comparison:
             self._by_word.make_room(len(self._vocabulary.scale))
             part = _Part(prompts, prompt_ends, answers, answer_ends)
             slots = [self._contents.slots[own] for own in texts]
-            for nth, (group, (ranks, *spans)) in enumerate(zip(groups, documents, strict=True)):
+            for nth, (group, of_day) in enumerate(zip(groups, held, strict=True)):
                 if group.project != self._project or not nth:
                     same = [own for other, own in zip(groups, slots, strict=True) if other.project == group.project]
                     last = max(other.stop for other in groups if other.project == group.project) - start
                     words = int(part.ends[last] - part.ends[group.start - start])
                     self._foresee(group.project, np.unique(np.concatenate(same)), words)
-                if len(ranks):
-                    self._enter(ranks, slots[nth])
+                if len(of_day.documents):
+                    self._enter(of_day.documents, slots[nth])
                     for first, last in self._pieces(part, group.start - start, group.stop - start):
-                        yield self._found(part, first, last, start, asked, spans, params)
+                        yield self._found(part, first, last, start, asked, of_day, params)
         self._leave()
 
     def _pieces(self, part: _Part, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -273,9 +277,9 @@ class _Comparison:
             columns.newest, columns.nodes, columns.nodes_count,
         )  # fmt: skip
 
-    def _enter(self, ranks: Integers, slots: Integers) -> None:
-        """Make ready the memories of a project's day."""
-        if self._pool is not None and np.array_equal(self._pool.ranks, ranks):
+    def _enter(self, documents: Integers, slots: Integers) -> None:
+        """Make ready the passages of a project's day."""
+        if self._pool is not None and np.array_equal(self._pool.documents, documents):
             return
         self._clear_pool()
         vocabulary, words, columns, contents = self._vocabulary, self._by_word, self._columns, self._contents
@@ -286,7 +290,7 @@ class _Comparison:
         columns.make_room(columns.count + int(np.minimum(sizes[sizes > MOST_WORDS], MOST_WORDS).sum()))
         count = len(slots)
         pool = _Pool(
-            ranks,
+            documents,
             np.zeros(int((sizes + plain_sizes).sum()) + 1, np.int32),
             np.maximum(np.log((count + 1) / (np.arange(count + 1) + 0.5)), 0.05),
             np.empty(most, np.int32),
@@ -351,7 +355,7 @@ class _Comparison:
             columns.make_entries()
 
     def _found(
-        self, part: _Part, first: int, last: int, start: int, asked: Asked, spans: list[Integers], params: UsedParams
+        self, part: _Part, first: int, last: int, start: int, asked: Asked, held: Held, params: UsedParams
     ) -> Found:
         pool, vocabulary, words, columns = self._pool, self._vocabulary, self._by_word, self._columns
         assert pool is not None  # noqa: S101 - just entered
@@ -370,11 +374,11 @@ class _Comparison:
         )  # fmt: skip
         chosen = np.empty((count, params.candidates), np.int32)
         at = asked.at[start + first : start + last]
-        memory, valid_from, valid_until = spans
-        is_whole = bool((valid_from <= at.min()).all() and (valid_until > at.max()).all())
-        self._pools.nearest_memories(
-            sides, pool.sides, at, memory, valid_from, valid_until, is_whole, params.candidates, chosen
-        )
+        is_whole = bool((held.span_from <= at.min()).all() and (held.span_until > at.max()).all())
+        self._pools.nearest_passages(
+            sides, pool.sides, held.firsts, at, held.span_memory, held.span_from, held.span_until, is_whole,
+            params.candidates, chosen,
+        )  # fmt: skip
         odds = np.empty(chosen.shape, np.int64)
         self._odds.log_odds(
             own, weights, marks, ends, masses, squares, np.log1p(masses / (ONE * 4)), sides, chosen, pool.kept,
@@ -384,7 +388,7 @@ class _Comparison:
             INTERCEPT, self._coefficients, odds,
         )  # fmt: skip
         row, nth = np.nonzero(odds > _NOT_TOUCHED)
-        return Found(start + first + row, pool.ranks[chosen[row, nth]], odds[row, nth])
+        return Found(start + first + row, pool.documents[chosen[row, nth]], odds[row, nth], held.is_long)
 
 
 @dataclass(frozen=True)
@@ -404,9 +408,9 @@ class _Part:
 
 @dataclass
 class _Pool:
-    """Memories of a day, see `used_pool_kernel.prepared`."""
+    """Passages of a day's memories, see `used_pool_kernel.prepared`."""
 
-    ranks: Integers
+    documents: Integers
     known: NDArray[np.int32]
     rarity: NDArray[np.float64]
     kept: NDArray[np.int32]

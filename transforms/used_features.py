@@ -28,7 +28,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Candidates:
-    """`memory` is interactions x candidates, -1: none; `features` has a float of the same shape per name."""
+    """`memory` (or passage) is interactions x candidates, -1: none; `features` has a float of that shape per name."""
 
     memory: Integers
     features: dict[str, Floats]
@@ -53,19 +53,21 @@ def candidate_features(
     eligible: NDArray[np.bool_] | None,
     likeness: Any,  # noqa: ANN401 - scipy has no types
     limit: int,
+    firsts: Integers | None = None,
 ) -> Candidates:
     """The memories nearest to each interaction, with what a model weighs.
 
     Args:
         texts: prompts and answers.
-        memories: of the interactions' project.
+        memories: of the interactions' project; by passage, where they are compared so.
         eligible: interactions x memories; None: all.
         likeness: words of the forms x known words.
         limit: candidates kept per interaction.
+        firsts: by memory, its first passage; each stands for its memory that is nearest. None: each is a memory.
     """
     counts = {"prompt": texts.prompt, "answer": texts.answer, "both": texts.prompt + texts.answer}
     text = {name: _text(count, memories, likeness) for name, count in counts.items()}
-    chosen = _nearest(text, memories, eligible, limit)
+    chosen = _nearest(text, memories, eligible, limit, np.arange(len(memories.mass)) if firsts is None else firsts)
     is_real = chosen >= 0
     memory = np.maximum(chosen, 0)
     values: dict[str, Floats] = {}
@@ -96,20 +98,25 @@ def _text(counts: Any, memories: ComparedMemories, likeness: Any) -> _Text:  # n
 
 
 def _nearest(
-    text: dict[str, _Text], memories: ComparedMemories, eligible: NDArray[np.bool_] | None, limit: int
+    text: dict[str, _Text], memories: ComparedMemories, eligible: NDArray[np.bool_] | None, limit: int, firsts: Integers
 ) -> Integers:
-    """The memories nearest to answer and both in meaning and wording, nearest first; ties by place."""
+    """The memories nearest to answer and both in meaning and wording, each by its nearest passage, nearest first.
+
+    Ties go by place.
+    """
     # no partial sum exceeds the product of the lengths, (2 x 2000) x 2000 each, so float32 is exact
     near = sum(
         (getattr(text["answer"], side) + getattr(text["both"], side)) @ getattr(memories, side).T
         for side in ("meaning", "wording")
     )
     score = np.asarray(near, np.int64)
-    if eligible is not None:
-        score = np.where(eligible, score, _INELIGIBLE)
     count = score.shape[1]
     rank = score * count + np.arange(count)[::-1]
-    if count > limit:
+    if len(firsts) < count:
+        rank = np.maximum.reduceat(rank, firsts, axis=1)
+    if eligible is not None:
+        rank = np.where(eligible, rank, _INELIGIBLE * count)
+    if rank.shape[1] > limit:
         kept = np.argpartition(-rank, limit - 1, axis=1)[:, :limit]
         rank = np.take_along_axis(rank, kept, axis=1)
     rank = -np.sort(-rank, axis=1)

@@ -1,4 +1,4 @@
-"""Params of `used/1`."""
+"""Params of `used/2`, and of `used/1` before it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ class UsedParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    method: Literal["used/1"] = "used/1"
+    method: Literal["used/1", "used/2"] = Field(
+        default="used/2", description="used/2 compares the passages of a long memory, used/1 its most telling words."
+    )
     threshold: float = Field(default=0.7, gt=0, le=1, description="Least estimated probability that counts as use.")
     min_words: int = Field(default=3, ge=1, description="A memory of fewer words is not looked for.")
     code_points: int = Field(
@@ -23,3 +25,8 @@ class UsedParams(BaseModel):
     candidates: int = Field(
         default=32, ge=1, le=1000, description="Memories nearest to an answer that are compared with it in full."
     )
+
+    @property
+    def in_passages(self) -> bool:
+        """Whether long memories are compared by passages."""
+        return self.method == "used/2"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from slowwave.transforms.used_passages import compared_texts, is_long
 from slowwave.transforms.used_words import Integers
 
 _FOREVER = np.iinfo(np.int64).max
@@ -70,14 +72,29 @@ class Asked:
         ]
 
 
+class Held(NamedTuple):
+    """Memories of a project's day: `documents` are their passages; those of memory m begin at `firsts[m]`.
+
+    `span_memory`, `span_from` and `span_until` tell when a memory was eligible; `is_long`: one has several passages.
+    """
+
+    documents: Integers
+    firsts: Integers
+    span_memory: Integers
+    span_from: Integers
+    span_until: Integers
+    is_long: bool
+
+
 class PoolArrays:
     """Memories by project and day.
 
-    A memory with one of its texts has a rank, in order of id and text: `memory_ids` and `text` (a place in `contents`)
-    are by rank.
+    A memory with one of its texts has a rank, in order of id and text. Its passages are documents, in that order and
+    by place: where all memories have one, ranks and documents are the same. `text`, by document, is a place in
+    `contents`.
     """
 
-    def __init__(self, spans: pl.DataFrame) -> None:
+    def __init__(self, spans: pl.DataFrame, *, in_passages: bool) -> None:
         """`spans`: memory_id, content, project_at (NULL: every project), day_at, valid_from, valid_until."""
         texts = spans.select("memory_id", "content").unique()
         contents = texts.select(pl.col("content").unique().sort())
@@ -98,8 +115,8 @@ class PoolArrays:
             .sort("project_at", "day_at", "rank", "valid_from", nulls_last=True)
             .collect()
         )
-        self.contents = contents["content"]
-        self.memory_ids, self.text = ranked["memory_id"], ranked["text"].cast(pl.Int64).to_numpy()
+        self._memory_ids = ranked["memory_id"]
+        self._take_texts(contents["content"], ranked["text"].cast(pl.Int64), in_passages=in_passages)
         self._rank = numbered["rank"].to_numpy()
         self._from, self._until = numbered["valid_from"].to_numpy(), numbered["valid_until"].to_numpy()
         places = (
@@ -109,11 +126,41 @@ class PoolArrays:
         )
         self._places = {(project, day): slice(start, last + 1) for project, day, start, last in places.iter_rows()}
 
-    def of(self, project: int, day: int) -> tuple[Integers, Integers, Integers, Integers]:
-        """Ranks of the memories, and the spans: place of the memory among them, from, until."""
+    def _take_texts(self, contents: pl.Series, text: pl.Series, *, in_passages: bool) -> None:
+        self.contents, self.text = contents, text.to_numpy()
+        self._passages: pl.DataFrame | None = None
+        self._firsts = self._rank_of = np.zeros(0, np.int64)
+        if not in_passages or not contents.to_frame("content").select(is_long(pl.col("content")).any()).item():
+            return
+        whole = pl.DataFrame({"text": text}).with_row_index("rank")
+        documents = whole.join(compared_texts(contents, in_passages=True), on="text", maintain_order="left_right")
+        self.contents = documents["read"].unique().sort()
+        places = self.contents.to_frame("read").with_row_index("place")
+        self.text = documents.join(places, on="read", maintain_order="left")["place"].cast(pl.Int64).to_numpy()
+        self._rank_of = documents["rank"].cast(pl.Int64).to_numpy()
+        self._firsts = np.append(np.flatnonzero(np.diff(self._rank_of, prepend=-1)), len(self._rank_of))
+        self._passages = documents.select("passage", "passage_at")
+
+    def found(self, documents: Integers) -> pl.DataFrame:
+        """memory_id, passage and passage_at (NULL where the memory is one passage) of documents."""
+        if self._passages is None:
+            about = self._memory_ids.gather(documents).alias("memory_id").to_frame()
+            return about.with_columns(passage=pl.lit(None, pl.String), passage_at=pl.lit(None, pl.Int64))
+        about = self._memory_ids.gather(self._rank_of[documents]).alias("memory_id").to_frame()
+        return about.hstack(self._passages[documents])
+
+    def of(self, project: int, day: int) -> Held:
+        """The memories that were eligible in a project on a day."""
         parts = [self._places.get(key, slice(0)) for key in ((project, day), (None, day))]
         rank, valid_from, valid_until = (
             np.concatenate([array[part] for part in parts]) for array in (self._rank, self._from, self._until)
         )
         ranks, place = np.unique(rank, return_inverse=True)
-        return ranks.astype(np.int64), place.astype(np.int64), valid_from, valid_until
+        ranks = ranks.astype(np.int64)
+        documents, firsts = ranks, np.arange(len(ranks) + 1)
+        if self._passages is not None:
+            counts = self._firsts[ranks + 1] - self._firsts[ranks]
+            firsts = np.append(0, np.cumsum(counts))
+            documents = np.arange(firsts[-1]) + np.repeat(self._firsts[ranks] - firsts[:-1], counts)
+        is_long = len(documents) > len(ranks)
+        return Held(documents, firsts, place.astype(np.int64), valid_from, valid_until, is_long)

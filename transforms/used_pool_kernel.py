@@ -16,6 +16,7 @@ MAX_WORDS = 48
 DIMENSIONS = 256
 _LENGTH = 2000.0
 _INT32 = 2**31 - 1
+_LEAST = -(2**31)
 PROMPT, ANSWER = 1, 2
 # Directions kept of each interaction: meaning of prompt, answer and both, wording of answer and both.
 SIDES = 5
@@ -309,23 +310,27 @@ def weighed_texts(
 
 
 @compiled(
-    "void(int16[:, :, ::1], int16[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64, int32[:, ::1])"
+    "void(int16[:, :, ::1], int16[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64,"
+    " int32[:, ::1])"
 )
-def nearest_memories(sides, memories, at, span_memory, span_from, span_until, is_whole, limit, chosen):
-    """The memories nearest to answer and both in meaning and wording, nearest first; ties by place.
+def nearest_passages(sides, passages, firsts, at, span_memory, span_from, span_until, is_whole, limit, chosen):
+    """The memories nearest to answer and both in meaning and wording, each by its nearest passage, nearest first.
+
+    Ties go by place.
 
     Args:
         sides: by interaction, see `weighed_texts`.
-        memories: by memory: direction of the summed vectors, then of the signs.
+        passages: of the memories: direction of the summed vectors, then of the signs.
+        firsts: by memory, its first passage; and the number of passages.
         at: when each interaction happened.
         span_memory: memories that were eligible from …
         span_from: … this time …
         span_until: … to before that one.
         is_whole: whether all were eligible all the time.
         limit: memories kept of each interaction.
-        chosen: filled by interaction with `limit` places of memories, -1 none.
+        chosen: filled by interaction with `limit` places of passages, -1 none.
     """
-    count = len(memories)
+    count = len(firsts) - 1
     queries = np.empty((_ROWS, 2 * DIMENSIONS), np.int16)
     best = np.empty((_ROWS, limit), np.int32)
     size = np.empty(_ROWS, np.int64)
@@ -351,18 +356,23 @@ def nearest_memories(sides, memories, at, span_memory, span_from, span_until, is
                 for memory in range(begin, end):
                     if not eligible[nth, memory]:
                         continue
-                    score = np.int32(0)
-                    for place in range(2 * DIMENSIONS):
-                        score = np.int32(score + np.int32(queries[nth, place]) * np.int32(memories[memory, place]))
-                    if held == limit and score <= best[nth, limit - 1]:
+                    highest = np.int32(_LEAST)
+                    nearest = np.int64(0)
+                    for passage in range(firsts[memory], firsts[memory + 1]):
+                        score = np.int32(0)
+                        for place in range(2 * DIMENSIONS):
+                            score = np.int32(score + np.int32(queries[nth, place]) * np.int32(passages[passage, place]))
+                        if score > highest:
+                            highest, nearest = score, passage
+                    if held == limit and highest <= best[nth, limit - 1]:
                         continue
                     place = held if held < limit else limit - 1
                     if held < limit:
                         held += 1
-                    while place > 0 and best[nth, place - 1] < score:
+                    while place > 0 and best[nth, place - 1] < highest:
                         best[nth, place] = best[nth, place - 1]
                         chosen[first + nth, place] = chosen[first + nth, place - 1]
                         place -= 1
-                    best[nth, place] = score
-                    chosen[first + nth, place] = memory
+                    best[nth, place] = highest
+                    chosen[first + nth, place] = nearest
                 size[nth] = held

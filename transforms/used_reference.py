@@ -1,4 +1,4 @@
-"""`used/1` written plainly: what the compiled loops must equal to the last bit, and what small logs are read by."""
+"""`used/2`, and `used/1`, written plainly: what the compiled loops must equal to the last bit; reads small logs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from slowwave.transforms.text_terms import word_counts
 from slowwave.transforms.used_coefficients import COEFFICIENTS, INTERCEPT
 from slowwave.transforms.used_features import Candidates, Texts, candidate_features
 from slowwave.transforms.used_params import UsedParams
+from slowwave.transforms.used_passages import compared_texts
 from slowwave.transforms.used_pool import ComparedMemories, compared_memories, uncapitalised
 from slowwave.transforms.used_words import Integers, WordForms, word_forms, word_likeness
 from slowwave.transforms.word_vectors import WordVectors
@@ -27,7 +28,14 @@ NOT_COMPARED = -30 * _STEPS
 # Text whose words are counted at once, and cells (interactions x words or memories) compared at once.
 _BYTES_AT_ONCE = 8 * 2**20
 _CELLS = 2_000_000
-_SCHEMA = {"interaction_id": pl.String, "memory_id": pl.String, "odds": pl.Int64}
+_SCHEMA = {
+    "interaction_id": pl.String,
+    "memory_id": pl.String,
+    "odds": pl.Int64,
+    "passage": pl.String,
+    "passage_at": pl.Int64,
+    "is_long": pl.Boolean,
+}
 
 
 def touched_memories(
@@ -42,7 +50,8 @@ def touched_memories(
         params: size of the comparison.
 
     Returns:
-        interaction_id, memory_id, odds (log-odds that the answer relied on it, in steps of 1/10,000).
+        interaction_id, memory_id, odds (log-odds that the answer relied on it, in steps of 1/10,000), passage and
+        passage_at (of a long memory), is_long (whether a memory of those it may have used is).
     """
     found = [pl.DataFrame(schema=_SCHEMA)]
     asked = asked.filter(pl.col("answer").str.contains(r"[\p{L}\p{N}]"))
@@ -67,13 +76,15 @@ def used_log_odds(
         word_vectors: vectors of words.
         params: size of the comparison; memories left out of it have -300,000.
     """
-    memories = pl.DataFrame({"memory_id": contents, "content": contents}).with_row_index("document")
-    counted = _counted(prompts.fill_null(""), answers.fill_null(""), contents, word_vectors)
-    out = np.full((len(answers), len(memories)), NOT_COMPARED)
-    for rows, candidates, odds in _compared(counted, np.arange(len(answers)), memories["document"].to_numpy(), params):
+    read = compared_texts(contents, in_passages=params.in_passages)
+    counted = _counted(prompts.fill_null(""), answers.fill_null(""), read["read"], word_vectors)
+    out = np.full((len(answers), len(contents)), NOT_COMPARED)
+    owner = read["text"].to_numpy()
+    places = np.arange(len(answers))
+    for rows, candidates, odds in _compared(counted, places, np.arange(len(read)), _firsts(owner), params):
         is_real = candidates.memory >= 0
         row = np.broadcast_to(rows[:, None], odds.shape)
-        out[row[is_real], candidates.memory[is_real]] = odds[is_real]
+        out[row[is_real], owner[candidates.memory[is_real]]] = odds[is_real]
     return out
 
 
@@ -81,10 +92,18 @@ def memory_candidates(
     prompts: pl.Series, answers: pl.Series, contents: pl.Series, word_vectors: WordVectors, params: UsedParams
 ) -> Candidates:
     """The memories (places in `contents`) compared with each answer, and the features the model was fitted to."""
-    counted = _counted(prompts.fill_null(""), answers.fill_null(""), contents, word_vectors)
+    read = compared_texts(contents, in_passages=params.in_passages)
+    counted = _counted(prompts.fill_null(""), answers.fill_null(""), read["read"], word_vectors)
     memories = compared_memories(counted.memories, counted.uncapitalised, counted.forms)
     likeness = _likeness(counted, np.arange(len(answers)), memories)
-    return candidate_features(Texts(counted.prompts, counted.answers), memories, None, likeness, params.candidates)
+    texts, owner = Texts(counted.prompts, counted.answers), read["text"].to_numpy()
+    found = candidate_features(texts, memories, None, likeness, params.candidates, _firsts(owner))
+    return Candidates(np.where(found.memory < 0, -1, owner[found.memory]), found.features)
+
+
+def _firsts(owner: Integers) -> Integers:
+    """Where each owner's run begins."""
+    return np.flatnonzero(np.diff(owner, prepend=-1))
 
 
 @dataclass(frozen=True)
@@ -111,33 +130,35 @@ def _of_projects(
     interactions: pl.DataFrame, pool: pl.DataFrame, word_vectors: WordVectors, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
     contents = pool["content"].unique().sort()
-    counted = _counted(interactions["prompt"], interactions["answer"], contents, word_vectors)
-    known = pool.join(pl.DataFrame({"content": contents}).with_row_index("text"), on="content")
+    read = compared_texts(contents, in_passages=params.in_passages).with_row_index("place")
+    counted = _counted(interactions["prompt"], interactions["answer"], read["read"], word_vectors)
+    numbered_contents = pl.DataFrame({"content": contents}).with_row_index("text")
+    known = pool.join(numbered_contents.with_columns(pl.col("text").cast(pl.Int64)), on="content")
     numbered = interactions.with_row_index("row")
     for (project,), asked in numbered.group_by("project", maintain_order=True):
         seen = known.filter(pl.col("is_global") | (pl.col("project") == project))
         if seen.height:
-            yield from _of_project(asked, seen, counted, params)
+            yield from _of_project(asked, seen, read, counted, params)
 
 
 def _of_project(
-    asked: pl.DataFrame, seen: pl.DataFrame, counted: _Counted, params: UsedParams
+    asked: pl.DataFrame, seen: pl.DataFrame, read: pl.DataFrame, counted: _Counted, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
-    documents = seen.select("memory_id", "text").unique().sort("memory_id", "text").with_row_index("document")
-    spans = seen.join(documents, on=["memory_id", "text"]).select("document", "valid_from", "valid_until")
+    memories = seen.select("memory_id", "text").unique().sort("memory_id", "text").with_row_index("memory")
+    spans = seen.join(memories, on=["memory_id", "text"]).select("memory", "valid_from", "valid_until")
+    documents = memories.join(read, on="text", maintain_order="left_right")
+    is_long = pl.lit(documents.height > memories.height).alias("is_long")
     at = asked["occurred_at"]
-    eligible = None if _is_whole(spans, at) else _Eligible(spans, at, documents.height)
-    places = asked["row"].to_numpy()
-    for rows, candidates, odds in _compared(counted, places, documents["text"].to_numpy(), params, eligible):
+    eligible = None if _is_whole(spans, at) else _Eligible(spans, at, memories.height)
+    places, firsts = asked["row"].to_numpy(), _firsts(documents["memory"].cast(pl.Int64).to_numpy())
+    for rows, candidates, odds in _compared(counted, places, documents["place"].to_numpy(), firsts, params, eligible):
         row, nth = np.nonzero((candidates.memory >= 0) & (candidates.features["answer_nearly"] > 0))
-        yield pl.DataFrame(
-            {
-                "interaction_id": asked["interaction_id"].gather(np.searchsorted(places, rows[row])),
-                "memory_id": documents["memory_id"].gather(candidates.memory[row, nth]),
-                "odds": odds[row, nth],
-            },
-            schema=_SCHEMA,
+        of_pair = documents[candidates.memory[row, nth]].with_columns(
+            asked["interaction_id"].gather(np.searchsorted(places, rows[row])),
+            pl.Series("odds", odds[row, nth]),
+            is_long,
         )
+        yield of_pair.select(*_SCHEMA)
 
 
 def _is_whole(spans: pl.DataFrame, at: pl.Series) -> bool:
@@ -149,27 +170,32 @@ def _is_whole(spans: pl.DataFrame, at: pl.Series) -> bool:
 
 
 class _Eligible:
-    """Which memories (documents) were eligible at each interaction."""
+    """Which memories were eligible at each interaction."""
 
-    def __init__(self, spans: pl.DataFrame, at: pl.Series, documents: int) -> None:
-        self._document = spans["document"].to_numpy()
+    def __init__(self, spans: pl.DataFrame, at: pl.Series, memories: int) -> None:
+        self._memory = spans["memory"].to_numpy()
         self._from = spans["valid_from"].dt.timestamp("us").to_numpy()
         forever = np.iinfo(np.int64).max
         self._until = spans["valid_until"].dt.timestamp("us").fill_null(forever).to_numpy()
         self._at = at.dt.timestamp("us").to_numpy()
-        self._documents = documents
+        self._memories = memories
 
     def of(self, rows: slice) -> NDArray[np.bool_]:
-        """Interactions x documents."""
+        """Interactions x memories."""
         at = self._at[rows, None]
-        out = np.zeros((len(at), self._documents), bool)
+        out = np.zeros((len(at), self._memories), bool)
         row, span = np.nonzero((self._from <= at) & (at < self._until))
-        out[row, self._document[span]] = True
+        out[row, self._memory[span]] = True
         return out
 
 
 def _compared(
-    counted: _Counted, places: Integers, texts: Integers, params: UsedParams, eligible: _Eligible | None = None
+    counted: _Counted,
+    places: Integers,
+    texts: Integers,
+    firsts: Integers,
+    params: UsedParams,
+    eligible: _Eligible | None = None,
 ) -> Iterator[tuple[Integers, Candidates, Integers]]:
     """Blocks of interactions (places among those counted), their candidates, and the log-odds of each."""
     memories = compared_memories(counted.memories[texts], counted.uncapitalised[texts], counted.forms)
@@ -179,7 +205,7 @@ def _compared(
         rows = places[start : start + step]
         asked = Texts(counted.prompts[rows], counted.answers[rows])
         allowed = eligible.of(slice(start, start + step)) if eligible else None
-        candidates = candidate_features(asked, memories, allowed, likeness, params.candidates)
+        candidates = candidate_features(asked, memories, allowed, likeness, params.candidates, firsts)
         yield rows, candidates, _log_odds(candidates)
 
 

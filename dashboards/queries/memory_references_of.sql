@@ -2,8 +2,9 @@
 -- columns: occurred_at (UTC) – when; interaction_id – the interaction; project – its project, '' is none; agent – who;
 --   session_id – its session; is_injected – it was given the memory; is_echoed – the answer repeats its first words;
 --   in_prompt – the prompt held the same words already, NULL is not echoed; is_used – the answer relies on it in whatever
---   words; used_score (0-1) – estimated probability of that, NULL below the threshold; success – of its latest attempt,
---   NULL is none known; outcome_id – that attempt's outcome; methods – what found it
+--   words; used_score (0-1) – estimated probability of that, NULL below the threshold; passage – what of a
+--   long memory was found, NULL is all of it, or not used; success – of its latest attempt, NULL is none known;
+--   outcome_id – that attempt's outcome; methods – what found it
 -- params: memory_id; counted=; limit=50; offset=0
 -- `counted` chooses what one count is made of: injected, echoed, used, referenced, confirmed or contradicted; '' is all.
 -- `memory_interactions` has the texts, where the lake is at hand.
@@ -18,6 +19,7 @@ SELECT
     r.in_prompt,
     r.is_used,
     r.used_score,
+    r.passage,
     o.success,
     o.outcome_id,
     r.methods

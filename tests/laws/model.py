@@ -2,7 +2,7 @@
 
 Rows are dictionaries as a producer writes them, except that times are naive datetimes holding UTC; a line that is no
 JSON object at all is `bytes`. Asked of the project itself are only the hash that breaks a tie between two versions, and
-what `used/1` says of one interaction alone.
+what `used/2` says of one interaction alone.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _POOL = {
     "memory_id": pl.String, "is_global": pl.Boolean, "project": pl.String, "content": pl.String,
     "valid_from": pl.Datetime("us"), "valid_until": pl.Datetime("us"),
 }  # fmt: skip
+_USED = ("memory_id", "used_score", "passage", "passage_at", "used_method")
 STATUSES = {"candidate", "active", "superseded", "invalid", "archived", "graduated"}
 DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
 STATE = (*DEFAULTS, "content", "confidence", "importance", "source_ids", "superseded_by")
@@ -213,10 +214,12 @@ class Laws:
                 if found and interaction["reinforce"]:
                     _reference(references, memory_id, interaction).update(found)
         for interaction, used in _used(self.winners("interactions", as_of), states):
-            for memory_id, score in used:
-                _reference(references, memory_id, interaction).update(is_used=True, used_score=score / STEPS)
+            for memory_id, score, passage, passage_at, method in used:
+                _reference(references, memory_id, interaction).update(
+                    is_used=True, used_score=score / STEPS, passage=passage, passage_at=passage_at, used_method=method
+                )
         for row in references.values():
-            found_by = (("is_injected", "injected/1"), ("is_echoed", "echo/1"), ("is_used", "used/1"))
+            found_by = (("is_injected", "injected/1"), ("is_echoed", "echo/1"), ("is_used", row.pop("used_method", "")))
             row["methods"] = [method for name, method in found_by if row[name]]
         outcomes = _outcomes(self.winners("outcomes", as_of), self.winners("interactions", as_of))
         memory_ids = {*states, *(memory_id for memory_id, _ in references)}
@@ -315,7 +318,7 @@ def _echo(content: str, interaction: Version) -> Row | None:
 def _used(
     interactions: list[Version], states: dict[str, list[State]]
 ) -> Iterator[tuple[Version, list[tuple[str, int]]]]:
-    """What `used/1` finds for each interaction alone, judged by the memories that were eligible on its day."""
+    """What `used/2` finds for each interaction alone, judged by the memories that were eligible on its day."""
     of_days: dict[date, list[Version]] = defaultdict(list)
     for interaction in interactions:
         of_days[interaction.event.date()].append(interaction)
@@ -339,14 +342,14 @@ def _used(
                 asked = pl.DataFrame([[interaction[name] for name in _ASKED]], schema=_ASKED, orient="row")
                 asked = asked.with_columns(pl.lit(interaction.event, pl.Datetime("us")).alias("occurred_at"))
                 found = used_memories(asked, known, word_vectors, UsedParams())
-                yield interaction, list(found.select("memory_id", "used_score").iter_rows())
+                yield interaction, list(found.select(*_USED).iter_rows())
 
 
 def _reference(references: dict[tuple[str, str], Row], memory_id: str, interaction: Version) -> Row:
     names = ("interaction_id", "project", "agent", "session_id")
     about = {name: interaction[name] for name in names}
     evidence = {"is_injected": False, "is_echoed": False, "echoed_in": None, "in_prompt": None}
-    evidence |= {"is_used": False, "used_score": None}
+    evidence |= {"is_used": False, "used_score": None, "passage": None, "passage_at": None}
     row = {"memory_id": memory_id, **about, "occurred_at": interaction.event, **evidence}
     return references.setdefault((memory_id, interaction["interaction_id"]), row)
 

@@ -1,14 +1,15 @@
-"""`used/1` judged on dialogues whose facts are linked to the turns and answers they came from.
+"""`used/2` judged on dialogues whose facts are linked to the turns and answers they came from.
 
 The features and the fit are those that ship; no conversation is scored by a fit that saw it. Links are made by turn, so
-precision is understated: an answer without a link is not proven not to use a memory.
+precision is understated: an answer without a link is not proven not to use a memory. Beside it stands `used/1`, on
+observations joined into longer memories (`pytest tests/real_logs/test_used.py -k long -s -m shared_data -n 0`).
 """
 
 import numpy as np
 import pytest
 import real_rows
 import used_fits
-from used_fits import Scored, conversations, fitted, measures
+from used_fits import Joined, Scored, conversations, fitted, measures
 
 from slowwave.transforms.used_coefficients import COEFFICIENTS
 from slowwave.transforms.used_params import UsedParams
@@ -25,12 +26,24 @@ THRESHOLD = UsedParams().threshold
 NEARLY = list(COEFFICIENTS).index("answer_nearly")
 
 
+# Made of what follows each other in a session, or of anything; beside ones that stand alone.
+LAYOUTS = {
+    "350 characters of a session": Joined(350),
+    "900 characters of a session, in lines": Joined(900, separator="\n- "),
+    "500 characters of anything": Joined(500, of_one_session=False),
+    "350 characters, beside single ones": Joined(350, share=0.25),
+}
+LONG = 300
+# What was looked at while passages were made, and what was not.
+TUNED = ("conv-42", "conv-43", "conv-44", "conv-47")
+
+
 @pytest.fixture(scope="module")
-def judged() -> dict[str, list[tuple[Scored, np.ndarray]]]:
-    """Every conversation with log-odds from a fit to the other conversations."""
+def fits() -> dict[str, np.ndarray]:
+    """By conversation, a fit to the other ones, their observations not joined."""
     full = {kind: conversations(kind) for kind in FLOORS}
     few = {kind: conversations(kind, few=True) for kind in FLOORS}
-    found = {kind: [] for kind in FLOORS}
+    found = {}
     for held in full["turns"]:
         cases = [
             (part, used_fits.WEIGHTS[kind])
@@ -39,10 +52,15 @@ def judged() -> dict[str, list[tuple[Scored, np.ndarray]]]:
             for name, part in parts[kind].items()
             if name != held
         ]
-        coefficients = fitted(cases)
-        for kind in FLOORS:
-            found[kind].append((full[kind][held], full[kind][held].scores(coefficients)))
+        found[held] = fitted(cases)
     return found
+
+
+@pytest.fixture(scope="module")
+def judged(fits) -> dict[str, list[tuple[Scored, np.ndarray]]]:
+    """Every conversation with log-odds from a fit to the other conversations."""
+    full = {kind: conversations(kind) for kind in FLOORS}
+    return {kind: [(part, part.scores(fits[name])) for name, part in full[kind].items()] for kind in FLOORS}
 
 
 @pytest.mark.parametrize("kind", FLOORS)
@@ -82,3 +100,52 @@ def test_what_counts_is_right_four_times_in_five(judged):
             assert precision["answers"] >= 0.75
             assert recall["both"] >= 0.35
             assert np.mean(wrong) <= 0.4
+
+
+def _told(parts: list[tuple[Scored, np.ndarray]], is_long: bool) -> dict[str, float]:
+    """Precision and recall at the threshold, recall at precision .8, average precision: of long memories, or others."""
+    sums, pairs = np.zeros(3), []
+    for part, scores in parts:
+        right = np.ix_(~part.is_wrong, (part.sizes > LONG) == is_long)
+        counts, gold = _counted(part, scores, THRESHOLD)[right], part.gold[right]
+        sums += [(counts & gold).sum(), counts.sum(), gold.sum()]
+        pairs.append((np.where(_counted(part, scores, 1e-9), scores, -100.0)[right].ravel(), gold.ravel()))
+    hits, counted, linked = sums
+    return {
+        "precision": hits / max(counted, 1),
+        "found": hits / linked,
+        "found at precision .8": used_fits.recall_at(0.8, pairs),
+        "AP": used_fits.average_precision(pairs),
+    }
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_uses_of_long_memories_are_found(layout, fits):
+    told: dict[tuple[str, str, bool], dict[str, float]] = {}
+    for method in ("used/1", "used/2"):
+        params = UsedParams(method=method)
+        scored = {kind: conversations(kind, joined=LAYOUTS[layout], params=params) for kind in FLOORS}
+        for kinds in (("answers",), ("turns",), ("answers", "turns")):
+            for chosen in ("tuned", "not tuned"):
+                parts = [
+                    (part, part.scores(fits[name]))
+                    for kind in kinds
+                    for name, part in scored[kind].items()
+                    if (name in TUNED) == (chosen == "tuned")
+                ]
+                for is_long in (True, False) if LAYOUTS[layout].share < 1 else (True,):
+                    of = f"{' and '.join(kinds)}, {chosen}"
+                    told[method, of, is_long] = found = _told(parts, is_long)
+                    said = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+                    print(f"\n{layout}: {'long' if is_long else 'short'}, {of}: {method}: {said}", end="")
+    for (method, of, is_long), after in told.items():
+        before = told["used/1", of, is_long]
+        if method == "used/1" or not of.startswith("answers and"):
+            continue
+        if is_long:
+            assert after["precision"] >= 0.8
+            assert after["found"] >= 2 * before["found"]
+            assert after["found at precision .8"] >= 2 * before["found at precision .8"]
+        else:
+            assert after["AP"] >= before["AP"] - 0.005
+            assert after["found"] >= before["found"] - 0.02

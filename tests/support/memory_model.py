@@ -114,6 +114,8 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
                         "in_prompt": wanted in normalised(interaction["prompt"]) if where and wanted else None,
                         "is_used": is_used,
                         "used_score": 0.9418 if is_used else None,
+                        "passage": None,
+                        "passage_at": None,
                         "methods": ["injected/1"] * (memory_id in injected)
                         + ["echo/1"] * (where is not None)
                         + ["used/1"] * is_used,

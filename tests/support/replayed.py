@@ -19,6 +19,7 @@ from slowwave.transforms.memory_states import memory_pool, memory_states
 from slowwave.transforms.params import Params
 from slowwave.transforms.schema import polars_schema
 from slowwave.transforms.serving_tables import MemoryHealth
+from slowwave.transforms.used import USED
 
 Row = dict[str, Any]
 
@@ -33,8 +34,7 @@ _OF_MEMORY_OUTCOMES = (
 NO_USE = pl.LazyFrame(schema={"memory_id": pl.String})
 NONE_HELD = pl.LazyFrame(schema={"memory_id": pl.String, "is_held": pl.Boolean})
 NO_OUTCOMES = pl.LazyFrame(schema={name: polars_schema(MemoryHealth)[name] for name in _OF_MEMORY_OUTCOMES})
-USED_SCHEMA = {"interaction_id": pl.String, "memory_id": pl.String, "used_score": pl.Int64}
-NONE_USED = pl.DataFrame(schema=USED_SCHEMA)
+NONE_USED = pl.DataFrame(schema=USED)
 INTERACTION_SCHEMA = {
     "interaction_id": pl.String, "occurred_at": pl.Datetime("us"), "project": pl.String, "agent": pl.String,
     "session_id": pl.String, "prompt": pl.String, "response": pl.String, "response_summary": pl.String,
@@ -148,7 +148,7 @@ def eligibility_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.Da
 def used_by(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame:
     """Eligible pairs that `model.uses` says are used, with the columns of `used_memories`."""
     pairs = [
-        (row["interaction_id"], held["memory_id"], 9418)
+        (row["interaction_id"], held["memory_id"], 9418, None, None, "used/1")
         for row in interaction_rows
         for held in pool.iter_rows(named=True)
         if (held["is_global"] or row["project"] == held["project"])
@@ -156,7 +156,7 @@ def used_by(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame
         and (held["valid_until"] is None or row["occurred_at"] < held["valid_until"])
         and model.uses(row, held["memory_id"])
     ]
-    return pl.DataFrame(pairs, schema=USED_SCHEMA, orient="row")
+    return pl.DataFrame(pairs, schema=USED, orient="row")
 
 
 def references_of(

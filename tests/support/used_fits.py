@@ -1,4 +1,4 @@
-"""`used/1` on dialogues with gold links: features as shipped, fits that never saw the conversation they score."""
+"""`used/2` and `used/1` on dialogues with gold links: features as shipped, fits that never saw what they score."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ class Scored:
     features: Any
     gold: Any
     is_wrong: Any
+    sizes: Any  # characters of each memory
 
     @property
     def candidate_gold(self) -> Any:
@@ -49,30 +50,83 @@ class Scored:
         return out[:, :count]
 
 
-def conversations(kind: str, few: bool = False) -> dict[str, Scored]:
-    """locomo's conversations: `answers` to questions, or `turns`; with all observations as memories, or a few."""
+@dataclass(frozen=True)
+class Joined:
+    """Observations that followed each other in a session, or any, are one memory, from so many characters on.
+
+    `share`: of the memories so many begin with an observation that is joined with others; the rest stand alone.
+    """
+
+    characters: int
+    of_one_session: bool = True
+    share: float = 1.0
+    separator: str = " "
+
+    def of(self, memories: pl.DataFrame) -> list[tuple[str, list[str]]]:
+        """Text of each memory, and the observations in it. `memories`: id, content, in order of appearance."""
+        chance = np.random.default_rng(_SEED)
+        rows = memories.select("id", "content", pl.col("id").str.extract(r"-o-(\d+)-").alias("session")).rows()
+        if not self.of_one_session:
+            rows = [(*rows[at][:2], "") for at in chance.permutation(len(rows))]
+        found: list[tuple[str, list[str]]] = []
+        texts, ids, session_before = [], [], None
+        for id_, content, session in rows:
+            if texts and session != session_before:
+                found.append((self.separator.join(texts), ids))
+                texts, ids = [], []
+            session_before = session
+            texts, ids = [*texts, content], [*ids, id_]
+            is_alone = len(texts) == 1 and chance.random() >= self.share
+            if is_alone or len(self.separator.join(texts)) >= self.characters:
+                found.append((self.separator.join(texts), ids))
+                texts, ids = [], []
+        return [*found, *([(self.separator.join(texts), ids)] if texts else [])]
+
+
+def conversations(
+    kind: str, few: bool = False, joined: Joined | None = None, params: UsedParams | None = None
+) -> dict[str, Scored]:
+    """locomo's conversations: `answers` to questions, or `turns`; with all observations as memories, or a few.
+
+    `joined`: observations are joined into longer memories; a link to one of them is a link to that memory.
+    """
     folder = real_rows.FOLDER / "locomo"
     memories = pl.read_parquet(folder / "memories.parquet").filter(pl.col("type") == "observation")
     asked = pl.read_parquet(folder / "interactions.parquet")
     asked = asked.filter((pl.col("task_type") == "dialog_turn") == (kind == "turns"))
     links = pl.read_parquet(folder / "links.parquet").filter(pl.col("label") == LABELS[kind])
     found = {}
-    for (project,), own in memories.sort("project").group_by("project", maintain_order=True):
+    for (project,), own in memories.sort("project", maintain_order=True).group_by("project", maintain_order=True):
         chosen = own.sample(_FEW_MEMORIES, seed=_SEED) if few else own
-        found[str(project)] = _scored(asked.filter(pl.col("project") == project), chosen, links)
+        held = (
+            joined.of(chosen)
+            if joined
+            else [(content, [id_]) for id_, content in chosen.select("id", "content").rows()]
+        )
+        found[str(project)] = _scored(asked.filter(pl.col("project") == project), held, links, params or UsedParams())
     return found
 
 
-def _scored(asked: pl.DataFrame, memories: pl.DataFrame, links: pl.DataFrame) -> Scored:
-    candidates = memory_candidates(asked["prompt"], asked["response"], memories["content"], word_vectors, UsedParams())
+def _scored(asked: pl.DataFrame, held: list[tuple[str, list[str]]], links: pl.DataFrame, params: UsedParams) -> Scored:
+    contents = pl.Series([text for text, _ in held])
+    candidates = memory_candidates(asked["prompt"], asked["response"], contents, word_vectors, params)
     rows = asked.select(interaction_id="id").with_row_index("row")
-    pairs = links.join(rows, on="interaction_id").join(
-        memories.select(memory_id="id").with_row_index("column"), on="memory_id"
-    )
-    gold = np.zeros((asked.height, memories.height), bool)
+    columns = pl.DataFrame({"memory_id": [ids for _, ids in held]}).with_row_index("column").explode("memory_id")
+    pairs = links.join(rows, on="interaction_id").join(columns, on="memory_id")
+    gold = np.zeros((asked.height, len(held)), bool)
     gold[pairs["row"].to_numpy(), pairs["column"].to_numpy()] = True
     features = np.stack([candidates.features[name] for name in COEFFICIENTS], axis=2)
-    return Scored(candidates.memory, features, gold, (asked["task_type"] == "qa_cat5").to_numpy())
+    is_wrong = (asked["task_type"] == "qa_cat5").to_numpy()
+    return Scored(candidates.memory, features, gold, is_wrong, contents.str.len_chars().to_numpy())
+
+
+def recall_at(precision: float, parts: list[tuple[Any, Any]]) -> float:
+    """Of what is linked, the largest share that any threshold finds with this precision or better."""
+    scores, gold = (np.concatenate(part) for part in zip(*parts, strict=True))
+    ranked = gold[np.argsort(-scores, kind="stable")]
+    found = np.cumsum(ranked)
+    enough = found / np.arange(1, len(ranked) + 1) >= precision
+    return float(found[enough].max(initial=0) / ranked.sum())
 
 
 def fitted(cases: list[tuple[Scored, float]]) -> Any:
@@ -108,12 +162,12 @@ def measures(parts: list[tuple[Any, Any]]) -> dict[str, float]:
     return {
         "hit@1": float(np.mean(hits)),
         "recall@5": float(np.mean(recalls)),
-        "AP linked": _average_precision(linked),
-        "AP all": _average_precision(every),
+        "AP linked": average_precision(linked),
+        "AP all": average_precision(every),
     }
 
 
-def _average_precision(parts: list[tuple[Any, Any]]) -> float:
+def average_precision(parts: list[tuple[Any, Any]]) -> float:
     scores, gold = (np.concatenate(part) for part in zip(*parts, strict=True))
     ranked = gold[np.argsort(-scores, kind="stable")]
     return float((np.cumsum(ranked) / np.arange(1, len(ranked) + 1))[ranked].mean())

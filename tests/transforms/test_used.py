@@ -1,4 +1,4 @@
-"""`used/1`: which memories an answer relied on, in whatever words."""
+"""`used/2`, and `used/1`: which memories an answer relied on, in whatever words."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ PARAMS = UsedParams()
 # every pair that is compared and touched, however unlikely
 ALL = UsedParams(threshold=0.0001)
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "used-1" / "used_memories.ndjson"
+OF_USED_1 = ("interaction_id", "memory_id", "used_score")
 PINNED = "e5da1802a93bd0e1ba315a70cebbfa5010a014e73703f2b13eae125440068d61"
 ANSWERS = [
     (
@@ -54,7 +55,11 @@ def test_a_retelling_is_found_and_small_talk_is_not():
 
 
 def test_golden():
-    assert_golden(found(ASKED, notes(), ALL), GOLDEN, PINNED)
+    for method in ("used/1", "used/2"):  # no note is long
+        used = found(ASKED, notes(), ALL.model_copy(update={"method": method}))
+        assert_golden(used.select(OF_USED_1), GOLDEN, PINNED)
+        assert used["used_method"].unique().to_list() == ["used/1"]
+        assert used["passage"].null_count() == used["passage_at"].null_count() == used.height
 
 
 def test_a_prompt_that_holds_the_memory_does_not_count_without_the_answer():
@@ -174,8 +179,8 @@ def test_only_the_beginning_of_a_long_text_is_read():
         shared[row["interaction_id"]].add(row["memory_id"])
     assert "m0" in shared["early"]
     assert not shared["late"]
-    long_memory = {"memory_id": "long", "content": f"{NOTES[0]} {padding}"}
-    assert found([{"interaction_id": "i", "response": padding[-200:]}], [long_memory], ALL).is_empty()
+    long_memory = {"memory_id": "long", "content": f"{padding} {NOTES[0]}"}
+    assert found([{"interaction_id": "i", "response": NOTES[0]}], [long_memory], ALL).is_empty()
 
 
 def test_a_memory_of_few_words_is_not_looked_for():

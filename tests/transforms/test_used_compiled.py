@@ -1,4 +1,4 @@
-"""`used/1` by compiled loops: to the last bit what the plain way says, whatever the texts and however many."""
+"""`used/2` and `used/1` by compiled loops: to the last bit what the plain way says, whatever the texts and their number."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ texts = st.one_of(
     st.sampled_from([*STRANGE, *NOTES]),
     st.text(max_size=40),
     st.lists(st.sampled_from(WORDS), max_size=90).map(" ".join),
+    st.lists(st.sampled_from([*WORDS, ".", "x!\n", "。"]), min_size=60, max_size=200).map(" ".join),
 )
 moments = st.integers(0, 23).map(lambda hour: DAY + timedelta(hours=hour))
 
@@ -88,6 +89,7 @@ def test_strange_texts_spans_and_duplicates(data):
         update={
             "candidates": data.draw(st.sampled_from([1, 2, 5, 32])),
             "code_points": data.draw(st.sampled_from([100, 20_000])),
+            "method": data.draw(st.sampled_from(["used/1", "used/2", "used/2"])),
         }
     )
     both_ways(interactions(*asked), pool(*held), params)
@@ -113,6 +115,35 @@ def test_huge_texts_and_memories_of_many_words():
         {"interaction_id": "c", "response": f"{NOTES[0]} {NOTES[3]}"},
     ]
     assert both_ways(interactions(*asked), pool(*held)).height
+
+
+def test_long_memories_by_their_passages():
+    """Some with equal passages, in two projects and everybody's, eligible at times."""
+    chance = random.Random(9)
+    sentences = drawn_texts(150, 13, 20)
+    held = [
+        {
+            "memory_id": f"m{n:03}",
+            "content": ". ".join(chance.choices(sentences, k=chance.choice([1, 1, 6, 20]))),
+            "project": "pq"[n % 2],
+            "is_global": n % 7 == 0,
+            "valid_until": DAY + timedelta(hours=12 + n % 3) if n % 5 == 0 else None,
+        }
+        for n in range(120)
+    ]
+    asked = [
+        {"interaction_id": f"i{n:03}", "response": text, "prompt": sentences[n], "project": "pqr"[n % 3]}
+        for n, text in enumerate(drawn_texts(60, 14, 60))
+    ]
+    asked += [
+        {"interaction_id": f"s{n:03}", "response": text, "project": "pqr"[n % 3]} for n, text in enumerate(sentences)
+    ]
+    found = both_ways(interactions(*asked), pool(*held))
+    assert found.select(pl.col("passage").is_null().mean()).item() < 0.8
+    assert found["passage"].null_count() > 0
+    assert both_ways(interactions(*asked), pool(*held), UsedParams()).height
+    whole = both_ways(interactions(*asked), pool(*held), ALL.model_copy(update={"method": "used/1"}))
+    assert not whole.equals(found)
 
 
 @pytest.mark.slow
