@@ -166,10 +166,10 @@ class LogAsOf:
         """Give back what the pool takes: nothing but a replay asks for it."""
         self.__dict__.pop("pool", None)
 
-    def pool_between(self, start: datetime, end: datetime) -> pl.DataFrame:
-        """The pool rows that hold at some time from `start` to `end`, both included."""
-        still = pl.col("valid_until").is_null() | (pl.col("valid_until") > start)
-        return self.pool.filter(pl.col("valid_from") <= end, still)
+    def pool_between(self, times: pl.Series) -> pl.LazyFrame:
+        """The pool rows that hold at some of these times, or between them; lazy, for they are most of the pool."""
+        still = pl.col("valid_until").is_null() | (pl.col("valid_until") > times.min())
+        return self.pool.lazy().filter(pl.col("valid_from") <= times.max(), still)
 
 
 def effective_decisions(lake: Lake, decisions: pl.DataFrame) -> pl.DataFrame:
@@ -222,10 +222,9 @@ def replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
 
 def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
     rows = log.winners(Interactions, [day], _REPLAYED).rename({"created_at": "occurred_at"}).collect()
-    times = rows["occurred_at"]
-    pool = log.pool_between(times.min(), times.max()) if rows.height else log.pool.clear()  # type: ignore[arg-type]
+    pool = log.pool_between(rows["occurred_at"])
     with stage_cost("eligibility"):
-        eligibility = memory_eligibility(rows.lazy(), pool.lazy()).collect()
+        eligibility = memory_eligibility(rows.lazy(), pool).collect()
     rows_hash = rows_digest(rows["row_hash"])
     name = fingerprint(rows_hash, eligibility, log.params.evidence_hash()) if rows.height else ""
     return ReplayInputs(rows, eligibility, rows_hash, name)

@@ -41,6 +41,8 @@ _SLICE_BYTES = 192 * 2**20
 _BYTES_PER_MEMORY = 300
 # Memories of days that are compared together.
 _POOL_ROWS = 500_000
+# What `echo/1` asks of the pool.
+_ECHOED = ("memory_id", "is_global", "project", "pattern", "valid_from", "valid_until")
 _TEXTS = ("row_hash", "prompt", "response", "response_summary", "memories_used", "reinforce")
 
 
@@ -105,8 +107,6 @@ def _found_in_texts(
     """memory_references and extracted_statements of several days, their texts held a slice at a time."""
     files = [file for day in days for file in log.files(Interactions)[day]]
     wanted = pl.concat([day.interactions for day in inputs.values()])
-    times = wanted["occurred_at"]
-    pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
     found, stated = [], []
     seen: set[str] = set()
     for slices in gathered_pieces(files, _SLICE_BYTES):
@@ -120,7 +120,9 @@ def _found_in_texts(
             used = _used(log, rows, inputs)
         with stage_cost("echo"):
             give_back()
+            pool = log.pool_between(wanted["occurred_at"]).select(_ECHOED).collect()
             found.append(memory_references(rows, pool, used, log.params.evidence))
+            del pool
         with stage_cost("statements and pairs"):
             stated.append(extracted_statements(rows, log.params.evidence.extract))
     return pl.concat(found), pl.concat(stated)
@@ -147,9 +149,8 @@ def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) ->
 
 def _pool_of_day(log: LogAsOf, day: date, of_day: ReplayInputs) -> pl.LazyFrame:
     """The pool rows of the memories that were eligible on a day, with `day`."""
-    times = of_day.interactions["occurred_at"]
     eligible = of_day.eligibility.lazy().select("memory_id", "content_hash").unique()
-    pool = log.pool_between(times.min(), times.max()).lazy()  # type: ignore[arg-type]
+    pool = log.pool_between(of_day.interactions["occurred_at"])
     return pool.join(eligible, on=["memory_id", "content_hash"], how="semi").with_columns(pl.lit(day).alias("day"))
 
 
