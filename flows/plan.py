@@ -163,8 +163,10 @@ class LogAsOf:
         return memory_pool(self.states.lazy(), self.params.evidence).collect()
 
     def forget_pool(self) -> None:
-        """Give back what the pool takes: nothing but a replay asks for it."""
+        """Give back what the pool and what is kept of it take: nothing but a replay asks for them."""
         self.__dict__.pop("pool", None)
+        self.replay_inputs.clear()
+        self.replay_inputs_bytes = 0
 
     def pool_between(self, times: pl.Series) -> pl.LazyFrame:
         """The pool rows that hold at some of these times, or between them; lazy, for they are most of the pool."""
@@ -209,15 +211,20 @@ def replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
 
     Planning needs them and building needs them again, so the first few hundred megabytes are kept by `log`.
     """
-    kept = log.replay_inputs.pop(day, None)
-    if kept is not None:
-        log.replay_inputs_bytes -= kept.bytes
-        return kept
     found = _read_replay_inputs(log, day)
     if log.replay_inputs_bytes + found.bytes <= _KEEP_BYTES:
         log.replay_inputs[day] = found
         log.replay_inputs_bytes += found.bytes
     return found
+
+
+def taken_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
+    """The same for building, which asks once: nothing is kept of it."""
+    kept = log.replay_inputs.pop(day, None)
+    if kept is None:
+        return _read_replay_inputs(log, day)
+    log.replay_inputs_bytes -= kept.bytes
+    return kept
 
 
 def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:

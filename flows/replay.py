@@ -11,7 +11,7 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, scan_declared, written_columns
 from slowwave.flows.memory import give_back
 from slowwave.flows.pieces import gathered_pieces, pieces
-from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, replay_inputs
+from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, taken_replay_inputs
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.flows.store import write_parquet
 from slowwave.flows.word_vectors import word_vectors
@@ -71,7 +71,7 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
     Raises OSError when the lake cannot be written, UserError when a verified partition differs.
     """
     with stage_cost("versions"):
-        inputs = {plan.day: replay_inputs(log, plan.day) for plan in plans}
+        inputs = {plan.day: taken_replay_inputs(log, plan.day) for plan in plans}
     for plan in plans:
         if inputs[plan.day].fingerprint != plan.fingerprint:
             message = f"the files of {plan.day} changed while they were read: run this again"
@@ -117,6 +117,7 @@ def _found_in_texts(
         with stage_cost("echo"):
             rows = _wanted_rows(pl.concat(scans).collect(), wanted, seen)
         with stage_cost("used"):
+            give_back()
             used = _used(log, rows, inputs)
         with stage_cost("echo"):
             give_back()
