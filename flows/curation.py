@@ -22,10 +22,11 @@ from slowwave.transforms.pair_reading import forget_readings
 from slowwave.transforms.schema import Table
 
 
-def curated_from(
-    run: Run, plan: Plan, health: pl.DataFrame, counted_outcomes: pl.DataFrame
-) -> dict[type[Table], pl.DataFrame]:
-    """Observations, curation_decisions and review_queue, from the memory log and from memory_health."""
+def curated_from(run: Run, plan: Plan, health: pl.DataFrame, ended: pl.DataFrame) -> dict[type[Table], pl.DataFrame]:
+    """Observations, curation_decisions and review_queue, from the memory log and from memory_health.
+
+    `ended`: interaction_id, success of interactions' latest attempts.
+    """
     params = run.params.observations
     states = plan.log.states
     with _without_cycles():
@@ -37,7 +38,7 @@ def curated_from(
         forget_readings()
         give_back()
         disputes = (told.contradictions, told.merge_proposals, params.method)
-        review = review_from(run, plan, health, counted_outcomes, *disputes, curated)
+        review = review_from(run, plan, health, ended, *disputes, curated)
     return {
         Observations: observation_methods(told.observations, answered),
         CurationDecisions: curated,

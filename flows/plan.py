@@ -169,13 +169,15 @@ class LogAsOf:
         return self.pool.filter(is_long(pl.col("content")))["content_hash"].unique()
 
     def forget_pool(self) -> None:
-        """Give back what the pool takes: nothing but a replay asks for it."""
+        """Give back what the pool and what is kept of it take: nothing but a replay asks for them."""
         self.__dict__.pop("pool", None)
+        self.replay_inputs.clear()
+        self.replay_inputs_bytes = 0
 
-    def pool_between(self, start: datetime, end: datetime) -> pl.DataFrame:
-        """The pool rows that hold at some time from `start` to `end`, both included."""
-        still = pl.col("valid_until").is_null() | (pl.col("valid_until") > start)
-        return self.pool.filter(pl.col("valid_from") <= end, still)
+    def pool_between(self, times: pl.Series) -> pl.LazyFrame:
+        """The pool rows that hold at some of these times, or between them; lazy, for they are most of the pool."""
+        still = pl.col("valid_until").is_null() | (pl.col("valid_until") > times.min())
+        return self.pool.lazy().filter(pl.col("valid_from") <= times.max(), still)
 
 
 def effective_decisions(lake: Lake, decisions: pl.DataFrame) -> pl.DataFrame:
@@ -215,10 +217,6 @@ def replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
 
     Planning needs them and building needs them again, so the first few hundred megabytes are kept by `log`.
     """
-    kept = log.replay_inputs.pop(day, None)
-    if kept is not None:
-        log.replay_inputs_bytes -= kept.bytes
-        return kept
     found = _read_replay_inputs(log, day)
     if log.replay_inputs_bytes + found.bytes <= _KEEP_BYTES:
         log.replay_inputs[day] = found
@@ -226,12 +224,20 @@ def replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
     return found
 
 
+def taken_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
+    """The same for building, which asks once: nothing is kept of it."""
+    kept = log.replay_inputs.pop(day, None)
+    if kept is None:
+        return _read_replay_inputs(log, day)
+    log.replay_inputs_bytes -= kept.bytes
+    return kept
+
+
 def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
     rows = log.winners(Interactions, [day], _REPLAYED).rename({"created_at": "occurred_at"}).collect()
-    times = rows["occurred_at"]
-    pool = log.pool_between(times.min(), times.max()) if rows.height else log.pool.clear()  # type: ignore[arg-type]
+    pool = log.pool_between(rows["occurred_at"])
     with stage_cost("eligibility"):
-        eligibility = memory_eligibility(rows.lazy(), pool.lazy()).collect()
+        eligibility = memory_eligibility(rows.lazy(), pool).collect()
     rows_hash = rows_digest(rows["row_hash"])
     is_any_long = bool(len(log.long_contents)) and eligibility["content_hash"].is_in(log.long_contents.implode()).any()
     params_hash = log.params.evidence_hash(is_any_long=is_any_long)

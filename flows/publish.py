@@ -29,6 +29,7 @@ from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.evidence_tables import DayInputs, MemoryReferences
 from slowwave.transforms.landed_days import landed_days
 from slowwave.transforms.landed_tables import LANDED, Interactions, Memories
+from slowwave.transforms.learning import Learned
 from slowwave.transforms.learning_tables import CountedOutcomes, Scorecard
 from slowwave.transforms.memory_health import COUNTS
 from slowwave.transforms.memory_timelines import MemoryTimelines
@@ -51,6 +52,13 @@ from slowwave.transforms.strength_tables import FittedStrengths
 from slowwave.transforms.times import epoch_day
 
 _BY_DAY = (MemoryHealthHistory, PublishedReferences, LandedDays)
+# Columns of memory_health, half of what it takes, that neither observations nor the review queue ask for.
+_NOT_CURATED = (
+    *("eligible_count", "echoed_count", "used_count", "first_referenced_at", "reinforced_confidence"),
+    *("contradicted_expected", "confidence_low", "confidence_high", "lift", "lift_low", "lift_high", "lift_basis"),
+    *("lift_detectable", "lift_q_value", "lift_note", "is_harmful", "lost_successes", "importance", "is_held"),
+    *("half_life_days", "strength", "strength_state", "strength_forecast", "need_if_active", "review_value"),
+)
 # Days whose landed rows are counted, or whose references are written, together: up to this much of files.
 _LANDED_BYTES = 64 * 2**20
 _REFERENCES_BYTES = 4 * 2**20
@@ -106,39 +114,58 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
             use = memory_use(timelines, epoch_day(plan.log.as_of), run.params, stage_cost)
         base = _base(run, plan, use.strength_fits)
         with ServingFile(path, base.path if base else None) as serving:
-            row, findings = _published(run, plan, built, serving, base, timelines, use)
+            # what a step alone needs is dropped before the next one
+            taught = _write_taught(run, plan, serving, use)
+            run.progress("publish", 1, 4)
+            if base is None:
+                _write_days(run, plan, serving, timelines, use.strength_fits)
+            else:
+                _write_changed_days(run, plan, serving, base, timelines, use.strength_fits)
+            run.progress("publish", 2, 4)
+            del timelines
+            health = _write_health(run, plan, serving, use, taught)
+            ended = taught.tables[CountedOutcomes].filter("is_deciding").select("interaction_id", "success")
+            del use, taught
+            serving.rest()
+            give_back()
+            _write_curated(run, plan, serving, health, ended)
+            del health, ended
+            run.progress("publish", 3, 4)
+            row, findings = _finished(run, plan, built, serving)
     return path, findings, row
 
 
-def _published(
-    run: Run,
-    plan: Plan,
-    built: Sequence[DayPlan],
-    serving: ServingFile,
-    base: Base | None,
-    timelines: MemoryTimelines,
-    use: MemoryUse,
-) -> tuple[dict[str, Any], list[Finding]]:
+def _write_taught(run: Run, plan: Plan, serving: ServingFile, use: MemoryUse) -> Learned:
+    """Write what outcomes teach, and what was fitted for the memories' use."""
     run.progress("publish", 0, 4)
     with stage_cost("fits"):
         taught = learned_from(run, plan)
     graded = pl.concat([taught.tables[Scorecard].select(use.scores.columns), use.scores])
     serving.replace(_stamped_tables(run, plan, {**taught.tables, **use.tables, Scorecard: graded}))
-    run.progress("publish", 1, 4)
-    if base is None:
-        _write_days(run, plan, serving, timelines, use.strength_fits)
-    else:
-        _write_changed_days(run, plan, serving, base, timelines, use.strength_fits)
-    run.progress("publish", 2, 4)
+    return taught
+
+
+def _write_health(run: Run, plan: Plan, serving: ServingFile, use: MemoryUse, taught: Learned) -> pl.DataFrame:
+    """Write memory_health and what follows from it; returns what curation and review ask of memory_health."""
     with stage_cost("history"):
         eligible = fetched(serving.connection, _ELIGIBLE, _ELIGIBLE_SCHEMA)
-    health = health_from(run, plan, taught.attempts, use, eligible)
-    give_back()
+    told = health_from(run, plan, taught.attempts, use, eligible)
+    serving.replace(_stamped_tables(run, plan, told))
+    return told[MemoryHealth].drop(_NOT_CURATED)
+
+
+def _write_curated(run: Run, plan: Plan, serving: ServingFile, health: pl.DataFrame, ended: pl.DataFrame) -> None:
     with stage_cost("statements and pairs"):
-        curated = curated_from(run, plan, health[MemoryHealth], taught.tables[CountedOutcomes])
+        curated = curated_from(run, plan, health, ended)
+    serving.replace(_stamped_tables(run, plan, curated))
+
+
+def _finished(
+    run: Run, plan: Plan, built: Sequence[DayPlan], serving: ServingFile
+) -> tuple[dict[str, Any], list[Finding]]:
+    """Write what is told of the run and of rows, audit all, make it durable."""
     aside = set_aside_from(plan)
-    serving.replace(_stamped_tables(run, plan, {**health, **curated, SetAside: aside}))
-    run.progress("publish", 3, 4)
+    serving.replace(_stamped_tables(run, plan, {SetAside: aside}))
     published = "published_incomplete" if _set_aside_said(aside) else "published"
     row = run.ledger_row(
         published if run.kind == "nightly" else "built",

@@ -11,7 +11,7 @@ from slowwave.flows.errors import UserError
 from slowwave.flows.lake import Lake, scan_declared, written_columns
 from slowwave.flows.memory import give_back
 from slowwave.flows.pieces import gathered_pieces, pieces
-from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, replay_inputs
+from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, taken_replay_inputs
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.flows.store import write_parquet
 from slowwave.flows.word_vectors import word_vectors
@@ -41,6 +41,8 @@ _SLICE_BYTES = 192 * 2**20
 _BYTES_PER_MEMORY = 300
 # Memories of days that are compared together.
 _POOL_ROWS = 500_000
+# What `echo/1` asks of the pool.
+_ECHOED = ("memory_id", "is_global", "project", "pattern", "valid_from", "valid_until")
 _TEXTS = ("row_hash", "prompt", "response", "response_summary", "memories_used", "reinforce")
 
 
@@ -69,7 +71,7 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
     Raises OSError when the lake cannot be written, UserError when a verified partition differs.
     """
     with stage_cost("versions"):
-        inputs = {plan.day: replay_inputs(log, plan.day) for plan in plans}
+        inputs = {plan.day: taken_replay_inputs(log, plan.day) for plan in plans}
     for plan in plans:
         if inputs[plan.day].fingerprint != plan.fingerprint:
             message = f"the files of {plan.day} changed while they were read: run this again"
@@ -105,8 +107,6 @@ def _found_in_texts(
     """memory_references and extracted_statements of several days, their texts held a slice at a time."""
     files = [file for day in days for file in log.files(Interactions)[day]]
     wanted = pl.concat([day.interactions for day in inputs.values()])
-    times = wanted["occurred_at"]
-    pool = log.pool_between(times.min(), times.max())  # type: ignore[arg-type]
     found, stated = [], []
     seen: set[str] = set()
     for slices in gathered_pieces(files, _SLICE_BYTES):
@@ -117,10 +117,13 @@ def _found_in_texts(
         with stage_cost("echo"):
             rows = _wanted_rows(pl.concat(scans).collect(), wanted, seen)
         with stage_cost("used"):
+            give_back()
             used = _used(log, rows, inputs)
         with stage_cost("echo"):
             give_back()
+            pool = log.pool_between(wanted["occurred_at"]).select(_ECHOED).collect()
             found.append(memory_references(rows, pool, used, log.params.evidence))
+            del pool
         with stage_cost("statements and pairs"):
             stated.append(extracted_statements(rows, log.params.evidence.extract))
     return pl.concat(found), pl.concat(stated)
@@ -147,9 +150,8 @@ def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) ->
 
 def _pool_of_day(log: LogAsOf, day: date, of_day: ReplayInputs) -> pl.LazyFrame:
     """The pool rows of the memories that were eligible on a day, with `day`."""
-    times = of_day.interactions["occurred_at"]
     eligible = of_day.eligibility.lazy().select("memory_id", "content_hash").unique()
-    pool = log.pool_between(times.min(), times.max()).lazy()  # type: ignore[arg-type]
+    pool = log.pool_between(of_day.interactions["occurred_at"])
     return pool.join(eligible, on=["memory_id", "content_hash"], how="semi").with_columns(pl.lit(day).alias("day"))
 
 

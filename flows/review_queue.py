@@ -19,7 +19,7 @@ def review_from(
     run: Run,
     plan: Plan,
     health: pl.DataFrame,
-    counted_outcomes: pl.DataFrame,
+    ended: pl.DataFrame,
     contradictions: pl.DataFrame,
     merge_proposals: pl.DataFrame,
     disputes_method: str,
@@ -37,7 +37,7 @@ def review_from(
             "memory_id", "interaction_id", "occurred_at", "session_id"
         ),
         sources=log.states.filter(pl.col("valid_until").is_null()).select("memory_id", "source_ids"),
-        ended=counted_outcomes.filter("is_deciding").select("interaction_id", "success"),
+        ended=ended,
         health=health,
         contradictions=contradictions,
         merge_proposals=merge_proposals,

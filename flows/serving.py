@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -32,6 +33,9 @@ _SHOWN_ROWS = 3
 _FEW_ROWS = 1_000
 # DuckDB spills what takes more; without a limit it keeps what it has written, up to most of the machine.
 _MEMORY_MB = 512
+_RESTING_MB = 32
+# Of frames smaller than this it is not asked what they take.
+_MUCH_BYTES = _MEMORY_MB * 2**20 // 8
 # Texts longer than this are held until they are written, those of thousands of rows: they need more.
 _LONG_TEXT_BYTES = 10_000
 
@@ -165,6 +169,7 @@ class ServingFile:
             self._clear()
             raise self._disk_fault(error) from error
         self._long_bytes = 0
+        self._limit_mb = _MEMORY_MB
         self._filled: set[type[Table]] = set() if base is None else set(SERVING)
         self._rows = 0 if base is None else _FEW_ROWS
 
@@ -222,15 +227,27 @@ class ServingFile:
         # as a stream, which is read once: to be read as a frame, pyarrow would have to be loaded
         _stream = frame.__arrow_c_stream__()  # DuckDB finds it by its name
         self.connection.execute(f'INSERT INTO "{table.name}" FROM _stream')
+        if frame.estimated_size() >= _MUCH_BYTES:
+            self._limit(self._limit_mb)  # what DuckDB freed it keeps, up to hundreds of megabytes, until it is told
 
     def _make_room(self, frame: pl.DataFrame) -> None:
-        if frame.estimated_size() < _MEMORY_MB * 2**20 // 8:
+        if frame.estimated_size() < _MUCH_BYTES:
             return
         sizes = pl.col(pl.String).str.len_bytes().cast(pl.Int64)
         long = frame.select(sizes.filter(sizes > _LONG_TEXT_BYTES).sum()).sum_horizontal().item()
         if long:
             self._long_bytes += long
-            self.connection.execute(f"SET memory_limit = '{_MEMORY_MB + 2 * self._long_bytes // 2**20}MB'")
+            self._limit_mb = _MEMORY_MB + 2 * self._long_bytes // 2**20
+            self._limit(self._limit_mb)
+
+    def _limit(self, megabytes: int) -> None:
+        self.connection.execute(f"SET memory_limit = '{megabytes}MB'")
+
+    def rest(self) -> None:
+        """Hand back what DuckDB holds: it reads from the disk what it is asked for next."""
+        with suppress(duckdb.OutOfMemoryException):  # of what it cannot do without
+            self._limit(_RESTING_MB)
+        self._limit(self._limit_mb)
 
     def remove(self, table: type[Table], is_old: str, old: Mapping[str, object]) -> None:
         """In a file that began as a copy of another: take away the rows that `is_old` (SQL) selects."""

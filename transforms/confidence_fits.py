@@ -138,8 +138,8 @@ def interval_grades(
     past = Past(known, cells, rows["cell"].to_numpy(), rows["cutoff"].to_numpy() - 1, params)
     mean, spread = np.zeros(rows.height), np.zeros(rows.height)
     for number, chosen in places_of(rows["point"].to_numpy()):
-        told = past.beliefs(params.grid[number], 0.0, chosen, np.zeros(len(chosen)))
-        mean[chosen], spread[chosen] = told.mean, 1 / told.worth
+        mean[chosen], worth = past.means_and_worths(params.grid[number], chosen)
+        spread[chosen] = 1 / worth
     graded = {"cells_day": (rows["attempts_day"].to_numpy() > 0) & past.is_tried, "cells_week": past.is_tried}
     columns: dict[str, Integers] = {name: of.astype(np.int64) for name, of in graded.items()}
     for number, dispersion in enumerate(params.dispersions):

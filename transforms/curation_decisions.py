@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,13 +31,14 @@ _IDENTICAL = 10_000
 class Considered(NamedTuple):
     """A memory that was active just before: its text, when it said it last, how alike in 1/10,000 it is to the new one.
 
-    `relation`: what the new one is to it.
+    `place`: among the items of the log. `said_at`: in microseconds. `relation`: what the new one is to it.
     """
 
+    place: int
     memory_id: str
     content: str
     normal: str
-    said_at: datetime
+    said_at: int
     similarity: int
     relation: Relation
 
@@ -49,6 +48,20 @@ class _Decided(NamedTuple):
     target: Considered | None
     reason: str
     words: tuple[str, ...] = ()
+
+
+# What is decided of a row of `said`, by number. `target` and `considered` are places among the items of the log: their
+# ids and texts are gathered once all is decided, for as texts of their own they take several times as much memory.
+_TOLD = {
+    "said": pl.UInt32,
+    "action": pl.String,
+    "kind": pl.String,
+    "target": pl.UInt32,
+    "reason": pl.String,
+    "similarity": pl.Float64,
+    "conflicting_words": pl.List(pl.String),
+    "considered": pl.List(pl.UInt32),
+}
 
 
 def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams) -> pl.DataFrame:
@@ -65,28 +78,52 @@ def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: 
     columns = [name for name in polars_schema(CurationDecisions) if name not in _OF_RUN]
     if said.is_empty():
         return empty(CurationDecisions).select(columns)
-    said_at = dict(utterances(states).group_by("memory_id", maintain_order=True).agg("said_at").iter_rows())
-    schema = {name: polars_schema(CurationDecisions)[name] for name in columns}
-    frames, left = [empty(CurationDecisions).select(columns)], np.ones(said.height, bool)
-    for considered in _considered(said, active, said_at, word_vectors, params):
+    items = _items(said, active)
+    del active
+    spoken = _Spoken(items["memory_id"], utterances(states))
+    asked, left = said.select("memory_id", "memory_type", "content", "normal", "is_first"), np.ones(said.height, bool)
+    frames = []
+    for considered in _considered(said, items, spoken, word_vectors, params):
         places = sorted(considered)
         left[places] = False
-        some = zip(places, said[places].iter_rows(named=True), strict=True)
-        frames.append(pl.DataFrame([_row(of, considered[place], params) for place, of in some], schema))
-    frames.append(pl.DataFrame([_row(of, [], params) for of in said.filter(left).iter_rows(named=True)], schema))
-    return pl.concat(frames).sort(CurationDecisions.key)
+        some = zip(places, asked[places].iter_rows(named=True), strict=True)
+        frames.append(_told([_row(place, of, considered[place], params) for place, of in some]))
+    none = zip(np.flatnonzero(left).tolist(), asked.filter(left).iter_rows(named=True), strict=True)
+    frames.append(_told([_row(place, of, [], params) for place, of in none]))
+    return _written(pl.concat(frames), said, items, params).select(columns).sort(CurationDecisions.key)
 
 
-def _considered(
-    said: pl.DataFrame,
-    active: pl.DataFrame,
-    said_at: dict[str, list[datetime]],
-    word_vectors: WordVectors,
-    params: ObservationParams,
-) -> Iterator[dict[int, list[Considered]]]:
-    """Per row of `said` that meets any the most alike memories active just before, most alike first, some at a time."""
-    if said.select("project", "scope").is_unique().all():
-        return  # nothing to compare, and no vectors to load
+def _told(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, _TOLD, orient="row")
+
+
+def _written(told: pl.DataFrame, said: pl.DataFrame, items: pl.DataFrame, params: ObservationParams) -> pl.DataFrame:
+    """What is decided, with the ids and texts in the places of numbers."""
+    ids = items["memory_id"]
+    return (
+        said.select("memory_id", pl.col("from").alias("changed_at"), "project", "scope", "content")[told["said"]]
+        .hstack(told)
+        .with_columns(
+            ids.gather(told["target"]).alias("target_memory_id"),
+            items["content"].gather(told["target"]).alias("target_content"),
+            _gathered(told["considered"], ids).alias("considered_ids"),
+            pl.lit(params.curation_method).alias("method"),
+            pl.lit(value=False).alias("is_pending"),
+        )
+    )
+
+
+def _gathered(places: pl.Series, ids: pl.Series) -> pl.Series:
+    """Per list of places the ids that stand there."""
+    rows = pl.DataFrame({"row": np.arange(len(places)), "place": places})
+    flat = rows.explode("place", empty_as_null=False)
+    listed = flat.with_columns(ids.gather(flat["place"]).alias("id")).group_by("row", maintain_order=True).agg("id")
+    found = rows.join(listed, on="row", how="left", maintain_order="left")
+    return found.select(pl.col("id").fill_null(pl.lit([], dtype=pl.List(pl.String)))).to_series()
+
+
+def _items(said: pl.DataFrame, active: pl.DataFrame) -> pl.DataFrame:
+    """What was said and the stretches in which memories were active, in order of time; `row`: its place in `said`."""
     columns = ["memory_id", "project", "scope", "content", "normal", "from"]
     items = pl.concat(
         [
@@ -94,7 +131,41 @@ def _considered(
             active.select(*columns, "until", pl.lit(1).alias("is_known")),
         ]
     ).with_row_index("row")
-    items = items.sort("from", "is_known", "memory_id")
+    return items.sort("from", "is_known", "memory_id")
+
+
+class _Spoken:
+    """When the memories of the items said something (see `utterances`)."""
+
+    def __init__(self, memory_ids: pl.Series, uttered: pl.DataFrame) -> None:
+        """`memory_ids`: of each item."""
+        self._times = uttered["said_at"].dt.timestamp("us").to_numpy()
+        spans = uttered.with_row_index("place").group_by("memory_id", maintain_order=True)
+        ends = spans.agg(pl.col("place").first().alias("begin"), (pl.col("place").last() + 1).alias("end"))
+        about = memory_ids.to_frame().join(ends, on="memory_id", how="left", maintain_order="left")
+        self._begins, self._ends = (about[name].fill_null(0).cast(pl.Int64).to_numpy() for name in ("begin", "end"))
+
+    def last_before(self, items: Integers, times: Integers) -> Integers:
+        """When the memory of each item last said something before the time beside it, in microseconds."""
+        begins, ends = self._begins[items], self._ends[items]
+        low, high = begins.copy(), ends.copy()
+        while (low < high).any():  # all of them halved at once
+            middle = (low + high) // 2
+            is_before = (low < high) & (self._times[np.minimum(middle, len(self._times) - 1)] < times)
+            low, high = np.where(is_before, middle + 1, low), np.where(is_before, high, np.minimum(high, middle))
+        return self._times[np.where(low > begins, low, ends) - 1]
+
+
+def _considered(
+    said: pl.DataFrame,
+    items: pl.DataFrame,
+    spoken: _Spoken,
+    word_vectors: WordVectors,
+    params: ObservationParams,
+) -> Iterator[dict[int, list[Considered]]]:
+    """Per row of `said` that meets any the most alike memories active just before, most alike first, some at a time."""
+    if said.select("project", "scope").is_unique().all():
+        return  # nothing to compare, and no vectors to load
     contents = items["content"].unique(maintain_order=True)
     which = items.join(
         pl.DataFrame({"content": contents}).with_row_index("text"), on="content", how="left", maintain_order="left"
@@ -118,12 +189,13 @@ def _considered(
             contents, TextPairs(which[left], which[right], np.ones(len(left), bool)), likeness, alike, params
         )
         order = np.lexsort((left, -likeness, -alike, right))
-        yield _by_row(items, said_at, left, right, alike, relations, order, params)
+        last = spoken.last_before(left, begins[right])
+        yield _by_row(items, last, left, right, alike, relations, order, params)
 
 
 def _by_row(
     items: pl.DataFrame,
-    said_at: dict[str, list[datetime]],
+    said_at: Integers,
     left: Integers,
     right: Integers,
     alike: Integers,
@@ -134,39 +206,32 @@ def _by_row(
     mets, met = np.unique(left, return_inverse=True)
     askers, asker = np.unique(right, return_inverse=True)
     ids, contents, normals = (items[name].gather(mets).to_list() for name in ("memory_id", "content", "normal"))
-    rows, starts = (items[name].gather(askers).to_list() for name in ("row", "from"))
+    rows = items["row"].gather(askers).to_list()
     found: dict[int, list[Considered]] = {}
     for at in order.tolist():
-        mine, other = int(asker[at]), int(met[at])
-        listed = found.setdefault(rows[mine], [])
+        other = int(met[at])
+        listed = found.setdefault(rows[int(asker[at])], [])
         if len(listed) < params.neighbours and all(one.memory_id != ids[other] for one in listed):
-            times = said_at[ids[other]]
-            last = times[bisect_left(times, starts[mine]) - 1]
-            listed.append(Considered(ids[other], contents[other], normals[other], last, int(alike[at]), relations[at]))
+            about = (ids[other], contents[other], normals[other], int(said_at[at]), int(alike[at]), relations[at])
+            listed.append(Considered(int(left[at]), *about))
     return found
 
 
-def _row(said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> dict[str, Any]:
+def _row(place: int, said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> tuple[Any, ...]:
+    """A row of `_TOLD`."""
     decided = _decided(said, considered, params)
     target = decided.target
     nearest = target or (considered[0] if considered else None)
-    return {
-        "memory_id": said["memory_id"],
-        "changed_at": said["from"],
-        "project": said["project"],
-        "scope": said["scope"],
-        "content": said["content"],
-        "action": decided.action,
-        "kind": curation_kind(said["memory_type"], said["content"]),
-        "target_memory_id": target.memory_id if target else None,
-        "target_content": target.content if target else None,
-        "reason": decided.reason,
-        "similarity": nearest.similarity / 10_000 if nearest else None,
-        "conflicting_words": list(decided.words),
-        "considered_ids": [one.memory_id for one in considered],
-        "method": params.curation_method,
-        "is_pending": False,
-    }
+    return (
+        place,
+        decided.action,
+        curation_kind(said["memory_type"], said["content"]),
+        target.place if target else None,
+        decided.reason,
+        nearest.similarity / 10_000 if nearest else None,
+        list(decided.words),
+        [one.place for one in considered],
+    )
 
 
 def _decided(said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> _Decided:

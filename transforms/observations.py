@@ -73,7 +73,9 @@ def observed(
     uttered = utterances(states.join(memories, on="memory_id", how="semi"))
     told = journeys(placed, found, uttered, silent.join(uttered, on="memory_id").select("statement", "said_at"), params)
     rows = _observations(placed, found, told, as_of, params)
-    best = _best_memories(placed)
+    paired = [*found.contradictions, *found.doubts, *found.proposals]
+    asked = {statement for pair in paired for statement in (pair.earlier, pair.later)}
+    best = _best_memories(placed.filter(pl.col("statement").is_in(asked)))
     return Observed(
         rows.select([name for name in polars_schema(Observations) if name not in _OF_RUN]).sort("observation_id"),
         _contradictions([*found.contradictions, *found.doubts], best),

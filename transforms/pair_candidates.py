@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_texts import Integers, PairTexts, products
+from slowwave.transforms.pair_texts import UNIT, Integers, PairTexts, products
 
+RELATED_LIKENESS = UNIT * UNIT * 3 // 10  # vectors less alike than this: the texts are not about one thing
 _FIRSTS = 2
 _PRESELECTED = 3
 _BLOCK = 16_384
@@ -43,10 +44,14 @@ def _mixed(*parts: np.ndarray) -> Integers:
 class _Buckets:
     """Every heavy word of each statement and every two of them, in order of key and statement: what shares a key.
 
-    The entries of statement s stand at `places[begins[s]:begins[s + 1]]`; `first` is where an entry's bucket begins.
+    `statements` are those of all entries in that order. Of the statements asked about alone it is kept where their
+    entries stand there: those of statement s are `places[begins[s]:begins[s + 1]]`, and each one's bucket begins at
+    `first`, entry by entry.
     """
 
-    def __init__(self, texts: PairTexts, which: Integers, scopes: Integers, params: ObservationParams) -> None:
+    def __init__(
+        self, asked: Integers, texts: PairTexts, which: Integers, scopes: Integers, params: ObservationParams
+    ) -> None:
         heavy = texts.words[:, : params.signature_words]
         bases = np.where(heavy >= 0, texts.bases[heavy] if len(texts.bases) else 0, -1)
         bases = np.sort(bases, axis=1)
@@ -57,33 +62,41 @@ class _Buckets:
         none = np.full(len(which), -1, np.int32)
         # one column of keys after the other: there are 21 keys of a statement
         words = (bases >= 0).sum(axis=1)
-        self.begins = np.r_[0, np.cumsum(words + words * (words - 1) // 2)]
-        keys, free = np.empty(self.begins[-1], np.int64), self.begins[:-1].copy()
+        sizes = words + words * (words - 1) // 2
+        ends = np.r_[0, np.cumsum(sizes)]
+        keys, free = np.empty(ends[-1], np.int64), ends[:-1].copy()
         for a, b in columns:
             other = none if b is None else bases[:, b]
             valid = (bases[:, a] >= 0) & ((other >= 0) | (b is None))
             keys[free[valid]] = _mixed(scopes[valid], bases[valid, a], other[valid])
             free += valid
-        of_entry = np.repeat(np.arange(len(which), dtype=np.int32), np.diff(self.begins))
-        self.first, self.statements, self.places = (np.empty(len(keys), np.int32) for _ in range(3))
-        end = 0
+        is_asked = np.zeros(len(which), bool)
+        is_asked[asked] = True
+        self.begins = np.r_[0, np.cumsum(np.where(is_asked, sizes, 0))]
+        unasked = ends[:-1] - self.begins[:-1]  # entries before a statement's own
+        of_entry = np.repeat(np.arange(len(which), dtype=np.int32), sizes)
+        self.statements = np.empty(len(keys), np.int32)
+        self.first, self.places = (np.empty(self.begins[-1], np.int32) for _ in range(2))
+        parts, end = (keys & (_PARTS - 1)).astype(np.uint8), 0
         for part in range(_PARTS):  # to sort all at once takes several times their memory
-            entries = np.flatnonzero(keys & (_PARTS - 1) == part)
+            entries = np.flatnonzero(parts == part)
             entries = entries[np.argsort(keys[entries], kind="stable")]
             of_part, begin = keys[entries], end
             end += len(entries)
-            starts = begin + np.flatnonzero(np.r_[True, of_part[1:] != of_part[:-1]][: len(of_part)])
-            self.first[begin:end] = np.repeat(starts, np.diff(np.r_[starts, end]))
-            self.statements[begin:end] = of_entry[entries]
-            self.places[entries] = np.arange(begin, end)
+            starts = np.flatnonzero(np.r_[True, of_part[1:] != of_part[:-1]][: len(of_part)])
+            statements = of_entry[entries]
+            self.statements[begin:end] = statements
+            own = np.flatnonzero(is_asked[statements])
+            at = entries[own] - unasked[statements[own]]
+            self.places[at] = begin + own
+            self.first[at] = begin + np.repeat(starts, np.diff(np.r_[starts, len(entries)]))[own]
 
     def met(self, asked: Integers, is_known: np.ndarray, bucket: int) -> tuple[Integers, Integers, Integers]:
         """Pairs of an earlier statement and one of `asked`, sorted by the latter, and how many buckets they share."""
         sizes = self.begins[asked + 1] - self.begins[asked]
         entries = np.repeat(self.begins[asked] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        places = self.places[entries].astype(np.int64)
-        first, right = self.first[places], self.statements[places].astype(np.int64)
-        count, codes = len(self.begins) - 1, []
+        places, first = self.places[entries].astype(np.int64), self.first[entries]
+        right, count, codes = np.repeat(asked, sizes), len(self.begins) - 1, list[Integers]()
         for back in [*range(1, bucket + 1), *(-1 - place for place in range(_FIRSTS))]:
             at = places - back if back > 0 else first.astype(np.int64) - 1 - back
             met = (at >= first) & (at < places) & ((back > 0) | (places - at > bucket))
@@ -97,17 +110,11 @@ class _Buckets:
 def pair_candidates(
     texts: PairTexts, which: Integers, scopes: Integers, is_known: np.ndarray, params: ObservationParams
 ) -> Candidates:
-    """For each statement the most alike statements before it, at most `params.neighbours`, most alike first.
-
-    Args:
-        texts: the texts.
-        which: per statement, in order of time, the number of its text.
-        scopes: per statement a number; statements of different scopes never meet.
-        is_known: whether later statements may meet this one.
-        params: sizes.
-    """
+    """`candidates_of` all statements, without those that are too little alike to have a relation."""
     none = Candidates(*(np.zeros(0, np.int64) for _ in range(3)))
-    found = [none, *candidates_of(np.arange(len(which)), texts, which, scopes, is_known, params)]
+    met = candidates_of(np.arange(len(which)), texts, which, scopes, is_known, params)
+    # of each some thousands at once: all that were met take several times as much memory
+    found = [none, *(Candidates(*(part[some.likeness >= RELATED_LIKENESS] for part in some)) for some in met)]
     return Candidates(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
@@ -119,10 +126,19 @@ def candidates_of(
     is_known: np.ndarray,
     params: ObservationParams,
 ) -> Iterator[Candidates]:
-    """`pair_candidates` of the statements `asked` (numbers, in order), some thousands at a time."""
+    """The most alike statements before each one asked about, at most `params.neighbours`, most alike first.
+
+    Args:
+        asked: statements, by number, in order; what is found comes some thousands of them at a time.
+        texts: the texts.
+        which: per statement, in order of time, the number of its text.
+        scopes: per statement a number; statements of different scopes never meet.
+        is_known: whether later statements may meet this one.
+        params: sizes.
+    """
     if len(which) < 2:  # noqa: PLR2004 - a pair
         return
-    buckets = _Buckets(texts, which, scopes, params)
+    buckets = _Buckets(asked, texts, which, scopes, params)
     for start in range(0, len(asked), _ASKED_AT_ONCE):
         left, right, shared = buckets.met(asked[start : start + _ASKED_AT_ONCE], is_known, params.bucket)
         best = first_per(right, np.lexsort((-left, -shared, right)), _PRESELECTED * params.neighbours)

@@ -9,12 +9,12 @@ import polars as pl
 
 from slowwave.transforms.memory_pairs import NOTHING, Relation, relation
 from slowwave.transforms.observation_params import ObservationParams
+from slowwave.transforms.pair_candidates import RELATED_LIKENESS
 from slowwave.transforms.pair_reading import reading
 from slowwave.transforms.pair_scores import pair_features, similarity
 from slowwave.transforms.pair_texts import UNIT, Integers, PairTexts
 
 _SCORED_LIKENESS = UNIT * UNIT // 2  # vectors less alike than this: no fitted score would call the texts one fact
-_RELATED_LIKENESS = UNIT * UNIT * 3 // 10  # and below this they are not about one thing
 
 
 class TextPairs(NamedTuple):
@@ -40,7 +40,7 @@ def pair_relations(
     """The relation of each pair of texts, given by number in `contents`; see `memory_pairs.relation`."""
     found = [NOTHING] * len(alike)
     known: dict[tuple[int, int, bool], Relation] = {}
-    related = np.flatnonzero(likeness >= _RELATED_LIKENESS)
+    related = np.flatnonzero(likeness >= RELATED_LIKENESS)
     spoken_of = np.unique(np.concatenate([pairs.earlier[related], pairs.later[related]]))
     said = dict(zip(spoken_of.tolist(), contents.gather(spoken_of).to_list(), strict=True))
     for at in related.tolist():

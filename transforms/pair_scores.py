@@ -45,7 +45,7 @@ def pair_features(texts: PairTexts, left: Integers, right: Integers) -> Numbers:
 def _features(texts: PairTexts, left: Integers, right: Integers, longest: Integers) -> Numbers:
     wide_a, wide_b = (max(1, int(longest[side].max(initial=0))) for side in (left, right))
     a, b = texts.words[left, :wide_a], texts.words[right, :wide_b]
-    weight_a, weight_b = texts.weights[left, :wide_a], texts.weights[right, :wide_b]
+    weight_a, weight_b = texts.weights[a], texts.weights[b]
     if not len(texts.units):
         a_best, b_best = np.zeros(a.shape, np.int64), np.zeros(b.shape, np.int64)
         a_same, b_same = np.zeros(a.shape, bool), np.zeros(b.shape, bool)

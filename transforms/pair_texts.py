@@ -34,7 +34,7 @@ Floats = np.ndarray[Any, np.dtype[np.float32]]
 class PairTexts:
     """Texts by number. Padding is word -1.
 
-    words: per text its heaviest 32 distinct words, heaviest first, as numbers. weights: theirs, 0 for padding.
+    words: per text its heaviest 32 distinct words, heaviest first, as numbers. weights: per word, 0 for padding.
     bases: per word the number of its uninflected form. units: per word its vector with length 127, rounded; products of
     them are taken as float32, which is exact.
     sums: per text the sum of its words' vectors, likewise. lengths: words in the text. digits: a hash of its numbers;
@@ -95,7 +95,7 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
         sums[block] = _units(_summed(some, vectors))
     return PairTexts(
         words=found,
-        weights=np.where(found >= 0, weights[found] if len(weights) else np.int32(0), np.int32(0)),
+        weights=np.append(weights, np.int32(0)),
         bases=base_numbers,
         units=_units(vectors),
         sums=sums,

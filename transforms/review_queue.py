@@ -71,10 +71,14 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
             ),
         ]
     ).join(evidence.decided, on=["item_id", "basis"], how="anti")
+    is_guessed = pl.col("item_id").is_in(guessed_items(evidence.merge_proposals).implode())
+    place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(REVIEW_KINDS)}, return_dtype=pl.Int64)
     stated = _stated(evidence, candidates)
     behind = pl.concat([stated.select(*_BEHIND), _touched(evidence, others)])
     items = pl.concat([candidates.drop("statement_id"), others])
-    counted = (
+    del candidates, others
+    # in one go, so that no step is held longer than the next one takes
+    ranked = (
         items.join(_counts(behind, evidence.ended, asked.examples), on="item_id", how="left")
         .join(_rules(stated), on="item_id", how="left")
         .with_columns(
@@ -89,11 +93,7 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
             | (pl.col("rank_score") >= asked.min_sessions)
         )
         .with_columns(_reason())
-    )
-    is_guessed = pl.col("item_id").is_in(guessed_items(evidence.merge_proposals).implode())
-    place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(REVIEW_KINDS)}, return_dtype=pl.Int64)
-    ranked = (
-        counted.sort(is_guessed, -pl.col("rank_score"), place, "item_id")
+        .sort(is_guessed, -pl.col("rank_score"), place, "item_id")
         .with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("rank"))
         .sort("item_id")
     )
