@@ -7,6 +7,8 @@ import polars as pl
 from slowwave.transforms.params import Params
 
 COUNTS = ("eligible_count", "injected_count", "echoed_count", "used_count", "reference_count")
+_TEXTS = ("project", "agent", "user_id", "category", "domain", "source", "content")
+_STATED = (*_TEXTS, "scope", "tags", "memory_type", "status", "confidence", "importance", "pinned")
 OUTCOME_COUNTS = ("confirmed_count", "contradicted_count")
 
 
@@ -46,7 +48,7 @@ def memory_health(
         .group_by("memory_id", maintain_order=True)
         .agg(
             pl.col("valid_from").first().alias("created_at"),
-            pl.col("project", "agent", "memory_type", "status", "content", "confidence", "importance", "pinned").last(),
+            pl.col(_STATED).last(),
         )
     )
     referenced = days.group_by("memory_id").agg(
@@ -55,7 +57,7 @@ def memory_health(
     counts = referenced.join(eligible.select("memory_id", COUNTS[0]), on="memory_id", how="full", coalesce=True)
     return (
         current.join(counts, on="memory_id", how="full", coalesce=True)
-        .with_columns(pl.col(COUNTS).fill_null(0), *map(_blank_where_null, ("content", "project", "agent")))
+        .with_columns(pl.col(COUNTS).fill_null(0), *map(_blank_where_null, _TEXTS))
         .with_columns(
             reinforced_confidence(pl.col("confidence"), pl.col("echoed_count"), params).alias("reinforced_confidence")
         )

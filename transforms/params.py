@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from slowwave.transforms.anti_pattern_params import AntiPatternParams
@@ -35,6 +37,10 @@ class _Frozen(BaseModel):
 class EvidenceParams(_Frozen):
     """What the evidence of a day depends on; changing any of it rebuilds every day."""
 
+    eligible_method: Literal["eligible/2", "eligible/1"] = Field(
+        default="eligible/2",
+        description="eligible/1 knows neither scope nor user: a memory is eligible in its project, or everywhere.",
+    )
     injected_method: str = "injected/1"
     echo_method: str = "echo/1"
     global_types: tuple[str, ...] = Field(
@@ -86,21 +92,26 @@ class Params(_Frozen):
         """Digest of all params."""
         return digest([self.model_dump_json()])
 
-    def evidence_hash(self, *, is_any_long: bool = True) -> str:
-        """Digest of the params the evidence depends on.
+    def evidence_hash(self) -> str:
+        """Digest of the params the evidence depends on."""
+        return digest([self.evidence.model_dump_json()])
 
-        Where no memory `is_any_long` (`used_passages.is_long`), `used/2` finds what `used/1` does, and the digest is
-        that of `used/1`: days that were built by it stay.
+    def partition_hash(self, *, is_any_long: bool = True) -> str:
+        """Digest of these params as far as they alter the evidence of a day: days built by an earlier method stay.
+
+        `eligible_method` is not in it: all that it decides shows in the stretches that name a partition, too. Where no
+        memory `is_any_long` (`used_passages.is_long`), `used/2` finds what `used/1` does, and is called so.
         """
         evidence = self.evidence
         if not is_any_long:
             used = evidence.used.model_copy(update={"method": "used/1"})
             evidence = evidence.model_copy(update={"used": used})
-        return digest([evidence.model_dump_json()])
+        return digest([evidence.model_dump_json(exclude={"eligible_method"})])
 
     def methods(self) -> list[str]:
         """Names and versions of the methods used."""
         return [
+            self.evidence.eligible_method,
             self.evidence.injected_method,
             self.evidence.echo_method,
             self.evidence.used.method,
