@@ -32,7 +32,8 @@ class Candidates(NamedTuple):
     likeness: Integers
 
 
-def _mixed(*parts: np.ndarray) -> Integers:
+def mixed(*parts: np.ndarray) -> Integers:
+    """A key of some integers of each row; different ones hardly ever share one."""
     state = np.zeros(parts[0].shape, np.uint64)
     for part in parts:
         state = (state ^ part.astype(np.uint64)) * _MIX
@@ -62,7 +63,7 @@ class _Buckets:
         for a, b in columns:
             other = none if b is None else bases[:, b]
             valid = (bases[:, a] >= 0) & ((other >= 0) | (b is None))
-            keys[free[valid]] = _mixed(scopes[valid], bases[valid, a], other[valid])
+            keys[free[valid]] = mixed(scopes[valid], bases[valid, a], other[valid])
             free += valid
         of_entry = np.repeat(np.arange(len(which), dtype=np.int32), np.diff(self.begins))
         self.first, self.statements, self.places = (np.empty(len(keys), np.int32) for _ in range(3))
