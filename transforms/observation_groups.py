@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.memory_pairs import Relation
+from slowwave.transforms.merge_near import NearStatements
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.pair_candidates import pair_candidates
 from slowwave.transforms.pair_conflicts import conflicts
@@ -52,16 +53,19 @@ class Groups(NamedTuple):
 
 
 def statement_pairs(
-    statements: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams
+    statements: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams, near: NearStatements | None = None
 ) -> list[StatementPair]:
-    """Pairs of `distinct_statements` that are worth a word: they have a relation."""
-    if statements.select("project", "scope").is_unique().all():
+    """Pairs of `distinct_statements` that are worth a word: they have a relation; `near` gathers those nearly one."""
+    if statements.select("project", "scope").is_unique().all() and (near is None or near.is_alone()):
         return []  # nothing to compare, and no vectors to load
     texts = pair_texts(statements["content"], word_vectors)
     scopes = statements.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
     number = np.arange(statements.height)
     found = pair_candidates(texts, number, scopes, np.ones(statements.height, bool), params)
     alike = pair_similarity(texts, found.left, found.right, found.likeness)
+    if near is not None:
+        near.add(found.left, found.right, alike)
+        near.look_closer(texts)
     last_at = statements["last_at"].dt.timestamp("us").to_numpy()
     # of two said at one instant the one with the smaller number is first
     swapped = last_at[found.left] > last_at[found.right]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -11,7 +13,10 @@ class ObservationParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: str = "observe/1"
-    curation_method: str = "curate/1"
+    curation_method: Literal["curate/2", "curate/1"] = Field(
+        default="curate/2",
+        description="curate/1 proposes mergers within a type of memory and from `proposal_similarity` on alone.",
+    )
     same_words_similarity: float = Field(
         default=0.6, ge=0, le=1, description="From which likeness two texts of the same words, inflected, are one fact."
     )
@@ -32,4 +37,16 @@ class ObservationParams(BaseModel):
     )
     bucket: int = Field(
         default=16, ge=1, le=1000, description="Of memories with the same words so many are candidates, the latest."
+    )
+    near_similarity: float = Field(
+        default=0.01, ge=0, le=1, description="From which likeness two memories are looked at closely for a merger."
+    )
+    most_compared: int = Field(
+        default=2_000, ge=0, description="Pairs of memories of a project that are looked at so, the most alike."
+    )
+    merge_likelihood: float = Field(
+        default=0.2, ge=0, le=1, description="From which likelihood that people call them one a merger is proposed."
+    )
+    most_proposals: int = Field(
+        default=200, ge=0, description="Mergers proposed in a project, the likeliest, besides those that are certain."
     )

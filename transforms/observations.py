@@ -13,6 +13,8 @@ import polars as pl
 
 from slowwave.transforms.hashing import digest
 from slowwave.transforms.llm_relations import related_pairs
+from slowwave.transforms.merge_near import NearStatements
+from slowwave.transforms.merge_proposals import likely_mergers
 from slowwave.transforms.observation_groups import Groups, StatementPair, groups, statement_pairs
 from slowwave.transforms.observation_journeys import journeys
 from slowwave.transforms.observation_params import ObservationParams
@@ -63,9 +65,14 @@ def observed(
         none = (empty(table).drop(_OF_RUN, strict=False) for table in (Observations, Contradictions, MergeProposals))
         return Observed(*none)
     statements = distinct_statements(memories)
-    by_rules = statement_pairs(statements, word_vectors, params)
+    near = None if params.curation_method == "curate/1" else NearStatements(statements, params)
+    by_rules = statement_pairs(statements, word_vectors, params, near)
     pairs = by_rules if answered is None else related_pairs(by_rules, answered, memories, statements)
     found = groups(statements, pairs)
+    proposing = params.method
+    if near is not None:
+        found = found._replace(proposals=likely_mergers(statements, near, pairs, found, params))
+        proposing = params.curation_method
     every = _placed(memories, statements, found, health)
     is_silent = pl.col("statement").is_in(found.silent) | pl.col("end").is_in(found.silent)
     placed = every.filter(~is_silent)
@@ -79,7 +86,9 @@ def observed(
     return Observed(
         rows.select([name for name in polars_schema(Observations) if name not in _OF_RUN]).sort("observation_id"),
         _contradictions([*found.contradictions, *found.doubts], best),
-        _merge_proposals(placed, found, best, _Methods(params.method, *_by_model(pairs, by_rules, answered))),
+        _merge_proposals(
+            placed, found, best, _Methods(params.method, proposing, *_by_model(pairs, by_rules, answered))
+        ),
     )
 
 
@@ -226,9 +235,10 @@ def _contradictions(pairs: list[StatementPair], best: dict[int, _Best]) -> pl.Da
 
 
 class _Methods(NamedTuple):
-    """Who related statements: the rules, and a language model those pairs that the rules did not."""
+    """Who related statements: the rules, those that propose, and a language model the pairs that the rules did not."""
 
     rules: str
+    proposing: str
     model: str
     by_model: frozenset[frozenset[int]]
 
@@ -275,7 +285,7 @@ def _merge_proposals(placed: pl.DataFrame, found: Groups, best: dict[int, _Best]
             if is_told
             else f"alike, and nothing contradicts that they are one fact; {pair.relation.reason}"
         )
-        method = methods.model if is_told else methods.rules
+        method = methods.model if is_told else methods.proposing
         rows.append(_proposal(both, pair.similarity, reason, method, is_certain=False))
     return pl.DataFrame(rows, schema=polars_schema(MergeProposals)).unique("proposal_id").sort("proposal_id")
 

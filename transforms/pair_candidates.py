@@ -33,7 +33,8 @@ class Candidates(NamedTuple):
     likeness: Integers
 
 
-def _mixed(*parts: np.ndarray) -> Integers:
+def mixed(*parts: np.ndarray) -> Integers:
+    """A key of some integers of each row; different ones hardly ever share one."""
     state = np.zeros(parts[0].shape, np.uint64)
     for part in parts:
         state = (state ^ part.astype(np.uint64)) * _MIX
@@ -68,7 +69,7 @@ class _Buckets:
         for a, b in columns:
             other = none if b is None else bases[:, b]
             valid = (bases[:, a] >= 0) & ((other >= 0) | (b is None))
-            keys[free[valid]] = _mixed(scopes[valid], bases[valid, a], other[valid])
+            keys[free[valid]] = mixed(scopes[valid], bases[valid, a], other[valid])
             free += valid
         is_asked = np.zeros(len(which), bool)
         is_asked[asked] = True

@@ -247,3 +247,12 @@ def guessed_items(proposals: pl.DataFrame) -> pl.Series:
     """The ids of merge items whose memories are only nearly alike enough: nothing but a likeness speaks for them."""
     guessed = proposals.filter(~pl.col("is_certain"))["proposal_id"]
     return pl.Series("item_id", [item_id("merge", about) for about in guessed], dtype=pl.String)
+
+
+def merger_likelihoods(proposals: pl.DataFrame) -> pl.DataFrame:
+    """item_id, likelihood (in 1/10,000) of the merge items."""
+    ids = [item_id("merge", about) for about in proposals["proposal_id"]]
+    return proposals.select(
+        pl.Series("item_id", ids, dtype=pl.String),
+        (pl.col("similarity") * 10_000).round().cast(pl.Int64).alias("likelihood"),
+    )

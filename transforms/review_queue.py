@@ -7,6 +7,8 @@ from datetime import datetime
 
 import polars as pl
 
+from slowwave.transforms.candidate_evidence import candidate_points, candidate_words
+from slowwave.transforms.marked_texts import marked
 from slowwave.transforms.params import Params
 from slowwave.transforms.rejected_texts import REJECTED_SCHEMA
 from slowwave.transforms.review_items import (
@@ -14,6 +16,7 @@ from slowwave.transforms.review_items import (
     extracted_candidates,
     guessed_items,
     landed_candidates,
+    merger_likelihoods,
     outdated_memories,
     troubled_memories,
 )
@@ -55,9 +58,11 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
     rank_score counts sessions: whoever says or uses a thing ten times in one session says it once. A candidate that
     answers only repeated from their prompts scores 0 there and, unless landed by its owner, stays out
     (`min_sessions`); what is only guessed to state one fact comes last. It says how much there is to look at, not how
-    likely the memory is to be right.
+    likely the memory is to be right. Where candidates stand, they stand in the order of what speaks for each (see
+    `candidate_points`), and guessed mergers likeliest first.
     """
     asked = params.review_queue
+    is_evident = asked.method not in {"review_queue/1", "review_queue/2"}
     extracted = extracted_candidates(evidence.statements, evidence.health, params)
     candidates = pl.concat([landed_candidates(evidence.health, asked), extracted])
     if asked.method != "review_queue/1":
@@ -77,7 +82,7 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
     behind = pl.concat([stated.select(*_BEHIND), _touched(evidence, others)])
     items = pl.concat([candidates.drop("statement_id"), others])
     del candidates, others
-    # in one go, so that no step is held longer than the next one takes
+    # few steps, so that none is held longer than the next one takes
     ranked = (
         items.join(_counts(behind, evidence.ended, asked.examples), on="item_id", how="left")
         .join(_rules(stated), on="item_id", how="left")
@@ -92,15 +97,26 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
             | (pl.col("memory_ids").list.len() > 0)
             | (pl.col("rank_score") >= asked.min_sessions)
         )
-        .with_columns(_reason())
+    )
+    if is_evident:
+        ranked = ranked.with_columns(candidate_points().alias("points"), candidate_words().alias("wording"))
+        ranked = ranked.filter((pl.col("kind") != "candidate") | (pl.col("points") >= asked.min_points))
+    else:
+        ranked = ranked.with_columns(pl.lit("").alias("wording"))
+    ranked = (
+        ranked.with_columns(_reason())
         .sort(is_guessed, -pl.col("rank_score"), place, "item_id")
         .with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("rank"))
         .sort("item_id")
     )
+    if is_evident:
+        ranked = _by_evidence(ranked, is_guessed, merger_likelihoods(evidence.merge_proposals)).sort("item_id")
+        ranked = _marked(ranked, evidence.health, asked.marked_items)
     shown = stated.join(ranked, on="item_id", how="semi").sort("item_id", "interaction_id")
     return ranked.select(*_columns(ReviewQueue)), shown.select(*_columns(ReviewStatements))
 
 
+_OF_TEXTS = ("contradiction", "outdated", "merge")
 _BEHIND = ("item_id", "interaction_id", "occurred_at", "session_id", "in_prompt")
 _COUNTED = (
     "interactions_count",
@@ -110,6 +126,40 @@ _COUNTED = (
     "failed_count",
     "rank_score",
 )
+
+
+def _by_evidence(ranked: pl.DataFrame, is_guessed: pl.Expr, likelihoods: pl.DataFrame) -> pl.DataFrame:
+    """The places of candidates given to those that most speaks for, and of guessed mergers to the likeliest."""
+    is_candidate = pl.col("kind") == "candidate"
+    told = ranked.join(likelihoods.unique("item_id"), on="item_id", how="left", maintain_order="left").with_columns(
+        pl.when(is_candidate).then(1).when(is_guessed).then(2).otherwise(0).alias("group"),
+        pl.when(is_candidate).then("points").when(is_guessed).then("likelihood").otherwise(0).alias("weight"),
+    )
+    return told.sort("group", -pl.col("weight"), "rank").with_columns(pl.col("rank").sort().over("group"))
+
+
+def _marked(ranked: pl.DataFrame, health: pl.DataFrame, most: int) -> pl.DataFrame:
+    """What differs marked in the texts of the first items about several memories (see `marked_texts`)."""
+    about = (
+        ranked.filter(pl.col("kind").is_in(_OF_TEXTS), pl.col("rank") <= most)
+        .select("item_id", pl.col("memory_ids").alias("memory_id"))
+        .explode("memory_id")
+        .join(health.select("memory_id", "content"), on="memory_id", maintain_order="left")
+        .group_by("item_id", maintain_order=True)
+        .agg(pl.col("content").fill_null(""))
+    )
+    rows = [(item_id, " | ".join(_told_apart(texts))) for item_id, texts in about.iter_rows()]
+    texts = pl.DataFrame(rows, schema={"item_id": pl.String, "marked": pl.String}, orient="row")
+    return ranked.join(texts, on="item_id", how="left", maintain_order="left").with_columns(
+        pl.coalesce("marked", "text").alias("text")
+    )
+
+
+def _told_apart(texts: list[str]) -> list[str]:
+    """Two texts marked; of more the others, each beside the first."""
+    if len(texts) == 2:  # noqa: PLR2004 - a pair
+        return [*marked(*texts)]
+    return [*texts[:1], *(marked(texts[0], other)[1] for other in texts[1:])]
 
 
 def _columns(table: type) -> list[str]:
@@ -199,6 +249,7 @@ def _reason() -> pl.Expr:
         pl.when(pl.col("memory_ids").list.len() > 0).then(sourced).otherwise(stated),
         pl.when(pl.col("in_prompt_count") > 0).then(repeated).otherwise(pl.lit("")),
         pl.when(has_ended).then(ended).otherwise(pl.lit("")),
+        "wording",
         pl.lit("."),
     )
     is_candidate = pl.col("kind") == "candidate"

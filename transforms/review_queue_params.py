@@ -12,12 +12,19 @@ class ReviewQueueParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["review_queue/2", "review_queue/1"] = Field(
-        default="review_queue/2",
-        description="review_queue/1 proposes a text again that was rejected, where another memory lands with it.",
+    method: Literal["review_queue/3", "review_queue/2", "review_queue/1"] = Field(
+        default="review_queue/3",
+        description="review_queue/1 proposes a text again that was rejected, where another memory lands with it;"
+        " review_queue/2 ranks candidates by sessions alone, and marks nothing in texts.",
     )
     min_sessions: int = Field(
         default=1, ge=1, description="Sessions in which an answer, not only its prompt, must state a candidate."
+    )
+    min_points: int = Field(
+        default=1, description="What must speak for a candidate from answers, less what speaks against it."
+    )
+    marked_items: int = Field(
+        default=1_000, ge=0, description="Items, the first, in whose texts what differs is marked."
     )
     fading_days: int = Field(default=30, ge=0, description="A memory that fades within so many days is shown...")
     fading_need: float = Field(default=0.1, gt=0, le=1, description="... if its need_30d is at least this.")

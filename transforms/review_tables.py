@@ -24,7 +24,10 @@ class ReviewQueue(Table):
     key: ClassVar[tuple[str, ...]] = ("item_id",)
 
     item_id: str = column("Key: digest of the kind and of what it is about.")
-    rank: int = column("Place in the queue, from 1: guessed merges last, by rank_score, kind as listed below, item_id.")
+    rank: int = column(
+        "Place in the queue, from 1: guessed merges last, by rank_score, kind as listed below, item_id; of the places"
+        " of candidates those that most speaks for have the first, of those of guessed merges the likeliest."
+    )
     rank_score: int = column(
         "Sessions that speak for a look at it: in which a candidate was stated and not just repeated from the prompt,"
         " in which the memories of another kind were injected or referenced. An interaction without one is its own."
@@ -37,7 +40,10 @@ class ReviewQueue(Table):
     )
     project: str = column("Project; '' is none.")
     memory_type: str = column("Of the memory it is, or would be.")
-    text: str = column("What to read: the statement, or what the memories say, parted by upright bars.")
+    text: str = column(
+        "What to read: the statement, or what the memories say, parted by upright bars; what only one of two says"
+        " stands in brackets, and what both say at length is cut."
+    )
     memory_ids: list[str] = column(
         "The memories it is about, the earlier first. A candidate that stands in answers alone has none."
     )

@@ -14,6 +14,7 @@ import hashlib
 import os
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import orjson
 import polars as pl
@@ -30,6 +31,8 @@ PINNED: dict[str, str] = {
     "observe-1/contradictions": "b3cf0e6787741424590d0d21281f91a52ac0d04f29b0f11962ce465b2717e80a",
     "observe-1/merge_proposals": "f81b1b23e28f0520543c6e9d2b7916886ac101e9f2d3bd82a39af6cf0ea78d00",
     "curate-1/curation_decisions": "bfaad8212e6672c7a02fa5d900346608de327804ac005e26aa57c4a749928fcd",
+    "curate-2/merge_proposals": "c1ad6afd3e4860fb69c4ad7210cb9626a8f8c0dfe128b493112d49417916cc36",
+    "curate-2/curation_decisions": "aae8b1a38df6ba3b3ce0c7c00e536f3f7ef78c5112241ac821af997ce36e03de",
 }
 TEXTS = (
     "User prefers dark mode", "The user prefers dark mode.", "The users prefer dark mode in the editor",
@@ -38,6 +41,15 @@ TEXTS = (
     "User moved from Munich to Berlin", "User lives in Munich", "Forget that the user likes tea", "The user likes tea",
     "The nightly backup of the billing database runs in Frankfurt", "Alice visited Paris in March",
     "The nightly backup of the billing database is running in Frankfurt", "Forget that the user likes tea",
+)  # fmt: skip
+NEAR = (
+    ("Releases are cut on Thursday", "project"), ("A release is cut every Thursday", "knowledge"),
+    ("Releases are cut on Friday", "knowledge"), ("Alice owns the billing service", "knowledge"),
+    ("Alice owns the billing service.", "project"), ("Bob owns the billing service", "project"),
+    ("The build copies staging data to production", "project"),
+    ("The build copies production data to staging", "project"),
+    ("Deployment on Fridays is forbidden", "project"), ("Deploying on Friday is forbidden", "preference"),
+    ("The worker listens on port 80", "project"), ("The worker listens on port 81", "knowledge"),
 )  # fmt: skip
 
 
@@ -53,11 +65,24 @@ def _golden() -> dict[str, pl.DataFrame]:
         for n in range(0, len(TEXTS), 2)
     ]  # fmt: skip
     states = states_of(rows)
-    told = observed(states, health_of(health), word_vectors, AS_OF, PARAMS)
+    first, second = (
+        PARAMS.model_copy(update={"method": "observe/1", "curation_method": name}) for name in ("curate/1", "curate/2")
+    )
+    told = observed(states, health_of(health), word_vectors, AS_OF, first)
+    merged = observed(_with_more(rows), health_of(health), word_vectors, AS_OF, second)
     return {
         **{f"observe-1/{name}": table for name, table in told._asdict().items()},
-        "curate-1/curation_decisions": curation_decisions(states, word_vectors, PARAMS),
+        "curate-1/curation_decisions": curation_decisions(states, word_vectors, first),
+        "curate-2/merge_proposals": merged.merge_proposals,
+        "curate-2/curation_decisions": curation_decisions(states, word_vectors, second),
     }
+
+
+def _with_more(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """The same memories and some that are nearly one, of one type and of two."""
+    return states_of(
+        [*rows, *(change(f"n{n:02}", text, day=n, memory_type=kind) for n, (text, kind) in enumerate(NEAR))]
+    )
 
 
 @pytest.fixture(scope="module")

@@ -271,7 +271,7 @@ def test_what_curation_replaces_and_is_in_use_is_outdated(action: str, does: str
     found = evidence(known=health(*IN_USE), curation=curation({"action": action}), references=known)
     (row,) = queue(found)
     assert (row["kind"], row["text"], row["memory_ids"], row["target_memory_id"]) == (
-        "outdated", "A | B", ["a", "b"], "b",
+        "outdated", "[A] | [B]", ["a", "b"], "b",
     )  # fmt: skip
     assert row["reason"] == f"The later one {does}, and both are in use (newer)"
     assert (row["memory_type"], row["method"], row["interactions_count"]) == ("project", "curate/1", 2)
@@ -323,7 +323,8 @@ def test_disputes_name_both_memories_and_what_was_decided_stays_out() -> None:
     found = replace(found, references=references(("a", "i1"), ("b", "i1"), ("b", "i2")))
     rows = queue(found)
     assert [(row["kind"], row["text"], row["memory_ids"], row["interactions_count"]) for row in rows] == [
-        ("contradiction", "A | B", ["a", "b"], 2), ("merge", "A | B", ["a", "b"], 2),
+        ("contradiction", "Text of [a] | Text of [b]", ["a", "b"], 2),
+        ("merge", "Text of [a] | Text of [b]", ["a", "b"], 2),
     ]  # fmt: skip
     assert [row["target_memory_id"] for row in rows] == [None, "a"]
     decided = pl.DataFrame(rows[:1]).select("item_id", "basis")

@@ -1,0 +1,111 @@
+"""Which memories are proposed for a merger, in which order, and which never are."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from observation_rows import AS_OF, PARAMS, change, health_of, states_of
+from thorough import examples
+
+from slowwave.flows.word_vectors import word_vectors
+from slowwave.transforms.merge_near import across_types
+from slowwave.transforms.observation_params import ObservationParams
+from slowwave.transforms.observation_statements import active_memories, distinct_statements
+from slowwave.transforms.observations import observed
+from slowwave.transforms.pair_texts import pair_texts
+
+SECOND = PARAMS.model_copy(update={"curation_method": "curate/2"})
+FIRST = PARAMS.model_copy(update={"curation_method": "curate/1"})
+
+
+def proposed(*said: tuple[str, str], params: ObservationParams = SECOND, agents: str = "") -> pl.DataFrame:
+    """The proposals about memories that say something, of a type; `agents`: a letter for each, where they have one."""
+    rows = [
+        change(f"m{at}", text, day=0, memory_type=kind, **({"agent": agents[at]} if agents else {}))
+        for at, (text, kind) in enumerate(said)
+    ]
+    return observed(states_of(rows), health_of([]), word_vectors, AS_OF, params).merge_proposals
+
+
+@pytest.mark.parametrize("kind", ["knowledge", "project"])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The worker listens on port 80", "The worker is listening on port 81"),
+        ("Build the image before deploying the service", "Deploy the service before building the image"),
+        ("The job copies staging data to production", "The job copies production data to staging"),
+        ("Releases are cut on Thursday", "Releases are cut on Friday"),
+        ("Alice owns the billing service", "Bob owns the billing service"),
+        ("Run the linter before pushing", "Do not run the linter before pushing"),
+        ("The cache is enabled for guests", "The cache is disabled for guests"),
+        ("The service reads config/app.toml", "The service reads config/test.toml"),
+        ("Does the worker retry failed jobs?", "The worker retries failed jobs"),
+        ("The team uses Jenkins for builds", "The team no longer uses Jenkins for builds"),
+    ],
+)
+def test_another_value_order_or_negation_is_not_proposed(one: str, other: str, kind: str) -> None:
+    assert proposed((one, "knowledge"), (other, kind)).filter(~pl.col("is_certain")).is_empty()
+
+
+def test_across_types_too_of_one_agent_and_project() -> None:
+    said = (("Alice owns the billing service", "project"), ("The billing service is owned by Alice", "knowledge"))
+    same = (said[0], (said[0][0], "knowledge"))
+    (row,) = proposed(*same).to_dicts()
+    assert (row["memory_ids"], row["is_certain"], row["method"]) == (["m0", "m1"], False, "curate/2")
+    assert "they are of two types" in row["reason"]
+    assert proposed(*same, params=FIRST).is_empty()
+    assert proposed(*same, agents="xy").is_empty()
+    assert proposed(*same, agents="xx").height == 1
+
+
+def test_at_lower_likeness_than_before_and_likeliest_first_within_a_bound() -> None:
+    said = [
+        ("Deployment on Fridays is forbidden", "project"),
+        ("Deploying on Friday is forbidden", "project"),
+        ("Nobody deploys on Fridays", "project"),
+        ("The dashboards are built with streamlit", "project"),
+        ("Dashboards get built using streamlit", "project"),
+    ]
+    lower = SECOND.model_copy(update={"merge_likelihood": 0.02})
+    every = proposed(*said, params=lower).sort("similarity", descending=True)
+    assert every.height > proposed(*said, params=FIRST).height
+    one = proposed(*said, params=lower.model_copy(update={"most_proposals": 1}))
+    assert one["proposal_id"].to_list() == every["proposal_id"].to_list()[:1]
+    assert proposed(*said, params=lower.model_copy(update={"most_compared": 0})).is_empty()
+
+
+def test_what_is_one_observation_is_not_proposed_twice() -> None:
+    rows = proposed(("The API port is 8080", "project"), ("The API ports are 8080", "project")).to_dicts()
+    assert [row["is_certain"] for row in rows] == [True]
+
+
+WORDS = ("billing", "service", "owner", "Frankfurt", "deploys", "nightly", "backup", "linter")
+
+
+@settings(max_examples=examples(15, 60), deadline=None)
+@given(
+    st.lists(st.tuples(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5), st.sampled_from("abc")), max_size=12)
+)
+def test_what_has_the_same_words_meets_across_types(said: list[tuple[list[str], str]]) -> None:
+    """Every type that says a bag of words meets another that says it, however many say it."""
+    rows = [change(f"m{at:02}", " ".join(words), day=at, memory_type=kind) for at, (words, kind) in enumerate(said)]
+    if not rows:
+        return
+    statements = distinct_statements(active_memories(states_of(rows)))
+    found = across_types(statements, pair_texts(statements["content"], word_vectors))
+    scopes = statements["scope"].to_list()
+    assert all(left < right for left, right in zip(found.left, found.right, strict=True))
+    assert all(scopes[left] != scopes[right] for left, right in zip(found.left, found.right, strict=True))
+    assert np.bincount(found.right, minlength=1).max() <= 2
+    bags: dict[tuple[str, ...], list[int]] = {}
+    for at, text in enumerate(statements["content"]):
+        bags.setdefault(tuple(sorted(set(text.split()))), []).append(at)
+    met = {*zip(found.left.tolist(), found.right.tolist(), strict=True)}
+    for members in bags.values():
+        pairs = [pair for pair in combinations(members, 2) if scopes[pair[0]] != scopes[pair[1]]]
+        assert not pairs or met & {*pairs} or len(members) > 2

@@ -1,0 +1,111 @@
+"""The most alike pairs of statements, for a closer look: of one type as they were compared, and across types."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from slowwave.transforms.merge_likeness import likeness_logits
+from slowwave.transforms.observation_params import ObservationParams
+from slowwave.transforms.pair_candidates import Candidates, first_per, mixed
+from slowwave.transforms.pair_relations import pair_similarity
+from slowwave.transforms.pair_texts import Integers, PairTexts, products
+
+_SIGNATURE = 5  # heaviest words, of which every two and every three are looked up across types
+_ACROSS = 2  # statements of other types that each is compared with
+_BLOCK = 16_384
+_NEVER = -1
+_TYPE = r"^[^/]*"
+
+
+class NearStatements:
+    """The statements in use that are nearly one, gathered while they are compared: of each project the most alike.
+
+    left, right: numbers of statements, the smaller first; logits: see `likeness_logits`; filled by `look_closer`.
+    """
+
+    def __init__(self, statements: pl.DataFrame, params: ObservationParams) -> None:
+        """`statements`: see `distinct_statements`."""
+        self._statements, self._params = statements, params
+        self._projects = statements["project"].rank("dense").cast(pl.Int64).to_numpy()
+        self.left, self.right = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._alike, self.logits = np.zeros(0, np.int64), np.zeros(0)
+
+    def is_alone(self) -> bool:
+        """Whether no statement has another of its project and agent beside it, of whatever type."""
+        return self._statements.select("project", family()).is_unique().all()
+
+    def add(self, left: Integers, right: Integers, alike: Integers) -> None:
+        """Pairs that were compared, and how alike they are in 1/10,000; some at a time, in any order."""
+        near = np.flatnonzero(alike >= round(self._params.near_similarity * 10_000))
+        left, right = np.r_[self.left, left[near]], np.r_[self.right, right[near]]
+        alike = np.r_[self._alike, alike[near]]
+        of_project = self._projects[left]
+        best = first_per(of_project, np.lexsort((right, left, -alike, of_project)), self._params.most_compared)
+        self.left, self.right, self._alike = left[best], right[best], alike[best]
+
+    def look_closer(self, texts: PairTexts) -> None:
+        """Add pairs across types, and tell how likely each pair is one; `texts`: of the statements."""
+        across = across_types(self._statements, texts)
+        self.add(across.left, across.right, pair_similarity(texts, *across))
+        self.logits = likeness_logits(texts, self.left, self.right)
+
+
+def family() -> pl.Expr:
+    """Of a scope what stands behind the memory's type: statements of one project and family may be one fact."""
+    return pl.col("scope").str.replace(_TYPE, "")
+
+
+def across_types(statements: pl.DataFrame, texts: PairTexts) -> Candidates:
+    """For each statement the most alike ones of its project and agent that are of another type, at most two.
+
+    Statements are filed under every two and three of their heaviest words and under all their words. In a bucket one
+    meets the last before it of another type, so the work grows with the number of statements, however alike they are.
+    """
+    none = Candidates(*(np.zeros(0, np.int64) for _ in range(3)))
+    numbered = statements.select(
+        pl.struct("project", family()).rank("dense").cast(pl.Int64).alias("family"),
+        pl.struct("project", "scope").rank("dense").cast(pl.Int64).alias("scope"),
+    )
+    several = numbered.with_row_index("statement").filter(pl.col("scope").n_unique().over("family") > 1)
+    if several.is_empty():
+        return none
+    asked = several["statement"].to_numpy().astype(np.int64)
+    left, right = _met(asked, several["family"].to_numpy(), several["scope"].to_numpy(), texts)
+    likeness = np.concatenate(
+        [
+            products(texts.sums[left[at : at + _BLOCK]], texts.sums[right[at : at + _BLOCK]])
+            for at in range(0, max(1, len(left)), _BLOCK)
+        ]
+    )
+    best = first_per(right, np.lexsort((-left, -likeness, right)), _ACROSS)
+    return Candidates(left[best], right[best], likeness[best])
+
+
+def _met(asked: Integers, families: Integers, scopes: Integers, texts: PairTexts) -> tuple[Integers, Integers]:
+    """Pairs of an earlier statement and one of `asked` that share a bucket and are of different types, each once."""
+    words = texts.words[asked]
+    bases = np.where(words >= 0, texts.bases[words] if len(texts.bases) else 0, _NEVER).astype(np.int32)
+    heavy = bases[:, :_SIGNATURE]
+    count = len(texts.lengths)
+    codes = [np.zeros(0, np.int64)]
+    whole = np.sort(bases, axis=1)
+    for places in (None, *combinations(range(_SIGNATURE), 2), *combinations(range(_SIGNATURE), 3)):
+        if places is None:
+            key, is_filed = mixed(families, *whole.T), bases[:, 0] >= 0
+        else:
+            chosen = np.sort(heavy[:, places], axis=1)
+            key, is_filed = mixed(families, *chosen.T), chosen[:, 0] >= 0
+        entries = np.flatnonzero(is_filed)
+        entries = entries[np.argsort(key[entries], kind="stable")]
+        keys, of_scope = key[entries], scopes[entries]
+        is_begun = np.r_[True, (keys[1:] != keys[:-1]) | (of_scope[1:] != of_scope[:-1])][: len(entries)]
+        begins = np.maximum.accumulate(np.where(is_begun, np.arange(len(entries)), 0))
+        before = begins - 1  # of another type, if it has the same key
+        is_met = (begins > 0) & (keys[before] == keys)
+        one, other = asked[entries[before[is_met]]], asked[entries[is_met]]
+        codes.append(np.maximum(one, other) * count + np.minimum(one, other))
+    pairs = np.unique(np.concatenate(codes))
+    return pairs % count, pairs // count

@@ -1,0 +1,93 @@
+"""Which statements in use may be one fact, likeliest first: `curate/2`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from slowwave.transforms.memory_pairs import Relation
+from slowwave.transforms.merge_likeness import merge_likelihood
+from slowwave.transforms.merge_near import NearStatements
+from slowwave.transforms.observation_groups import Groups, StatementPair
+from slowwave.transforms.observation_params import ObservationParams
+from slowwave.transforms.pair_conflicts import conflicts
+from slowwave.transforms.pair_reading import Reading, reading
+
+_SHOWN_WORDS = 6
+_APART = frozenset({"supersedes", "contradicts", "may_contradict"})
+
+
+class _Likely(NamedTuple):
+    """A pair of statements that may be one, by number."""
+
+    likelihood: int
+    earlier: int
+    later: int
+
+
+def likely_mergers(
+    statements: pl.DataFrame,
+    near: NearStatements,
+    pairs: Sequence[StatementPair],
+    found: Groups,
+    params: ObservationParams,
+) -> list[StatementPair]:
+    """The pairs of statements that hold, may be one fact and are not one observation; of each project the likeliest.
+
+    `similarity` is the fitted likelihood that people call the two one, in 1/10,000. What is at odds, replaced or taken
+    back, and what differs in a number, an order, a negation or a name against another is not proposed. What the pairs
+    call one fact, and no observation has together, stays.
+
+    Args:
+        statements: see `distinct_statements`.
+        near: those nearly one.
+        pairs: those with a relation.
+        found: the groups they make.
+        params: bounds.
+    """
+    contents, projects = (statements[name].to_list() for name in ("content", "project"))
+    scopes = statements["scope"].to_list()
+    told = {frozenset((pair.earlier, pair.later)): pair.relation.relation for pair in pairs}
+    heads, replaced = found.representative, found.successor
+    likely: dict[str, list[_Likely]] = {}
+    for one, other, logit in zip(near.left.tolist(), near.right.tolist(), near.logits.tolist(), strict=True):
+        a, b = min(one, other), max(one, other)
+        both = frozenset((a, b))
+        if heads[a] == heads[b] or told.get(both, "") in _APART or not found.silent.isdisjoint(both):
+            continue
+        if replaced[heads[a]] >= 0 or replaced[heads[b]] >= 0:
+            continue
+        likelihood = merge_likelihood(logit, conflicts(reading(contents[a]), reading(contents[b])))
+        if likelihood >= round(params.merge_likelihood * 10_000):
+            likely.setdefault(projects[a], []).append(_Likely(likelihood, a, b))
+    chosen = [pair for pair in found.proposals if pair.relation.relation == "same_fact"]
+    known = {frozenset((pair.earlier, pair.later)) for pair in chosen}
+    for project in sorted(likely):
+        ranked = sorted(set(likely[project]), key=lambda pair: (-pair.likelihood, pair.earlier, pair.later))
+        for likelihood, a, b in ranked[: params.most_proposals]:
+            if frozenset((a, b)) in known:
+                continue
+            said = _differing(reading(contents[a]), reading(contents[b]), across=scopes[a] != scopes[b])
+            chosen.append(StatementPair(a, b, likelihood, Relation("may_be_one", said)))
+    return chosen
+
+
+def _differing(earlier: Reading, later: Reading, *, across: bool) -> str:
+    """What only one of them says, in words."""
+    mine, other = (
+        list(dict.fromkeys(one.as_written(word) for word in one.content if word not in another.content))
+        for one, another in ((earlier, later), (later, earlier))
+    )
+    types = "they are of two types; " if across else ""
+    if mine and other:
+        return f"{types}one says {_listed(mine)}, the other {_listed(other)}"
+    if mine or other:
+        return f"{types}one has more words: {_listed(mine or other)}"
+    return f"{types}the same content words"
+
+
+def _listed(words: Sequence[str]) -> str:
+    left = len(words) - _SHOWN_WORDS
+    return ", ".join(words[:_SHOWN_WORDS]) + (f" and {left:,} more" if left > 0 else "")
