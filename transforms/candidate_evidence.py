@@ -24,7 +24,8 @@ _POINTING = "it|its|they|them|their|this|that|that's|these|those|he|she|him|her|
 _REMARK = (
     "but|so|now|also|and|or|because|since|however|although|though|while|note|actually|unfortunately|okay|ok|well|anyway"
     "|alternatively|part \\d+|low priority|if|when|once|rationale|reason|agreed|maybe|perhaps|as|for example|e\\.g"
-    "|i\\.e|yes|no,|minor|nit|suggested|suggestion|one wrinkle|to actually|to keep|add|fix|change|tighten|update|address|remove"
+    "|i\\.e|yes|no,|minor|nit|suggested|suggestion|one wrinkle|to actually|to keep|add|fix|change|tighten|update"
+    "|address|remove"
 )
 _TALK = (
     r"i|i'm|i’m|i'll|i’ll|i've|i’ve|i'd|i’d|me|my|let me|let's|let’s|if you|would you|do you|you may|you might"
