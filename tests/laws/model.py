@@ -217,8 +217,8 @@ class Laws:
                 if found and interaction["reinforce"]:
                     _reference(references, memory_id, interaction).update(found)
         for interaction, used in _used(self.winners("interactions", as_of), states):
-            for memory_id, score, passage, passage_at, method in used:
-                _reference(references, memory_id, interaction).update(
+            for memory, score, passage, passage_at, method in used:
+                _reference(references, memory, interaction).update(
                     is_used=True, used_score=score / STEPS, passage=passage, passage_at=passage_at, used_method=method
                 )
         for row in references.values():
