@@ -329,7 +329,7 @@ def _echo(content: str, interaction: Version) -> Row | None:
 
 def _used(
     interactions: list[Version], states: dict[str, list[State]]
-) -> Iterator[tuple[Version, list[tuple[str, int]]]]:
+) -> Iterator[tuple[Version, list[tuple[Any, ...]]]]:
     """What `used/2` finds for each interaction alone, judged by the memories that were eligible on its day."""
     of_days: dict[date, list[Version]] = defaultdict(list)
     for interaction in interactions:

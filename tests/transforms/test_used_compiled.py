@@ -1,4 +1,4 @@
-"""`used/2` and `used/1` by compiled loops: to the last bit what the plain way says, whatever the texts are."""
+"""`used/2`, `used/1` by compiled loops: to the last bit what the plain way says, whatever the texts, however many."""
 
 from __future__ import annotations
 
