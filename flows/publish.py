@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
+from slowwave.flows.chunks import chunks_from
 from slowwave.flows.code_hash import code_hash
 from slowwave.flows.curation import curated_from
 from slowwave.flows.health import health_from, history_pieces, timelines_from
@@ -165,7 +166,7 @@ def _finished(
 ) -> tuple[dict[str, Any], list[Finding]]:
     """Write what is told of the run and of rows, audit all, make it durable."""
     aside = set_aside_from(plan)
-    serving.replace(_stamped_tables(run, plan, {SetAside: aside}))
+    serving.replace(_stamped_tables(run, plan, {**chunks_from(plan.log), SetAside: aside}))
     published = "published_incomplete" if _set_aside_said(aside) else "published"
     row = run.ledger_row(
         published if run.kind == "nightly" else "built",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.params import Params
+from slowwave.transforms.stated_confidence import stated_confidence
 
 COUNTS = ("eligible_count", "injected_count", "echoed_count", "used_count", "reference_count")
 _TEXTS = ("project", "agent", "user_id", "category", "domain", "source", "content")
@@ -39,7 +40,7 @@ def memory_health(
         outcomes: per memory_id what is known from how the interactions that had it ended (see `memory_outcomes`).
         use: per memory_id what its references over time tell (see `memory_use`).
         held: per memory_id whether it is_held (see `decisions.held`).
-        params: reinforcement.
+        params: reinforcement, and what a source's word is worth.
 
     A memory that is only known from `memories_used` has its counts, and NULL for all that was never said of it.
     """
@@ -59,7 +60,8 @@ def memory_health(
         current.join(counts, on="memory_id", how="full", coalesce=True)
         .with_columns(pl.col(COUNTS).fill_null(0), *map(_blank_where_null, _TEXTS))
         .with_columns(
-            reinforced_confidence(pl.col("confidence"), pl.col("echoed_count"), params).alias("reinforced_confidence")
+            reinforced_confidence(pl.col("confidence"), pl.col("echoed_count"), params).alias("reinforced_confidence"),
+            stated_confidence(params.stated).alias("stated_confidence"),
         )
         .drop("confidence")
         .join(outcomes, on="memory_id", how="left")

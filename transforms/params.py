@@ -23,6 +23,7 @@ from slowwave.transforms.project_health_params import ProjectHealthParams
 from slowwave.transforms.review_params import ReviewParams
 from slowwave.transforms.review_queue_params import ReviewQueueParams
 from slowwave.transforms.scorecard_params import ScorecardParams
+from slowwave.transforms.stated_confidence_params import StatedConfidenceParams
 from slowwave.transforms.strategy_params import StrategyParams
 from slowwave.transforms.strength_params import StrengthParams
 from slowwave.transforms.trend_params import TrendParams
@@ -68,6 +69,7 @@ class Params(_Frozen):
         description="Added to the initial confidence per echoing interaction (AtoCore's rule).",
     )
     reinforcement_cap: float = Field(default=1.0, ge=0, le=1, description="Where reinforced confidence ends.")
+    stated: StatedConfidenceParams = StatedConfidenceParams()
     attempts: AttemptParams = AttemptParams()
     strategies: StrategyParams = StrategyParams()
     errors: ErrorParams = ErrorParams()
@@ -116,6 +118,7 @@ class Params(_Frozen):
             self.evidence.echo_method,
             self.evidence.used.method,
             self.evidence.extract.method,
+            self.stated.method,
             self.attempts.method,
             self.attempts.task_type_method,
             self.strategies.method,

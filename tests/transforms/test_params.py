@@ -17,7 +17,8 @@ OTHER_EVIDENCE: dict[str, Any] = {
     "extract": {"min_code_points": 9}, "used": {"threshold": 0.61},
 }  # fmt: skip
 OTHER: dict[str, Any] = {
-    "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "attempts": {"min_occurrences": 4},
+    "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "stated": {"inferred_knowledge": 0.5},
+    "attempts": {"min_occurrences": 4},
     "strategies": {"method": "strategy_groups/2"}, "errors": {"max_tokens": 65}, "forecast": {"parent_strength": 5},
     "confidence": {"parent_strength": 6},
     "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},
@@ -59,10 +60,10 @@ def test_pinned():
     assert Params().partition_hash(is_any_long=False) == released.partition_hash()
     assert Params().partition_hash() == "19857dbea24398206dc9179150cdd9f8"
     assert Params().methods() == [
-        "eligible/2", "injected/1", "echo/1", "used/2", "extract/1", "attempt/1", "task_type/1", "strategy_groups/1",
-        "error/2", "heuristic/2", "strategy_trend/2", "untried/1", "scorecard/2", "anti_patterns/2",
-        "memory_outcomes/1", "lift/1", "strength/2", "need/1", "memory_trend/2", "verdict/2", "project_health/1",
-        "review_value/1", "review_queue/3", "forgetting/2", "regret/1", "observe/1", "curate/2",
+        "eligible/2", "injected/1", "echo/1", "used/2", "extract/1", "stated/1", "attempt/1", "task_type/1",
+        "strategy_groups/1", "error/2", "heuristic/2", "strategy_trend/2", "untried/1", "scorecard/2",
+        "anti_patterns/2", "memory_outcomes/1", "lift/1", "strength/2", "need/1", "memory_trend/2", "verdict/2",
+        "project_health/1", "review_value/1", "review_queue/3", "forgetting/2", "regret/1", "observe/1", "curate/2",
     ]  # fmt: skip
 
 
