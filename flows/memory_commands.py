@@ -23,10 +23,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave memory edit MEMORY_ID --confidence 0.8 --project '' --dry-run",
         "slowwave memory edit MEMORY_ID --clear importance --yes",
     ),
-    "archive": ("slowwave memory archive MEMORY_ID --reason 'the project is over'",),
+    "archive": (
+        "slowwave memory archive MEMORY_ID --reason 'the project is over' --dry-run",
+        "slowwave memory archive MEMORY_ID --reason 'the project is over'",
+    ),
     "invalidate": ("slowwave memory invalidate MEMORY_ID --reason 'it was never so' --by ada",),
-    "pin": ("slowwave memory pin MEMORY_ID", "slowwave memory pin MEMORY_ID --off"),
-    "undo": ("slowwave memory undo MEMORY_ID", "slowwave memory undo MEMORY_ID --dry-run"),
+    "pin": ("slowwave memory pin MEMORY_ID --yes", "slowwave memory pin MEMORY_ID --off"),
+    "undo": ("slowwave memory undo MEMORY_ID --yes", "slowwave memory undo MEMORY_ID --dry-run"),
 }
 _SHOWN_TEXT = 600
 _LABELS = {"memory_type": "type", "source_ids": "sources", "superseded_by": "replaced by"}
