@@ -8,7 +8,7 @@ from datetime import date
 import polars as pl
 
 from slowwave.flows.learning import memory_outcomes_from
-from slowwave.flows.plan import Plan
+from slowwave.flows.plan import LogAsOf, Plan, days_together
 from slowwave.flows.run import Run
 from slowwave.flows.stage_costs import stage_cost
 from slowwave.transforms.decisions import archivings, forgetting_audit
@@ -16,8 +16,10 @@ from slowwave.transforms.evidence_tables import MemoryDays, MemoryReferences, Pr
 from slowwave.transforms.forgetting_evidence import forgetting_evidence
 from slowwave.transforms.forgetting_plan import forgetting_plan, forgetting_quotas
 from slowwave.transforms.forgetting_tables import ForgettingAudit, ForgettingPlan, ForgettingQuotas, Regret
+from slowwave.transforms.landed_tables import Interactions
 from slowwave.transforms.memory_health import COUNTS, memory_health
 from slowwave.transforms.memory_health_history import memory_health_history
+from slowwave.transforms.memory_reach import bound_days, bound_reaches
 from slowwave.transforms.memory_timelines import MemoryTimelines, memory_timelines
 from slowwave.transforms.memory_use import MemoryUse
 from slowwave.transforms.memory_use_history import memory_use_history
@@ -38,7 +40,21 @@ def timelines_from(run: Run, plan: Plan) -> MemoryTimelines:
     """When each memory was referenced, as known as of the plan."""
     days = run.lake.scan_evidence(ReferenceDays, plan.partitions)
     active = run.lake.scan_evidence(ProjectDays, plan.partitions)
-    return memory_timelines(plan.log.states.lazy(), days, active, run.params.evidence)
+    states, params = plan.log.states.lazy(), run.params.evidence
+    return memory_timelines(states, days, active, params, _bound_days(plan.log, bound_reaches(states, params)))
+
+
+def _bound_days(log: LogAsOf, reaches: pl.DataFrame) -> pl.DataFrame | None:
+    """How active agents and users with memories of their own were; nothing is read where there are none."""
+    if reaches.is_empty():
+        return None
+    files = log.files(Interactions)
+    names = ("project", "agent", "user_id", "session_id")
+    told = [
+        bound_days(log.winners(Interactions, days, names).rename({"created_at": "occurred_at"}), reaches)
+        for days in days_together(files, files)
+    ]
+    return pl.concat(told) if told else None
 
 
 def health_from(

@@ -1,7 +1,8 @@
 """The format of a lake: which releases can read it, and how an older one is brought up to date.
 
 `FORMAT` holds a number. 1 is the first release's. 2: tables of the lake may have columns `since=2`, and `day_inputs`
-says which columns an evidence partition was last found to fit.
+says which columns an evidence partition was last found to fit. 3: memories have scope, user_id, category, domain,
+source and tags, which stood in `extra`, and eligibility says of which agent and user it is.
 
 A release reads every older format as it is, and refuses newer ones. Whoever writes first brings the lake up to date:
 `FORMAT` says `2 from 1` before anything is changed, so that no older release reads what it would not understand, and
@@ -18,7 +19,7 @@ from slowwave.flows.lake_files import LakeFormat, check_format
 from slowwave.flows.settings import LAKE_FORMAT
 from slowwave.flows.store import write_durably
 
-# What leads from the format before to this one, given the lake's folder. Format 2 needs nothing but its mark.
+# What leads from the format before to this one, given the lake's folder. Formats 2 and 3 need nothing but their mark.
 STEPS: Mapping[int, Callable[[Path], None]] = {}
 
 

@@ -12,6 +12,7 @@ from slowwave.transforms.evidence_tables import MemoryReferences, ReplayedIntera
 from slowwave.transforms.landed_tables import Interactions, Outcomes
 from slowwave.transforms.learning import Learned, learned
 from slowwave.transforms.memory_outcomes import memory_outcomes
+from slowwave.transforms.memory_reach import memory_owners
 from slowwave.transforms.memory_references import is_reference
 from slowwave.transforms.memory_states import memory_origins
 
@@ -34,7 +35,7 @@ def memory_outcomes_from(run: Run, plan: Plan, attempts: pl.DataFrame) -> pl.Dat
         plan.log.winners(
             Interactions,
             plan.partitions if of_interactions.height else [],
-            ["project", "agent", "session_id", "memories_offered", "injection_probability"],
+            ["project", "agent", "session_id", "user_id", "memories_offered", "injection_probability"],
         )
         .join(of_interactions.lazy(), on="interaction_id", how="semi")
         .with_columns(pl.col("project", "agent").fill_null(""))
@@ -47,5 +48,7 @@ def memory_outcomes_from(run: Run, plan: Plan, attempts: pl.DataFrame) -> pl.Dat
         .select("memory_id", "interaction_id", "is_injected", is_reference().alias("is_referenced"))
         .collect()
     )
-    memories = memory_origins(plan.log.states.lazy()).collect()
-    return memory_outcomes(references, interactions, memories, attempts, plan.log.as_of, run.params.memory_outcomes)
+    states, params = plan.log.states.lazy(), run.params
+    memories = memory_origins(states).collect()
+    owners = memory_owners(states, params.evidence).collect()
+    return memory_outcomes(references, interactions, memories, attempts, plan.log.as_of, params.memory_outcomes, owners)

@@ -186,7 +186,7 @@ _Row = dict[str, Any]
 _Key = tuple[Any, ...]
 _KEEP_BYTES = 256 * 2**20
 _READ_BYTES = 16 * 2**20
-_REPLAYED = ("interaction_id", "created_at", "project", "agent", "session_id")
+_REPLAYED = ("interaction_id", "created_at", "project", "agent", "session_id", "user_id")
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
     with stage_cost("eligibility"):
         eligibility = memory_eligibility(rows.lazy(), pool.lazy()).collect()
     rows_hash = rows_digest(rows["row_hash"])
-    name = fingerprint(rows_hash, eligibility, log.params.evidence_hash()) if rows.height else ""
+    name = fingerprint(rows_hash, eligibility, log.params.partition_hash()) if rows.height else ""
     return ReplayInputs(rows, eligibility, rows_hash, name)
 
 
@@ -306,7 +306,7 @@ class Plan:
     def _rows_hashes(self, table: type[Landed], days: list[date]) -> dict[date, str]:
         """Digest of the winning rows of each day, some days at a time."""
         found = dict.fromkeys(days, rows_digest(pl.Series(dtype=pl.String)))
-        for some in _days_together(days, self.log.files(table)):
+        for some in days_together(days, self.log.files(table)):
             won = self.log.winners(table, some, ()).select("day", "row_hash").collect()
             for (day,), of_day in won.partition_by("day", as_dict=True).items():
                 found[day] = rows_digest(of_day["row_hash"])
@@ -356,7 +356,7 @@ def evidence_columns() -> str:
     return digest(told)
 
 
-def _days_together(days: Iterable[date], files: Mapping[date, Sequence[LakeFile]]) -> Iterator[list[date]]:
+def days_together(days: Iterable[date], files: Mapping[date, Sequence[LakeFile]]) -> Iterator[list[date]]:
     """The days in groups of about `_READ_BYTES` of files."""
     gathered: list[date] = []
     held = 0

@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
+from slowwave.flows.chunks import chunks_from
 from slowwave.flows.code_hash import code_hash
 from slowwave.flows.curation import curated_from
 from slowwave.flows.health import health_from, history_pieces, timelines_from
@@ -137,7 +138,7 @@ def _published(
     with stage_cost("statements and pairs"):
         curated = curated_from(run, plan, health[MemoryHealth], taught.tables[CountedOutcomes])
     aside = set_aside_from(plan)
-    serving.replace(_stamped_tables(run, plan, {**health, **curated, SetAside: aside}))
+    serving.replace(_stamped_tables(run, plan, {**health, **curated, **chunks_from(plan.log), SetAside: aside}))
     run.progress("publish", 3, 4)
     published = "published_incomplete" if _set_aside_said(aside) else "published"
     row = run.ledger_row(

@@ -28,6 +28,7 @@ from slowwave.transforms.extract import extracted_statements
 from slowwave.transforms.extract_tables import ExtractedStatements
 from slowwave.transforms.landed_tables import Interactions
 from slowwave.transforms.memory_days import memory_days, reference_days
+from slowwave.transforms.memory_reach import within_reach
 from slowwave.transforms.memory_references import memory_references
 from slowwave.transforms.project_days import project_days
 from slowwave.transforms.schema import Table, conform, polars_schema
@@ -140,7 +141,8 @@ def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) ->
             if of_day == days[-1] or sum(inputs[one].eligibility.height for one in together) >= _POOL_ROWS:
                 pool = pl.concat([_pool_of_day(log, one, inputs[one]) for one in together])
                 of_days = asked.filter(pl.col("day").is_in(together))
-                found.append(used_memories_by_day(of_days, pool, word_vectors, log.params.evidence.used))
+                used = used_memories_by_day(of_days, pool, word_vectors, log.params.evidence.used)
+                found.append(within_reach(used, of_days, pool))
                 together = []
         return pl.concat(found)
 

@@ -49,6 +49,12 @@ _CHANGED_FIELDS = (
     "pinned",
     "source_ids",
     "superseded_by",
+    "scope",
+    "user_id",
+    "category",
+    "domain",
+    "source",
+    "tags",
 )
 
 _MEMORY = "SELECT * EXCLUDE (run_id, as_of) FROM memory_health WHERE memory_id = $id"
@@ -78,7 +84,10 @@ _ELIGIBLE = with_lake_rows("""
 SELECT i.interaction_id, i.occurred_at, i.project, i.agent, i.session_id
 FROM {replayed_interactions} AS i
 JOIN {memory_eligibility} AS e
-    ON (e.is_global OR e.project = i.project) AND i.occurred_at BETWEEN e.first_at AND e.last_at
+    ON (e.is_global OR e.project = i.project)
+    AND (e.only_agent IS NULL OR e.only_agent = i.agent)
+    AND (e.only_user IS NULL OR e.only_user = i.user_id)
+    AND i.occurred_at BETWEEN e.first_at AND e.last_at
 WHERE e.memory_id = $id
 ORDER BY i.occurred_at DESC, i.interaction_id
 """)

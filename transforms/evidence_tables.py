@@ -20,6 +20,9 @@ class ReplayedInteractions(Table):
     project: str = column("Project; '' is none.")
     agent: str = column("Agent; '' is none.")
     session_id: str | None = column("Session.")
+    user_id: str | None = column(
+        "User. NULL: not said, or the day was built by a release that did not look.", default=None, since=3
+    )
 
 
 class MemoryEligibility(Table):
@@ -36,6 +39,12 @@ class MemoryEligibility(Table):
     first_at: datetime = column("Key: first interaction of the stretch.", unit="UTC")
     last_at: datetime = column("Last interaction of the stretch.", unit="UTC")
     eligible_count: int = column("Interactions of the stretch.")
+    only_agent: str | None = column(
+        "Agent whose interactions alone it was eligible in (`scope` agent). NULL: of all.", default=None, since=3
+    )
+    only_user: str | None = column(
+        "User whose interactions alone it was eligible in (`user_id`). NULL: of all.", default=None, since=3
+    )
 
 
 class MemoryReferences(Table):

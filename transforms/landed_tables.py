@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel
 
 from slowwave.transforms.landed_times import EVENT_TIME
 from slowwave.transforms.schema import Json, Landed, column
 
+Scope = Literal["agent", "project", "global"]
 Status = Literal["candidate", "active", "superseded", "invalid", "archived", "graduated"]
 
 _EXTRA = "Fields the contract does not know, as one JSON object."
 _ROW_HASH = "Hash of the row's non-NULL fields: two rows with the same hash are one row."
 _KEY_HASH = "First 63 bits of the hash of the row's key, to find versions of one key across days."
+# Fields of memories since format 3: producers sent them before any release knew them.
+_SINCE_3: dict[str, Any] = {"default": None, "since": 3, "is_lenient": True}
 _RECORDED_AT = "When this version was written. Of two versions of one key the later wins, ties by `row_hash`."
 
 
@@ -117,6 +120,12 @@ class Memories(Landed):
         "pinned",
         "source_ids",
         "superseded_by",
+        "scope",
+        "user_id",
+        "category",
+        "domain",
+        "source",
+        "tags",
     )
 
     memory_id: str = column("Key: the memory.", required=True)
@@ -139,6 +148,16 @@ class Memories(Landed):
     superseded_by: str | None = column("The memory that replaced it.", default=None)
     reason: str | None = column("Why it was changed; belongs to this change alone.", default=None)
     changed_by: str | None = column("Who changed it; belongs to this change alone.", default=None)
+    scope: Scope | None = column(
+        "agent: eligible in the interactions of its `agent` only; global: in every project, whatever its type; project"
+        " or NULL: as `project` says. Another word stays in `extra`.",
+        **_SINCE_3,
+    )
+    user_id: str | None = column("User it is about: eligible in that user's interactions only.", **_SINCE_3)
+    category: str | None = column("Kind of preference, such as `code_style`.", **_SINCE_3)
+    domain: str | None = column("Field of knowledge, such as `authentication`.", **_SINCE_3)
+    source: str | None = column("How it came to be known, such as `user_stated`.", **_SINCE_3)
+    tags: list[str] | None = column("Tags; what is no list of texts stays in `extra`.", **_SINCE_3)
     extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
     clears: list[str] | None = column("Fields that are not text and that this change clears.", internal=True)
     row_hash: str = column(_ROW_HASH, internal=True)

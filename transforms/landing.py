@@ -166,6 +166,7 @@ def _coerced_frame(
     """Producer columns of `table` (or `only` some) for `rows`, plus `row_number` and, for memories, `clears`."""
     series = {ROW_NUMBER: pl.Series(ROW_NUMBER, rows.row_numbers, dtype=pl.Int64)}
     clears: dict[int, list[str]] = defaultdict(list)
+    unfit: dict[int, set[str]] = defaultdict(set)
     for c in producer_columns(table):
         if (only is not None and c.name not in only) or c.name == "extra":
             continue
@@ -177,22 +178,36 @@ def _coerced_frame(
             if c.name in Memories.state and table is Memories and c.kind != "text":
                 for i in _empty_texts(values):
                     clears[i].append(c.name)
-            series[c.name], reasons = coerced(c, values)
+            series[c.name], found = coerced(c, values)
+            reasons = {} if c.is_lenient else found
+            for i in found.keys() - reasons.keys():
+                unfit[i].add(c.name)
         if c.required:
             missing = series[c.name].is_null().arg_true().to_list()
             reasons = reasons | {i: f"{c.name} is missing" for i in missing if i not in reasons}
         findings.add(positions, c.name, reasons)
     if only is None:
-        known = {c.name for c in producer_columns(table)} | (_OUTCOME_ONLY if with_outcome else set())
-        series["extra"], reasons = _extra(rows, known)
+        extras, reasons = _extras(table, rows, with_outcome, unfit)
+        series |= extras
         findings.add(positions, "extra", reasons)
-        before = _first_known(table) | (_first_known(Outcomes) if with_outcome else set())
-        if known != before:
-            series[EXTRA_BEFORE], _ = _extra(rows, before)
     if table is Memories:
         values = [sorted(clears[i]) if i in clears else None for i in range(len(rows))]
         series["clears"] = pl.Series("clears", values, dtype=pl.List(pl.String))
     return pl.DataFrame(series)
+
+
+def _extras(
+    table: type[Landed], rows: DeliveredRows, with_outcome: bool, unfit: dict[int, set[str]]
+) -> tuple[dict[str, pl.Series], dict[int, str]]:
+    """`extra`, `extra_before` where that differs, and the rows that neither can hold, with reasons."""
+    known = {c.name for c in producer_columns(table)} | (_OUTCOME_ONLY if with_outcome else set())
+    extra, reasons = _extra(rows, known)
+    extra, more = _with_unfit(extra, rows, known, unfit)
+    before = _first_known(table) | (_first_known(Outcomes) if with_outcome else set())
+    made = {"extra": extra}
+    if known != before:
+        made[EXTRA_BEFORE], _ = _extra(rows, before)
+    return made, more | reasons
 
 
 def _first_known(table: type[Landed]) -> set[str]:
@@ -221,6 +236,21 @@ def _extra(rows: DeliveredRows, known: set[str]) -> tuple[pl.Series, dict[int, s
                 values.append(None)
                 reasons[i] = f"an unknown field {unfit}"
     return pl.Series("extra", values, dtype=pl.String), reasons
+
+
+def _with_unfit(
+    extra: pl.Series, rows: DeliveredRows, known: set[str], unfit: dict[int, set[str]]
+) -> tuple[pl.Series, dict[int, str]]:
+    """`extra` with the fields that have a column their value does not fit, and why one cannot even be kept there."""
+    reasons: dict[int, str] = {}
+    alike: dict[frozenset[str], list[int]] = defaultdict(list)
+    for position, names in unfit.items():
+        alike[frozenset(names)].append(position)
+    for names, at in alike.items():
+        kept, refused = _extra(rows.take(at), known - names)
+        extra = extra.scatter(at, kept)
+        reasons |= {at[i]: reason for i, reason in refused.items()}
+    return extra, reasons
 
 
 def _find_blank(name: str, frame: pl.DataFrame, positions: Sequence[int], findings: _Findings) -> None:

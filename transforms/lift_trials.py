@@ -17,13 +17,14 @@ _CELL = ("project", "agent", "task_type", "task")
 _LEVELS = ("everything", "of_project", "of_agent", "of_task_type", "of_task")
 
 
-def trials(interactions: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
+def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool = False) -> pl.DataFrame:
     """One row per interaction with an attempted outcome (the latest counts) and per attempt without an interaction.
 
     Columns: trial (row number), interaction_id, block, at (start of the interaction, else of the attempt), at_moment
     and known_moment (dense ranks, on one scale, of at and of when the outcome was known), success (0 or 1), and a
     number per comparable group, each inside the one before and all below the number of rows + 1: everything (0),
     of_project, of_agent, of_task_type, of_task (NULL where no task is named). Sorted by these groups and outcome_id.
+    `by_user`: only what is of one `user_id` of `interactions` is comparable.
     """
     ordered = attempts.sort("created_at", "outcome_id")
     has_interaction = pl.col("interaction_id").is_not_null()
@@ -33,21 +34,23 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
             ordered.filter(~has_interaction),
         ]
     )
-    started = interactions.select("interaction_id", pl.col("occurred_at").alias("started_at"))
+    of_user = ["user_id"] if by_user else []
+    cell = [*of_user, *_CELL]
+    started = interactions.select("interaction_id", pl.col("occurred_at").alias("started_at"), *of_user)
     rows = (
         ended.join(started, on="interaction_id", how="left", maintain_order="left")
         .with_columns(
             pl.coalesce("started_at", "created_at").alias("at"),
             pl.when(~is_blank(pl.col("task"))).then("task").alias("task"),
         )
-        .sort(*_CELL, "outcome_id")
+        .sort(*cell, "outcome_id")
     )
     groups = [
-        pl.any_horizontal([pl.col(name).ne_missing(pl.col(name).shift()) for name in _CELL[:depth]])
+        pl.any_horizontal([pl.col(name).ne_missing(pl.col(name).shift()) for name in cell[:depth]])
         .cum_sum()
         .cast(pl.Int64)
         .alias(level)
-        for depth, level in enumerate(_LEVELS[1:], start=1)
+        for depth, level in enumerate(_LEVELS[1:], start=1 + len(of_user))
     ]
     return (
         rows.with_columns(pl.lit(0, dtype=pl.Int64).alias("everything"), *groups)

@@ -7,70 +7,86 @@ from datetime import datetime
 import polars as pl
 
 from slowwave.transforms.evidence_tables import MemoryEligibility
+from slowwave.transforms.memory_reach import BOUND, REACH, kinds
 from slowwave.transforms.schema import conform, polars_schema
 
 _FOREVER = datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - times are naive and hold UTC everywhere
-_SCOPE = ["is_global", "project"]
 
 
 def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> pl.LazyFrame:
     """One row per memory and stretch of the day in which it was eligible at least once.
 
     Args:
-        interactions: occurred_at, project, of one day (or of any set that is counted as one).
-        pool: memory_id, is_global, project, pattern, valid_from, valid_until.
+        interactions: occurred_at, project, agent, user_id, of one day (or of any set that is counted as one).
+        pool: memory_id, is_global, project, only_agent, only_user, pattern, content_hash, valid_from, valid_until.
 
     An interaction at t sees a pool row with valid_from <= t < valid_until. A pool row that holds from the first to the
-    last interaction covers its whole scope; the others are told by two as-of joins with the interactions numbered by
-    time per scope. Either way the cost is memories + interactions, not their product. Stretches are told by the
+    last interaction of those it reaches covers them all; the others are told by two as-of joins with the interactions
+    numbered by time. Either way the cost is memories + interactions, not their product: interactions are repeated only
+    for each kind of reach that there is (project or all, of these an agent's, a user's). Stretches are told by the
     interactions at their ends, not by the change times, so a change between two interactions alters nothing.
     """
-    per_scope = pl.concat(
-        [
-            interactions.select(pl.lit(value=False).alias("is_global"), "project", "occurred_at"),
-            interactions.select(pl.lit(value=True).alias("is_global"), pl.lit("").alias("project"), "occurred_at"),
-        ]
-    )
-    scopes = per_scope.group_by(_SCOPE).agg(
+    places = pool.select(REACH).unique().with_row_index("place").collect()
+    # memories that are bound to nobody are the rule: then nothing of it is joined
+    reach = [name for name in REACH if name not in BOUND or places[name].null_count() < places.height]
+    at_places = _at_places(interactions, places)
+    ends = at_places.group_by("place").agg(
         pl.col("occurred_at").min().alias("first_at"),
         pl.col("occurred_at").max().alias("last_at"),
         pl.len().alias("eligible_count"),
     )
-    seen = pool.with_columns(pl.col("valid_until").fill_null(_FOREVER)).join(scopes, on=_SCOPE)
+    seen = (
+        pool.with_columns(pl.col("valid_until").fill_null(_FOREVER))
+        .join(places.lazy().select("place", *reach), on=reach, nulls_equal=True)
+        .join(ends, on="place")
+    )
     is_whole = (pl.col("valid_from") <= pl.col("first_at")) & (pl.col("valid_until") > pl.col("last_at"))
     whole = seen.filter(is_whole)
-    partial = _partial_stretches(seen.filter(~is_whole).select(pl.exclude("first_at", "last_at")), per_scope)
+    partial = _partial_stretches(seen.filter(~is_whole).select(pl.exclude("first_at", "last_at")), at_places)
     names = list(polars_schema(MemoryEligibility))
     stretches = pl.concat([conform(MemoryEligibility, part.select(names)) for part in (whole, partial)])
     return stretches.sort(MemoryEligibility.key)
 
 
-def _partial_stretches(pool: pl.LazyFrame, per_scope: pl.LazyFrame) -> pl.LazyFrame:
-    """Stretches of pool rows that begin or end between the interactions of their scope."""
+def _at_places(interactions: pl.LazyFrame, places: pl.DataFrame) -> pl.LazyFrame:
+    """place, occurred_at: each interaction once per place (see `REACH`) that it counts for."""
+    none = interactions.select(pl.lit(0, pl.UInt32).alias("place"), "occurred_at").limit(0)
+    return pl.concat([none, *(_of_kind(interactions, alike, on) for on, alike in kinds(places))])
+
+
+def _of_kind(interactions: pl.LazyFrame, places: pl.DataFrame, on: dict[str, str]) -> pl.LazyFrame:
+    if not on:  # one place, which is everybody's
+        return interactions.select(pl.lit(places["place"].item(), pl.UInt32).alias("place"), "occurred_at")
+    named = places.lazy().select("place", *[pl.col(theirs).alias(ours) for ours, theirs in on.items()])
+    return interactions.select("occurred_at", *on).join(named, on=list(on)).select("place", "occurred_at")
+
+
+def _partial_stretches(pool: pl.LazyFrame, at_places: pl.LazyFrame) -> pl.LazyFrame:
+    """Stretches of pool rows that begin or end between the interactions of their place."""
     numbered = (
-        per_scope.sort("occurred_at")
-        .with_columns(pl.int_range(pl.len()).over(_SCOPE).alias("number"))
+        at_places.sort("occurred_at")
+        .with_columns(pl.int_range(pl.len()).over("place").alias("number"))
         .sort("occurred_at", "number")
     )
     ends = {
-        keep: numbered.unique([*_SCOPE, "occurred_at"], keep=keep).sort("occurred_at") for keep in ("first", "last")
+        keep: numbered.unique(["place", "occurred_at"], keep=keep).sort("occurred_at") for keep in ("first", "last")
     }
     return (
         pool.sort("valid_from")
         .join_asof(
-            ends["first"].select(*_SCOPE, pl.col("occurred_at").alias("first_at"), pl.col("number").alias("first")),
+            ends["first"].select("place", pl.col("occurred_at").alias("first_at"), pl.col("number").alias("first")),
             left_on="valid_from",
             right_on="first_at",
-            by=_SCOPE,
+            by="place",
             strategy="forward",
             check_sortedness=False,
         )
         .sort("valid_until")
         .join_asof(
-            ends["last"].select(*_SCOPE, pl.col("occurred_at").alias("last_at"), pl.col("number").alias("last")),
+            ends["last"].select("place", pl.col("occurred_at").alias("last_at"), pl.col("number").alias("last")),
             left_on="valid_until",
             right_on="last_at",
-            by=_SCOPE,
+            by="place",
             strategy="backward",
             allow_exact_matches=False,
             check_sortedness=False,

@@ -5,8 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.params import Params
+from slowwave.transforms.stated_confidence import stated_confidence
 
 COUNTS = ("eligible_count", "injected_count", "echoed_count", "used_count", "reference_count")
+_TEXTS = ("project", "agent", "user_id", "category", "domain", "source", "content")
+_STATED = (*_TEXTS, "scope", "tags", "memory_type", "status", "confidence", "importance", "pinned")
 OUTCOME_COUNTS = ("confirmed_count", "contradicted_count")
 
 
@@ -37,7 +40,7 @@ def memory_health(
         outcomes: per memory_id what is known from how the interactions that had it ended (see `memory_outcomes`).
         use: per memory_id what its references over time tell (see `memory_use`).
         held: per memory_id whether it is_held (see `decisions.held`).
-        params: reinforcement.
+        params: reinforcement, and what a source's word is worth.
 
     A memory that is only known from `memories_used` has its counts, and NULL for all that was never said of it.
     """
@@ -46,7 +49,7 @@ def memory_health(
         .group_by("memory_id", maintain_order=True)
         .agg(
             pl.col("valid_from").first().alias("created_at"),
-            pl.col("project", "agent", "memory_type", "status", "content", "confidence", "importance", "pinned").last(),
+            pl.col(_STATED).last(),
         )
     )
     referenced = days.group_by("memory_id").agg(
@@ -55,9 +58,10 @@ def memory_health(
     counts = referenced.join(eligible.select("memory_id", COUNTS[0]), on="memory_id", how="full", coalesce=True)
     return (
         current.join(counts, on="memory_id", how="full", coalesce=True)
-        .with_columns(pl.col(COUNTS).fill_null(0), *map(_blank_where_null, ("content", "project", "agent")))
+        .with_columns(pl.col(COUNTS).fill_null(0), *map(_blank_where_null, _TEXTS))
         .with_columns(
-            reinforced_confidence(pl.col("confidence"), pl.col("echoed_count"), params).alias("reinforced_confidence")
+            reinforced_confidence(pl.col("confidence"), pl.col("echoed_count"), params).alias("reinforced_confidence"),
+            stated_confidence(params.stated).alias("stated_confidence"),
         )
         .drop("confidence")
         .join(outcomes, on="memory_id", how="left")

@@ -10,7 +10,7 @@ from slowwave.transforms.landed_tables import Memories
 from slowwave.transforms.memory_health import COUNTS, reinforced_confidence
 from slowwave.transforms.params import Params
 
-_OF_USE = ("project", "memory_type", "importance", "pinned")
+_OF_USE = ("project", "agent", "scope", "user_id", "memory_type", "importance", "pinned")
 
 
 def memory_health_history(
@@ -22,7 +22,7 @@ def memory_health_history(
 ) -> pl.LazyFrame:
     """Per (memory_id, day) from `first_day` on the counts up to the end of that day and the state then.
 
-    With project, memory_type, importance and pinned, which `memory_use_history` goes on from.
+    With `_OF_USE`, which `memory_use_history` goes on from.
 
     Args:
         states: the memory states visible (see `memory_states`).

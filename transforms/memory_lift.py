@@ -112,6 +112,15 @@ def memory_lift(
     )
 
 
+def with_own_lifts(lifts: pl.DataFrame, own: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
+    """`lifts` (of `memory_lift`), where those of the memories in `owners` (memory_id) are the `own` ones, if any."""
+    is_owned = lifts["memory_id"].is_in(owners["memory_id"].implode())
+    is_told = pl.col("memory_id").is_in(own["memory_id"].implode())
+    none = lifts.filter(is_owned).select("memory_id").join(own, on="memory_id", how="left", maintain_order="left")
+    found = none.with_columns(pl.col("lift_note").fill_null(pl.when(~is_told).then(pl.lit(_NOTHING))))
+    return pl.concat([lifts.filter(~is_owned), found.select(lifts.columns)]).sort("memory_id")
+
+
 def _compared(rows: pl.DataFrame) -> pl.DataFrame:
     """`rows` with value, success less expected, and the variance it has if the forecast is right."""
     expected = pl.col("expected")

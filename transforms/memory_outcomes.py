@@ -8,7 +8,7 @@ import polars as pl
 from scipy.special import betaincinv
 
 from slowwave.transforms.lift_trials import expected_success, had, memory_numbers, trials
-from slowwave.transforms.memory_lift import memory_lift
+from slowwave.transforms.memory_lift import memory_lift, with_own_lifts
 from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
 from slowwave.transforms.ordered_sums import ordered_sum
 
@@ -35,6 +35,7 @@ def memory_outcomes(
     attempts: pl.DataFrame,
     as_of: datetime,
     params: MemoryOutcomeParams,
+    owners: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """One row per memory that an interaction with an attempted outcome had or was offered, sorted by memory_id.
 
@@ -45,23 +46,42 @@ def memory_outcomes(
         attempts: outcome_id, interaction_id, created_at, known_at, project, agent, task_type, task, block, success.
         as_of: attempts known later do not count.
         params: bounds and weights.
+        owners: memory_id, only_user, of memories that are eligible in one user's interactions only: their lift compares
+            that user's interactions alone, for which `interactions` say user_id.
 
     Columns: memory_id, those of `memory_confidence`, those of `memory_lift`. An interaction ended as its latest attempt
     (created_at, then outcome_id) did.
     """
-    known = trials(interactions.filter(pl.col("occurred_at") < as_of), attempts.filter(pl.col("known_at") < as_of))
+    begun, ended = interactions.filter(pl.col("occurred_at") < as_of), attempts.filter(pl.col("known_at") < as_of)
+    known = trials(begun, ended)
     if known.is_empty():
         return SCHEMA.to_frame()
-    numbers = memory_numbers(references, interactions)
-    having = had(references, known, numbers)
-    having = pl.concat([having, expected_success(having, known, having, params)], how="horizontal")
-    lifts = memory_lift(interactions, memories, known, having, numbers, params)
+    having, lifts = _lifts(known, references, interactions, memories, params)
+    if owners is not None and not owners.is_empty():
+        theirs = begun.join(owners, left_on="user_id", right_on="only_user", how="semi")
+        of_users = trials(theirs, ended.join(theirs, on="interaction_id", how="semi"), by_user=True)
+        _, own = _lifts(of_users, references, theirs, memories, params)
+        lifts = with_own_lifts(lifts, own, owners)
     confidence = memory_confidence(having, memories, params)
     return (
         lifts.join(confidence, on="memory_id", how="left", maintain_order="left")
         .with_columns(pl.col("confirmed_count", "contradicted_count").fill_null(0))
         .select(*confidence.columns, *[name for name in lifts.columns if name != "memory_id"])
     )
+
+
+def _lifts(
+    known: pl.DataFrame,
+    references: pl.DataFrame,
+    interactions: pl.DataFrame,
+    memories: pl.DataFrame,
+    params: MemoryOutcomeParams,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The trials `known` that had a memory, with the forecast without it, and the lift of each memory in them."""
+    numbers = memory_numbers(references, interactions)
+    having = had(references, known, numbers)
+    having = pl.concat([having, expected_success(having, known, having, params)], how="horizontal")
+    return having, memory_lift(interactions, memories, known, having, numbers, params)
 
 
 def memory_confidence(uses: pl.DataFrame, memories: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:

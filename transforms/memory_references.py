@@ -6,6 +6,7 @@ import polars as pl
 
 from slowwave.transforms.echo import echo_matches
 from slowwave.transforms.evidence_tables import MemoryReferences
+from slowwave.transforms.memory_reach import BOUND, is_reached
 from slowwave.transforms.params import EvidenceParams
 from slowwave.transforms.schema import conform
 from slowwave.transforms.used import STEPS
@@ -25,9 +26,9 @@ def memory_references(
     """Evidence rows of a set of interactions, one per (memory_id, interaction_id), sorted by key.
 
     Args:
-        interactions: interaction_id, occurred_at, project, agent, session_id, prompt, response, response_summary,
-            memories_used, reinforce; one row per interaction_id.
-        pool: memory_id, is_global, project, pattern, valid_from, valid_until.
+        interactions: interaction_id, occurred_at, project, agent, session_id, user_id, prompt, response,
+            response_summary, memories_used, reinforce; one row per interaction_id.
+        pool: memory_id, is_global, project, only_agent, only_user, pattern, valid_from, valid_until.
         used: interaction_id, memory_id, used_score: the pairs found by `used/1`, in `STEPS` (see `used_memories`).
         params: names and bounds of the methods.
     """
@@ -79,9 +80,10 @@ def _echoed(interactions: pl.DataFrame, pool: pl.DataFrame) -> pl.LazyFrame:
     memories = searched.join(found.lazy(), on=["scope", "pattern"], nulls_equal=True)
     eligible = (
         matches.lazy()
-        .join(memories.select("pattern_id", "memory_id", "valid_from", "valid_until"), on="pattern_id")
-        .join(reinforcing.lazy().select("row", "interaction_id", "occurred_at"), on="row")
+        .join(memories.select("pattern_id", "memory_id", *BOUND, "valid_from", "valid_until"), on="pattern_id")
+        .join(reinforcing.lazy().select("row", "interaction_id", "occurred_at", "agent", "user_id"), on="row")
         .filter(
+            is_reached(),
             pl.col("valid_from") <= pl.col("occurred_at"),
             pl.col("valid_until").is_null() | (pl.col("occurred_at") < pl.col("valid_until")),
         )

@@ -7,12 +7,13 @@ import polars as pl
 from slowwave.transforms.echo import echo_pattern
 from slowwave.transforms.hashing import hashed
 from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_timelines import is_global
+from slowwave.transforms.memory_reach import REACH, with_reach
 from slowwave.transforms.params import EvidenceParams
 
 _DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
 # '' is the producer's word for "clear this": these columns have no meaning for an empty text of their own
 _EMPTY_IS_DEFAULT = ("memory_type", "status")
+_EMPTY_IS_NULL = ("superseded_by", "scope", "user_id", "category", "domain", "source")
 
 
 def memory_states(memories: pl.LazyFrame) -> pl.LazyFrame:
@@ -29,7 +30,7 @@ def memory_states(memories: pl.LazyFrame) -> pl.LazyFrame:
         value = pl.col(name).gather(at)
         if name in _EMPTY_IS_DEFAULT:
             value = pl.when(value != "").then(value)
-        if name == "superseded_by":
+        if name in _EMPTY_IS_NULL:
             return pl.when(value != "").then(value).alias(name)
         return (value.fill_null(_DEFAULTS[name]) if name in _DEFAULTS else value).alias(name)
 
@@ -53,20 +54,20 @@ def memory_origins(states: pl.LazyFrame) -> pl.LazyFrame:
 def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
     """When which memory could be used where, and as what text.
 
-    Columns: memory_id, is_global, project, content, content_hash, pattern, valid_from, valid_until.
+    Columns: memory_id, is_global, project, only_agent, only_user (see `REACH`), content, content_hash, pattern,
+    valid_from, valid_until.
 
-    Only active times; a global memory (`params.global_types` of project '') counts in every project. `pattern` is the
-    text `echo/1` looks for, NULL where too short. Changes that alter none of these do not split a row, so that a
-    change of confidence repairs no day.
+    Only active times; a global memory (`scope` global, or of project '' and `params.global_types`) counts in every
+    project. `pattern` is the text `echo/1` looks for, NULL where too short. Changes that alter none of these do not
+    split a row, so that a change of confidence repairs no day.
     """
-    identity = ("is_active", "is_global", "project", "content")
-    pooled = states.sort("memory_id", "valid_from").select(
+    identity = ("is_active", *REACH, "content")
+    pooled = with_reach(states.sort("memory_id", "valid_from"), params).select(
         "memory_id",
         "valid_from",
         "valid_until",
         (pl.col("status") == "active").alias("is_active"),
-        is_global(params).alias("is_global"),
-        "project",
+        *REACH,
         pl.col("content").fill_null(""),
     )
     same = pl.all_horizontal([pl.col(name).eq_missing(pl.col(name).shift().over("memory_id")) for name in identity])
@@ -79,8 +80,7 @@ def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
         .filter("is_active")
         .select(
             "memory_id",
-            "is_global",
-            "project",
+            *REACH,
             "content",
             pl.col("content").map_batches(hashed, return_dtype=pl.String).alias("content_hash"),
             echo_pattern(pl.col("content"), params).alias("pattern"),

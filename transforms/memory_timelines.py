@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from slowwave.transforms.memory_reach import REACH, bound_reaches, is_bound, with_reach
 from slowwave.transforms.params import EvidenceParams
 
 EVERYBODY = 0
@@ -17,8 +18,8 @@ class MemoryTimelines:
     """All that strength, need and trend are told from; days are whole UTC days since 1970.
 
     `memories`, sorted by memory: memory (its number), memory_id, scope (number of those whose interactions it is
-    eligible in: its project, or everybody for a global memory), status, memory_type, project, agent, importance, pinned
-    (false if never said), created_day; NULL what was never landed.
+    eligible in: its project, everybody for a global memory, of these an agent or user), status, memory_type, project,
+    agent, importance, pinned (false if never said), created_day; NULL what was never landed.
 
     `days`, sorted by memory and day: one row per day with a reference: memory, day, reference_count, broad_count,
     bulk_count (see `reference_days`).
@@ -26,7 +27,7 @@ class MemoryTimelines:
     `scope_days`, sorted by scope and day: one row per day with an interaction: scope, day, interactions_count,
     sessions_count.
 
-    `scopes`: scope and project; that of everybody is `EVERYBODY`.
+    `scopes`: scope and its `REACH`; that of everybody is `EVERYBODY`.
     """
 
     memories: pl.DataFrame
@@ -35,14 +36,12 @@ class MemoryTimelines:
     scopes: pl.DataFrame
 
 
-def is_global(params: EvidenceParams) -> pl.Expr:
-    """Memories (project, memory_type) that are eligible in every project."""
-    of_nobody = (pl.col("project") == "") & pl.col("memory_type").is_in(list(params.global_types))
-    return of_nobody.fill_null(value=False)
-
-
 def memory_timelines(
-    states: pl.LazyFrame, days: pl.LazyFrame, project_days: pl.LazyFrame, params: EvidenceParams
+    states: pl.LazyFrame,
+    days: pl.LazyFrame,
+    project_days: pl.LazyFrame,
+    params: EvidenceParams,
+    of_bound: pl.DataFrame | None = None,
 ) -> MemoryTimelines:
     """The timelines of every memory that was ever landed, injected or referenced.
 
@@ -50,36 +49,37 @@ def memory_timelines(
         states: the memory states visible (see `memory_states`); the last one of a memory counts.
         days: reference_days of all days, stacked, with `day`.
         project_days: project_days of all days, stacked, with `day`.
-        params: which memories are global.
+        params: which memories are global or bound to an agent or user.
+        of_bound: bound_days of all days, of the `bound_reaches` of these states; None: no memory is bound.
     """
     stated = (
         states.sort("memory_id", "valid_from")
         .group_by("memory_id", maintain_order=True)
-        .agg(pl.col("valid_from").first().dt.epoch("d").cast(pl.Int32).alias("created_day"), pl.col(_STATED).last())
+        .agg(
+            pl.col("valid_from").first().dt.epoch("d").cast(pl.Int32).alias("created_day"),
+            pl.col(*_STATED, "scope", "user_id").last(),
+        )
     )
     known = days.select("memory_id").unique().join(stated, on="memory_id", how="full", coalesce=True)
     memories = (
-        known.sort("memory_id")
-        .with_columns(is_global(params).alias("is_global"), pl.col("pinned").fill_null(value=False))
-        .with_row_index("memory")
-        .collect()
+        known.sort("memory_id").with_columns(pl.col("pinned").fill_null(value=False)).with_row_index("memory").collect()
     )
     active = project_days.with_columns(pl.col("day").dt.epoch("d").cast(pl.Int32)).collect()
     # a memory that never landed stands beside those of no project: nothing is known of where it belongs
     projects = pl.concat([memories["project"].fill_null(""), active["project"]]).unique().sort()
-    scopes = pl.DataFrame({"project": projects}).with_row_index("scope", offset=EVERYBODY + 1)
+    scopes = _scopes(projects, bound_reaches(states, params))
+    reached = with_reach(memories.lazy(), params).select(REACH).collect()
     everybody = pl.lit(EVERYBODY, pl.UInt32)
     counts = ("interactions_count", "sessions_count")
-    of_project = active.join(scopes, on="project").select("scope", "day", *counts)
+    own = scopes.filter(~pl.col("is_global"), ~is_bound())
+    of_project = active.join(own, on="project").select("scope", "day", *counts)
     of_all = of_project.group_by("day").agg(pl.col(counts).sum()).select(everybody.alias("scope"), "day", *counts)
-    numbered = memories.join(
-        scopes, left_on=pl.col("project").fill_null(""), right_on="project", how="left", maintain_order="left"
-    ).select(
-        "memory",
-        "memory_id",
-        pl.when("is_global").then(everybody).otherwise(pl.col("scope")).alias("scope"),
-        *_STATED,
-        "created_day",
+    activity = [of_all, of_project]
+    if of_bound is not None:
+        day = pl.col("day").dt.epoch("d").cast(pl.Int32)
+        activity.append(with_scope(of_bound, scopes).select("scope", day, *counts))
+    numbered = memories.with_columns(with_scope(reached, scopes)["scope"]).select(
+        "memory", "memory_id", "scope", *_STATED, "created_day"
     )
     referenced = (
         days.filter(pl.col("reference_count") > 0)
@@ -95,4 +95,19 @@ def memory_timelines(
         .select("memory", "day", "reference_count", "broad_count", "bulk_count")
         .sort("memory", "day")
     )
-    return MemoryTimelines(numbered, referenced, pl.concat([of_all, of_project]).sort("scope", "day"), scopes)
+    return MemoryTimelines(numbered, referenced, pl.concat(activity).sort("scope", "day"), scopes)
+
+
+def with_scope(reached: pl.DataFrame, scopes: pl.DataFrame) -> pl.DataFrame:
+    """Rows that have a `REACH` (without a project: ''), in their order, with the number of it; NULL: it has none."""
+    placed = reached.with_columns(pl.col("project").fill_null(""))
+    return placed.join(scopes, on=REACH, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _scopes(projects: pl.Series, bound: pl.DataFrame) -> pl.DataFrame:
+    """scope, `REACH`: everybody, the projects, then those that are bound."""
+    nobody = pl.lit(None, dtype=pl.String)
+    plain = pl.concat([pl.Series("project", [""]), projects.rename("project")]).to_frame()
+    is_everybody = pl.int_range(pl.len()) == EVERYBODY
+    numbered = plain.select(is_everybody.alias("is_global"), "project", only_agent=nobody, only_user=nobody)
+    return pl.concat([numbered, bound]).with_row_index("scope")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.memory_timelines import EVERYBODY, MemoryTimelines, is_global
+from slowwave.transforms.memory_reach import REACH, with_reach
+from slowwave.transforms.memory_timelines import MemoryTimelines, with_scope
 from slowwave.transforms.memory_trends import memory_trends
 from slowwave.transforms.params import Params
 from slowwave.transforms.strengths import evidence, strength_on, strength_state
@@ -20,8 +21,8 @@ def memory_use_history(
     """`told` with strength, strength_state, trend and verdict: what a publish at the midnight ending each day says.
 
     Args:
-        told: memory_id, day, and as they stood at its end: status, project, memory_type, importance, pinned,
-            eligible_count, injected_count, reference_count.
+        told: memory_id, day, and as they stood at its end: status, project, agent, scope, user_id, memory_type,
+            importance, pinned, eligible_count, injected_count, reference_count.
         timelines: of those memories and others.
         strength_fits: the half-lives to tell it with, tonight's.
         params: strength, trend, verdict, and which memories are global.
@@ -29,7 +30,8 @@ def memory_use_history(
     The verdict is what use alone leads to (see `use_verdict`).
     """
     # a project that has neither memories nor interactions any more, in which nothing ever happened
-    nowhere = pl.lit(timelines.scopes.height + EVERYBODY + 1, pl.UInt32)
+    nowhere = pl.lit(timelines.scopes.height, pl.UInt32)
+    scope = with_scope(with_reach(told.lazy(), params.evidence).select(REACH).collect(), timelines.scopes)["scope"]
     next_day = pl.col("day").dt.epoch("d").cast(pl.Int32) + 1
     numbered = (
         told.with_columns(next_day.alias("next_day"), pl.col("pinned").fill_null(value=False))
@@ -39,18 +41,8 @@ def memory_use_history(
             how="left",
             maintain_order="left",
         )
-        .join(
-            timelines.scopes,
-            left_on=pl.col("project").fill_null(""),
-            right_on="project",
-            how="left",
-            maintain_order="left",
-        )
         .with_columns(
-            pl.when(is_global(params.evidence))
-            .then(pl.lit(EVERYBODY, pl.UInt32))
-            .otherwise(pl.col("scope").fill_null(nowhere))
-            .alias("scope"),
+            pl.lit(scope).fill_null(nowhere).alias("scope"),
             # before it landed nothing was known of when it would
             pl.when(pl.col("status").is_not_null()).then("created_day").alias("created_day"),
         )
@@ -86,7 +78,7 @@ def memory_use_history(
         )
         .with_columns(strength_state(pl.col("strength"), params.strength).alias("strength_state"))
         .with_columns(use_verdict(pl.col("next_day"), params.verdict).alias("verdict"))
-        .select(*told.columns, "strength", "strength_state", "trend", "verdict")
+        .select(*(name for name in told.columns if name != "scope"), "strength", "strength_state", "trend", "verdict")
     )
 
 

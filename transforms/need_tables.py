@@ -15,7 +15,10 @@ class NeedFits(Table):
     name: ClassVar[str] = "need_fits"
     key: ClassVar[tuple[str, ...]] = ("scope",)
 
-    scope: int = column("Key: whose interactions its memories are eligible in; 0 is everybody's (global memories).")
+    scope: int = column(
+        "Key: whose interactions its memories are eligible in; 0 is everybody's (global memories). Those bound to an"
+        " agent or user have their own."
+    )
     project: str | None = column("Their project. NULL: of several.")
     fitted_on: Literal["default", "lake", "scope"] = column(
         "Whose past the coefficients are from: its own, the whole lake's, or none yet (the documented defaults)."

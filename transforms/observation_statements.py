@@ -8,9 +8,10 @@ from slowwave.transforms.blank import is_blank
 
 
 def scope() -> pl.Expr:
-    """Where a memory may meet others: its memory type, and its agent where there is one."""
-    agent = pl.col("agent").fill_null("")
-    return pl.when(agent == "").then("memory_type").otherwise(pl.concat_str("memory_type", pl.lit("/"), agent))
+    """Where a memory may meet others: its memory type, its agent where there is one, and its user."""
+    agent, user = pl.col("agent").fill_null(""), pl.col("user_id")
+    of_agent = pl.when(agent == "").then("memory_type").otherwise(pl.concat_str("memory_type", pl.lit("/"), agent))
+    return pl.when(user.is_null()).then(of_agent).otherwise(pl.concat_str(of_agent, pl.lit("@"), user))
 
 
 def normal_text(content: pl.Expr) -> pl.Expr:

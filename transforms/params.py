@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from slowwave.transforms.anti_pattern_params import AntiPatternParams
@@ -21,6 +23,7 @@ from slowwave.transforms.project_health_params import ProjectHealthParams
 from slowwave.transforms.review_params import ReviewParams
 from slowwave.transforms.review_queue_params import ReviewQueueParams
 from slowwave.transforms.scorecard_params import ScorecardParams
+from slowwave.transforms.stated_confidence_params import StatedConfidenceParams
 from slowwave.transforms.strategy_params import StrategyParams
 from slowwave.transforms.strength_params import StrengthParams
 from slowwave.transforms.trend_params import TrendParams
@@ -35,6 +38,10 @@ class _Frozen(BaseModel):
 class EvidenceParams(_Frozen):
     """What the evidence of a day depends on; changing any of it rebuilds every day."""
 
+    eligible_method: Literal["eligible/2", "eligible/1"] = Field(
+        default="eligible/2",
+        description="eligible/1 knows neither scope nor user: a memory is eligible in its project, or everywhere.",
+    )
     injected_method: str = "injected/1"
     echo_method: str = "echo/1"
     global_types: tuple[str, ...] = Field(
@@ -62,6 +69,7 @@ class Params(_Frozen):
         description="Added to the initial confidence per echoing interaction (AtoCore's rule).",
     )
     reinforcement_cap: float = Field(default=1.0, ge=0, le=1, description="Where reinforced confidence ends.")
+    stated: StatedConfidenceParams = StatedConfidenceParams()
     attempts: AttemptParams = AttemptParams()
     strategies: StrategyParams = StrategyParams()
     errors: ErrorParams = ErrorParams()
@@ -90,13 +98,19 @@ class Params(_Frozen):
         """Digest of the params the evidence depends on."""
         return digest([self.evidence.model_dump_json()])
 
+    def partition_hash(self) -> str:
+        """The same without `eligible_method`: all that it decides shows in the stretches that name a partition, too."""
+        return digest([self.evidence.model_dump_json(exclude={"eligible_method"})])
+
     def methods(self) -> list[str]:
         """Names and versions of the methods used."""
         return [
+            self.evidence.eligible_method,
             self.evidence.injected_method,
             self.evidence.echo_method,
             self.evidence.used.method,
             self.evidence.extract.method,
+            self.stated.method,
             self.attempts.method,
             self.attempts.task_type_method,
             self.strategies.method,

@@ -8,7 +8,7 @@ import polars as pl
 
 from slowwave.transforms.extract import statement
 from slowwave.transforms.hashing import digest, hashed
-from slowwave.transforms.memory_timelines import is_global
+from slowwave.transforms.memory_reach import is_global
 from slowwave.transforms.params import Params
 from slowwave.transforms.review_queue_params import ReviewQueueParams
 
@@ -73,7 +73,8 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
     asked, extract_method = params.review_queue, params.evidence.extract.method
     said = health.filter(pl.col("content").is_not_null(), pl.col("project").is_not_null())
     known = said.with_columns(statement_ids(said["content"]).alias("statement_id"))
-    everywhere = known.filter(is_global(params.evidence), pl.col("status") == "active")
+    is_of_all = is_global(params.evidence) & (pl.col("scope") != "agent").fill_null(value=True)
+    everywhere = known.filter(is_of_all, pl.col("user_id").is_null(), pl.col("status") == "active")
     found = (
         statements.join(known.lazy().select(_STATEMENT).unique(), on=_STATEMENT, how="anti")
         .join(everywhere.lazy().select("statement_id").unique(), on="statement_id", how="anti")

@@ -59,6 +59,7 @@ class Column:
     required: bool
     internal: bool
     strict: bool
+    is_lenient: bool
     since: int
     was: type | None
     default: Any
@@ -88,6 +89,7 @@ def column(
     required: bool = False,
     internal: bool = False,
     strict: bool = False,
+    is_lenient: bool = False,
     named: str | None = None,
     since: int = 1,
     was: type | None = None,
@@ -96,13 +98,14 @@ def column(
 
     `required`: a producer must give it. `internal`: written by Slowwave, never read from a producer. `strict`: only
     text is text (numbers and booleans are refused instead of being taken as their text). `ge`, `le` bound a number.
-    `named`: its name, where a declaration uses that for something else.
+    `is_lenient`: a producer's value that does not fit stays in `extra`, where a field stood before it was declared;
+    of others the row is refused. `named`: its name, where a declaration uses that for something else.
 
     `since`: the lake format that has it first; a column of an existing table is NULL in older files, or its `default`
     where it is never NULL, and a producer's was in `extra` (see `schema_changes`). `was`: int, of what became a float.
     """
     facts = {"unit": unit, "required": required, "internal": internal, "strict": strict, "named": named}
-    facts |= {"since": since, "was": was}
+    facts |= {"since": since, "was": was, "is_lenient": is_lenient}
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={"slowwave": facts})
 
 
@@ -193,6 +196,7 @@ def columns(table: type[Table]) -> tuple[Column, ...]:
                 required=facts.get("required", False),
                 internal=facts.get("internal", False),
                 strict=facts.get("strict", False),
+                is_lenient=facts.get("is_lenient", False),
                 since=facts.get("since", 1),
                 was=facts.get("was"),
                 default=None if field.is_required() else field.get_default(call_default_factory=True),

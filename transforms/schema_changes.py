@@ -10,7 +10,7 @@ is a duplicate. What stood in the `extra` of an interaction and became a column 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import orjson
@@ -21,6 +21,7 @@ from slowwave.transforms.schema import Column, Landed, Table, columns, polars_sc
 
 # What `extra` was before the columns that are new since format 1 were taken out of it: as the row is hashed.
 EXTRA_BEFORE = "extra_before"
+_HELD = "held_in_extra"
 
 
 @cache
@@ -86,20 +87,23 @@ def _dtype(dtype: Any) -> pl.DataType:  # noqa: ANN401 - a dtype or its class
 
 def as_declared(table: type[Table], rows: pl.LazyFrame) -> pl.LazyFrame:
     """`rows`, which have all declared columns, with what old files lack: defaults, and what stood in `extra`."""
+    stood = from_extra(table)
+    of_extra = {c.name for c in stood}
     filled = [
         pl.col(c.name).fill_null(pl.lit(c.default, dtype=c.dtype))
         for c in columns(table)
-        if c.since > 1 and not c.nullable
+        if c.since > 1 and not c.nullable and c.name not in of_extra
     ]
-    stood = from_extra(table)
     if stood:
-        filled = [expr for expr in filled if expr.meta.output_name() not in {c.name for c in stood}]
-        filled += [_taken_out(c) for c in stood]
-        filled.append(_rest_of_extra(stood))
         cleared = [c.name for c in stood if c.name in getattr(table, "state", ()) and c.kind != "text"]
-        if cleared:
-            filled.append(_with_clears(cleared))
-    return rows.with_columns(filled) if filled else rows
+        names = [*(c.name for c in stood), "extra", *(["clears"] if cleared else [])]
+        dtype = pl.Struct({name: polars_schema(table)[name] for name in names})
+        read = partial(_read_from_extra, stood, cleared)
+        held = pl.struct(names).map_batches(read, return_dtype=dtype, is_elementwise=True).alias(_HELD)
+        rows = rows.with_columns(held)
+        filled += [pl.col(_HELD).struct.field(name) for name in names]
+    rows = rows.with_columns(filled) if filled else rows
+    return rows.drop(_HELD) if stood else rows
 
 
 def taken_from_extra(table: type[Table], row: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,80 +115,46 @@ def taken_from_extra(table: type[Table], row: Mapping[str, Any]) -> dict[str, An
     return {name: value for name, value in read.items() if value is not None and value != row.get(name)}
 
 
-def _mentions(name: str) -> str:
-    return f'"{name}":'  # as orjson writes a key
+def _read_from_extra(stood: tuple[Column, ...], cleared: list[str], held: pl.Series) -> pl.Series:
+    """Structs of the columns `stood`, `extra` and, where some can be cleared, `clears`, as if all had been declared.
 
-
-def _values(name: str, extra: pl.Series) -> tuple[pl.Series, list[Any]]:
-    """Positions of the rows whose `extra` has the field, and its values; a text that looks like the field has None."""
-    at = extra.str.contains(_mentions(name), literal=True).fill_null(value=False).arg_true()
-    return at, [orjson.loads(text).get(name) for text in extra.gather(at)]
-
-
-def _taken_out(column: Column) -> pl.Expr:
-    def taken(both: pl.Series) -> pl.Series:
-        own, extra = both.struct.field(column.name), both.struct.field("extra")
-        at, values = _values(column.name, extra)
-        if values:
-            found = pl.DataFrame({"at": at, "found": coerced(column, values)[0]})
-            rows = own.to_frame("own").with_columns(at=pl.int_range(pl.len(), dtype=pl.UInt32))
-            own = rows.join(found, on="at", how="left", maintain_order="left").select(pl.coalesce("own", "found"))[
-                "own"
-            ]
-        return own if column.nullable else own.fill_null(column.default)
-
-    return (
-        pl.struct(column.name, "extra")
-        .map_batches(taken, return_dtype=column.dtype, is_elementwise=True)
-        .alias(column.name)
-    )
-
-
-def _rest_of_extra(stood: tuple[Column, ...]) -> pl.Expr:
-    """`extra` without what was taken out of it; a value that fits no column stays, as nothing is lost."""
-
-    def rest(extra: pl.Series) -> pl.Series:
-        gone: dict[int, set[str]] = {}
-        for column in stood:
-            at, values = _values(column.name, extra)
-            _, reasons = coerced(column, values) if values else (None, {})
-            for i, position in enumerate(at):
+    A column that says something stays; a value that fits none stays in `extra`, as nothing is lost; a text that looks
+    like a field is none.
+    """
+    frame = held.struct.unnest()
+    extra = frame["extra"]
+    mentions = [f'"{c.name}":' for c in stood]  # as orjson writes a key
+    at = extra.str.contains_any(mentions).fill_null(value=False).arg_true()
+    told = [orjson.loads(text) for text in extra.gather(at)]
+    place = pl.Series([None] * len(frame), dtype=pl.UInt32).scatter(at, pl.int_range(len(at), eager=True))
+    read = {}
+    if told and cleared:
+        read["clears"] = _with_clears(frame["clears"], at, told, cleared)
+    for c in stood:
+        own = frame[c.name]
+        values = [row.get(c.name) for row in told]
+        if any(value is not None for value in values):
+            found, reasons = coerced(c, values)
+            own = pl.select(pl.coalesce(own, found.gather(place))).to_series()
+            for i, row in enumerate(told):
                 if i not in reasons:
-                    gone.setdefault(position, set()).add(column.name)
-        if not gone:
-            return extra
-        texts = extra.to_list()
-        for position, names in gone.items():
-            left = {name: value for name, value in orjson.loads(texts[position]).items() if name not in names}
-            texts[position] = json_text(left) if left else None
-        return pl.Series(extra.name, texts, dtype=pl.String)
-
-    return pl.col("extra").map_batches(rest, return_dtype=pl.String(), is_elementwise=True)
+                    row.pop(c.name, None)
+        read[c.name] = own if c.nullable else own.fill_null(c.default)
+    left = pl.Series([json_text(row) if row else None for row in told], dtype=pl.String)
+    read["extra"] = pl.select(pl.when(place.is_null()).then(extra).otherwise(left.gather(place))).to_series()
+    return frame.with_columns(**read).to_struct(held.name)
 
 
-def _with_clears(names: list[str]) -> pl.Expr:
-    """`clears` with those of `names` that are '' in `extra`."""
-
-    def cleared(both: pl.Series) -> pl.Series:
-        clears, extra = both.struct.field("clears"), both.struct.field("extra")
-        more: dict[int, list[str]] = {}
-        for name in names:
-            at, values = _values(name, extra)
-            for position, value in zip(at, values, strict=True):
-                if value == "":
-                    more.setdefault(position, []).append(name)
-        if not more:
-            return clears
-        lists = clears.to_list()
-        for position, added in more.items():
+def _with_clears(clears: pl.Series, at: pl.Series, told: list[dict[str, Any]], names: list[str]) -> pl.Series:
+    """`clears` with those of `names` that are '' in the extra fields `told` of the rows `at`."""
+    more = {position: {name for name in names if row.get(name) == ""} for position, row in zip(at, told, strict=True)}
+    if not any(more.values()):
+        return clears
+    lists = clears.to_list()
+    for position, added in more.items():
+        if added:
             lists[position] = sorted({*(lists[position] or ()), *added})
-        return pl.Series("clears", lists, dtype=pl.List(pl.String))
-
-    return (
-        pl.struct("clears", "extra")
-        .map_batches(cleared, return_dtype=pl.List(pl.String), is_elementwise=True)
-        .alias("clears")
-    )
+    return pl.Series("clears", lists, dtype=pl.List(pl.String))
 
 
 # ---------------------------------------------------------------------------------------------------- how it is hashed

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import ClassVar, Literal
 
+from slowwave.transforms.chunk_tables import ChunkUse
 from slowwave.transforms.evidence_tables import MemoryReferences
 from slowwave.transforms.forgetting_tables import FORGETTING
-from slowwave.transforms.landed_tables import Status
+from slowwave.transforms.landed_tables import Scope, Status
 from slowwave.transforms.learning_tables import AS_OF, LEARNED, RUN_ID
 from slowwave.transforms.need_tables import NeedFits
 from slowwave.transforms.observation_tables import CURATED
@@ -27,6 +28,17 @@ class MemoryHealth(Table):
     memory_id: str = column("Key.")
     project: str | None = column("Project; '' is none. NULL: injected somewhere, but never landed as a memory.")
     agent: str | None = column("Agent it belongs to; '' is none. NULL: never landed.")
+    user_id: str | None = column("User it is about. NULL: none, or never said.")
+    scope: Scope | None = column("agent, project or global, as stated. NULL: by its project.")
+    category: str | None = column("Kind of preference. NULL: never said.")
+    domain: str | None = column("Field of knowledge. NULL: never said.")
+    source: str | None = column("How it came to be known. NULL: never said.")
+    tags: list[str] | None = column("Its tags. NULL: none, or never said.")
+    stated_confidence: float | None = column(
+        "How sure the source of a preference or of knowledge makes of it (`stated/1`): 1 where it states it, less where"
+        " it was inferred. NULL: another type, or no source said.",
+        unit="0-1",
+    )
     memory_type: str | None = column("identity, preference, project, knowledge, ... NULL: never landed.")
     status: Status | None = column("State. NULL: never landed.")
     content: str | None = column("Its text. NULL: never said.")
@@ -298,6 +310,7 @@ PUBLISHED: tuple[type[Table], ...] = (
     NeedFits,
     *LEARNED,
     *REVIEW,
+    ChunkUse,
     SetAside,
 )
 LEDGER: tuple[type[Table], ...] = (Runs, RunFiles, Quarantine, QuarantineResolved)

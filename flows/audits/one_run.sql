@@ -50,6 +50,8 @@ FROM (
     UNION
     SELECT run_id, as_of FROM review_decisions
     UNION
+    SELECT run_id, as_of FROM chunk_use
+    UNION
     SELECT run_id, as_of FROM set_aside
 )
 QUALIFY count(*) OVER () > 1

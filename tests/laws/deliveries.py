@@ -98,6 +98,7 @@ times = st.builds(
     st.sampled_from((-1, 0, 0, 0, 1)),
 )
 projects = st.sampled_from(("", "shop", "../../etc"))
+users = st.sampled_from(("ada", "ada", "../../bob"))
 memory_ids = st.sampled_from(("m0", "m1", "m2", "m3"))
 texts = st.lists(st.sampled_from(CONTENTS + NOISE), max_size=3).map(" ".join)
 
@@ -122,6 +123,7 @@ _interactions = st.fixed_dictionaries(
         "recorded_at": times,
         "agent": st.sampled_from(("coder", "planner")),
         "session_id": st.just("s1"),
+        "user_id": users,
         "response_summary": texts,
         "memories_used": st.lists(st.one_of(memory_ids, st.just("never landed")), max_size=3),
         "reinforce": st.booleans(),
@@ -139,6 +141,9 @@ _memories = st.fixed_dictionaries(
         "memory_type": st.sampled_from(("preference", "identity", "project", "")),
         "confidence": st.sampled_from((0.0, 0.5, 0.97, 1.0, "")),
         "importance": st.sampled_from((0.1, 0.9)),
+        "agent": st.sampled_from(("coder", "")),
+        "scope": st.sampled_from(("agent", "agent", "project", "global", "", "everywhere")),
+        "user_id": users | st.just(""),
         "reason": st.sampled_from(("tidied", "merged")),
     },
 )

@@ -30,7 +30,9 @@ _POOL = {
 }  # fmt: skip
 STATUSES = {"candidate", "active", "superseded", "invalid", "archived", "graduated"}
 DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
-STATE = (*DEFAULTS, "content", "confidence", "importance", "source_ids", "superseded_by")
+ABOUT = ("scope", "user_id")
+SCOPES = ("agent", "project", "global")
+STATE = (*DEFAULTS, "content", "confidence", "importance", "source_ids", "superseded_by", *ABOUT)
 # `\s` of Rust's regex; Python's own also takes U+001C to U+001F
 _WHITE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _DELTA, _CAP = 0.02, 1.0
@@ -189,7 +191,8 @@ class Laws:
             found[memory_id] = []
             for change, end in zip(of_memory, ends, strict=True):
                 stated = {name: change[name] for name in STATE if change[name] is not None}
-                for name in ("memory_type", "status", "confidence", "superseded_by"):
+                stated = {name: value for name, value in stated.items() if _fits(name, value)}
+                for name in ("memory_type", "status", "confidence", "superseded_by", *ABOUT):
                     if stated.get(name) == "":
                         stated[name] = DEFAULTS.get(name)
                 values = values | stated
@@ -206,7 +209,7 @@ class Laws:
                 _reference(references, memory_id, interaction)["is_injected"] = True
             for memory_id, of_memory in states.items():
                 state = next((state for state in of_memory if state.holds_at(interaction.event)), None)
-                if state is None or not _is_eligible(state.values, interaction["project"]):
+                if state is None or not _is_eligible(state.values, interaction):
                     continue
                 eligible.append((memory_id, interaction.event))
                 found = _echo(state.values["content"] or "", interaction)
@@ -292,12 +295,21 @@ def _ends(memory_id: str, references: dict[tuple[str, str], Row], outcomes: dict
     return {"confirmed_count": ends.count(True), "contradicted_count": ends.count(False)}
 
 
-def _is_eligible(values: Row, project: str) -> bool:
-    return values["status"] == "active" and (values["project"] == project or _is_global(values))
+def _fits(name: str, value: Any) -> bool:
+    """Whether what a change says of this is read: else it stays among the fields that nobody knows."""
+    return name != "scope" or value in {*SCOPES, ""}
+
+
+def _is_eligible(values: Row, interaction: Version) -> bool:
+    is_there = values["project"] == interaction["project"] or _is_global(values)
+    is_agents = values["scope"] != "agent" or values["agent"] == interaction["agent"]
+    is_users = values["user_id"] is None or values["user_id"] == interaction["user_id"]
+    return values["status"] == "active" and is_there and is_agents and is_users
 
 
 def _is_global(values: Row) -> bool:
-    return values["project"] == "" and values["memory_type"] in {"identity", "preference"}
+    of_nobody = values["project"] == "" and values["memory_type"] in {"identity", "preference"}
+    return of_nobody or values["scope"] == "global"
 
 
 def _echo(content: str, interaction: Version) -> Row | None:
@@ -331,7 +343,7 @@ def _used(
             )
             for memory_id, of_memory in states.items()
             for state in of_memory
-            if any(state.holds_at(i.event) and _is_eligible(state.values, i["project"]) for i in of_day)
+            if any(state.holds_at(i.event) and _is_eligible(state.values, i) for i in of_day)
         ]
         known = pl.DataFrame(pool, schema=_POOL, orient="row")
         for interaction in of_day:
@@ -339,7 +351,16 @@ def _used(
                 asked = pl.DataFrame([[interaction[name] for name in _ASKED]], schema=_ASKED, orient="row")
                 asked = asked.with_columns(pl.lit(interaction.event, pl.Datetime("us")).alias("occurred_at"))
                 found = used_memories(asked, known, word_vectors, UsedParams())
-                yield interaction, list(found.select("memory_id", "used_score").iter_rows())
+                theirs = {
+                    memory_id
+                    for memory_id, of_memory in states.items()
+                    if any(
+                        state.holds_at(interaction.event) and _is_eligible(state.values, interaction)
+                        for state in of_memory
+                    )
+                }
+                rows = found.select("memory_id", "used_score").iter_rows()
+                yield interaction, [row for row in rows if row[0] in theirs]
 
 
 def _reference(references: dict[tuple[str, str], Row], memory_id: str, interaction: Version) -> Row:
@@ -374,7 +395,7 @@ def _reinforced(initial: float | None, echoes: int) -> float | None:
 
 
 def _health(memory_id: str, states: list[State], counts: Row) -> Row:
-    names = ("project", "agent", "memory_type", "status", "content")
+    names = ("project", "agent", "user_id", "scope", "memory_type", "status", "content")
     values = states[-1].values if states else {}
     return {
         "memory_id": memory_id,

@@ -30,7 +30,8 @@ ROWS = [
     {"memory_id": "rule", "changed_at": START, "content": "Read the log first", "status": "active", "confidence": 0.5},
     *[
         {"interaction_id": f"i{n}", "created_at": START + timedelta(hours=n), "prompt": "?", "memories_used": ["rule"],
-         "response": "I read the log first" if n % 2 else "I did not", "success": n % 8 != 3}
+         "response": "I read the log first" if n % 2 else "I did not", "success": n % 8 != 3,
+         "chunks_used": ["guide#1"] if n % 2 else ["guide#1", "guide#2", "alone"]}
         for n in range(1, 40)
     ],
     # two wordings of a strategy that mostly fails with one error, and one that mostly succeeds
@@ -111,6 +112,16 @@ FAULTS = {
         "INSERT INTO heuristics BY NAME SELECT * REPLACE ('another' AS agent) FROM heuristics LIMIT 1",
         "UPDATE counted_outcomes SET is_learned = true WHERE outcome_id = 'cascade'",
         "UPDATE counted_outcomes SET success = NOT success WHERE outcome_id = 'free the port-1'",
+    ),
+    "chunk_use_key": ("INSERT INTO chunk_use FROM chunk_use LIMIT 1",),
+    "chunks_are_possible": (
+        "UPDATE chunk_use SET used_count = 0",
+        "UPDATE chunk_use SET used_count = document_used_count + 1 WHERE document_id IS NOT NULL",
+        "UPDATE chunk_use SET document_used_count = 100",
+        "UPDATE chunk_use SET document_used_count = NULL",
+        "UPDATE chunk_use SET document_chunks_count = 1",
+        "UPDATE chunk_use SET first_used_at = last_used_at + INTERVAL 1 DAY",
+        "UPDATE chunk_use SET last_used_at = as_of",
     ),
     "counted_outcomes_key": ("INSERT INTO counted_outcomes FROM counted_outcomes LIMIT 1",),
     "curation_decisions_key": ("INSERT INTO curation_decisions FROM curation_decisions LIMIT 1",),

@@ -16,6 +16,7 @@ Row = dict[str, Any]
 FIRST = {
     "memory_type": "knowledge", "project": "", "agent": "", "content": None, "status": "candidate", "confidence": None,
     "importance": None, "pinned": False, "source_ids": None, "superseded_by": None,
+    "scope": None, "user_id": None, "category": None, "domain": None, "source": None, "tags": None,
 }  # fmt: skip
 # Unicode White_Space: what \s means in Rust's regex. Python's \s also takes U+001C to U+001F.
 WHITE_SPACE = frozenset(
@@ -45,12 +46,16 @@ def state_at(changes: Sequence[Row], memory_id: str, at: datetime) -> Row | None
     return state
 
 
-def is_eligible(state: Row | None, project: str) -> bool:
-    """Active, and of the project, or an identity or preference of no project."""
+def is_eligible(state: Row | None, interaction: Row) -> bool:
+    """Active, and of the project, or an identity or preference of no project, or global; of its agent and its user."""
     if state is None or state["status"] != "active":
         return False
     is_global = state["project"] == "" and state["memory_type"] in {"identity", "preference"}
-    return is_global or state["project"] == project
+    if not (is_global or state["scope"] == "global" or state["project"] == interaction["project"]):
+        return False
+    if state["scope"] == "agent" and state["agent"] != interaction["agent"]:
+        return False
+    return state["user_id"] is None or state["user_id"] == interaction.get("user_id")
 
 
 def lower(text: str) -> str:
@@ -96,7 +101,7 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
         injected = set(interaction["memories_used"] or ())
         for memory_id in sorted(injected | {change["memory_id"] for change in changes}):
             state = state_at(changes, memory_id, interaction["occurred_at"])
-            is_candidate = is_eligible(state, interaction["project"])
+            is_candidate = is_eligible(state, interaction)
             wanted = pattern(state["content"]) if state and is_candidate else None
             where = echoed_in(interaction, wanted)
             is_used = is_candidate and uses(interaction, memory_id)
@@ -124,7 +129,7 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
 
 def eligible_count(interactions: Sequence[Row], changes: Sequence[Row], memory_id: str) -> int:
     """Interactions that could have used the memory."""
-    return sum(is_eligible(state_at(changes, memory_id, i["occurred_at"]), i["project"]) for i in interactions)
+    return sum(is_eligible(state_at(changes, memory_id, i["occurred_at"]), i) for i in interactions)
 
 
 def counts(interactions: Sequence[Row], changes: Sequence[Row], memory_id: str) -> Row:

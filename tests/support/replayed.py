@@ -37,8 +37,8 @@ USED_SCHEMA = {"interaction_id": pl.String, "memory_id": pl.String, "used_score"
 NONE_USED = pl.DataFrame(schema=USED_SCHEMA)
 INTERACTION_SCHEMA = {
     "interaction_id": pl.String, "occurred_at": pl.Datetime("us"), "project": pl.String, "agent": pl.String,
-    "session_id": pl.String, "prompt": pl.String, "response": pl.String, "response_summary": pl.String,
-    "memories_used": pl.List(pl.String), "reinforce": pl.Boolean,
+    "session_id": pl.String, "user_id": pl.String, "prompt": pl.String, "response": pl.String,
+    "response_summary": pl.String, "memories_used": pl.List(pl.String), "reinforce": pl.Boolean,
 }  # fmt: skip
 
 # Few instants, around two midnights, so that changes and interactions often meet at the same one.
@@ -99,7 +99,11 @@ later = st.lists(
             "pinned": st.sampled_from([None, True, False]),
             "source_ids": st.sampled_from([None, [], ["s1", "s2"]]),
             "superseded_by": st.sampled_from([None, "", "m2"]),
-            "clears": st.sampled_from([None, ["confidence"], ["pinned", "source_ids"]]),
+            "scope": st.sampled_from([None, "", "agent", "agent", "project", "global"]),
+            "user_id": st.sampled_from([None, "", "ada", "ada"]),
+            "tags": st.sampled_from([None, [], ["a", "b"]]),
+            "category": st.sampled_from([None, "", "style"]),
+            "clears": st.sampled_from([None, ["confidence"], ["pinned", "source_ids"], ["tags"]]),
         },
     ).map(_without_cleared),
     max_size=5,
@@ -111,8 +115,9 @@ interactions = st.lists(
         {
             "occurred_at": instants,
             "project": projects,
-            "agent": st.just("coder"),
+            "agent": st.sampled_from(["coder", "coder", ""]),
             "session_id": st.sampled_from([None, "s"]),
+            "user_id": st.sampled_from([None, "ada", "ada", "bob"]),
             "prompt": texts.map(lambda text: f"{text} ?"),
             "response": texts | texts | st.none(),
             "response_summary": st.none() | texts,
@@ -145,13 +150,20 @@ def eligibility_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.Da
     return memory_eligibility(interactions_frame(interaction_rows).lazy(), pool.lazy()).collect()
 
 
+def is_reached(row: Row, held: Row) -> bool:
+    """Whether a row of the pool is about this interaction, whenever that was."""
+    of_project = held["is_global"] or row["project"] == held["project"]
+    of_agent = held["only_agent"] in {None, row.get("agent")}
+    return of_project and of_agent and held["only_user"] in {None, row.get("user_id")}
+
+
 def used_by(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame:
     """Eligible pairs that `model.uses` says are used, with the columns of `used_memories`."""
     pairs = [
         (row["interaction_id"], held["memory_id"], 9418)
         for row in interaction_rows
         for held in pool.iter_rows(named=True)
-        if (held["is_global"] or row["project"] == held["project"])
+        if is_reached(row, held)
         and held["valid_from"] <= row["occurred_at"]
         and (held["valid_until"] is None or row["occurred_at"] < held["valid_until"])
         and model.uses(row, held["memory_id"])

@@ -35,13 +35,22 @@ FULL = {
         "memory_id": "m1", "changed_at": "2026-03-10", "recorded_at": "2026-03-11", "memory_type": "identity",
         "project": "", "agent": "a", "content": "c", "status": "active", "confidence": 0.7, "importance": "",
         "pinned": True,         "source_ids": [], "superseded_by": "m2", "reason": "r", "changed_by": "b", "unknown": 1,
+        "scope": "agent", "user_id": 7, "category": "style", "domain": "auth", "source": "user_stated",
+        "tags": ["b", "a"],
     },
 }  # fmt: skip
 # A released hash does not change: lakes hold them, and a new release must find its rows in old ones.
 PINNED = {
     "interactions": ("f24d7ac6bdfaeb2ee9441c0e3aa5fb73", 1990916845335180791),
     "outcomes": ("a42e06f6df2d48113c5400cd51824491", 2333132426830449855),
-    "memories": ("ca3c086fdb4b4ce2aa221f519ff2ae66", 8271148378922767556),
+    "memories": ("d5260bc72877eb1850b130600472fc5f", 8271148378922767556),
+}
+# What release 0.1.0, which kept all these fields in `extra`, says of memories with others of them.
+ABOUT = ("scope", "user_id", "category", "domain", "source", "tags")
+PINNED_ABOUT = {
+    "ca3c086fdb4b4ce2aa221f519ff2ae66": {},
+    "9534707f51dfeadf814821c3d2872a70": {"scope": "everywhere", "tags": "urgent"},
+    "0449f210ad9c47570f5c015c81b56d4c": {"tags": ""},
 }
 
 
@@ -56,6 +65,12 @@ def test_pinned(name):
     row = landed(name).row(0, named=True)
     assert (row["row_hash"], row["key_hash"]) == PINNED[name]
     assert [c for c in row if row[c] is None] == (["importance"] if name == "memories" else [])  # FULL has all columns
+
+
+@pytest.mark.parametrize("row_hash", PINNED_ABOUT)
+def test_what_stood_in_extra_hashes_as_it_did(row_hash):
+    said = {**dict.fromkeys(ABOUT), **PINNED_ABOUT[row_hash]}
+    assert landed("memories", **said)["row_hash"].item() == row_hash
 
 
 def test_pinned_digest():
@@ -146,12 +161,12 @@ def test_empty_tables_hash_to_nothing():
 STRETCH = {
     "memory_id": "m1", "is_global": False, "project": "p", "pattern": "twelve chars", "content_hash": "h1",
     "first_at": utc(2026, 3, 10),
-    "last_at": utc(2026, 3, 10), "eligible_count": 1,
+    "last_at": utc(2026, 3, 10), "eligible_count": 1, "only_agent": None, "only_user": None,
 }  # fmt: skip
 OTHER = {
     "memory_id": "m2", "is_global": True, "project": "q", "pattern": None, "content_hash": "h2",
     "first_at": utc(2026, 3, 9),
-    "last_at": utc(2026, 3, 11), "eligible_count": 2,
+    "last_at": utc(2026, 3, 11), "eligible_count": 2, "only_agent": "ada", "only_user": "ada",
 }  # fmt: skip
 
 
@@ -168,6 +183,11 @@ def test_a_fingerprint_depends_on_rows_memories_and_params_and_on_nothing_else()
         *[fingerprint("rows", pl.DataFrame([STRETCH | {n: v}]), "params") for n, v in OTHER.items()],
     ]
     assert len({first, *others}) == 1 + len(others)
+
+
+def test_a_day_of_memories_bound_to_nobody_keeps_the_name_that_release_0_1_0_gave_it():
+    stretch = pl.DataFrame([STRETCH], schema=polars_schema(MemoryEligibility))
+    assert fingerprint(rows_digest(pl.Series(["r"])), stretch, "params") == "517daa9f2b315717bd25232a7772d9d8"
 
 
 def test_the_digest_of_rows_depends_on_no_order():

@@ -232,6 +232,59 @@ def test_empty_clears_and_null_carries(of):
     assert [found[n] for n in ("content", "status", "confidence", "pinned", "clears")] == [None] * 5
 
 
+ABOUT = {
+    "scope": "agent",
+    "user_id": "ada",
+    "category": "style",
+    "domain": "auth",
+    "source": "user",
+    "tags": ["a", "b"],
+}
+
+
+def test_what_a_memory_is_about_is_landed_in_its_columns():
+    found = only(land({**CHANGE, **ABOUT}), "memories")
+    assert {name: found[name] for name in ABOUT} == ABOUT
+    assert found["extra"] is None
+
+
+@pytest.mark.parametrize("of", [as_frame, None])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("scope", "everywhere"), ("scope", 7), ("scope", "Agent"), ("tags", "urgent"), ("tags", {"a": 1}), ("tags", 3),
+        ("tags", [{"a": 1}]), ("user_id", ["ada"]), ("user_id", {"id": 1}), ("category", [1]), ("source", {"of": "x"}),
+    ],
+)  # fmt: skip
+def test_a_value_that_fits_no_column_of_what_a_memory_is_about_stays_in_extra(name, value, of):
+    given = {**CHANGE, "domain": "auth", name: value, "x": 1}
+    found = only(landed_rows(of([given])) if of else land(given), "memories")
+    assert (found[name], found["domain"], found["clears"]) == (None, "auth", None)
+    assert orjson.loads(found["extra"]) == {name: value, "x": 1}
+
+
+@pytest.mark.parametrize("value", ["\x00", "\u202eada", "'; DROP TABLE memories; --", "../../etc", " ", "ä" * 10_000])
+def test_any_text_is_a_user(value):
+    assert only(land({**CHANGE, "user_id": value}), "memories")["user_id"] == value
+
+
+def test_ten_thousand_tags_are_kept():
+    tags = [f"tag {n}" for n in range(10_000)]
+    assert only(land({**CHANGE, "tags": tags}), "memories")["tags"] == tags
+
+
+def test_what_a_memory_is_about_is_cleared_by_an_empty_text():
+    found = only(land({**CHANGE, **dict.fromkeys(ABOUT, "")}), "memories")
+    assert [found[name] for name in ("scope", "user_id", "source", "tags", "clears")] == ["", "", "", None, ["tags"]]
+
+
+def test_a_value_that_can_neither_be_read_nor_kept_is_refused():
+    nested = orjson.loads(b"[" * 1000 + b"]" * 1000)
+    field, reason = refused(landed_rows(RecordRows([{**CHANGE, "tags": nested}], [1], [b"1"])))
+    assert field == "extra"
+    assert "an unknown field cannot be kept" in reason
+
+
 # ----------------------------------------------------------------------------------------------------- ids and outcomes
 
 IDENTIFYING = ("project", "agent", "client", "session_id", "created_at", "prompt", "response")

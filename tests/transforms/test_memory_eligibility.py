@@ -3,11 +3,22 @@
 from datetime import timedelta
 
 import memory_model as model
+import polars as pl
 import pytest
 from hypothesis import given
-from replayed import START, changes, eligibility_of, interactions, pool_of
+from replayed import (
+    START,
+    changes,
+    eligibility_of,
+    interactions,
+    interactions_frame,
+    is_reached,
+    pool_of,
+    used_by,
+)
 
 from slowwave.transforms.evidence_tables import MemoryEligibility
+from slowwave.transforms.memory_reach import within_reach
 from slowwave.transforms.schema import polars_schema
 
 
@@ -41,13 +52,14 @@ def test_each_stretch_is_told_by_the_interactions_in_it(rows, change_rows):
         times = sorted(
             row["occurred_at"]
             for row in rows
-            if (held["is_global"] or row["project"] == held["project"])
+            if is_reached(row, held)
             and held["valid_from"] <= row["occurred_at"]
             and (held["valid_until"] is None or row["occurred_at"] < held["valid_until"])
         )
         if times:
             told = {name: held[name] for name in ("memory_id", "is_global", "project", "pattern", "content_hash")}
-            expected.append({**told, "first_at": times[0], "last_at": times[-1], "eligible_count": len(times)})
+            ends = {"first_at": times[0], "last_at": times[-1], "eligible_count": len(times)}
+            expected.append({**told, **ends, "only_agent": held["only_agent"], "only_user": held["only_user"]})
     expected.sort(key=lambda row: (row["memory_id"], row["first_at"]))
     found = eligibility_of(rows, pool)
     assert found.to_dicts() == expected
@@ -100,3 +112,46 @@ def test_globals_count_everywhere_and_no_project_is_a_project_of_its_own():
         assert found["eligible_count"].to_list() == [count]
     bound = [change(0, status="active", memory_type="identity", project="atlas")]
     assert eligibility_of(rows, pool_of(bound))["eligible_count"].to_list() == [1]
+
+
+@given(interactions, changes)
+def test_pairs_are_within_reach_where_the_memory_is_eligible(rows, change_rows):
+    pool = pool_of(change_rows)
+    unbound = pool.with_columns(only_agent=pl.lit(None, pl.String), only_user=pl.lit(None, pl.String))
+    found = within_reach(used_by(rows, unbound), interactions_frame(rows), pool.lazy())
+    assert sorted(found.rows()) == sorted(used_by(rows, pool).rows())
+
+
+def of(agent, user_id, hour=1, project="atlas"):
+    return {**asked(hour, project=project)[0], "agent": agent, "user_id": user_id}
+
+
+@pytest.mark.parametrize(
+    ("said", "counted"),
+    [
+        ({}, ["coder ada", "coder bob", "helper ada", " None"]),
+        ({"user_id": "ada"}, ["coder ada", "helper ada"]),
+        ({"user_id": ""}, ["coder ada", "coder bob", "helper ada", " None"]),
+        ({"scope": "agent", "agent": "coder"}, ["coder ada", "coder bob"]),
+        ({"scope": "agent"}, [" None"]),
+        ({"agent": "coder"}, ["coder ada", "coder bob", "helper ada", " None"]),
+        ({"scope": "agent", "agent": "coder", "user_id": "ada"}, ["coder ada"]),
+        ({"scope": "global", "user_id": "ada", "project": "borealis"}, ["coder ada", "helper ada"]),
+        ({"scope": "project", "project": "borealis"}, []),
+        ({"user_id": "eve"}, []),
+    ],
+    ids=str,
+)
+def test_a_memory_is_eligible_for_its_agent_and_its_user(said, counted):
+    rows = [of("coder", "ada"), of("coder", "bob"), of("helper", "ada"), of("", None)]
+    pool = pool_of([change(0, status="active", **{"project": "atlas", **said})])
+    found = [f"{row['agent']} {row['user_id']}" for row in rows if eligibility_of([row], pool).height]
+    assert found == counted
+    assert eligibility_of(rows, pool)["eligible_count"].sum() == len(counted)
+
+
+def test_a_memory_that_changes_hands_is_each_users_for_its_time():
+    log = [change(0, status="active", project="atlas", user_id="ada"), change(2, user_id="bob"), change(4, user_id="")]
+    rows = [of("coder", user_id, hour) for hour in (1, 2, 3, 4, 5) for user_id in ("ada", "bob", None)]
+    found = eligibility_of(rows, pool_of(log)).select("only_user", "eligible_count").rows()
+    assert found == [("ada", 1), ("bob", 2), (None, 6)]

@@ -20,7 +20,7 @@ from slowwave.transforms.schema import polars_schema
 
 BREADTHS = ("broad_count", "bulk_count")
 UNITS = ("m1", "m2", "m3", "never landed")
-STATED = ("project", "agent", "memory_type", "status", "content")
+STATED = ("project", "agent", "user_id", "scope", "category", "tags", "memory_type", "status", "content")
 
 
 def health_of(change_rows, days):
@@ -31,7 +31,9 @@ def health_of(change_rows, days):
 
 def history_of(change_rows, days, **cut):
     told = memory_health_history(memory_states(memories_frame(change_rows)), days.lazy(), PARAMS, **cut).collect()
-    return told.drop("project", "memory_type", "importance", "pinned")  # told on by memory_use_history
+    return told.drop(
+        "project", "agent", "scope", "user_id", "memory_type", "importance", "pinned"
+    )  # told on by memory_use_history
 
 
 # ----------------------------------------------------------------------------------------------------------------- days

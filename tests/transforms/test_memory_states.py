@@ -1,12 +1,12 @@
 """States and pool against a plain fold of the change log."""
 
-from itertools import zip_longest
+from itertools import product, zip_longest
 
 import memory_model as model
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
-from replayed import START, changes, memories_frame, pool_of
+from replayed import START, changes, is_reached, memories_frame, pool_of
 
 from slowwave.transforms.landed_tables import Memories
 from slowwave.transforms.memory_states import memory_states
@@ -57,14 +57,15 @@ def test_the_pool_tells_at_every_instant_who_is_eligible_where_and_what_echo_loo
             (row,) = found
             assert row["pattern"] == model.pattern(state["content"])
             assert row["content"] == (state["content"] or "")
-            for project in ("", "atlas", "../../etc"):
-                assert (row["is_global"] or row["project"] == project) == model.is_eligible(state, project)
+            for project, agent, user in product(("", "atlas", "../../etc"), ("", "coder"), (None, "ada", "bob")):
+                asked = {"project": project, "agent": agent, "user_id": user}
+                assert is_reached(asked, row) == model.is_eligible(state, asked)
 
 
 @given(changes)
 def test_pool_rows_split_only_where_eligibility_or_content_changes(rows):
     pool = pool_of(rows).sort("memory_id", "valid_from")
-    told = ("memory_id", "is_global", "project", "content")
+    told = ("memory_id", "is_global", "project", "only_agent", "only_user", "content")
     for one, other in zip(pool.iter_rows(named=True), pool[1:].iter_rows(named=True), strict=False):
         touching = one["valid_until"] == other["valid_from"]
         assert not (touching and all(one[name] == other[name] for name in told))

@@ -10,12 +10,14 @@ from pydantic import ValidationError
 from slowwave.transforms.params import EvidenceParams, Params
 
 OTHER_EVIDENCE: dict[str, Any] = {
-    "injected_method": "injected/2", "echo_method": "echo/2", "global_types": ("identity",),
+    "eligible_method": "eligible/1", "injected_method": "injected/2", "echo_method": "echo/2",
+    "global_types": ("identity",),
     "echo_code_points": 81, "echo_min_code_points": 13, "broad_memories": 11, "bulk_memories": 101,
     "extract": {"min_code_points": 9}, "used": {"threshold": 0.61},
 }  # fmt: skip
 OTHER: dict[str, Any] = {
-    "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "attempts": {"min_occurrences": 4},
+    "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "stated": {"inferred_knowledge": 0.5},
+    "attempts": {"min_occurrences": 4},
     "strategies": {"method": "strategy_groups/2"}, "errors": {"max_tokens": 65}, "forecast": {"parent_strength": 5},
     "confidence": {"parent_strength": 6},
     "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},
@@ -40,16 +42,20 @@ def test_the_hash_changes_with_every_field_and_the_evidence_hash_only_with_evide
     assert len({params.evidence_hash() for params in changed_evidence}) == len(changed_evidence)
     assert {params.evidence_hash() for params in changed_rest} == {Params().evidence_hash()}
     assert Params().evidence_hash() not in {params.evidence_hash() for params in changed_evidence}
+    # eligible_method, the first, is said by the stretches that a partition is named after as well
+    partitions = {params.partition_hash() for params in changed_evidence[1:]}
+    assert len({*partitions, Params().partition_hash()}) == len(changed_evidence)
+    assert changed_evidence[0].partition_hash() == Params().partition_hash()
 
 
 def test_pinned():
     """Evidence of released params keeps its hash: were it another, every day of every lake would be built anew."""
-    assert Params().evidence_hash() == "929ed773d7bc6d2b2badba6461f86ade"
+    assert Params().partition_hash() == "929ed773d7bc6d2b2badba6461f86ade"
     assert Params().methods() == [
-        "injected/1", "echo/1", "used/1", "extract/1", "attempt/1", "task_type/1", "strategy_groups/1", "error/2",
-        "heuristic/2", "strategy_trend/2", "untried/1", "scorecard/2", "anti_patterns/2", "memory_outcomes/1", "lift/1",
-        "strength/2", "need/1", "memory_trend/2", "verdict/2", "project_health/1", "review_value/1", "review_queue/2",
-        "forgetting/2", "regret/1", "observe/1", "curate/1",
+        "eligible/2", "injected/1", "echo/1", "used/1", "extract/1", "stated/1", "attempt/1", "task_type/1",
+        "strategy_groups/1", "error/2", "heuristic/2", "strategy_trend/2", "untried/1", "scorecard/2",
+        "anti_patterns/2", "memory_outcomes/1", "lift/1", "strength/2", "need/1", "memory_trend/2", "verdict/2",
+        "project_health/1", "review_value/1", "review_queue/2", "forgetting/2", "regret/1", "observe/1", "curate/1",
     ]  # fmt: skip
 
 

@@ -1,0 +1,29 @@
+"""What is published of the document chunks that interactions used."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from slowwave.transforms.learning_tables import AS_OF, RUN_ID
+from slowwave.transforms.schema import Table, column
+
+
+class ChunkUse(Table):
+    """One row per project and document chunk that an interaction says it used (`chunks_used`)."""
+
+    name: ClassVar[str] = "chunk_use"
+    key: ClassVar[tuple[str, ...]] = ("project", "chunk_id")
+
+    project: str = column("Key: project of the interactions; '' is none.")
+    chunk_id: str = column("Key: the chunk, as the producer names it.")
+    document_id: str | None = column("Of `document#chunk` the document, up to the last #. NULL: no such id.")
+    used_count: int = column("Interactions that used the chunk.")
+    first_used_at: datetime = column("The first of them.", unit="UTC")
+    last_used_at: datetime = column("The last of them.", unit="UTC")
+    document_chunks_count: int | None = column("Chunks of its document that were used. NULL: no document.")
+    document_used_count: int | None = column(
+        "Interactions that used any chunk of its document, each once. NULL: no document."
+    )
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
