@@ -34,7 +34,7 @@ group(
 group(
     "memory",
     "slowwave.flows.memory_commands",
-    "Show, edit, archive, invalidate or pin one memory: a preview first, and an undo after.",
+    "Show, edit, archive, invalidate, pin or tag one memory: a preview first, and an undo after.",
 )
 group(
     "review",
@@ -86,6 +86,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave memory show MEMORY_ID",
         "slowwave memory archive MEMORY_ID --reason 'the project is over' --dry-run",
         "slowwave memory pin MEMORY_ID --yes",
+        "slowwave memory tag MEMORY_ID deploy urgent --yes",
         "slowwave memory undo MEMORY_ID --yes",
     ),
     "review": (

@@ -1,4 +1,4 @@
-"""`slowwave memory`: show, edit, archive, invalidate, pin, undo."""
+"""`slowwave memory`: show, edit, archive, invalidate, pin, tag, undo."""
 
 from __future__ import annotations
 
@@ -21,15 +21,19 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "edit": (
         "slowwave memory edit MEMORY_ID --content 'Deploys run from main.' --reason 'the branch was renamed'",
         "slowwave memory edit MEMORY_ID --confidence 0.8 --project '' --dry-run",
-        "slowwave memory edit MEMORY_ID --clear importance --yes",
+        "slowwave memory edit MEMORY_ID --user ada --clear scope --yes",
     ),
-    "archive": ("slowwave memory archive MEMORY_ID --reason 'the project is over'",),
+    "archive": (
+        "slowwave memory archive MEMORY_ID --reason 'the project is over' --dry-run",
+        "slowwave memory archive MEMORY_ID --reason 'the project is over'",
+    ),
     "invalidate": ("slowwave memory invalidate MEMORY_ID --reason 'it was never so' --by ada",),
-    "pin": ("slowwave memory pin MEMORY_ID", "slowwave memory pin MEMORY_ID --off"),
-    "undo": ("slowwave memory undo MEMORY_ID", "slowwave memory undo MEMORY_ID --dry-run"),
+    "pin": ("slowwave memory pin MEMORY_ID --yes", "slowwave memory pin MEMORY_ID --off"),
+    "tag": ("slowwave memory tag MEMORY_ID deploy urgent --yes", "slowwave memory tag MEMORY_ID --remove urgent"),
+    "undo": ("slowwave memory undo MEMORY_ID --yes", "slowwave memory undo MEMORY_ID --dry-run"),
 }
 _SHOWN_TEXT = 600
-_LABELS = {"memory_type": "type", "source_ids": "sources", "superseded_by": "replaced by"}
+_LABELS = {"memory_type": "type", "source_ids": "sources", "superseded_by": "replaced by", "user_id": "user"}
 
 memory = typer.Typer(
     no_args_is_help=True,
@@ -53,6 +57,14 @@ class Status(StrEnum):
     graduated = "graduated"
 
 
+class Scope(StrEnum):
+    """Where a memory is eligible."""
+
+    agent = "agent"
+    project = "project"
+    everywhere = "global"
+
+
 class Clearable(StrEnum):
     """What a memory may be without."""
 
@@ -60,6 +72,12 @@ class Clearable(StrEnum):
     confidence = "confidence"
     importance = "importance"
     source_ids = "source_ids"
+    scope = "scope"
+    user_id = "user_id"
+    category = "category"
+    domain = "domain"
+    source = "source"
+    tags = "tags"
 
 
 Id = Annotated[str, typer.Argument(help="The memory's whole id.", metavar="MEMORY_ID")]
@@ -184,6 +202,13 @@ def edit(
     ] = None,
     importance: Annotated[float | None, typer.Option(min=0, max=1, metavar="0-1", help="Importance.")] = None,
     status: Annotated[Status | None, typer.Option(help="`memory archive` and `memory invalidate` give others.")] = None,
+    scope: Annotated[Scope | None, typer.Option(help="Eligible for its agent, in its project, or everywhere.")] = None,
+    user: Annotated[
+        str | None, typer.Option(help="The user it is about: eligible for nobody else; '' is none.")
+    ] = None,
+    category: Annotated[str | None, typer.Option(help="Kind of preference; '' is none.")] = None,
+    domain: Annotated[str | None, typer.Option(help="Field of knowledge; '' is none.")] = None,
+    source: Annotated[str | None, typer.Option(help="How it came to be known; '' is none.")] = None,
     clear: Annotated[list[Clearable] | None, typer.Option(help="A field it shall be without.")] = None,
     reason: Reason = None,
     by: By = "person",
@@ -207,6 +232,11 @@ def edit(
         "agent": agent,
         "confidence": confidence,
         "importance": importance,
+        "scope": scope.value if scope else None,
+        "user_id": user,
+        "category": category,
+        "domain": domain,
+        "source": source,
     }
     given = {name: value for name, value in named.items() if value is not None}
     cleared = {each.value for each in clear or []}
@@ -280,6 +310,37 @@ def pin(
     from slowwave.transforms.memory_edits import PIN
 
     wish = Wish(PIN, lambda _: {"pinned": not off})
+    _change(memory_id, wish, by=by, reason=reason, yes=yes, dry_run=dry_run, output=output)
+
+
+@memory.command("tag", epilog=examples(EXAMPLES["tag"]))
+def tag(
+    memory_id: Id,
+    tags: Annotated[list[str] | None, typer.Argument(help="Tags to give it, beside those it has.")] = None,
+    remove: Annotated[list[str] | None, typer.Option(help="A tag to take from it.", metavar="TAG")] = None,
+    reason: Reason = None,
+    by: By = "person",
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    output: Output = TextFormat.text,
+) -> None:
+    """Give a memory tags, or take some from it."""
+    from slowwave.flows.memory_edits import Wish
+    from slowwave.transforms.blank import says_nothing
+    from slowwave.transforms.memory_edits import TAG, fields_of_tags
+
+    added, removed = tags or [], remove or []
+    if not added and not removed:
+        message = "name tags to give, or --remove TAG"
+        raise typer.BadParameter(message)
+    if any(map(says_nothing, [*added, *removed])):
+        message = "a tag says something"
+        raise typer.BadParameter(message)
+    both = sorted({*added} & {*removed})
+    if both:
+        message = f"{both[0]!r} is both given and removed"
+        raise typer.BadParameter(message)
+    wish = Wish(TAG, lambda state: fields_of_tags(added, removed, state))
     _change(memory_id, wish, by=by, reason=reason, yes=yes, dry_run=dry_run, output=output)
 
 

@@ -13,8 +13,8 @@ from slowwave.transforms.landed_tables import Memories
 from slowwave.transforms.memory_states import memory_states
 
 EDIT, ARCHIVE, INVALIDATE = "memory edit", "memory archive", "memory invalidate"
-PIN, UNDO = "memory pin", "memory undo"
-MEMORY_EDITS = (EDIT, ARCHIVE, INVALIDATE, PIN, UNDO)
+PIN, TAG, UNDO = "memory pin", "memory tag", "memory undo"
+MEMORY_EDITS = (EDIT, ARCHIVE, INVALIDATE, PIN, TAG, UNDO)
 
 State = Mapping[str, Any]
 Fields = Mapping[str, Any]
@@ -58,6 +58,12 @@ def fields_of_status(status: str, state: State) -> Fields:
     """What says that a memory has this status; in use again, no other stands for it."""
     is_freed = state["status"] == "superseded" and status in {"candidate", "active", "graduated"}
     return {"status": status, **({"superseded_by": None} if is_freed else {})}
+
+
+def fields_of_tags(added: Sequence[str], removed: Sequence[str], state: State) -> Fields:
+    """What gives a memory tags, after those it has, and takes others from it."""
+    tags = [tag for tag in dict.fromkeys([*(state["tags"] or []), *added]) if tag not in removed]
+    return {"tags": tags or None}
 
 
 def last_to_undo(decisions: Sequence[Mapping[str, Any]]) -> Undoable | None:

@@ -63,6 +63,20 @@ def _uses(since: pl.Expr, params: VerdictParams) -> pl.Expr:
     return pl.format("{}, last {}", told, since)
 
 
+def _how_used(params: VerdictParams) -> pl.Expr:
+    """How those of its references used it of which only the number is known."""
+    if params.method == "verdict/1":
+        return pl.lit("Referenced")
+    is_quoted, is_reworded = pl.col("echoed_count") > 0, pl.col("reference_count") > pl.col("echoed_count")
+    return (
+        pl.when(~is_reworded)
+        .then(pl.lit("Repeated word for word"))
+        .when(is_quoted)
+        .then(pl.lit("Repeated word for word or used in other words"))
+        .otherwise(pl.lit("Used in other words"))
+    )
+
+
 def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     """The sentence of its use case: never NULL."""
     age = today - pl.col("created_at").dt.epoch("d")
@@ -223,7 +237,8 @@ def reasons(today: pl.Expr, params: VerdictParams, interval_mass: float) -> pl.E
         ),
         pl.when(failed > 0).then(
             pl.format(
-                "Referenced in {}; {} expected.",
+                "{} in {}; {} expected.",
+                _how_used(params),
                 counted(failed, "failed attempt"),
                 tenths(pl.col("contradicted_expected")),
             )

@@ -9,21 +9,24 @@
 -- `since` is included and `until` is not: a day (its midnight), or a time with or without an offset (none: UTC), to the
 -- microsecond; '' is no bound. A client, session or user that is not known is ''. Rows landed since the publish are
 -- among them.
-WITH fitting AS MATERIALIZED (
-    SELECT interaction_id, row_hash, created_at, count(*) OVER () AS interactions_count
-    FROM interactions
-    WHERE
-        project LIKE $project ESCAPE '\'
-        AND agent LIKE $agent ESCAPE '\'
-        AND coalesce(client, '') LIKE $client ESCAPE '\'
-        AND coalesce(session_id, '') LIKE $session_id ESCAPE '\'
-        AND coalesce(user_id, '') LIKE $user_id ESCAPE '\'
-        AND ($since = '' OR created_at >= nullif($since, '')::TIMESTAMPTZ::TIMESTAMP)
-        AND ($until = '' OR created_at < nullif($until, '')::TIMESTAMPTZ::TIMESTAMP)
-    ORDER BY created_at DESC, interaction_id
-    LIMIT $limit::BIGINT OFFSET $offset::BIGINT
-)
--- their texts are read from all versions: of those that count, all texts would be sorted first
+CREATE TEMP TABLE fitting AS
+SELECT interaction_id, row_hash, created_at, count(*) OVER () AS interactions_count
+FROM interactions
+WHERE
+    project LIKE $project ESCAPE '\'
+    AND agent LIKE $agent ESCAPE '\'
+    AND coalesce(client, '') LIKE $client ESCAPE '\'
+    AND coalesce(session_id, '') LIKE $session_id ESCAPE '\'
+    AND coalesce(user_id, '') LIKE $user_id ESCAPE '\'
+    AND ($since = '' OR created_at >= nullif($since, '')::TIMESTAMPTZ::TIMESTAMP)
+    AND ($until = '' OR created_at < nullif($until, '')::TIMESTAMPTZ::TIMESTAMP)
+ORDER BY created_at DESC, interaction_id
+LIMIT $limit::BIGINT OFFSET $offset::BIGINT;
+
+-- the texts of these days alone are read: of all that landed they may be more than fits into memory
+SET VARIABLE first_at = (SELECT min(created_at) FROM fitting);
+SET VARIABLE last_at = (SELECT max(created_at) FROM fitting);
+
 SELECT
     f.created_at,
     f.interaction_id,
@@ -39,4 +42,5 @@ SELECT
     f.interactions_count
 FROM fitting AS f
 JOIN interactions_log AS v ON v.interaction_id = f.interaction_id AND v.row_hash = f.row_hash
+WHERE v.created_at BETWEEN getvariable('first_at') AND getvariable('last_at')
 ORDER BY f.created_at DESC, f.interaction_id

@@ -38,6 +38,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
         memory("m-1", **full),
         memory("m-10"),
         memory("m-11"),
+        memory("tagged", tags=["a", "b"], scope="agent", user_id="bob", category="style"),
         memory("old", status="superseded", superseded_by="m-1"),
         memory(HOSTILE, content=HOSTILE),
         memory("to-come", changed_at="2999-01-01T00:00:00Z"),
@@ -77,6 +78,28 @@ CHANGES = [
     (["archive", "old"], {"status": "archived"}),
     (["invalidate", "m-1"], {"status": "invalid"}),
     (["pin", "m-1"], {"pinned": True}),
+    (
+        [
+            "edit",
+            "m-1",
+            "--scope",
+            "global",
+            "--user",
+            "ada",
+            "--category",
+            "style",
+            "--domain",
+            "auth",
+            "--source",
+            "x",
+        ],
+        {"scope": "global", "user_id": "ada", "category": "style", "domain": "auth", "source": "x"},
+    ),
+    (["edit", "tagged", "--clear", "scope", "--user", ""], {"scope": None, "user_id": None}),
+    (["edit", "tagged", "--clear", "tags", "--clear", "category"], {"tags": None, "category": None}),
+    (["tag", "m-1", "deploy", "urgent", "deploy"], {"tags": ["deploy", "urgent"]}),
+    (["tag", "tagged", "new", "a", "--remove", "b"], {"tags": ["a", "new"]}),
+    (["tag", "tagged", "--remove", "a", "--remove", "b"], {"tags": None}),
 ]
 
 
@@ -117,6 +140,14 @@ def test_said_twice_is_said_once_and_said_again_after_undo_is_said_anew(home: Sm
     assert said("archive", "m-1", "--yes")[0] == 0
     assert states(home)["m-1"]["status"] == "archived"
     assert landed(home) == (rows[0] + 2, rows[1] + 2)
+
+
+def test_a_tag_that_is_there_already_or_is_not_there_changes_nothing(home: SmallHome, said: Any) -> None:
+    before = landed(home)
+    for arguments in (["tagged", "a"], ["tagged", "--remove", "z"], ["m-1", "--remove", "z"]):
+        code, out, _ = said("tag", *arguments, "--yes")
+        assert (code, "nothing was changed" in out) == (0, True)
+    assert landed(home) == before
 
 
 def test_undo_goes_back_step_by_step(home: SmallHome, said: Any) -> None:
@@ -196,6 +227,10 @@ def test_what_is_on_hold_is_not_archived(home: SmallHome, said: Any) -> None:
         ["edit", "m-1", "--confidence", "0.5", "--clear", "confidence"],
         ["edit", "m-1", "--status", "archived"],
         ["edit", "m-1", "--clear", "content"],
+        ["edit", "m-1", "--scope", "team"],
+        ["tag", "m-1"],
+        ["tag", "m-1", " "],
+        ["tag", "m-1", "a", "--remove", "a"],
         ["archive"],
         ["archive", "m-1", "--by", " "],
         ["archive", "m-1", "--reason", ""],

@@ -54,7 +54,7 @@ PINNED: dict[str, str] = {
     "memory_trend-1/memory_health": "8fdfe97dbd125cfc892a081703afef5cd9188785d6f8caa87e106da7ac539224",
     "memory_trend-2/memory_health": "c404dfb0580140ef24d6e41c043d395845b182d2fb24db3e404055010a3bbc7b",
     "verdict-1/memory_health": "b101631c161418631bfebd62b868e041eb28d283c44cacb18f7f4ff8f74f0df7",
-    "verdict-2/memory_health": "05d4122b60015def61a80ed24b8b54702e977d07797d30a44c69888d1f9d4c08",
+    "verdict-2/memory_health": "74374eb8f17299a436c7501f3670f5c94c9051b13435ba8a81ef91a06b83edf4",
     "review_value-1/memory_health": "3b054d06c1a4e69e0ff8f77cc7e71078aa890428889831907142c25410b5cf41",
     "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
     "forgetting-1/forgetting_plan": "c4a874758a8d69c7b90b0750f77be442cf1c136397201e0db9b1111247c99fcc",

@@ -189,11 +189,11 @@ def test_text_too_short_to_be_found_is_said_to_be():
         ),
         (
             {"contradicted_count": 12, "contradicted_expected": 11.42, "confidence_high": 0.6},
-            "Referenced in 12 failed attempts; 11.4 expected.",
+            "Repeated word for word or used in other words in 12 failed attempts; 11.4 expected.",
         ),
         (
             {"contradicted_count": 1, "contradicted_expected": 0.31, "confidence_high": 0.6},
-            "Referenced in 1 failed attempt; .3 expected.",
+            "Repeated word for word or used in other words in 1 failed attempt; .3 expected.",
         ),
         (
             {"confidence_low": 0.05, "confidence_high": 0.25},
@@ -203,6 +203,20 @@ def test_text_too_short_to_be_found_is_said_to_be():
 )
 def test_what_else_is_known_is_a_sentence_more(said, sentence):
     assert sorted(reasons_of(health_row(**said))) == sorted([_USED, sentence])
+
+
+@pytest.mark.parametrize(
+    ("echoed", "words"),
+    [
+        (100, "Repeated word for word in"),
+        (0, "Used in other words in"),
+        (99, "Repeated word for word or used in other"),
+    ],
+)
+def test_failed_attempts_are_told_by_how_all_its_references_used_it(echoed, words):
+    said = {"contradicted_count": 1, "contradicted_expected": 0.31, "confidence_high": 0.6}
+    told = reasons_of(health_row(**said, echoed_count=echoed, reference_count=100))
+    assert [sentence.startswith(words) for sentence in told if "failed" in sentence] == [True]
 
 
 @pytest.mark.parametrize(
@@ -290,7 +304,7 @@ FIGURES = {
     r"strength (\d?\.\d\d)": "strength",
     r"need (\d?\.\d\d) in 30 days": "need_30d",
     r"; (\d?\.\d\d) if it is as active": "need_if_active",
-    r"Referenced in (\d+) failed": "contradicted_count",
+    r"words? in (\d+) failed": "contradicted_count",
     r"; (\d*\.\d) expected": "contradicted_expected",
     r"(?:success|with it) \(\+?(-?\d?\.\d\d),": "lift",
     r"over its injections: (\d*\.\d)": "lost_successes",
