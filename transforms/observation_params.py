@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -10,7 +12,10 @@ class ObservationParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "observe/1"
+    method: Literal["observe/2", "observe/1"] = Field(
+        default="observe/2",
+        description="observe/1 takes what is newer, and at odds by its words, for a change of state.",
+    )
     curation_method: str = "curate/1"
     same_words_similarity: float = Field(
         default=0.6, ge=0, le=1, description="From which likeness two texts of the same words, inflected, are one fact."
