@@ -13,10 +13,11 @@ from slowwave.transforms.merge_near import NearStatements
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.pair_candidates import pair_candidates
 from slowwave.transforms.pair_conflicts import conflicts
-from slowwave.transforms.pair_reading import reading
+from slowwave.transforms.pair_reading import is_retraction, reading
 from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.pair_retractions import only_retracts
-from slowwave.transforms.pair_texts import pair_texts
+from slowwave.transforms.pair_texts import PairTexts, codes_apart, codes_in_step, pair_texts, products
+from slowwave.transforms.state_changes import Stated, state_changes
 from slowwave.transforms.word_vectors import WordVectors
 
 _CHECKED_MEMBERS = 20
@@ -58,7 +59,8 @@ def statement_pairs(
     """Pairs of `distinct_statements` that are worth a word: they have a relation; `near` gathers those nearly one."""
     if statements.select("project", "scope").is_unique().all() and (near is None or near.is_alone()):
         return []  # nothing to compare, and no vectors to load
-    texts = pair_texts(statements["content"], word_vectors)
+    is_first = params.method == "observe/1"
+    texts = pair_texts(statements["content"], word_vectors, codes_in_step if is_first else codes_apart)
     scopes = statements.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
     number = np.arange(statements.height)
     found = pair_candidates(texts, number, scopes, np.ones(statements.height, bool), params)
@@ -76,6 +78,9 @@ def statement_pairs(
     )
     # the first of the two was said again since: did the other replace it then, they are at odds now
     again = np.flatnonzero(swapped & np.array([not related.relation for related in relations], dtype=bool))
+    if not is_first:
+        newer = statements["content"].gather(found.right[again]).to_list()
+        again = again[np.array([is_retraction(text) for text in newer], dtype=bool)]
     once = pair_relations(
         statements["content"],
         TextPairs(found.left[again], found.right[again], np.ones(len(again), bool)),
@@ -86,11 +91,41 @@ def statement_pairs(
     for at, related in zip(again.tolist(), once, strict=True):
         if related.relation == "supersedes":
             earlier[at], later[at], relations[at] = found.left[at], found.right[at], related
-    return sorted(
+    pairs = [
         StatementPair(a, b, score, related)
         for a, b, score, related in zip(earlier.tolist(), later.tolist(), alike.tolist(), relations, strict=True)
         if related.relation
-    )
+    ]
+    return sorted(pairs if is_first else _with_changes(statements, scopes, texts, pairs))
+
+
+def _with_changes(
+    statements: pl.DataFrame, scopes: np.ndarray, texts: PairTexts, pairs: list[StatementPair]
+) -> list[StatementPair]:
+    """The pairs, with what `state_changes` finds in the place of what is only newer and at odds by its words.
+
+    That, for people to settle, may be at odds.
+    """
+    numbered = statements.select("statement", pl.Series("scope", scopes), "first_at", "last_at", "content")
+    changes = [one for one in state_changes(Stated(*row) for row in numbered.iter_rows()) if one.earlier is not None]
+    left = np.array([one.earlier for one in changes], np.int64)
+    right = np.array([one.later for one in changes], np.int64)
+    alike = pair_similarity(texts, left, right, products(texts.sums[left], texts.sums[right]))
+    changed = [
+        StatementPair(a, b, score, Relation("supersedes", one.reason, (one.before, one.after)))
+        for a, b, score, one in zip(left.tolist(), right.tolist(), alike.tolist(), changes, strict=True)
+    ]
+    known = {frozenset((pair.earlier, pair.later)) for pair in changed}
+    others = [pair for pair in pairs if frozenset((pair.earlier, pair.later)) not in known]
+    return [*changed, *(_unsettled(pair) for pair in others)]
+
+
+def _unsettled(pair: StatementPair) -> StatementPair:
+    related = pair.relation
+    if related.relation != "supersedes" or related.is_retraction:
+        return pair
+    reason = f"may be at odds, and nothing tells that it is a change: {related.reason}"
+    return pair._replace(relation=Relation("may_contradict", reason, related.words))
 
 
 def groups(statements: pl.DataFrame, pairs: list[StatementPair]) -> Groups:

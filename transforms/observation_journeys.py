@@ -14,8 +14,14 @@ from slowwave.transforms.observation_groups import Groups
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.pair_reading import reading
 from slowwave.transforms.pair_retractions import only_retracts
+from slowwave.transforms.state_changes import StateChange, change_between, change_told
 
 _IDENTICAL = 10_000
+_TELLS = (
+    r"(?i)\b(?:switched|moved|migrated|changed|upgraded|downgraded|converted|transitioned|relocated|renamed|updated"
+    r"|increased|decreased|raised|lowered|reduced|bumped|rose|grew|fell|dropped|went|replaced|instead of|rather than"
+    r"|is now|no longer|any ?more|used to|stop\w*|quits?)\b"
+)
 
 State = int | str
 
@@ -81,13 +87,48 @@ def journeys(
     for end, target, at in ended.select("end", "ended", "said_at").iter_rows():
         events[end].append(_Event(at, -len(found.successor), None, 0, "", "", target))
     told = {end: steps for end, happened in events.items() if len(steps := _intervals(happened)) > 1}
+    if params.method == "observe/1":
+        shown = {end: [_step(one) for one in steps] for end, steps in told.items()}
+    else:
+        shown = {end: _changed_steps(steps) for end, steps in told.items()}
+        shown |= {end: steps for end, steps in _told_by_itself(placed, said).items() if end not in shown}
     return pl.DataFrame(
-        {
-            "end": list(told),
-            "journey": [orjson.dumps([_step(one) for one in steps]).decode() for steps in told.values()],
-        },
+        {"end": list(shown), "journey": [orjson.dumps(steps).decode() for steps in shown.values()]},
         schema={"end": pl.Int64, "journey": pl.String},
+    ).sort("end")
+
+
+def _changed_steps(steps: list[_Interval]) -> list[dict[str, str | None]]:
+    """Each step with what of what it was a state of, and with the value then; null where the words do not tell."""
+    changes = [change_between(one.text, other.text) for one, other in pairwise(steps)]
+    firsts: list[StateChange | None] = [changes[0], *changes]
+    values = [None if changes[0] is None else changes[0].before]
+    values += [None if one is None else one.after for one in changes]
+    return [
+        {**_step(step), "subject": change and change.subject, "attribute": change and change.attribute, "value": value}
+        for step, change, value in zip(steps, firsts, values, strict=True)
+    ]
+
+
+def _told_by_itself(placed: pl.DataFrame, said: pl.DataFrame) -> dict[int, list[dict[str, str | None]]]:
+    """The two states of which the words of an observation tell: "moved from A to B"; since when A was, nobody said."""
+    best = (
+        placed.filter(pl.col("head") == pl.col("end"))
+        .unique("end", keep="first", maintain_order=True)
+        .filter(pl.col("content").str.contains(_TELLS))
+        .select("end", "memory_id", "content")
     )
+    since = said.group_by("end", "memory_id").agg(pl.col("said_at").filter(pl.col("normal") == pl.col("now")).min())
+    found = {}
+    for end, memory_id, text, at in best.join(since, on=["end", "memory_id"]).sort("end").iter_rows():
+        change = change_told(text)
+        if change is not None and at is not None:
+            of = {"memory_id": memory_id, "text": text, "subject": change.subject, "attribute": change.attribute}
+            found[end] = [
+                {**of, "from": None, "until": _iso(at), "value": change.before},
+                {**of, "from": _iso(at), "until": None, "value": change.after},
+            ]
+    return found
 
 
 def _said(rows: list[dict[str, Any]], found: Groups, params: ObservationParams) -> list[_Event]:
@@ -118,10 +159,12 @@ def _before(
         return heads[row["normal"]]
     if only_retracts(row["content"]) or only_retracts(following):
         return None
+    if params.method != "observe/1" and change_between(row["content"], following) is not None:
+        return row["normal"]
     related = relation(reading(row["content"]), reading(following), _IDENTICAL, params, is_later=True)
     if related.relation == "same_fact":
         return state
-    return row["normal"] if related.relation == "supersedes" else None
+    return row["normal"] if related.relation == "supersedes" and params.method == "observe/1" else None
 
 
 def _distance(head: int, found: Groups) -> int:

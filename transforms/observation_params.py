@@ -12,7 +12,10 @@ class ObservationParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "observe/1"
+    method: Literal["observe/2", "observe/1"] = Field(
+        default="observe/2",
+        description="observe/1 takes what is newer, and at odds by its words, for a change of state.",
+    )
     curation_method: Literal["curate/2", "curate/1"] = Field(
         default="curate/2",
         description="curate/1 proposes mergers within a type of memory and from `proposal_similarity` on alone.",

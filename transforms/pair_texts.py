@@ -7,6 +7,7 @@ when the second was made (on pairs of sentences scored by people these weights d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,10 @@ _KEPT_WORDS = 32
 _BLOCK = 8_192
 _LONGEST_COMPONENT = 2**15  # of 16 bits
 _HASH = np.int64(0x9E3779B97F4A7C1)
+# What splitmix64 multiplies by (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+_GOLDEN, _MIX, _MIX_AGAIN = (
+    np.uint64(factor) for factor in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+)
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 Units = np.ndarray[Any, np.dtype[np.int8]]
@@ -37,8 +42,8 @@ class PairTexts:
     words: per text its heaviest 32 distinct words, heaviest first, as numbers. weights: per word, 0 for padding.
     bases: per word the number of its uninflected form. units: per word its vector with length 127, rounded; products of
     them are taken as float32, which is exact.
-    sums: per text the sum of its words' vectors, likewise. lengths: words in the text. digits: a hash of its numbers;
-    a few sets of numbers share one, which ones hangs on the other texts (as released: another hash is another method).
+    sums: per text the sum of its words' vectors, likewise. lengths: words in the text. digits: the sum of the codes of
+    its numbers (see `codes_in_step` and `codes_apart`).
     """
 
     words: NDArray[np.int32]
@@ -69,8 +74,27 @@ def _units(vectors: NDArray[np.integer]) -> Units:
     return units
 
 
-def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
-    """`texts` (distinct or not, NULL is empty) made ready."""
+def codes_in_step(places: Integers) -> Integers:
+    """Codes of the words at these places of the vocabulary that go up by one step, as `observe/1` and `curate/1` have.
+
+    Sets of numbers whose places add up alike share their sum, "1 4" and "2 3" say; which ones hangs on what else is
+    said.
+    """
+    return (places.astype(np.int64) + 1) * _HASH
+
+
+def codes_apart(places: Integers) -> Integers:
+    """Codes of the words at these places of the vocabulary: sums of different ones tell sets of numbers apart."""
+    state = (places.astype(np.uint64) + np.uint64(1)) * _GOLDEN
+    state = (state ^ (state >> np.uint64(30))) * _MIX
+    state = (state ^ (state >> np.uint64(27))) * _MIX_AGAIN
+    return (state ^ (state >> np.uint64(31))).astype(np.int64)
+
+
+def pair_texts(
+    texts: pl.Series, word_vectors: WordVectors, codes: Callable[[Integers], Integers] = codes_in_step
+) -> PairTexts:
+    """`texts` (distinct or not, NULL is empty) made ready; `codes` of their numbers tell these apart."""
     counts = word_counts(texts)
     vectors = word_vectors(counts.words)
     weights = np.round(np.sqrt(_squares(vectors).astype(np.float64))).astype(np.int32)
@@ -91,7 +115,7 @@ def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
         kept = place < _KEPT_WORDS
         found[start + rows[kept], place[kept]] = columns[kept]
         of_number = is_number[columns]
-        np.add.at(digits, start + rows[of_number], (columns[of_number].astype(np.int64) + 1) * _HASH)
+        np.add.at(digits, start + rows[of_number], codes(columns[of_number]))
         sums[block] = _units(_summed(some, vectors))
     return PairTexts(
         words=found,

@@ -1,0 +1,123 @@
+"""What statements claim, and what changes between them."""
+
+# ruff: noqa: DTZ001 - times are naive and hold UTC everywhere
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from state_change_log import ALIKE, CHANGES
+
+from slowwave.transforms.state_changes import StateChange, Stated, change_between, change_told, state_changes
+from slowwave.transforms.state_claims import claims
+
+START = datetime(2026, 1, 1)
+
+
+def said(*texts: tuple[str, float]) -> list[StateChange]:
+    """The changes between texts, each said on a day."""
+    times = [START + timedelta(days=day) for _, day in texts]
+    return state_changes(
+        Stated(number, 0, at, at, text) for number, ((text, _), at) in enumerate(zip(texts, times, strict=True))
+    )
+
+
+@pytest.mark.parametrize(("before", "after"), CHANGES)
+def test_what_changed_is_told(before: str, after: str) -> None:
+    (change,) = said((before, 0), (after, 60))
+    assert (change.earlier, change.later) == (0, 1)
+    assert change.subject
+    assert change.before != change.after
+
+
+@pytest.mark.parametrize(("before", "after"), ALIKE)
+def test_what_is_only_alike_is_no_change(before: str, after: str) -> None:
+    assert said((before, 0), (after, 60)) == []
+
+
+def test_a_whole_log_tells_each_of_its_changes_once() -> None:
+    pairs = (*CHANGES, *ALIKE)
+    texts = [pair for day, (a, b) in enumerate(pairs) for pair in ((a, day), (b, day + 90))]
+    found = {(one.earlier, one.later) for one in said(*texts)}
+    assert found == {(2 * number, 2 * number + 1) for number in range(len(CHANGES))}
+
+
+def test_subject_and_attribute_and_both_values_are_named() -> None:
+    (port,) = said(("The gateway listens on port 7443", 0), ("The gateway now listens on port 9443", 3))
+    assert port.reason == "The gateway listens on: port 7443, then port 9443"
+    (boston,) = said(("Ana has never been to Boston", 0), ("Ana visited Boston", 9))
+    assert (boston.subject, boston.before, boston.after) == ("Ana", "has never been to Boston", "visited Boston")
+    told = change_told("The team switched from Jenkins to Buildkite for builds")
+    assert told is not None
+    assert (told.subject, told.attribute, told.before, told.after) == ("The team", "switched", "Jenkins", "Buildkite")
+    assert change_between("The default branch is trunk", "The default branch is main") is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The worker can be switched from A to B",
+        "If the tool moved from A to B, rename it",
+        "It moved from Oslo to Bergen",
+        "Data is never moved from staging to production",
+        "Trains run from Ghent to Bruges",
+        "Did the team switch from Jenkins to Buildkite?",
+    ],
+)
+def test_what_may_be_is_not_told_as_a_change(text: str) -> None:
+    assert change_told(text) is None
+
+
+def test_a_list_is_no_change() -> None:
+    """Three numbers within a day, or two values at one time, are of several things."""
+    assert said(("All 15 tests pass", 0), ("All 84 tests pass", 0.1), ("All 397 tests pass", 0.2)) == []
+    assert said(("Marta lives in Porto", 0), ("Marta lives in Ghent", 0), ("Marta lives in Riga", 9)) == []
+    assert len(said(("All 397 tests pass", 0), ("All 410 tests pass", 5))) == 1
+
+
+def test_two_names_within_a_day_may_be_two_at_once() -> None:
+    assert said(("The pipeline runs on Jenkins", 0), ("The pipeline runs on Travis", 0.1)) == []
+    assert len(said(("The pipeline runs on Jenkins", 0), ("The pipeline now runs on Travis", 0.1))) == 1
+
+
+def test_another_scope_changes_nothing() -> None:
+    at = START + timedelta(days=2)
+    one, other = "The API port is 8080", "The API port is 9090"
+    assert state_changes([Stated(0, 0, START, START, one), Stated(1, 1, at, at, other)]) == []
+
+
+PARTS = [
+    "is",
+    "has",
+    "not",
+    "never",
+    "no longer",
+    "from",
+    "to",
+    "used",
+    "it",
+    "Ana",
+    "I'm",
+    "plans",
+    "3",
+    "Paris",
+    ":",
+    ",",
+]
+
+
+@given(st.lists(st.one_of(st.sampled_from(PARTS), st.text(max_size=5)), max_size=12))
+def test_any_text_can_be_asked(parts: list[str]) -> None:
+    assert isinstance(claims(" ".join(parts)), tuple)
+
+
+@given(st.lists(st.sampled_from([text for pair in (*CHANGES, *ALIKE) for text in pair]), unique=True, max_size=12))
+def test_the_order_of_statements_does_not_matter(texts: list[str]) -> None:
+    stated = [
+        Stated(number, 0, START + timedelta(days=number), START + timedelta(days=number), text)
+        for number, text in enumerate(texts)
+    ]
+    assert state_changes(reversed(stated)) == state_changes(stated)

@@ -1,0 +1,268 @@
+"""The words of a clause: where its verb stands, who it is about, and its phrases; and what is claimed with them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from slowwave.transforms.pair_tokens import Token, base_of, number, tokens
+from slowwave.transforms.pair_words import BINDERS, ORDINALS
+from slowwave.transforms.state_words import (
+    AUXILIARIES,
+    DEFINITE,
+    DETERMINERS,
+    GENERIC_OBJECTS,
+    INTENTS,
+    NOW,
+    PASSED_OVER,
+    PERSONS,
+    PHRASE_ENDS,
+    PLACED,
+    PRONOUNS,
+    SAME_ACTS,
+    SAME_THINGS,
+    STATUS,
+    SURE_VERBS,
+)
+from slowwave.transforms.strategy_inflections import inflection
+
+_LONGEST_SUBJECT = 7
+_SHORTEST_DOING = 5
+_NOT = re.compile(r"^(.*)(n)['’]t$", re.IGNORECASE)
+_SHORT = re.compile(r"^(i|we|they|you)['’](m|re|ve|ll|d)$", re.IGNORECASE)
+_LONG = {"n": "not", "m": "am", "re": "are", "ve": "have", "ll": "will", "d": "would"}
+_LONG_AGO = re.compile(r"\b(?:last year|years? ago|as a (?:child|kid|teenager)|in (?:19|20)\d\d)\b", re.IGNORECASE)
+_LEADING = frozenset({"to", "in", "from", "back", "on", "for", "with", "at", "into", "about"})
+
+# How far an act has come.
+NOT_YET, PLANNED, GOING, PRESENT, DONE, OVER = range(6)
+SOME = "some"
+"""So many of a thing as "a" tells."""
+
+Sort = Literal["value", "act", "told"]
+
+
+class Claim(NamedTuple):
+    """What a statement says of its subject.
+
+    subject, attribute: uninflected words that must be the same in two claims about one thing. value: the words of the
+    value, or what is done to what. names: those among them. stage: of an act (`NOT_YET` … `OVER`), of values 0.
+    is_completed: an act that is said to be finished. says: subject, attribute and value as written; of what tells
+    itself that it has changed or is over, before: the value until then. is_now: said to be so now. is_known: what is
+    acted on is "the" one, or someone's.
+    """
+
+    sort: Sort
+    subject: tuple[str, ...]
+    attribute: tuple[str, ...]
+    value: tuple[str, ...]
+    names: frozenset[str]
+    stage: int
+    is_completed: bool
+    says: tuple[str, str, str]
+    before: str = ""
+    is_now: bool = False
+    is_known: bool = False
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The uninflected words of a phrase, without those that name nothing."""
+    return tuple(
+        base_of(one.text.lower())
+        for one in tokens(text)
+        if one.text.lower() not in DETERMINERS and one.text.lower() not in PASSED_OVER
+    )
+
+
+class Form(NamedTuple):
+    """A word's uninflected form, whether it can be a verb, and the form it is in."""
+
+    base: str
+    is_verb: bool
+    form: str
+
+
+@lru_cache(maxsize=20_000)
+def form_of(word: str) -> Form:
+    """The uninflected form of a lower-case word, whether it can be a verb, and its form: verbs that are nouns, too."""
+    found = inflection(word)
+    if word.endswith("ing") and found.form != "ing":
+        for verb in (word[:-3], f"{word[:-3]}e", word[:-4]):
+            if verb in SAME_ACTS or verb in PLACED:
+                return Form(verb, is_verb=True, form="ing")
+    base = base_of(word)
+    if word.endswith("s") and (base in PLACED or base in INTENTS or base in SURE_VERBS):
+        return Form(base, is_verb=True, form="s")
+    return Form(base, found.is_verb, found.form)
+
+
+class ClauseWords:
+    """A clause without the words that change nothing; what these told is kept aside."""
+
+    def __init__(self, clause: str) -> None:
+        self.is_long_ago = _LONG_AGO.search(clause) is not None
+        every = _split_contractions(tokens(clause))
+        self.is_over, self.is_never, self.is_not = False, False, False
+        self.not_at, self.over_at, self.is_now = 0, 0, False
+        kept: list[Token] = []
+        places: list[int] = []
+        lower = [one.text.lower() for one in every]
+        at = 0
+        while at < len(every):
+            word, after = lower[at], lower[at + 1] if at + 1 < len(every) else ""
+            before = lower[at - 1] if at else ""
+            of_two = (word, after) in {("no", "longer"), ("any", "more")} or (
+                (word, after) == ("used", "to") and before not in AUXILIARIES | {"be", "get", "been"}
+            )
+            if of_two or word == "anymore":
+                self.is_over, self.over_at, at = True, len(kept), at + (2 if of_two else 1)
+            elif word == "never":
+                self.is_never, at = True, at + 1
+            elif word in {"not", "yet", "before"} and (word == "not" or at + 1 == len(every)):
+                if word != "before" and len(kept) <= _LONGEST_SUBJECT + 1:
+                    self.is_not, self.not_at = True, len(kept)
+                at += 1
+            elif word in NOW:
+                self.is_now, at = True, at + 1
+            elif word in PASSED_OVER and not (word in STATUS and before in {"is", "are"}):
+                at += 1
+            else:
+                kept.append(every[at])
+                places.append(at)
+                at += 1
+        self.tokens, self._every, self._places = kept, every, places
+        self.lower = [one.text.lower() for one in kept]
+        self.base = [form_of(word).base for word in self.lower]
+        self._also: Claim | None = None
+
+    def verb(self) -> int | None:
+        """Where the verb stands: the first word that can only be one, or one after a name or a pronoun."""
+        for at in range(1, min(len(self.tokens), _LONGEST_SUBJECT + 1)):
+            word = self.lower[at]
+            if word in AUXILIARIES:
+                return at
+            form = form_of(word)
+            if self.lower[at - 1] in DETERMINERS or form.form == "ing":
+                continue
+            if at + 1 < len(self.lower) and self.lower[at + 1] in AUXILIARIES:
+                continue
+            is_one = form.is_verb or form.form == "past"
+            is_named = all(one.is_capitalised or one.text.lower() in PERSONS for one in self.tokens[:at])
+            if is_one and (is_named or (form.form == "s" and form.base in SURE_VERBS)):
+                return at
+        return None
+
+    def subject(self, verb: int) -> tuple[str, ...]:
+        """Who or what the clause is about; () where that is not known, or is one of several that numbers tell apart."""
+        if self.lower[0] in PRONOUNS or any(
+            word in BINDERS and word not in {"for", "on", "in"} for word in self.lower[:verb]
+        ):
+            return ()
+        if form_of(self.lower[0]).form == "ing":
+            return ()
+        if any(number(word) for word in self.lower[:verb]):
+            return ()
+        return tuple(
+            base for word, base in zip(self.lower[:verb], self.base[:verb], strict=True) if word not in DETERMINERS
+        )
+
+    def value(self, start: int, stops: frozenset[str] = frozenset()) -> tuple[str, ...]:
+        """The uninflected words from `start` to where the phrase ends; `width` is how many words were passed."""
+        found: list[str] = []
+        self.width = 0
+        for word, base in zip(self.lower[start:], self.base[start:], strict=True):
+            if word in PHRASE_ENDS or word in stops:
+                break
+            if found and word not in {"named", "called"} and word not in STATUS and form_of(word).form == "past":
+                break  # "the project assigned to her"
+            self.width += 1
+            if word not in DETERMINERS:
+                found.append(base)
+        return tuple(found)
+
+    def written(self, start: int, count: int) -> list[str]:
+        """Words as they stand."""
+        return [one.text for one in self.tokens[start : start + count]]
+
+    def claim(
+        self,
+        subject: tuple[str, ...],
+        attribute: tuple[str, ...],
+        value: tuple[str, ...],
+        at: tuple[int, int],
+        said: str,
+    ) -> Claim:
+        """A value: `at` is where the verb and where the value begins."""
+        names = frozenset(one.text.lower() for one in self.tokens[at[1] :] if one.is_capitalised)
+        says = (" ".join(self.written(0, at[0])), " ".join(self.written(at[0], at[1] - at[0])), said)
+        return Claim("value", subject, attribute, value, names, 0, is_completed=False, says=says)
+
+    def act(
+        self, subject: tuple[str, ...], verb: int, at: int, stage: int, *, is_completed: bool = False
+    ) -> Claim | None:
+        """The act that the verb at `at` tells, on what follows it."""
+        if at >= len(self.tokens) or self.lower[at] == "be":
+            return None
+        base = self.base[at]
+        act = SAME_ACTS.get(base, base)
+        start = at + 1
+        if act == "visit" or (start < len(self.lower) and self.lower[start] in BINDERS | {"about"}):
+            while start < len(self.lower) and self.lower[start] in _LEADING:
+                start += 1
+        return self.act_on(subject, verb, act, start, stage, is_completed=is_completed)
+
+    def act_on(
+        self, subject: tuple[str, ...], verb: int, act: str, start: int, stage: int, *, is_completed: bool = False
+    ) -> Claim | None:
+        """The act on what the words from `start` name."""
+        value = tuple(_thing(word) for word in self.value(start) if word not in GENERIC_OBJECTS)
+        rest = self.tokens[start : start + self.width]
+        names = frozenset(
+            one.text.lower() for one in rest if (one.is_capitalised and not one.starts) or _is_number(one.text.lower())
+        )
+        if not value or value[-1] in PRONOUNS:
+            return None
+        says = (
+            " ".join(self.written(0, verb)),
+            " ".join(self.written(start, self.width)),
+            self.whole(verb, start + self.width),
+        )
+        is_known = bool(rest) and rest[0].text.lower() in DEFINITE
+        before = " ".join(self.written(verb, start + self.width - verb)) if stage == OVER else ""
+        return Claim(
+            *("act", subject, (act,), value, names, stage),
+            is_completed=is_completed,
+            says=says,
+            before=before,
+            is_known=is_known,
+        )
+
+    def whole(self, verb: int, end: int) -> str:
+        """The words as they stand from the verb on, with what was passed over: "has never been to Boston"."""
+        first = self._places[verb - 1] + 1 if verb else 0
+        return " ".join(one.text for one in self._every[first : self._places[end - 1] + 1])
+
+
+def _thing(word: str) -> str:
+    """One name for what has several; "surfing" is "surf"."""
+    is_doing = word.endswith("ing") and len(word) > _SHORTEST_DOING
+    return SAME_THINGS.get(word, word.removesuffix("ing") if is_doing else word)
+
+
+def _is_number(word: str) -> bool:
+    return number(word) is not None or word in ORDINALS
+
+
+def _split_contractions(found: list[Token]) -> list[Token]:
+    """The words of "doesn't" and "I'm" apart."""
+    out: list[Token] = []
+    for one in found:
+        match = _NOT.match(one.text) or _SHORT.match(one.text)
+        if match:
+            short = match.group(2).lower()
+            word = Token(_LONG[short], is_capitalised=False, starts=False)
+            out += [one._replace(text=match.group(1)), word]
+        else:
+            out.append(one)
+    return out
