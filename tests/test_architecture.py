@@ -20,10 +20,10 @@ PACKAGES = ("transforms", "flows", "data", "dashboards")
 # What a transform may import: modules that compute, without reading a clock, a file or the environment.
 PURE_MODULES = frozenset(
     {
-        "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime", "difflib",
-        "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "operator",
-        "random", "re", "statistics", "string", "struct", "textwrap", "types", "typing", "typing_extensions",
-        "unicodedata",
+        "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime",
+        "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math",
+        "operator", "random", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
+        "typing_extensions", "unicodedata",
         "annotated_types", "numba", "numpy", "orjson", "polars", "pydantic", "pydantic_core", "scipy",
         "slowwave.transforms",
     }
