@@ -125,8 +125,22 @@ def review(answers: Answers) -> Section:
         columns = ["project", "items", *(name for name in _KINDS if projects[name].sum()), "first_seen_at"]
         caption = first_of("What waits, by project", projects.height, answers.count("review_by_project"))
         section.tables.append(answers.table(projects, "review_by_project", caption, columns))
+    _add_compared(section, answers)
     section.next(command_line("review", "list"))
     return section
+
+
+def _add_compared(section: Section, answers: Answers) -> None:
+    """Where a language model has answered, what it and the rules say of the same changes, first where they differ."""
+    rows = answers.rows("model_and_rules", _MANY)
+    section.says.extend(story.both_asked(rows))
+    both = rows.filter(pl.col("is_same").is_not_null())
+    if both.height:
+        columns = ["project", "content", "rules_action", "model_action", "is_same", "changes", "rules_reason"]
+        caption = first_of(
+            "What the rules and the model say, first where they differ", min(both.height, _FEW), both.height
+        )
+        section.tables.append(answers.table(both.head(_FEW), "model_and_rules", caption, [*columns, "model_reason"]))
 
 
 _KINDS = ("harmful", "contradictions", "outdated", "candidates", "merges", "doubtful", "fading", "unused")

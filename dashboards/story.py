@@ -219,6 +219,16 @@ def reviews(kinds: pl.DataFrame, projects: int) -> Sentences:
     ]
 
 
+def both_asked(rows: pl.DataFrame) -> Sentences:
+    """How often a language model and the rules say the same (`rows`: model_and_rules); nothing where none answered."""
+    answered = rows.filter(pl.col("is_same").is_not_null())
+    total, same = sum_of(answered, "changes"), sum_of(answered.filter("is_same"), "changes")
+    if not total:
+        return []
+    asked = counted(total, "change")
+    return [f"A language model has answered about {asked} of memories; the rules say the same of {same:,}."]
+
+
 def forgettable(rules: pl.DataFrame, quotas: pl.DataFrame, verdicts: int | None = None) -> Sentences:
     """What may be archived.
 

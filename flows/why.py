@@ -25,6 +25,7 @@ from slowwave.flows.query_connection import DuckDBConfig, error_lines, no_globs,
 from slowwave.flows.query_output import json_bytes
 from slowwave.flows.settings import Settings
 from slowwave.flows.terminal import counted, shortened, terminal_safe
+from slowwave.flows.why_curation import CURATED, WAITS, curation_lines
 from slowwave.flows.why_learning import (
     error_about,
     learned_text,
@@ -177,7 +178,7 @@ def _text(found: Record, limit: int) -> str:
     if "observation_id" in found:
         return observation_text(found, limit)
     if "counts" in found:
-        return memory_text(found, limit)
+        return memory_text(found, limit, curation_lines(found))
     return interaction_text(found) if "interaction_id" in found else learned_text(found, limit)
 
 
@@ -271,6 +272,8 @@ class Publish:
             "confirmed": [_about(row, "outcome_id") for row in ended if row["success"]],
             "contradicted": [_about(row, "outcome_id") for row in ended if not row["success"]],
             "planned": next(iter(self.records(_PLANNED, id=memory_id)), None),
+            "waits": self.records(WAITS, id=memory_id),
+            "curated": self.records(CURATED, id=memory_id),
             "changes": self._changes(memory_id),
             "problem": problem,
         }

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from slowwave.flows.terminal import shortened
+from slowwave.flows.why_curation import decided_words
 from slowwave.flows.why_text import aligned, more, printed, time_text, wrapped
 
 Record = dict[str, Any]
@@ -33,7 +34,7 @@ ORDER BY occurred_at DESC, interaction_id, memory_id
 """
 
 _DECISIONS = """
-SELECT memory_id, changed_at, action, kind, target_memory_id, reason
+SELECT * EXCLUDE (project, scope, content, run_id, as_of)
 FROM curation_decisions
 WHERE list_contains($memory_ids, memory_id)
 ORDER BY changed_at, memory_id
@@ -114,9 +115,7 @@ def observation_text(found: Record, limit: int) -> str:
         lines += _memories(found["contradicts"], limit)
     lines += ["", "what curation would have done with its memories:"]
     for one in found["decisions"][:limit]:
-        target = f" {_short(one['target_memory_id'])}" if one["target_memory_id"] else ""
-        said = f"- {time_text(one['changed_at'])} {_short(one['memory_id'])}: {one['action']}{target} ({one['reason']})"
-        lines += wrapped(shortened(said, _SHOWN))
+        lines += wrapped(f"- {_short(one['memory_id'])}: {decided_words(one)}")
     lines += more(len(found["decisions"]), limit)
     return printed(lines)
 

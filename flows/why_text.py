@@ -36,8 +36,11 @@ MEANINGS = {
 }
 
 
-def memory_text(found: Record, limit: int) -> str:
-    """A memory, its counts with the newest `limit` interactions of each, and its changes, newest first."""
+def memory_text(found: Record, limit: int, curation: Sequence[str] = ()) -> str:
+    """A memory, its counts with the newest `limit` interactions of each, and its changes, newest first.
+
+    `curation`: lines of what waits about it (see `curation_lines`).
+    """
     state = found["memory"]
     lines = [f"memory {found['memory_id']}: {identity_words(state)}"]
     lines += wrapped(shortened(state["content"] or "(its text is not known)", _CONTENT_CHARACTERS))
@@ -50,6 +53,7 @@ def memory_text(found: Record, limit: int) -> str:
     lines += wrapped(use_words(state, found["as_of"]))
     if found["planned"]:
         lines += wrapped(planned_words(found["planned"]))
+    lines += curation
     for name, count in found["counts"].items():
         lines += ["", f"{name} {count}: {MEANINGS[name]}{_parroted(found[name])}{_expected(name, state)}"]
         lines += _interactions(found[name], limit, found["problem"])

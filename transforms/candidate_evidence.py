@@ -22,10 +22,10 @@ class _Sign(NamedTuple):
 _START = r"^[\W_]*"
 _POINTING = "it|its|they|them|their|this|that|that's|these|those|he|she|him|her|such|which|both|there|here|then|same"
 _REMARK = (
-    "but|so|now|also|and|or|because|since|however|although|though|while|note|actually|unfortunately|okay|ok|well|anyway"
-    "|alternatively|part \\d+|low priority|if|when|once|rationale|reason|agreed|maybe|perhaps|as|for example|e\\.g"
-    "|i\\.e|yes|no,|minor|nit|suggested|suggestion|one wrinkle|to actually|to keep|add|fix|change|tighten|update"
-    "|address|remove"
+    "but|so|now|also|and|or|because|since|however|although|though|while|note|actually|unfortunately|okay|ok|well"
+    "|anyway|alternatively|part \\d+|low priority|if|when|once|rationale|reason|agreed|maybe|perhaps|as|for example"
+    "|e\\.g|i\\.e|yes|no,|minor|nit|suggested|suggestion|one wrinkle|to actually|to keep"
+    "|add|fix|change|tighten|update|address|remove"
 )
 _TALK = (
     r"i|i'm|i’m|i'll|i’ll|i've|i’ve|i'd|i’d|me|my|let me|let's|let’s|if you|would you|do you|you may|you might"
@@ -48,7 +48,7 @@ _RULE = (
 _OF_ALL = (
     r"(?i)^[\W_]*(?:all|every|each|any|the (?:user|team|project|api|server|client|agent|test|app)\w*|tests|users)\b"
 )
-_NAMED = r"^[\W_]*(?:\p{Lu}?[\w`./:-]+ ){1,5}(?:must|shall|prefers?)\b"
+_NAMED = r"^[\W_]*(?:\p{Lu}?[\w`./:-]+ ){1,5}(?:must|shall|prefers?)\b|^(?i:we|the team) (?:have |has )?decided\b"
 _GREETING = r"(?i)^\W*(?:hi|hello|hey|thanks|thank you|sure|welcome|good (?:morning|evening)|congrat\w*|sorry)\b"
 _OCCASION = (
     r"(?i)\bthis (?:binary|pr|file|commit|task|plan|session|change|issue|line|page|test|validation|error|module)\b"
@@ -80,10 +80,10 @@ _SIGNS = (
     _Sign(-1, r"\b(?:[\w./-]+/[\w.-]+\.\w{1,4}(?::\d+)?)", ""),
 )
 _OF_RULES = {
-    "decision_heading": 3,
-    "constraint_heading": 3,
-    "requirement_heading": 2,
-    "fact_heading": 2,
+    "decision_heading": 4,
+    "constraint_heading": 4,
+    "requirement_heading": 3,
+    "fact_heading": 3,
     "decided_to_sentence": 1,
     "requirement_sentence": 1,
     "preference_sentence": 0,
@@ -109,9 +109,7 @@ def candidate_points() -> pl.Expr:
     words = pl.col("text").str.count_matches(r"\S+").cast(pl.Int64)
     size = pl.when(words < _FEW_WORDS).then(-2).when(words > _MANY_WORDS).then(-2).otherwise(0).cast(pl.Int64)
     sessions = pl.col("rank_score").clip(1, _MOST_SESSIONS) - 1
-    ended = (pl.col("succeeded_count") > pl.col("failed_count")).cast(pl.Int64) - (
-        pl.col("failed_count") > pl.col("succeeded_count")
-    ).cast(pl.Int64)
+    ended = (pl.col("succeeded_count") > pl.col("failed_count")).cast(pl.Int64)
     is_landed = pl.col("memory_ids").list.len() > 0
     return pl.when(is_landed).then(_LANDED + sessions + ended).otherwise(wording + by_rule + size + sessions + ended)
 

@@ -23,7 +23,13 @@ from slowwave.transforms.pair_texts import Integers, pair_texts
 from slowwave.transforms.schema import empty, polars_schema
 from slowwave.transforms.word_vectors import WordVectors
 
-_OF_RUN = ("run_id", "as_of")
+_OF_RUN = (
+    "run_id",
+    "as_of",
+    "rules_action",
+    "rules_target_memory_id",
+    "rules_reason",
+)  # the last where a model decided
 _MET_PER_CONSIDERED = 2
 _IDENTICAL = 10_000
 

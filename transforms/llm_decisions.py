@@ -28,6 +28,7 @@ _CURATED = pl.Struct(
 _RELATED = pl.Struct(
     {"answer": pl.Struct({"related": pl.List(pl.Struct({"label": pl.Int64(), "relation": pl.String()}))})}
 )
+_COMPARED = ("action", "target_memory_id", "reason")
 _PAIRS = {"memory_id": pl.String, "other_id": pl.String, "relation": pl.String, "method": pl.String}
 
 
@@ -64,8 +65,10 @@ def curation_answered(
 ) -> pl.DataFrame:
     """`decisions` of the rules, where the model's answer has landed replaced by it, else marked pending.
 
-    Action, kind, target, target_content, reason, method and is_pending are the answer's; what the rules measured stays.
-    Without a model nothing changes. A target that was not shown cannot come out, nor an action but the five.
+    Action, kind, target, target_content, reason, method and is_pending are the answer's; what the rules measured stays,
+    and what they say of the same change stands beside as rules_action, rules_target_memory_id and rules_reason. Without
+    a model nothing changes, and these are NULL. A target that was not shown cannot come out, nor an action but the
+    five.
 
     Args:
         decisions: rows of curation_decisions, and their order.
@@ -74,7 +77,7 @@ def curation_answered(
         params: the model, and what it was shown.
     """
     if not params.model:
-        return decisions
+        return decisions.with_columns(pl.lit(None, pl.String).alias(f"rules_{name}") for name in _COMPARED)
     answers = (
         landed.filter(pl.col("command") == params.curate_method)
         .select("decision_id", pl.col("values").str.json_decode(_CURATED).struct.field("answer").alias("said"))
@@ -102,7 +105,8 @@ def curation_answered(
         .otherwise("method")
         .alias("method"),
         is_answered.not_().alias("is_pending"),
-    ).select(decisions.columns)
+        *(pl.when(is_answered).then(name).alias(f"rules_{name}") for name in _COMPARED),
+    ).select(*dict.fromkeys((*decisions.columns, *(f"rules_{name}" for name in _COMPARED))))
 
 
 def _told() -> pl.Expr:

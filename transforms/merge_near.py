@@ -16,6 +16,7 @@ from slowwave.transforms.pair_texts import Integers, PairTexts, products
 _SIGNATURE = 5  # heaviest words, of which every two and every three are looked up across types
 _ACROSS = 2  # statements of other types that each is compared with
 _BLOCK = 16_384
+_SCORED_PER_COMPARED = 2
 _NEVER = -1
 _TYPE = r"^[^/]*"
 
@@ -48,8 +49,13 @@ class NearStatements:
 
     def look_closer(self, texts: PairTexts) -> None:
         """Add pairs across types, and tell how likely each pair is one; `texts`: of the statements."""
-        across = across_types(self._statements, texts)
-        self.add(across.left, across.right, pair_similarity(texts, *across))
+        found = across_types(self._statements, texts)
+        # only of the most alike by their vectors: to tell how alike two texts are takes as long as finding many
+        of_project = self._projects[found.left]
+        order = np.lexsort((found.right, found.left, -found.likeness, of_project))
+        best = first_per(of_project, order, _SCORED_PER_COMPARED * self._params.most_compared)
+        left, right = found.left[best], found.right[best]
+        self.add(left, right, pair_similarity(texts, left, right, found.likeness[best]))
         self.logits = likeness_logits(texts, self.left, self.right)
 
 

@@ -21,7 +21,7 @@ class ReviewQueueParams(BaseModel):
         default=1, ge=1, description="Sessions in which an answer, not only its prompt, must state a candidate."
     )
     min_points: int = Field(
-        default=1, description="What must speak for a candidate from answers, less what speaks against it."
+        default=2, description="What must speak for a candidate from answers, less what speaks against it."
     )
     marked_items: int = Field(
         default=1_000, ge=0, description="Items, the first, in whose texts what differs is marked."

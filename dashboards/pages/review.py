@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
 import streamlit as st
 
 from slowwave.dashboards import story
@@ -60,6 +61,7 @@ def review_page(published: Published) -> None:
     with published.answers() as answers:
         _one(answers)
         _queue(answers, project, kind)
+        _compared(answers, project)
         _plan(answers, project)
         _past(answers)
 
@@ -145,6 +147,21 @@ def _queue(answers: Answers, project: str | None, kind: str) -> None:
             links={"project": lambda row: project_view("review", row["project"])},
         )
         asked("review_by_project")
+
+
+def _compared(answers: Answers, project: str | None) -> None:
+    """What a language model and the rules say of the same changes; nothing where none has answered."""
+    of = {"project": pattern(project)}
+    rows = answers.rows("model_and_rules", _SHOWN, **of).filter(pl.col("is_same").is_not_null())
+    if rows.height:
+        section("Do the language model and the rules say the same?", " ".join(story.both_asked(rows)))
+        table(
+            rows,
+            "model_and_rules",
+            caption="What both say of the same changes of memories, first where they differ",
+            links={"memory_id": _memory_row},
+        )
+        asked("model_and_rules", **of)
 
 
 def _plan(answers: Answers, project: str | None) -> None:

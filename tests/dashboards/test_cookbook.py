@@ -83,7 +83,7 @@ FIRST_ROWS = {
     "corrected_rows": {"interaction_id": "i5", "versions": 2},
     "freshness": {"landed_table": "interactions", "project": "depot", "newest_at": "2026-04-10T01:00:00Z"},
     "quarantine_reasons": {"field": "confidence", "refused": 2, "reason": "confidence must lie between 0 and 1, not …"},
-    "landed_files": {"delivered": 21, "accepted": 19, "quarantined": 2},
+    "landed_files": {"delivered": 22, "accepted": 20, "quarantined": 2},
     "recent_runs": {"kind": "nightly", "status": "published"},
     "verdicts": {"memory_id": "bad advice", "verdict": "harmful", "main_reason": HARMFUL, "reasons_count": 3},
     "why_verdict": {"verdict": "harmful", "number": 1, "reason": HARMFUL},
@@ -132,10 +132,13 @@ FIRST_ROWS = {
     "what_changed": {"since_at": "2026-04-10T00:00:00Z", "topic": "use", "count": 0, "example_id": None},
     "got_worse": {"kind": "anti-pattern", "what": "keeps failing", "day": "2026-04-10", "text": "restart the server"},
     "memory_explorer": {"memory_id": "bad advice", "verdict": "harmful", "injected_count": 20},
-    "memory_explorer_count": {"memories_count": 19},
+    "memory_explorer_count": {"memories_count": 20},
     "memory_references_of": {"interaction_id": "i6", "is_echoed": True, "in_prompt": True, "success": True},
     "memory": {"memory_id": "bad advice", "lift_basis": "randomised", "pinned": False},
-    "memory_curation": {"action": "skip", "target_memory_id": "new port", "method": "curate/1"},
+    "memory_curation": {"action": "skip", "target_memory_id": "new port", "method": "curate/2"},
+    "model_and_rules": {"model_action": None, "is_same": None, "rules_action": "add"},
+    "proposed_merges": {"project": "facts", "memory_ids": ["new port", "port again"]},
+    "candidates": {"text": "Prices are kept as integers"},
     "memory_observations": {"part": "states", "proof_count": 2, "text": "The API port is 9090"},
     "memory_review": {"kind": "harmful", "reason": HARMFUL},
     "near_memories": {"memory_id": "bad advice", "project": "depot"},
@@ -214,6 +217,7 @@ def home(tmp_path_factory) -> SmallHome:
     made.land(*taught_rows())
     made.land(*fact_rows())
     made.land(
+        memory("noted", project="facts", status="candidate", content="Prices are kept as integers"),
         memory("m1", confidence=0.5),
         memory("m2"),
         memory("m2", changed_at="2026-03-03T10:00:00Z", status="archived", reason="old"),
@@ -320,7 +324,7 @@ def test_the_explorer_finds_filters_sorts_and_pages(answers):
         return [row["memory_id"] for row in answers(RECIPES["memory_explorer"], **params)]
 
     every = found()
-    assert len(every) == 19
+    assert len(every) == 20
     assert every[:3] == ["bad advice", "lost", "rare"]  # harmful, then review by what looking is worth
     assert found(limit="4", offset="2") == every[2:6]
     assert found(search="OF STEADY") == ["steady"]

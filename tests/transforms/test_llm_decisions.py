@@ -163,15 +163,18 @@ def test_an_answer_replaces_the_rules_and_what_has_none_is_pending():
     asked = questions(CHANGES, SAID, PARAMS).row(2, named=True)
     answers = landed([("b", asked["changed_at"], made[asked["decision_id"]], MERGE)])
     rows = curation_answered(CHANGES, SAID, answers, PARAMS)
-    assert rows.columns == CHANGES.columns
+    compared = ["rules_action", "rules_target_memory_id", "rules_reason"]
+    assert rows.columns == list(dict.fromkeys([*CHANGES.columns, *compared]))
     first, second, third = rows.to_dicts()
     assert (first["method"], first["is_pending"], first["reason"]) == ("curate/1", True, "the rules")
     assert (third["method"], third["is_pending"], third["action"]) == ("curate/1", True, "skip")
     assert second == {
         **CHANGES.row(1, named=True), "action": "merge", "kind": "fact", "target_memory_id": "a",
         "target_content": "Prices are integers.", "reason": "The same in other words.",
-        "method": "curate/llm-1:some-model", "is_pending": False,
+        "method": "curate/llm-1:some-model", "is_pending": False, "rules_action": CHANGES["action"][1],
+        "rules_target_memory_id": CHANGES["target_memory_id"][1], "rules_reason": "the rules",
     }  # fmt: skip
+    assert first["rules_action"] is first["rules_reason"] is third["rules_action"] is None
 
 
 def test_without_a_model_nothing_changes():
