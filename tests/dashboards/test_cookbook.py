@@ -110,7 +110,7 @@ FIRST_ROWS = {
     },
     "fading_calibration": {"cutoff_at": "2026-02-16T00:00:00Z", "memories_count": 1, "faded_as_said": 1.0},
     "observations": {"project": "facts", "proof_count": 2, "memories_count": 2, "text": "The API port is 9090"},
-    "state_changes": {"step": 1, "from_at": "2026-03-01T10:00:00Z", "until_at": "2026-03-02T08:00:00Z"},
+    "state_changes": {"step": 1, "subject": "The API port", "value": "8080", "from_at": "2026-03-01T10:00:00Z", "until_at": "2026-03-02T08:00:00Z"},
     "contradicting_observations": {"project": "facts", "proof_count": 1, "contradicting_proof_count": 1},
     "curation": {"memory_id": "port again", "action": "skip", "kind": "fact", "target_memory_id": "new port"},
     "forgetting_plan": {"rule": "superseded", "memory_id": "old", "is_shadow": False},
