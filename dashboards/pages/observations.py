@@ -146,8 +146,8 @@ def _states(answers: Answers, project: str | None) -> None:
             "state_changes",
             caption=first_of("States of facts that changed, the oldest first", rows.height, sum_of(states)),
             columns=[
-                *("observation_id", "subject", "attribute", "value", "from_at", "until_at", "text", "step", "memory_id"),
-                "project",
+                *("observation_id", "subject", "attribute", "value", "from_at", "until_at", "text", "step"),
+                *("memory_id", "project"),
             ],
             links={
                 "memory_id": _memory_row,
