@@ -32,6 +32,7 @@ _OF_RUN = (
 )  # the last where a model decided
 _MET_PER_CONSIDERED = 2
 _IDENTICAL = 10_000
+_DECIDED_AT_ONCE = 8_192
 
 
 class Considered(NamedTuple):
@@ -88,15 +89,21 @@ def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: 
     del active
     spoken = _Spoken(items["memory_id"], utterances(states))
     asked, left = said.select("memory_id", "memory_type", "content", "normal", "is_first"), np.ones(said.height, bool)
-    frames = []
+    frames = [_told([])]
     for considered in _considered(said, items, spoken, word_vectors, params):
         places = sorted(considered)
         left[places] = False
         some = zip(places, asked[places].iter_rows(named=True), strict=True)
         frames.append(_told([_row(place, of, considered[place], params) for place, of in some]))
-    none = zip(np.flatnonzero(left).tolist(), asked.filter(left).iter_rows(named=True), strict=True)
-    frames.append(_told([_row(place, of, [], params) for place, of in none]))
+    for places in _in_parts(np.flatnonzero(left)):
+        none = zip(places.tolist(), asked[places].iter_rows(named=True), strict=True)
+        frames.append(_told([_row(place, of, [], params) for place, of in none]))
     return _written(pl.concat(frames), said, items, params).select(columns).sort(CurationDecisions.key)
+
+
+def _in_parts(places: Integers) -> Iterator[Integers]:
+    for start in range(0, len(places), _DECIDED_AT_ONCE):
+        yield places[start : start + _DECIDED_AT_ONCE]
 
 
 def _told(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
