@@ -44,7 +44,7 @@ class Considered(NamedTuple):
     place: int
     memory_id: str
     content: str
-    normal: str
+    normal: int
     said_at: int
     similarity: int
     relation: Relation
@@ -179,7 +179,7 @@ def _considered(
     """Per row of `said` that meets any the most alike memories active just before, most alike first, some at a time."""
     if said.select("project", "scope").is_unique().all():
         return  # nothing to compare, and no vectors to load
-    contents = items["content"].unique(maintain_order=True)
+    contents = items["content"].filter(items["content"].is_first_distinct())  # `unique` would copy them
     which = items.join(
         pl.DataFrame({"content": contents}).with_row_index("text"), on="content", how="left", maintain_order="left"
     )["text"].cast(pl.Int64).to_numpy()  # fmt: skip
