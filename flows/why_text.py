@@ -26,7 +26,7 @@ _SHRINKING = (1, 2, 3)
 _LEAST = 8
 
 MEANINGS = {
-    "eligible": "interactions in which it was active and of the project, or global; of its agent, its user, if any",
+    "eligible": "interactions in which it was active and which its project, agent and user include",
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
     "echoed": "answers that repeat it word for word (echo/1)",
     "used": "answers that rely on it, in its own or other words, as far as used/2 finds; on a passage of a long one",

@@ -28,7 +28,13 @@ def proposed(
 ) -> pl.DataFrame:
     """The proposals about memories that say something, of a type; `owned`: a column, and its letter for each."""
     rows = [
-        change(f"m{at}", text, day=0, memory_type=kind, **{owned[0]: letter for letter in owned[1][at : at + 1]})
+        change(
+            f"m{at}",
+            text,
+            day=0,
+            memory_type=kind,
+            **dict.fromkeys(owned[:1] if owned[1][at:] else (), owned[1][at : at + 1]),
+        )
         for at, (text, kind) in enumerate(said)
     ]
     return observed(states_of(rows), health_of([]), word_vectors, AS_OF, params).merge_proposals
