@@ -342,6 +342,7 @@ def test_the_explorer_finds_filters_sorts_and_pages(answers):
         "port again",
         "cache on",
         "cache off",
+        "noted",
     }
     assert found(status="archived") == ["m2"]
     assert found(status="", project="") == ["gone"]
