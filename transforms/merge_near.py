@@ -93,14 +93,15 @@ def across_types(statements: pl.DataFrame, texts: PairTexts) -> Candidates:
 def _met(asked: Integers, families: Integers, scopes: Integers, texts: PairTexts) -> tuple[Integers, Integers]:
     """Pairs of an earlier statement and one of `asked` that share a bucket and are of different types, each once."""
     words = texts.words[asked]
-    bases = np.where(words >= 0, texts.bases[words] if len(texts.bases) else 0, _NEVER).astype(np.int32)
-    heavy = bases[:, :_SIGNATURE]
-    count = len(texts.lengths)
+    bases = np.where(words >= 0, texts.bases.astype(np.int32)[words] if len(texts.bases) else 0, np.int32(_NEVER))
+    heavy, count = bases[:, :_SIGNATURE].copy(), len(texts.lengths)
+    bases.sort(axis=1)
+    keys_of_all = mixed(families, *bases.T)
+    del words, bases
     codes = [np.zeros(0, np.int64)]
-    whole = np.sort(bases, axis=1)
     for places in (None, *combinations(range(_SIGNATURE), 2), *combinations(range(_SIGNATURE), 3)):
         if places is None:
-            key, is_filed = mixed(families, *whole.T), bases[:, 0] >= 0
+            key, is_filed = keys_of_all, heavy[:, 0] >= 0
         else:
             chosen = np.sort(heavy[:, places], axis=1)
             key, is_filed = mixed(families, *chosen.T), chosen[:, 0] >= 0
