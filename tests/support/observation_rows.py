@@ -28,8 +28,8 @@ DARK = ("User prefers dark mode", "The user prefers dark mode.", "the user prefe
 
 def toy_vectors(words: pl.Series) -> Any:
     """A vector of its own for each word: nothing is alike but what is the same; longer words weigh more."""
-    rows = [np.random.default_rng(zlib.crc32(word.encode())).integers(-9, 10, 32) * len(word) for word in words]
-    return np.array(rows, np.int16).reshape(len(words), 32)
+    rows = [np.random.default_rng(zlib.crc32(word.encode())).integers(-9, 10, 256) * len(word) for word in words]
+    return np.array(rows, np.int16).reshape(len(words), 256)
 
 
 def change(memory_id: str, content: str | None = None, *, day: float = 0, **fields: Any) -> Row:

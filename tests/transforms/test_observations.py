@@ -191,7 +191,7 @@ def test_what_may_be_one_fact_is_proposed():
                          change("d", "Don't deploy on Fridays after 15:00.", day=1)])  # fmt: skip
     rows = {tuple(row["memory_ids"]): row for row in found.merge_proposals.to_dicts()}
     assert ("n", "d") in rows
-    assert {row["method"] for row in rows.values()} == {"observe/2"}
+    assert {row["method"] for row in rows.values()} == {"observe/2", "curate/2"}
 
 
 def test_the_best_member_is_used_most_says_most_and_is_oldest():
