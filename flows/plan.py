@@ -176,6 +176,8 @@ class LogAsOf:
 
     def pool_between(self, times: pl.Series) -> pl.LazyFrame:
         """The pool rows that hold at some of these times, or between them; lazy, for they are most of the pool."""
+        if times.is_empty():  # all that was there has moved to other days
+            return self.pool.lazy().clear()
         still = pl.col("valid_until").is_null() | (pl.col("valid_until") > times.min())
         return self.pool.lazy().filter(pl.col("valid_from") <= times.max(), still)
 

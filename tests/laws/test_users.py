@@ -8,10 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import duckdb
+import polars as pl
 import pytest
 from small_home import interaction, memory
 
 from slowwave.flows.why import Publish
+from slowwave.transforms.landed_tables import Memories
+from slowwave.transforms.schema_changes import as_before, from_extra
 from tests.laws.home import Home, Row
 
 START = datetime(2026, 3, 2)  # noqa: DTZ001 - times are naive and hold UTC everywhere
@@ -144,3 +147,18 @@ def test_the_released_method_still_counts_in_everybodys(new_home):
     assert counts == {"hers": 120, "coder's": 120, "all": 120, "passed on": 120, "theirs everywhere": 0}
     (run,) = [row for row in home.table("runs") if row["status"] == "published"]
     assert "eligible/1" in run["methods"]
+
+
+def test_a_home_whose_fields_stood_in_extra_publishes_the_same(whole, copy_of):
+    """As release 0.1.0 wrote memories: without these columns, and what they say in `extra`."""
+    home = copy_of(whole[0])
+    before = home.hashes()
+    for path in (home.lake.root / "memories").rglob("*.parquet"):
+        rows = as_before(Memories, pl.read_parquet(path)).drop(c.name for c in from_extra(Memories))
+        rows.write_parquet(path)
+    (home.lake.root / "FORMAT").write_text("1\n")
+    home.nightly(AS_OF, full=True)  # a partition that differs would stop it
+    assert home.hashes() == before
+    again = [*MEMORIES, *OF_ADA[:3]]
+    home.drop("again.jsonl", "\n".join(map(json.dumps, again)).encode())
+    assert [file.duplicate for file in home.land_inbox().files] == [len(again)]
