@@ -27,10 +27,12 @@ from slowwave.dashboards.pages.runs import runs_page
 from slowwave.dashboards.pages.sql import sql_page
 from slowwave.dashboards.pages.strategies import strategies_page
 from slowwave.dashboards.published import Published
+from slowwave.dashboards.story import narrowed
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.widgets import told
 from slowwave.flows.check_lines import in_words, utc_text
 from slowwave.flows.errors import UserError
+from slowwave.flows.narrowed import narrowed_by
 from slowwave.flows.nights import ledger, stopped_night
 from slowwave.flows.query_connection import OTHER_RELEASE, error_lines, is_of_another_release, published_file
 from slowwave.flows.run_ids import utc_now
@@ -58,7 +60,7 @@ _STYLES = ("table.css", "app.css")
 
 @st.cache_resource(max_entries=2, show_spinner=False, on_release=Published.close)
 def _published(path: str) -> Published:
-    return Published(Path(path))
+    return Published(Path(path), narrowed_by())
 
 
 @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
@@ -69,12 +71,12 @@ def _freshness(settings: Settings, shown: tuple[Path | None, str], published: Pu
         st.rerun(scope="app")
     if published is None:
         return
-    lines = [f"Run {published.run_id}"]
+    lines = [*narrowed(str(published.narrowed)), f"Run {published.run_id}"]
     if published.as_of is not None:
-        lines.insert(0, f"As of {utc_text(published.as_of)}: what was known before")
+        lines.insert(-1, f"As of {utc_text(published.as_of)}: what was known before")
     if published.finished_at is not None:
         age = in_words(utc_now() - published.finished_at)
-        lines.insert(1, f"Published {age}, {utc_text(published.finished_at)}")
+        lines.insert(-1, f"Published {age}, {utc_text(published.finished_at)}")
     st.html(rendered("freshness.html.jinja", lines=lines))
     _warn_of_a_stopped_night(settings)
     _warn_of_age(settings, published)

@@ -13,6 +13,7 @@ import duckdb
 import polars as pl
 
 from slowwave.dashboards.answers import Answers
+from slowwave.flows.narrowed import EVERYTHING, Narrowed, narrow
 from slowwave.flows.query_connection import locked_connection
 
 _KEPT_ANSWERS = 256
@@ -62,8 +63,9 @@ class Published:
     Raises duckdb.Error when the file is damaged.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, narrowed: Narrowed = EVERYTHING) -> None:
         self.path = path
+        self.narrowed = narrowed
         self.run_id = path.stem
         self.as_of: datetime | None = None
         self.finished_at: datetime | None = None
@@ -88,6 +90,7 @@ class Published:
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection of its own to the same locked database: sessions do not wait for each other."""
         with self._connection.cursor() as cursor:
+            narrow(cursor, self.narrowed)  # what is temporary is a cursor's own
             yield cursor
 
     @contextmanager

@@ -72,8 +72,8 @@ _GROUPS: Mapping[tuple[str, str], Parts] = {
 _NOT_TOLD = "This publish does not hold what this section needs; another version of Slowwave made it."
 
 
-def report_html(connection: duckdb.DuckDBPyConnection, run_id: str) -> str:
-    """The report of the run whose serving file `connection` has open.
+def report_html(connection: duckdb.DuckDBPyConnection, run_id: str, about: str = "") -> str:
+    """The report of the run whose serving file `connection` has open; `about`: whose memories it sees, '' is all.
 
     A section whose tables the file lacks says so.
 
@@ -94,7 +94,7 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str) -> str:
         day=f"{run['as_of']:%Y-%m-%d}",
         headline=headline,
         to_dos=to_dos,
-        freshness=[*story.freshness(run, _newest(answers)), story.published(run)],
+        freshness=[*story.narrowed(about), *story.freshness(run, _newest(answers)), story.published(run)],
         warnings=[shortened(terminal_safe(warning), _LONGEST_WARNING) for warning in warnings],
         warnings_said=story.warned(count, len(warnings)),
         groups=groups,

@@ -31,6 +31,11 @@ def memories(answers: Answers) -> Section:
         caption = "What needs a person or a decision first"
         section.tables.append(answers.table(rows, "verdicts", caption, columns))
         section.next(answers.command("why_verdict", memory_id=rows.row(0, named=True)["memory_id"]))
+    changed = answers.rows("state_changes", 2 * _FEW)
+    if changed.height:
+        columns = ["subject", "attribute", "value", "from_at", "until_at", "text", "project"]
+        caption = "What changed, the states of each fact one below the other, the oldest first"
+        section.tables.append(answers.table(changed, "state_changes", caption, columns))
     return section
 
 

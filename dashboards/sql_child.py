@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from slowwave.flows.errors import UserError
+from slowwave.flows.narrowed import narrowed_by
 from slowwave.flows.query_output import cell_text
 from slowwave.flows.run_ids import utc_now
 from slowwave.flows.settings import settings_from_environment
@@ -53,6 +54,7 @@ def main() -> None:
             cut=utc_now(),
             write=write_first_rows if asked["output"] == "first rows" else result_writer(asked["output"]),
             limits=LIMITS,
+            narrowed=narrowed_by(),
         )
     except (UserError, typer.BadParameter) as error:
         sys.stderr.write(str(error))

@@ -114,6 +114,11 @@ def headline(found: Sequence[ToDo], memories: int) -> str:
     return sentence(listed([f"{each.count:,} {each.words}" for each in found]))
 
 
+def narrowed(about: str) -> list[str]:
+    """Whose memories the numbers are of; nothing where they are of all."""
+    return [f"Memories of {terminal_safe(about)} only; what is of nobody is told whole."] if about else []
+
+
 def freshness(run: Mapping[str, Any], newest: pl.DataFrame | None) -> Sentences:
     """How fresh the tables are. `run`: its row of `runs`; `newest`: of `freshness`, None where it is not there."""
     as_of: datetime = run["as_of"]

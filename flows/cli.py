@@ -156,6 +156,9 @@ class SchemaFormat(StrEnum):
     sql = "sql"
 
 
+OfUser = Annotated[str | None, typer.Option("--user", help="Only memories of this user.", metavar="USER_ID")]
+OfAgent = Annotated[str | None, typer.Option("--agent", help="Only what is of this agent.", metavar="AGENT")]
+WithTag = Annotated[str | None, typer.Option("--tag", help="Only memories that have this tag.", metavar="TAG")]
 AsOf = Annotated[
     str | None,
     typer.Option(
@@ -275,11 +278,23 @@ def sql(
     param: Annotated[
         list[str] | None, typer.Option(help="A query's $name, as name=value.", metavar="NAME=VALUE")
     ] = None,
+    user: OfUser = None,
+    agent: OfAgent = None,
+    tag: WithTag = None,
 ) -> None:
     """Ask the published tables, and the landed rows: interactions, outcomes, memories and their *_log."""
+    from slowwave.flows.narrowed import Narrowed
     from slowwave.flows.sql import run_sql
 
-    run_sql(_settings(), query, output=output.value, as_of=as_of, show_list=show_list, params=param or [])
+    run_sql(
+        _settings(),
+        query,
+        output=output.value,
+        as_of=as_of,
+        show_list=show_list,
+        params=param or [],
+        narrowed=Narrowed(user, agent, tag),
+    )
 
 
 @command(EXAMPLES["why"])
@@ -329,22 +344,30 @@ def report(
     to: Annotated[
         str | None, typer.Option(help="Another file than reports/<run>.html; - is standard output.", metavar="FILE")
     ] = None,
+    user: OfUser = None,
+    agent: OfAgent = None,
+    tag: WithTag = None,
 ) -> None:
     """Write the morning report of a publish, one HTML page that needs no network, and print where it is."""
+    from slowwave.flows.narrowed import Narrowed
     from slowwave.flows.report import run_report
 
-    run_report(_settings(), run, to)
+    run_report(_settings(), run, to, Narrowed(user, agent, tag))
 
 
 @command(EXAMPLES["dashboard"])
 def dashboard(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    user: OfUser = None,
+    agent: OfAgent = None,
+    tag: WithTag = None,
 ) -> None:
     """Show memory health as pages in the browser, read-only and on this machine alone, until stopped."""
     from slowwave.flows.dashboard import run_dashboard
+    from slowwave.flows.narrowed import Narrowed
 
-    run_dashboard(_settings(), port=port, open_browser=open_browser)
+    run_dashboard(_settings(), port=port, open_browser=open_browser, narrowed=Narrowed(user, agent, tag))
 
 
 @command(EXAMPLES["export"])

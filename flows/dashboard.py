@@ -24,6 +24,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from slowwave.flows.errors import UserError
+from slowwave.flows.narrowed import EVERYTHING, Narrowed
 from slowwave.flows.settings import Settings
 from slowwave.flows.terminal import terminal_safe
 
@@ -69,8 +70,10 @@ _POLICY = (
 )
 
 
-def run_dashboard(settings: Settings, *, port: int, open_browser: bool) -> None:
+def run_dashboard(settings: Settings, *, port: int, open_browser: bool, narrowed: Narrowed = EVERYTHING) -> None:
     """Serve the dashboard on `port` of this machine, and print its address once it answers; ends when stopped.
+
+    `narrowed`: whose memories its pages show.
 
     Raises UserError when the port is taken or not allowed, SystemExit on SIGTERM, KeyboardInterrupt on Ctrl-C.
     """
@@ -81,6 +84,7 @@ def run_dashboard(settings: Settings, *, port: int, open_browser: bool) -> None:
 
     load_config_options(_OPTIONS | {"server.port": port, "browser.serverPort": port})
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # what the pages' own threads go by
+    os.environ.update(narrowed.environment())
     signal.signal(signal.SIGTERM, _stop)
     config = uvicorn.Config(
         _app(port, open_browser=open_browser),

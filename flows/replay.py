@@ -28,7 +28,7 @@ from slowwave.transforms.extract import extracted_statements
 from slowwave.transforms.extract_tables import ExtractedStatements
 from slowwave.transforms.landed_tables import Interactions
 from slowwave.transforms.memory_days import memory_days, reference_days
-from slowwave.transforms.memory_reach import within_reach
+from slowwave.transforms.memory_reach import REACH, within_reach
 from slowwave.transforms.memory_references import memory_references
 from slowwave.transforms.project_days import project_days
 from slowwave.transforms.schema import Table, conform, polars_schema
@@ -43,7 +43,7 @@ _BYTES_PER_MEMORY = 300
 # Memories of days that are compared together.
 _POOL_ROWS = 500_000
 # What `echo/1` asks of the pool.
-_ECHOED = ("memory_id", "is_global", "project", "pattern", "valid_from", "valid_until")
+_ECHOED = ("memory_id", *REACH, "pattern", "valid_from", "valid_until")
 _TEXTS = ("row_hash", "prompt", "response", "response_summary", "memories_used", "reinforce")
 
 

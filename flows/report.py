@@ -17,6 +17,7 @@ import typer
 
 from slowwave.flows.doors import outside
 from slowwave.flows.errors import UserError
+from slowwave.flows.narrowed import EVERYTHING, Narrowed, narrow
 from slowwave.flows.publish_diff import find_run
 from slowwave.flows.published import current_run, report_file
 from slowwave.flows.query_connection import error_lines, locked_connection
@@ -31,27 +32,33 @@ _MOST_SECONDS = 600
 _SHOWN_REASON = 300
 
 
-def run_report(settings: Settings, run: str, to: str | None) -> None:
+def run_report(settings: Settings, run: str, to: str | None, narrowed: Narrowed = EVERYTHING) -> None:
     """Write the report of a run into `to` (None: into the reports folder) and print where; `-` prints the report.
 
-    Raises UserError when nothing is published, there is no such run, or its file is damaged.
+    `narrowed`: whose memories it tells of.
+
+    Raises UserError when nothing is published, there is no such run, or its file is damaged, typer.BadParameter when a
+    report on some memories only would stand where that on all belongs.
     """
+    if narrowed and to is None:
+        message = "--user, --agent and --tag need --to FILE: reports/<run>.html tells of all memories"
+        raise typer.BadParameter(message)
     serving = find_run(settings, run)
     if to == STANDARD_OUTPUT:
-        typer.echo(_report_of(serving), nl=False)
+        typer.echo(_report_of(serving, narrowed), nl=False)
     elif to is None:
         typer.echo(str(write_report(settings, serving)))
     else:
-        _write_to(Path(to), serving)
+        _write_to(Path(to), serving, narrowed)
         typer.echo(to)
 
 
-def _write_to(path: Path, serving: Path) -> None:
+def _write_to(path: Path, serving: Path, narrowed: Narrowed) -> None:
     """Write the report into a file, or through a link to one; into a pipe or device as it comes."""
     if path.is_dir():
         message = f"{path} is a folder: name a file in it"
         raise UserError(message)
-    report = _report_of(serving)
+    report = _report_of(serving, narrowed)
     with outside():
         _write_report_to(path, report)
 
@@ -117,13 +124,14 @@ def _not_written(reason: str) -> str:
     return f"not written: {shortened(reason, _SHOWN_REASON)}; `slowwave report` tries again"
 
 
-def _report_of(serving: Path) -> bytes:
+def _report_of(serving: Path, narrowed: Narrowed = EVERYTHING) -> bytes:
     # charts take a second to load, and the status needs none
     from slowwave.dashboards.report import report_html
 
     try:
         with locked_connection(serving) as connection:
-            return report_html(connection, serving.stem).encode()
+            narrow(connection, narrowed)
+            return report_html(connection, serving.stem, str(narrowed)).encode()
     except (duckdb.Error, ValueError) as error:
         said = error_lines(error) if isinstance(error, duckdb.Error) else str(error)
         message = f"{serving} cannot be reported on: {said}"

@@ -15,6 +15,7 @@ import typer
 
 from slowwave.dashboards.cookbook import Recipe, cookbook
 from slowwave.flows.errors import UserError
+from slowwave.flows.narrowed import EVERYTHING, Narrowed, landed_about, narrow
 from slowwave.flows.query_connection import (
     OTHER_RELEASE,
     DuckDBConfig,
@@ -55,10 +56,12 @@ def run_sql(
     as_of: str | None,
     show_list: bool,
     params: Sequence[str],
+    narrowed: Narrowed = EVERYTHING,
 ) -> None:
     """Answer `query` (SQL, a cookbook name, or `-`: SQL from standard input) on stdout; or list the cookbook.
 
     Of several statements all run, and the last one's result is printed. `params` are `name=value`, text for `$name`.
+    `narrowed`: whose memories it is asked about.
 
     Raises UserError when the query fails or nothing is published, typer.BadParameter when arguments do not fit.
     """
@@ -83,7 +86,7 @@ def run_sql(
         cut = parse_as_of(as_of)
         with Screen() as screen:
             serving = serving_as_of(settings, cut, screen.progress)
-    answer_query(settings, text, values, serving=serving, cut=cut, write=result_writer(output))
+    answer_query(settings, text, values, serving=serving, cut=cut, write=result_writer(output), narrowed=narrowed)
 
 
 def _given_params(params: Sequence[str]) -> dict[str, str]:
@@ -122,22 +125,23 @@ def answer_query(
     cut: datetime,
     write: Write,
     limits: DuckDBConfig | None = None,
+    narrowed: Narrowed = EVERYTHING,
 ) -> None:
     """Run SQL on a serving file (None: nothing is published) and the landed rows as of `cut`.
 
     Of several statements all run, the last one by `write`. `values` are those of its params, `limits` more settings of
-    DuckDB, such as a `memory_limit`.
+    DuckDB, such as a `memory_limit`; `narrowed`: whose memories they are asked about.
 
     Raises UserError when the query fails, typer.BadParameter when `values` do not fit it.
     """
     views = _landed_views(settings, text, cut)
     try:
         try:
-            _run(text, values, serving, views, write, limits)
+            _run(text, values, serving, views, write, limits, narrowed)
         except (duckdb.Error, OSError) as error:
             if isinstance(error, BrokenPipeError) or views is None or not views.is_outdated():
                 raise
-            _run(text, values, serving, _landed_views(settings, text, cut), write, limits)
+            _run(text, values, serving, _landed_views(settings, text, cut), write, limits, narrowed)
     except duckdb.Error as error:
         if views is not None:
             from slowwave.flows.lake_misfits import explained  # Polars is loaded
@@ -163,8 +167,12 @@ def _run(
     views: LandedViews | None,
     write: Write,
     limits: DuckDBConfig | None,
+    narrowed: Narrowed,
 ) -> None:
-    with locked_connection(serving, views.frames if views else None, limits) as connection:
+    frames = landed_about(views.frames, narrowed) if views else None
+    with locked_connection(serving, frames, limits) as connection:
+        if serving is not None:
+            narrow(connection, narrowed)
         statements = connection.extract_statements(text)
         if not statements:
             message = "the query is empty"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -16,6 +17,7 @@ Records = Callable[..., list[Record]]
 
 _SHOWN = 400
 _SHOWN_ID = 120
+_DAY = 10  # characters of a time that are its day
 
 _OBSERVATION = "SELECT * FROM observations WHERE observation_id = $id"
 
@@ -107,9 +109,7 @@ def observation_text(found: Record, limit: int) -> str:
     lines += ["", f"superseded {counts['superseded']}: active memories of its earlier states, no proof of it"]
     lines += _memories(found["superseded"], limit)
     if found["journey"]:
-        lines += ["", "journey: what was so, from when until when"]
-        for step in found["journey"]:
-            lines += wrapped(f"- {step['from']} to {step['until'] or 'now'}: {shortened(step['text'], _SHOWN)}")
+        lines += _journey(found["journey"])
     if found["contradicts"]:
         lines += ["", f"contradicts {len(found['contradicts'])}: neither replaces the other"]
         lines += _memories(found["contradicts"], limit)
@@ -118,6 +118,22 @@ def observation_text(found: Record, limit: int) -> str:
         lines += wrapped(f"- {_short(one['memory_id'])}: {decided_words(one)}")
     lines += more(len(found["decisions"]), limit)
     return printed(lines)
+
+
+def _journey(steps: list[Record]) -> list[str]:
+    """What changed of what, from what to what, with the days on which each was said first; and the words of each."""
+    lines = ["", "journey: what was so, from when until when"]
+    for before, after in pairwise(steps):
+        if before.get("value") is None or after.get("value") is None:
+            continue
+        of = " ".join(part for part in (after["subject"], after["attribute"]) if part)
+        since = f"said {before['from'][:_DAY]}" if before["from"] else "not said since when"
+        change = f"from {before['value']} ({since}) to {after['value']} (said {after['from'][:_DAY]})"
+        lines += wrapped(shortened(f"- {of}: {change}" if of else f"- {change}", _SHOWN))
+    for step in steps:
+        times = f"{step['from'] or 'not said since when'} to {step['until'] or 'now'}"
+        lines += wrapped(f"- {times}: {shortened(step['text'], _SHOWN)}")
+    return lines
 
 
 def _memories(rows: list[Record], limit: int) -> list[str]:

@@ -26,7 +26,7 @@ _SHRINKING = (1, 2, 3)
 _LEAST = 8
 
 MEANINGS = {
-    "eligible": "interactions in which it was active and of the project, or global",
+    "eligible": "interactions in which it was active and which its project, agent and user include",
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
     "echoed": "answers that repeat it word for word (echo/1)",
     "used": "answers that rely on it, in its own or other words, as far as used/2 finds; on a passage of a long one",
@@ -92,12 +92,14 @@ def _ended(row: Record) -> str:
 
 
 def identity_words(state: Record) -> str:
-    """What a memory is: its state, type, project and agent."""
+    """What a memory is: its state, type, project, agent and user."""
     if state["status"] is None:
         return "injected, but never landed as a memory; nothing else is known of it"
     project = f"of project {state['project']}" if state["project"] else "without project"
     agent = f", agent {state['agent']}" if state["agent"] else ""
-    return f"{state['status']} {state['memory_type']} {project}{agent}"
+    user = f", user {state['user_id']}" if state.get("user_id") else ""
+    scope = f", scope {state['scope']}" if state.get("scope") else ""
+    return f"{state['status']} {state['memory_type']} {project}{agent}{user}{scope}"
 
 
 def _life(state: Record) -> list[str]:

@@ -21,9 +21,9 @@ class ChunkUse(Table):
     used_count: int = column("Interactions that used the chunk.")
     first_used_at: datetime = column("The first of them.", unit="UTC")
     last_used_at: datetime = column("The last of them.", unit="UTC")
-    document_chunks_count: int | None = column("Chunks of its document that were used. NULL: no document.")
-    document_used_count: int | None = column(
-        "Interactions that used any chunk of its document, each once. NULL: no document."
+    document_chunks_count: int = column("Chunks of its document that were used. 0: it has no document.")
+    document_used_count: int = column(
+        "Interactions that used any chunk of its document, each once. 0: it has no document."
     )
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")

@@ -70,6 +70,7 @@ def chunk_use(days: pl.LazyFrame) -> pl.LazyFrame:
     return (
         chunks.join(documents, on=document, how="left")
         .join(sizes, on=document, how="left")
+        .with_columns(pl.col("document_used_count", "document_chunks_count").fill_null(0))
         .select(computed_schema(ChunkUse).names())
         .sort(ChunkUse.key)
     )

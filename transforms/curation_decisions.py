@@ -32,6 +32,7 @@ _OF_RUN = (
 )  # the last where a model decided
 _MET_PER_CONSIDERED = 2
 _IDENTICAL = 10_000
+_DECIDED_AT_ONCE = 8_192
 
 
 class Considered(NamedTuple):
@@ -43,7 +44,7 @@ class Considered(NamedTuple):
     place: int
     memory_id: str
     content: str
-    normal: str
+    normal: int
     said_at: int
     similarity: int
     relation: Relation
@@ -88,15 +89,21 @@ def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: 
     del active
     spoken = _Spoken(items["memory_id"], utterances(states))
     asked, left = said.select("memory_id", "memory_type", "content", "normal", "is_first"), np.ones(said.height, bool)
-    frames = []
+    frames = [_told([])]
     for considered in _considered(said, items, spoken, word_vectors, params):
         places = sorted(considered)
         left[places] = False
         some = zip(places, asked[places].iter_rows(named=True), strict=True)
         frames.append(_told([_row(place, of, considered[place], params) for place, of in some]))
-    none = zip(np.flatnonzero(left).tolist(), asked.filter(left).iter_rows(named=True), strict=True)
-    frames.append(_told([_row(place, of, [], params) for place, of in none]))
+    for places in _in_parts(np.flatnonzero(left)):
+        none = zip(places.tolist(), asked[places].iter_rows(named=True), strict=True)
+        frames.append(_told([_row(place, of, [], params) for place, of in none]))
     return _written(pl.concat(frames), said, items, params).select(columns).sort(CurationDecisions.key)
+
+
+def _in_parts(places: Integers) -> Iterator[Integers]:
+    for start in range(0, len(places), _DECIDED_AT_ONCE):
+        yield places[start : start + _DECIDED_AT_ONCE]
 
 
 def _told(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
@@ -172,7 +179,7 @@ def _considered(
     """Per row of `said` that meets any the most alike memories active just before, most alike first, some at a time."""
     if said.select("project", "scope").is_unique().all():
         return  # nothing to compare, and no vectors to load
-    contents = items["content"].unique(maintain_order=True)
+    contents = items["content"].filter(items["content"].is_first_distinct())  # `unique` would copy them
     which = items.join(
         pl.DataFrame({"content": contents}).with_row_index("text"), on="content", how="left", maintain_order="left"
     )["text"].cast(pl.Int64).to_numpy()  # fmt: skip

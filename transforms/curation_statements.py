@@ -13,8 +13,8 @@ class CurationLog(NamedTuple):
     """What is to be decided on, and what a decision may be about.
 
     said: each first text of a memory and each later change of it. active: stretches in which a memory was active with
-    one text. Both have memory_id, project, scope, content, normal, from, sorted by from and memory_id; `said` also
-    memory_type and is_first, `active` also until (NULL: still).
+    one text. Both have memory_id, project, scope, content, normal (the number of its `normal_text`), from, sorted by
+    from and memory_id; `said` also memory_type and is_first, `active` also until (NULL: still).
     """
 
     said: pl.DataFrame
@@ -26,8 +26,11 @@ def curation_log(states: pl.DataFrame) -> CurationLog:
     ordered = states.sort("memory_id", "valid_from").with_columns(
         scope().alias("scope"),
         (is_said(pl.col("content")) & (pl.col("status") == "active")).alias("is_active"),
-        normal_text(pl.col("content").fill_null("")).alias("normal"),
+        normal_text(pl.col("content").fill_null("")).alias("text"),
     )
+    normals = ordered.filter(pl.col("text").is_first_distinct()).select("text").with_row_index("normal")
+    # texts of their own take as much memory as all that the memories say
+    ordered = ordered.join(normals, on="text", how="left", maintain_order="left").drop("text")
     before = pl.col("content").shift().over("memory_id")
     is_first = ~is_said(before)
     said = ordered.filter(is_said(pl.col("content")), pl.col("content").ne_missing(before)).select(

@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 UNIT = 2**30  # one attempt; a factor of one
 _BITS = 30
 _LOW = UNIT - 1
+_FEW_ASKED = 2  # owners of whom no more than one in so many is asked for are numbered anew
 _DENSE_ROWS = 200_000  # states that are carried together: they fit into a cache
 
 
@@ -39,8 +40,15 @@ def carried(
 
     Returns one row per asked state, one column per count.
     """
-    found = np.zeros((len(asked_owner), known.shape[1]), dtype=np.int64)
     number = 1 + max(owner.max(initial=-1), asked_owner.max(initial=-1))
+    is_asked = np.zeros(number, dtype=bool)
+    is_asked[asked_owner] = True
+    asked = np.flatnonzero(is_asked)
+    if len(asked) * _FEW_ASKED < number:  # those of others are not carried
+        place = np.cumsum(is_asked) - 1
+        rows = np.flatnonzero(is_asked[owner])
+        return carried(place[owner[rows]], day[rows], known[rows], place[asked_owner], asked_day, factor)
+    found = np.zeros((len(asked_owner), known.shape[1]), dtype=np.int64)
     per_turn = max(_DENSE_ROWS // max(known.shape[1], 1), 1)
     for first in range(0, number, per_turn):
         mine, wanted = _between(owner, first, per_turn), _between(asked_owner, first, per_turn)

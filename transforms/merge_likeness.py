@@ -21,7 +21,7 @@ KINDS: tuple[ConflictKind, ...] = get_args(ConflictKind)
 _FULL = UNIT * UNIT
 _BLOCK = 256
 # Whatever else two statements share, these make two facts of them; the others count against it.
-_ALWAYS_APART = frozenset({"number", "negation", "opposite", "role", "change", "question"})
+_ALWAYS_APART = frozenset({"number", "date", "negation", "opposite", "role", "change", "question"})
 
 
 def words_missed(texts: PairTexts, left: Integers, right: Integers) -> Numbers:

@@ -18,7 +18,7 @@ _ACROSS = 2  # statements of other types that each is compared with
 _BLOCK = 16_384
 _SCORED_PER_COMPARED = 2
 _NEVER = -1
-_TYPE = r"^[^/]*"
+_TYPE = r"^[^/@]*"
 
 
 class NearStatements:
@@ -60,7 +60,7 @@ class NearStatements:
 
 
 def family() -> pl.Expr:
-    """Of a scope what stands behind the memory's type: statements of one project and family may be one fact."""
+    """What stands in a scope behind the memory's type: the agent and the user. Others' memories are never compared."""
     return pl.col("scope").str.replace(_TYPE, "")
 
 

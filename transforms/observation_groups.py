@@ -17,6 +17,7 @@ from slowwave.transforms.pair_reading import is_retraction, reading
 from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.pair_retractions import only_retracts
 from slowwave.transforms.pair_texts import PairTexts, codes_apart, codes_in_step, pair_texts, products
+from slowwave.transforms.state_candidates import state_candidates
 from slowwave.transforms.state_changes import Stated, state_changes
 from slowwave.transforms.word_vectors import WordVectors
 
@@ -107,7 +108,8 @@ def _with_changes(
     That, for people to settle, may be at odds.
     """
     numbered = statements.select("statement", pl.Series("scope", scopes), "first_at", "last_at", "content")
-    changes = [one for one in state_changes(Stated(*row) for row in numbered.iter_rows()) if one.earlier is not None]
+    stated = (Stated(*row) for row in state_candidates(numbered).iter_rows())
+    changes = [one for one in state_changes(stated) if one.earlier is not None]
     left = np.array([one.earlier for one in changes], np.int64)
     right = np.array([one.later for one in changes], np.int64)
     alike = pair_similarity(texts, left, right, products(texts.sums[left], texts.sums[right]))

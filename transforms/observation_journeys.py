@@ -14,14 +14,10 @@ from slowwave.transforms.observation_groups import Groups
 from slowwave.transforms.observation_params import ObservationParams
 from slowwave.transforms.pair_reading import reading
 from slowwave.transforms.pair_retractions import only_retracts
+from slowwave.transforms.state_candidates import TELLS_ITSELF
 from slowwave.transforms.state_changes import StateChange, change_between, change_told
 
 _IDENTICAL = 10_000
-_TELLS = (
-    r"(?i)\b(?:switched|moved|migrated|changed|upgraded|downgraded|converted|transitioned|relocated|renamed|updated"
-    r"|increased|decreased|raised|lowered|reduced|bumped|rose|grew|fell|dropped|went|replaced|instead of|rather than"
-    r"|is now|no longer|any ?more|used to|stop\w*|quits?)\b"
-)
 
 State = int | str
 
@@ -115,7 +111,7 @@ def _told_by_itself(placed: pl.DataFrame, said: pl.DataFrame) -> dict[int, list[
     best = (
         placed.filter(pl.col("head") == pl.col("end"))
         .unique("end", keep="first", maintain_order=True)
-        .filter(pl.col("content").str.contains(_TELLS))
+        .filter(pl.col("content").str.contains(TELLS_ITSELF))
         .select("end", "memory_id", "content")
     )
     since = said.group_by("end", "memory_id").agg(pl.col("said_at").filter(pl.col("normal") == pl.col("now")).min())

@@ -44,8 +44,9 @@ class Observations(Table):
     freshness: Freshness = column("How long ago that is: fresh, ageing, stale (params, in days).")
     supersedes: list[str] = column("Memories of earlier states, still active; they are no proof of the text.")
     journey: Annotated[str | None, Json] = column(
-        "Its states in order, the current one last: JSON list of {memory_id, text, from, until}; a state said"
-        " again since is there again. NULL: never changed."
+        "Its states in order, the current one last: JSON list of {memory_id, text, from, until, subject, attribute,"
+        " value}: of whom or what which attribute had which value, null where the words do not tell. A state said again"
+        " since is there again; from null: told as what was before, and not since when. NULL: never changed."
     )
     contradicts: list[str] = column("Active memories that say something incompatible, neither replacing the other.")
     method: str = column("What grouped it.")
@@ -123,7 +124,7 @@ class MergeProposals(Table):
     is_certain: bool = column("They are one observation. False: nearly alike enough.")
     said_at: datetime = column("When the latest of them was said.", unit="UTC")
     reason: str = column("Why they are taken for one fact, in words.")
-    method: str = column("Who says so: observe/1 are rules.")
+    method: str = column("Who says so: observe/1 and observe/2 are rules.")
 
 
 CURATED: tuple[type[Table], ...] = (Observations, CurationDecisions)

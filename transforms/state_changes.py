@@ -47,13 +47,17 @@ class StateChange(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """A statement: its number, a number for where it may meet others, when it was said first and last, and its text."""
+    """A statement: its number, a number for where it may meet others, when it was said first and last, and its text.
+
+    is_numbered: whether another may say the same with another number.
+    """
 
     statement: int
     scope: int
     first_at: datetime
     said_at: datetime
     content: str
+    is_numbered: bool = True
 
 
 class _One(NamedTuple):
@@ -72,7 +76,7 @@ def state_changes(stated: Iterable[Stated]) -> list[StateChange]:
     acts: dict[_Key, list[_One]] = {}
     told: list[tuple[int, _One]] = []
     for one in stated:
-        for claim in claims(one.content):
+        for claim in claims(one.content, is_numbered=one.is_numbered):
             found = _One(one.first_at, one.said_at, one.statement, claim)
             if claim.sort == "told":
                 told.append((one.scope, found))

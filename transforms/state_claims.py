@@ -61,6 +61,7 @@ _REPLACED = (
     ),
 )
 _LABEL = re.compile(r"^([^:;,.(]{2,60}?)\s*(?:\([^)]*\))?:\s+(.+)$")
+_TELLING = re.compile(r"\bfrom |\breplaced |\bnow\b|instead of|rather than", re.IGNORECASE)
 _HAS_DIGIT = re.compile(r"\d")
 _NO_EVENT = re.compile(
     r"\b(?:can|could|may|might|should|must|if|when|whenever|want|plan|need|to be|not|never|will|would)\b|n['’]t\b",
@@ -70,19 +71,22 @@ _PAST = frozenset({"was", "were", "had", "did", "ago"})
 
 
 @lru_cache(maxsize=20_000)
-def claims(text: str) -> tuple[Claim, ...]:
-    """What `text` claims, at most one of each sort; () of more than one sentence, a question or a long text."""
+def claims(text: str, *, is_numbered: bool = True) -> tuple[Claim, ...]:
+    """What `text` claims; () of more than one sentence, a question or a long text.
+
+    is_numbered: whether its one number is a claim, where nothing else is.
+    """
     text = text.strip().replace("`", "").replace("**", "")
     if len(text) > LONGEST or text.endswith("?") or _SECOND_SENTENCE.search(text):
         return ()
-    told = _told(text)
+    told = _told(text) if _TELLING.search(text) else None
     label = _LABEL.match(text)
     if label is not None:
         labelled = _labelled(label.group(1), label.group(2))
         read = (labelled,) if labelled is not None else ()
     else:
         read = clause_claims(_CLAUSE_ENDS.split(text, maxsplit=1)[0])
-    numbered = _numbered(text) if not read else None
+    numbered = _numbered(text) if is_numbered and not read and _HAS_DIGIT.search(text) else None
     return tuple(one for one in (told, *read, numbered) if one is not None)
 
 
@@ -114,8 +118,6 @@ def _told(text: str) -> Claim | None:
 
 def _numbered(text: str) -> Claim | None:
     """A statement with one number in it, which may have another: "All 158 tests pass"."""
-    if not _HAS_DIGIT.search(text):
-        return None
     found = tokens(text)
     lower = [one.text.lower() for one in found]
     places = [at for at, word in enumerate(lower) if number(word) is not None]

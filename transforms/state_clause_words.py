@@ -94,7 +94,7 @@ def form_of(word: str) -> Form:
     base = base_of(word)
     if word.endswith("s") and (base in PLACED or base in INTENTS or base in SURE_VERBS):
         return Form(base, is_verb=True, form="s")
-    return Form(base, found.is_verb, found.form)
+    return Form(base, found.is_verb or base in SAME_ACTS or base in INTENTS, found.form)
 
 
 class ClauseWords:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from slowwave.transforms.pair_tokens import number
 from slowwave.transforms.pair_words import MONTHS, WEEKDAYS
 from slowwave.transforms.state_clause_words import (
@@ -31,15 +33,34 @@ from slowwave.transforms.state_words import (
     STARTING,
     STATUS,
     STOPPING,
+    SURE_VERBS,
 )
 
+_LONGEST_SUBJECT = 7
+_LATEST_VERB = 6  # words, with "no longer" and the like
 _LONGEST_PHRASE = 4
 _LONGEST_THING = 3
 
 
 def clause_claims(clause: str) -> tuple[Claim, ...]:
     """What a clause claims; () where nothing can be told."""
-    return _Clause(clause).read()
+    first = clause.lower().split(None, _LONGEST_SUBJECT + 3)[: _LONGEST_SUBJECT + 2]
+    # most texts have no verb that could be read, and taking them apart would take ten times as long
+    has_verb = any(map(_is_verb, first)) or any(map(_may_be_verb, first[1:_LATEST_VERB]))
+    return _Clause(clause).read() if has_verb else ()
+
+
+@lru_cache(maxsize=20_000)
+def _is_verb(word: str) -> bool:
+    """Whether it is one wherever it stands."""
+    return word in AUXILIARIES or "'" in word or "’" in word or form_of(word).base in SURE_VERBS
+
+
+@lru_cache(maxsize=20_000)
+def _may_be_verb(word: str) -> bool:
+    """Whether it is one after a name."""
+    form = form_of(word)
+    return form.form != "ing" and (form.is_verb or form.form == "past")
 
 
 class _Clause(ClauseWords):

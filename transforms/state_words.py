@@ -72,7 +72,7 @@ PERSONS = words(
 STOPPING = words("stop quit leave abandon drop discontinue cease retire")
 
 SAME_ACTS = word_map(
-    "go travel fly visit return come trip=visit try play=play create build make develop write design code implement "
+    "go travel fly visit trip=visit try play=play create build make develop write design code implement "
     "produce compose author=make buy purchase acquire adopt get=get watch see=see attend join participate enrol "
     "enroll register=attend perform=perform learn study=learn organize organise arrange prepare host=plan "
     "restore refurbish renovate=restore run=run"

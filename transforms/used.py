@@ -78,7 +78,7 @@ def _judged(
 ) -> Iterator[pl.DataFrame]:
     looked_for = _looked_for(asked, pool, params)
     size = asked.select(text_bytes().sum()).item()
-    size += looked_for.select(pl.col("content").unique().str.len_bytes().sum()).item()
+    size += looked_for.select(_distinct().str.len_bytes().sum()).item()
     token_vectors = None
     if size >= _COMPILED_BYTES:
         from slowwave.transforms.used_compiled import compilable
@@ -106,10 +106,15 @@ def _looked_for(asked: pl.DataFrame, pool: pl.LazyFrame, params: UsedParams) -> 
             pool.filter(~pl.col("is_global")).join(places, on=["project", "day"], how="semi"),
         ]
     ).collect()
-    texts = held.select(pl.col("content").unique())
+    texts = held.select(_distinct())
     texts = texts.with_columns(beginning(pl.col("content"), params).alias("beginning"))
     texts = texts.filter(pl.col("beginning").str.count_matches(WORD) >= params.min_words)
     return held.join(texts, on="content").with_columns(pl.col("beginning").alias("content")).drop("beginning")
+
+
+def _distinct() -> pl.Expr:
+    """The distinct texts; as they stand, for `unique` would copy them."""
+    return pl.col("content").filter(pl.col("content").is_first_distinct())
 
 
 def _plainly(

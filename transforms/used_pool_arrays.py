@@ -97,7 +97,7 @@ class PoolArrays:
     def __init__(self, spans: pl.DataFrame, *, in_passages: bool) -> None:
         """`spans`: memory_id, content, project_at (NULL: every project), day_at, valid_from, valid_until."""
         texts = spans.select("memory_id", "content").unique()
-        contents = texts.select(pl.col("content").unique().sort())
+        contents = texts.select("content").filter(pl.col("content").is_first_distinct()).sort("content")
         ranked = (
             texts.join(contents.with_row_index("text"), on="content").sort("memory_id", "text").with_row_index("rank")
         )

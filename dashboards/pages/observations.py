@@ -145,7 +145,10 @@ def _states(answers: Answers, project: str | None) -> None:
             rows,
             "state_changes",
             caption=first_of("States of facts that changed, the oldest first", rows.height, sum_of(states)),
-            columns=["observation_id", "text", "step", "from_at", "until_at", "memory_id", "project"],
+            columns=[
+                *("observation_id", "subject", "attribute", "value", "from_at", "until_at", "text", "step"),
+                *("memory_id", "project"),
+            ],
             links={
                 "memory_id": _memory_row,
                 "observation_id": lambda row: project_view("observations", project, observation=row["observation_id"]),

@@ -16,5 +16,5 @@ SELECT
     last_used_at
 FROM chunk_use
 WHERE project LIKE $project ESCAPE '\'
-ORDER BY coalesce(document_used_count, used_count) DESC, project, document_id, used_count DESC, chunk_id
+ORDER BY greatest(document_used_count, used_count) DESC, project, document_id, used_count DESC, chunk_id
 LIMIT $limit::BIGINT

@@ -110,7 +110,13 @@ FIRST_ROWS = {
     },
     "fading_calibration": {"cutoff_at": "2026-02-16T00:00:00Z", "memories_count": 1, "faded_as_said": 1.0},
     "observations": {"project": "facts", "proof_count": 2, "memories_count": 2, "text": "The API port is 9090"},
-    "state_changes": {"step": 1, "from_at": "2026-03-01T10:00:00Z", "until_at": "2026-03-02T08:00:00Z"},
+    "state_changes": {
+        "step": 1,
+        "subject": "The API port",
+        "value": "8080",
+        "from_at": "2026-03-01T10:00:00Z",
+        "until_at": "2026-03-02T08:00:00Z",
+    },
     "contradicting_observations": {"project": "facts", "proof_count": 1, "contradicting_proof_count": 1},
     "curation": {"memory_id": "port again", "action": "skip", "kind": "fact", "target_memory_id": "new port"},
     "forgetting_plan": {"rule": "superseded", "memory_id": "old", "is_shadow": False},
@@ -325,7 +331,7 @@ def test_the_explorer_finds_filters_sorts_and_pages(answers):
 
     every = found()
     assert len(every) == 20
-    assert every[:3] == ["bad advice", "lost", "rare"]  # harmful, then review by what looking is worth
+    assert every[:3] == ["bad advice", "noted", "lost"]  # harmful, then review by what looking is worth
     assert found(limit="4", offset="2") == every[2:6]
     assert found(search="OF STEADY") == ["steady"]
     assert found(search="New P") == ["new port"]

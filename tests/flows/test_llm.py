@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +32,23 @@ def test_a_night_asks_and_shows_the_answers_the_same_morning(home):
     assert (rows["a"]["action"], rows["a"]["target_memory_id"], rows["a"]["kind"]) == ("add", None, "model")
     assert len(server.requests) == home.landed().height == QUESTIONS
     assert result.asked == f"{QUESTIONS} answered with {QUESTIONS} requests and {120 * QUESTIONS} tokens"
+
+
+def test_what_the_rules_say_of_the_same_changes_stands_beside(home):
+    home.serve()
+    home.nightly()
+    rows = home.published()
+    assert (rows["b"]["rules_action"], rows["a"]["rules_action"]) == ("add", "add")
+    counted = json.loads(home.run("sql", "model_and_rules", "--format", "json").stdout)
+    assert sum(row["changes"] for row in counted) == len(rows)
+    differing = [row for row in counted if row["is_same"] is False]
+    assert ("add", "merge") in {(row["rules_action"], row["model_action"]) for row in differing}
+    told = " ".join(home.run("why", "b").stdout.split())
+    assert "merge a (" in told
+    assert ", says curate/llm-1:some-model; the rules say add (" in told
+    home.run("report")
+    page = (home.folder / "reports" / "latest.html").read_text()
+    assert "A language model has answered about" in page
 
 
 def test_asking_again_costs_nothing(home):

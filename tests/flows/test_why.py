@@ -250,7 +250,7 @@ def test_an_interaction_says_which_memories_were_in_it(why):
 def test_the_text_shows_some_of_each_and_says_how_many_there_are(why):
     lines = why("m1", "--limit", "1", output="text").out.splitlines()
     assert lines[0] == "memory m1: archived knowledge of project other"
-    assert "eligible 4: interactions in which it was active and of the project, or global" in lines
+    assert "eligible 4: interactions in which it was active and which its project, agent and user include" in lines
     assert "  2026-03-03 09:00:00Z  other      i4" in lines
     assert sum("more (--limit" in line for line in lines) == 5 + (len(why("m1").found["used"]) > 1)
     full = why("m1", "--limit", "9", output="text").out

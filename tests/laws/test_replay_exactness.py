@@ -17,6 +17,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from small_home import interaction
 from taught_rows import AS_OF as TAUGHT_AS_OF
 from taught_rows import rows_with_another_task
 from thorough import IS_THOROUGH, examples
@@ -113,7 +114,8 @@ def test_every_way_of_delivery_publishes_the_same(new_home):
     assert_exact(new_home, days=5, per_day=24, parts=12, every=2)
 
 
-TAUGHT_LINES = [line.encode() for line in map(json.dumps, rows_with_another_task())]
+READS = interaction("reads", created_at="2026-03-20T08:00:00Z", chunks_used=["guide.md#1", "guide.md#2"])
+TAUGHT_LINES = [line.encode() for line in map(json.dumps, [*rows_with_another_task(), READS])]
 
 
 @pytest.fixture(scope="module")

@@ -60,8 +60,8 @@ def by_a_loop(rows):
                 "used_count": len(at),
                 "first_used_at": min(at.values()),
                 "last_used_at": max(at.values()),
-                "document_chunks_count": len({chunk for chunk, _ in whole}) if whole else None,
-                "document_used_count": len({interaction for _, interaction in whole}) if whole else None,
+                "document_chunks_count": len({chunk for chunk, _ in whole}) if whole else 0,
+                "document_used_count": len({interaction for _, interaction in whole}) if whole else 0,
             }
         )
     return told

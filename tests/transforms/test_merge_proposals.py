@@ -23,10 +23,18 @@ SECOND = PARAMS.model_copy(update={"curation_method": "curate/2"})
 FIRST = PARAMS.model_copy(update={"curation_method": "curate/1"})
 
 
-def proposed(*said: tuple[str, str], params: ObservationParams = SECOND, agents: str = "") -> pl.DataFrame:
-    """The proposals about memories that say something, of a type; `agents`: a letter for each, where they have one."""
+def proposed(
+    *said: tuple[str, str], params: ObservationParams = SECOND, owned: tuple[str, str] = ("agent", "")
+) -> pl.DataFrame:
+    """The proposals about memories that say something, of a type; `owned`: a column, and its letter for each."""
     rows = [
-        change(f"m{at}", text, day=0, memory_type=kind, **({"agent": agents[at]} if agents else {}))
+        change(
+            f"m{at}",
+            text,
+            day=0,
+            memory_type=kind,
+            **dict.fromkeys(owned[:1] if owned[1][at:] else (), owned[1][at : at + 1]),
+        )
         for at, (text, kind) in enumerate(said)
     ]
     return observed(states_of(rows), health_of([]), word_vectors, AS_OF, params).merge_proposals
@@ -52,15 +60,16 @@ def test_another_value_order_or_negation_is_not_proposed(one: str, other: str, k
     assert proposed((one, "knowledge"), (other, kind)).filter(~pl.col("is_certain")).is_empty()
 
 
-def test_across_types_too_of_one_agent_and_project() -> None:
+def test_across_types_too_of_one_agent_user_and_project() -> None:
     said = (("Alice owns the billing service", "project"), ("The billing service is owned by Alice", "knowledge"))
     same = (said[0], (said[0][0], "knowledge"))
     (row,) = proposed(*same).to_dicts()
     assert (row["memory_ids"], row["is_certain"], row["method"]) == (["m0", "m1"], False, "curate/2")
     assert "they are of two types" in row["reason"]
     assert proposed(*same, params=FIRST).is_empty()
-    assert proposed(*same, agents="xy").is_empty()
-    assert proposed(*same, agents="xx").height == 1
+    for owner in ("agent", "user_id"):
+        assert proposed(*same, owned=(owner, "xy")).is_empty()
+        assert proposed(*same, owned=(owner, "xx")).height == 1
 
 
 def test_at_lower_likeness_than_before_and_likeliest_first_within_a_bound() -> None:
