@@ -15,6 +15,7 @@ from small_home import SmallHome, interaction, memory
 from taught_rows import AS_OF, taught_rows
 
 from slowwave.dashboards.cookbook import cookbook
+from slowwave.dashboards.pages.interactions import interactions_page
 from slowwave.dashboards.pages.memory import memory_page
 from slowwave.dashboards.pages.observations import observations_page
 from slowwave.dashboards.pages.overview import overview_page
@@ -251,7 +252,9 @@ def hostile_addresses(published: Published) -> list[tuple[Draw, dict[str, str]]]
     items = published.answer("review_queue")["item_id"].head(3).to_list()
     memory_id = next(row for row in hostile_rows() if "memory_id" in row)["memory_id"]
     return [
-        *((draw, {}) for draw in PAGES),
+        *((draw, {}) for draw in (*PAGES, interactions_page)),
+        (interactions_page, {"project": PROJECT, "session": TEXTS["script"], "since": TEXTS["handler"]}),
+        (interactions_page, {"client": TEXTS["script"], "user": TEXTS["closing"]}),
         (strategies_page, {"project": PROJECT, "task_type": TEXTS["script"], "strategy": strategy_id}),
         (observations_page, {"search": TEXTS["handler"], "observation": TEXTS["script"]}),
         *((review_page, {"item": item_id}) for item_id in items),
