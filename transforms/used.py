@@ -100,6 +100,7 @@ def beginning(text: pl.Expr, params: UsedParams) -> pl.Expr:
 def _looked_for(asked: pl.DataFrame, pool: pl.LazyFrame, params: UsedParams) -> pl.DataFrame:
     """The pool's rows that interactions may use and that have words enough, with the beginning of their content."""
     places = asked.lazy().select("project", "day").unique()
+    pool = pool.select("memory_id", "is_global", "project", "content", "valid_from", "valid_until", "day")
     held = pl.concat(
         [
             pool.filter("is_global").join(places, on="day", how="semi"),
@@ -107,9 +108,11 @@ def _looked_for(asked: pl.DataFrame, pool: pl.LazyFrame, params: UsedParams) -> 
         ]
     ).collect()
     texts = held.select(_distinct())
-    texts = texts.with_columns(beginning(pl.col("content"), params).alias("beginning"))
-    texts = texts.filter(pl.col("beginning").str.count_matches(WORD) >= params.min_words)
-    return held.join(texts, on="content").with_columns(pl.col("beginning").alias("content")).drop("beginning")
+    read = texts.with_columns(beginning(pl.col("content"), params).alias("beginning"))
+    read = read.filter(pl.col("beginning").str.count_matches(WORD) >= params.min_words)
+    if read.height == texts.height and (read["content"] == read["beginning"]).all():
+        return held  # as mostly, and held once
+    return held.join(read, on="content").with_columns(pl.col("beginning").alias("content")).drop("beginning")
 
 
 def _distinct() -> pl.Expr:

@@ -80,12 +80,15 @@ class Columns:
         self.token_done = np.zeros(tokens, np.int32)
         self.newest = np.full(GRAMS, -1, np.int32)
         self.nodes = np.zeros((0, 3), np.int32)
+        self._make_runs()
+        self.era = 0
+        self.clear()
+
+    def _make_runs(self) -> None:
         self.part_next = np.zeros(_ROOM, np.int32)
         self.part_begin = np.zeros(_ROOM, np.int64)
         self.part_end = np.zeros(_ROOM, np.int64)
         self.entry_column, self.entry_value = np.zeros(_ROOM, np.int32), np.zeros(_ROOM, np.int16)
-        self.era = 0
-        self.clear()
 
     def clear(self) -> None:
         """Drop all."""
@@ -95,6 +98,13 @@ class Columns:
         self.era += 1
         self.nodes_count = np.zeros(1, np.int64)
         self.entries = np.zeros(3, np.int64)
+
+    def release(self) -> None:
+        """Give back the room of a project that is cleared: the next one may come after other work, and asks anew."""
+        for name in (*self._by_column, "nodes"):
+            setattr(self, name, getattr(self, name)[:0].copy())
+        self.rows = np.zeros((0, 0), np.int16)
+        self._make_runs()
 
     def void(self) -> None:
         """Forget what is like the columns; it is found again when it is wanted."""

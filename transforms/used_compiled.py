@@ -187,6 +187,7 @@ class _Comparison:
                     for first, last in self._pieces(part, group.start - start, group.stop - start):
                         yield self._found(part, first, last, start, asked, of_day, params)
         self._leave()
+        self._columns.release()
 
     def _pieces(self, part: _Part, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Consecutive interactions from `first` to `last` with so many words that what is found fits into memory."""
