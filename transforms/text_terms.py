@@ -10,7 +10,8 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-WORD = r"[\p{L}\p{N}]+"
+from slowwave.transforms.word_runs import WORD
+
 # n-grams are told apart by a hash of this many bits; two that meet count as one.
 _GRAM_BITS = 20
 GRAMS = 2**_GRAM_BITS

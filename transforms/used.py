@@ -13,11 +13,11 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.text_terms import WORD
 from slowwave.transforms.used_params import UsedParams
 from slowwave.transforms.used_pool_arrays import Asked, PoolArrays, answer, text_bytes
 from slowwave.transforms.used_reference import touched_memories
 from slowwave.transforms.used_words import Integers
+from slowwave.transforms.word_runs import WORD
 from slowwave.transforms.word_vectors import TokenVectors, WordVectors
 
 # Scores, and log-odds, are integers in these steps.

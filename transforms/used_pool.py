@@ -10,8 +10,8 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slowwave.transforms.text_terms import WORD
 from slowwave.transforms.used_words import Integers, WordForms, directions
+from slowwave.transforms.word_runs import WORD
 
 # Of a longer memory only so many words are compared: its most telling ones.
 _MAX_WORDS = 48

@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from slowwave.transforms.compiled import kernel
-from slowwave.transforms.text_terms import WORD
 from slowwave.transforms.used_words import LENGTH, Integers, prominences
+from slowwave.transforms.word_runs import WORD
 from slowwave.transforms.word_vectors import TokenVectors
 
 DIMENSIONS = 256

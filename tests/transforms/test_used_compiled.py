@@ -15,11 +15,12 @@ from used_rows import DAY, NOTES, interactions, notes, pool
 
 from slowwave.flows.word_vectors import word_vectors
 from slowwave.transforms import used, used_compiled
-from slowwave.transforms.text_terms import WORD, gram_counts, word_counts
+from slowwave.transforms.text_terms import gram_counts, word_counts
 from slowwave.transforms.used_compiled import compilable
 from slowwave.transforms.used_params import UsedParams
 from slowwave.transforms.used_vocabulary import Vocabulary, word_points
 from slowwave.transforms.used_words import word_forms
+from slowwave.transforms.word_runs import WORD
 
 ALL = UsedParams(threshold=0.0001)
 STRANGE = [

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from used_rows import DAY, NOTES, interactions, notes, pool
 
 from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.text_terms import WORD
 from slowwave.transforms.used import used_memories
 from slowwave.transforms.used_params import UsedParams
 from slowwave.transforms.used_passages import compared_texts, is_long, passages
 from slowwave.transforms.used_reference import NOT_COMPARED, used_log_odds
+from slowwave.transforms.word_runs import WORD
 
 # every pair that is compared and touched, however unlikely
 ALL = UsedParams(threshold=0.0001)
