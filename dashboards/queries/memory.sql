@@ -1,5 +1,7 @@
 -- question: What is known of one memory?
--- columns: memory_id – the memory; project – its project, '' is none; agent – its agent, '' is none; memory_type –
+-- columns: memory_id – the memory; project – its project, '' is none; agent – its agent, '' is none; user_id – its user;
+--   scope – agent, project or global, as stated; category – kind of preference; domain – field of knowledge; source –
+--   how it came to be known; tags – its tags; stated_confidence (0-1) – what its source is worth; memory_type –
 --   its type; status – its state, NULL was never landed; content – its text; created_at (UTC) – its first change;
 --   verdict – keep, review, forget, harmful, unproven or inactive; reasons – why, with the figures; trend – of its use;
 --   strength (0-1) – how much of its evidence is left; strength_state – its band; strength_forecast (0-1) – its
@@ -27,6 +29,13 @@ SELECT
     memory_id,
     project,
     agent,
+    user_id,
+    scope,
+    category,
+    domain,
+    source,
+    tags,
+    stated_confidence,
     memory_type,
     status,
     content,
