@@ -59,7 +59,7 @@ def test_counts_come_first_then_what_to_do(home):
     )
     assert found[1][1] == "1: `slowwave forget plan` shows them, `slowwave forget apply` archives"
     assert found[2][1] == (
-        "3 items (1 candidate, 2 merge): `slowwave review list` shows them; first: Prices are integers of the smallest"
+        "8 items (1 candidate, 7 merge): `slowwave review list` shows them; first: Prices are integers of the smallest"
         " coin of waiting."
     )
     assert found[-1][1].endswith(
