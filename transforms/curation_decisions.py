@@ -23,15 +23,9 @@ from slowwave.transforms.pair_texts import Integers, pair_texts
 from slowwave.transforms.schema import empty, polars_schema
 from slowwave.transforms.word_vectors import WordVectors
 
-_OF_RUN = (
-    "run_id",
-    "as_of",
-    "rules_action",
-    "rules_target_memory_id",
-    "rules_reason",
-)  # the last where a model decided
+# Added later: what names the run, and what the rules say where a model decided.
+_OF_RUN = ("run_id", "as_of", "rules_action", "rules_target_memory_id", "rules_reason")
 _MET_PER_CONSIDERED = 2
-_IDENTICAL = 10_000
 _DECIDED_AT_ONCE = 8_192
 
 
