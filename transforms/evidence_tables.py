@@ -70,13 +70,13 @@ class MemoryReferences(Table):
     passage: str | None = column(
         "What of a long memory is nearest to the answer, and was compared with it. NULL: not used, or compared whole.",
         default=None,
-        since=2,
+        since=3,
     )
     passage_at: int | None = column(
         "Where that stands: characters of the memory before it. NULL: no passage.",
         default=None,
         unit="code points",
-        since=2,
+        since=3,
     )
     methods: list[str] = column(
         "The methods that found it, with version: `used/2` is `used/1` where no memory of the project was long."

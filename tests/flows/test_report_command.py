@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallHome:
     folder = tmp_path / "a 'home'; DROP [it]"
     monkeypatch.setenv("SLOWWAVE_HOME", str(folder))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(made, "report_html", lambda _, run_id: f"<p>report of {run_id} é</p>\n")
+    monkeypatch.setattr(made, "report_html", lambda _, run_id, __: f"<p>report of {run_id} é</p>\n")
     return SmallHome(folder)
 
 

@@ -27,7 +27,10 @@ def tried(number: int, strategy: str, **fields: object) -> Row:
 
 
 TURNED = tried(9, "run the tests", outcome_id="turned")
-ECHO = {"interaction_id": "i1", "created_at": START + HOUR, "project": "", "prompt": "?", "response": f"{SAYS}."}
+ECHO = {
+    "interaction_id": "i1", "created_at": START + HOUR, "project": "", "prompt": "?", "response": f"{SAYS}.",
+    "chunks_used": ["handbook#1"],
+}  # fmt: skip
 LOG: list[Row] = [
     {"memory_id": "rule", "changed_at": START, "content": SAYS, "status": "active", "confidence": 0.5},
     ECHO,
