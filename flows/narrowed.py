@@ -101,13 +101,46 @@ def narrow(connection: duckdb.DuckDBPyConnection, narrowed: Narrowed) -> None:
 
 
 def landed_about(frames: Mapping[str, pl.LazyFrame], narrowed: Narrowed) -> dict[str, pl.LazyFrame]:
-    """The landed rows by the names they have in SQL; of interactions those of the user and the agent asked about."""
-    of = {"user_id": narrowed.user, "agent": narrowed.agent}
-    asked = {name: text for name, text in of.items() if text is not None}
-    return {
-        name: frame.filter(**asked) if asked and name.startswith("interactions") else frame
-        for name, frame in frames.items()
+    """The landed rows by the names they have in SQL, as far as they are about whom is asked.
+
+    Of interactions and outcomes those of the user and the agent; an outcome that names none is of its interaction's. Of
+    memories all changes of those that have now, by the log, this user, this agent and this tag. A tag is no
+    interaction's: these stay whole then.
+    """
+    if not narrowed:
+        return dict(frames)
+    asked = {"user_id": narrowed.user, "agent": narrowed.agent}
+    of_whom = {name: text for name, text in asked.items() if text is not None}
+    about = {
+        "interactions": lambda frame: frame.filter(**of_whom) if of_whom else frame,
+        "outcomes": lambda frame: _outcomes_about(frame, frames["interactions"], of_whom),
+        "memories": lambda frame: frame.join(_memories_about(frames["memories"], narrowed), on="memory_id", how="semi"),
     }
+    return {name: about[name.removesuffix("_log")](frame) for name, frame in frames.items()}
+
+
+def _outcomes_about(outcomes: pl.LazyFrame, interactions: pl.LazyFrame, of_whom: Mapping[str, str]) -> pl.LazyFrame:
+    import polars as pl  # slow to load, and these frames have loaded it
+
+    if not of_whom:
+        return outcomes
+    theirs = interactions.select("interaction_id", *[pl.col(name).alias(f"its_{name}") for name in of_whom])
+    known = [pl.coalesce(name, f"its_{name}") == pl.lit(text) for name, text in of_whom.items()]
+    return (
+        outcomes.join(theirs, on="interaction_id", how="left").filter(known).select(outcomes.collect_schema().names())
+    )
+
+
+def _memories_about(memories: pl.LazyFrame, narrowed: Narrowed) -> pl.LazyFrame:
+    import polars as pl
+
+    from slowwave.transforms.memory_states import memory_states
+
+    of_whom = {"user_id": narrowed.user, "agent": narrowed.agent}
+    known = [pl.col(name) == pl.lit(text) for name, text in of_whom.items() if text is not None]
+    known += [pl.col("tags").list.contains(pl.lit(narrowed.tag))] if narrowed.tag is not None else []
+    now = memory_states(memories).filter(pl.col("valid_until").is_null())
+    return now.filter(known).select("memory_id")
 
 
 def _view(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:

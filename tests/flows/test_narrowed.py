@@ -33,6 +33,8 @@ def home(tmp_path_factory) -> SmallHome:
         memory("hostile", user_id=HOSTILE),
         interaction("i1", user_id="ada", agent="coder", response=memory("hers")["content"], memories_used=["of bob"]),
         interaction("i2", user_id="bob", agent="helper", response=memory("ours")["content"]),
+        outcome("of ada", interaction_id="i2", user_id="ada", agent="coder", strategy=None, attempted=False),
+        outcome("of i2", interaction_id="i2", strategy=None, attempted=False),
         *(outcome(f"o{n}", agent=agent, **TAUGHT) for n, agent in enumerate(("coder", "coder", "helper"))),
     )
     made.nightly(datetime(2026, 3, 5))  # noqa: DTZ001 - times are naive and hold UTC everywhere
@@ -84,10 +86,40 @@ def test_what_is_told_of_memories_and_agents_follows(asked):
     assert count("memory_references") == 3
     assert count("memory_references", "--user", "ada") == 1
     assert count("memory_health_history WHERE memory_id <> 'hers'", "--user", "ada") == 0
-    assert count("counted_outcomes") == count("counted_outcomes", "--user", "ada") == 3
-    assert count("counted_outcomes", "--agent", "coder") == 2
+    assert count("counted_outcomes") == count("counted_outcomes", "--user", "ada") == 5
+    assert count("counted_outcomes", "--agent", "coder") == 3
     assert count("interactions", "--user", "bob") == count("interactions_log", "--agent", "helper") == 1
     assert count("runs", "--user", "ada") == count("runs")
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ((), ["hers", "hostile", "of bob", "ours"]),
+        (("--user", "ada"), ["hers"]),
+        (("--user", HOSTILE), ["hostile"]),
+        (("--user", "nobody"), []),
+        (("--agent", "coder"), ["of bob"]),
+        (("--tag", "b"), ["hers", "of bob"]),
+        (("--tag", "b", "--user", "bob"), ["of bob"]),
+    ],
+)
+def test_landed_memories_too_are_those_asked_about(asked, options, found):
+    for table in ("memories", "memories_log"):
+        sql = f"SELECT DISTINCT memory_id FROM {table} ORDER BY ALL"  # noqa: S608 - our own
+        assert [row["memory_id"] for row in json.loads(asked("sql", sql, "--format", "json", *options))] == found
+
+
+def test_landed_outcomes_are_of_the_user_and_agent_they_name_or_of_their_interactions(asked):
+    def outcomes(*options: str) -> list[str]:
+        rows = asked("sql", "SELECT outcome_id FROM outcomes ORDER BY ALL", "--format", "json", *options)
+        return [row["outcome_id"] for row in json.loads(rows)]
+
+    assert outcomes() == outcomes("--tag", "a") == ["o0", "o1", "o2", "of ada", "of i2"]
+    assert outcomes("--user", "ada") == ["of ada"]
+    assert outcomes("--user", "bob") == ["of i2"]
+    assert outcomes("--agent", "helper") == ["o2", "of i2"]
+    assert outcomes("--agent", "helper", "--user", "ada") == []
 
 
 @pytest.mark.slow

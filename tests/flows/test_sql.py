@@ -419,6 +419,14 @@ def test_what_another_release_published_lacks_is_no_fault_of_the_query(tmp_path,
     assert OTHER_RELEASE not in ask("SELECT nothing FROM heuristics").err
 
 
+@pytest.mark.parametrize("param", ["limit=-1", "offset=-1"])
+def test_a_negative_limit_is_no_fault_of_the_release(ask, param):
+    said = ask("landed_interactions", "--param", param)
+    assert said.code == 1
+    assert "cannot be negative" in said.err
+    assert OTHER_RELEASE not in said.err
+
+
 def test_a_lake_of_a_newer_version_is_left_alone(tmp_path, capfd, monkeypatch):
     home = SmallHome(tmp_path / "home")
     home.land(interaction("i1"))
