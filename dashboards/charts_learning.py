@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.dashboards import charts_parts as parts
 from slowwave.dashboards.chart_theme import BLUE, GREEN, GREY, ORANGE, RED
-from slowwave.dashboards.words import beside_base_rate, counted, part, percent
+from slowwave.dashboards.words import beside_base_rate, counted, part, percent, points
 
 _MOST_ROWS = 25
 _MOST_TASKS, _PER_TASK = 6, 3
@@ -278,7 +278,8 @@ def calibration(frame: pl.DataFrame) -> alt.LayerChart:
     y = alt.Y("value:Q", title="Brier score (lower is better)", scale=alt.Scale(zero=False, nice=True))
     layers = parts.line_layers(rows, list(methods.values()), weeks.to_list(), "Monday of the forecast (UTC)", y)
     means = shown.group_by("method").agg(pl.col("brier").sort().mean()).sort("method")
-    described = "Mean Brier score: " + ", ".join(f"{methods[name]} {mean:.3f}" for name, mean in means.iter_rows())
+    described = "Mean of the weeks' Brier scores, each week counting alike: "
+    described += ", ".join(f"{methods[name]} {mean:.3f}" for name, mean in means.iter_rows())
     subtitle = "Mean squared error of forecasts made on a Monday, on the attempts of the seven days after"
     return parts.drawn(layers, title, subtitle, described + ".", 220)
 
@@ -393,8 +394,6 @@ def need_calibration(frame: pl.DataFrame) -> alt.LayerChart:
     subtitle = "Square: share of the base rate's log loss that the forecast spares. Line: 90 % interval"
     described = f"{counted(known.height, 'Monday')} graded."
     if last["calibration_error"] is not None and last["calibration_error_if_perfect"] is not None:
-        described += (
-            f" The last forecast was off by {100 * last['calibration_error']:.1f} points on average, a perfect "
-        )
-        described += f"forecaster by {100 * last['calibration_error_if_perfect']:.1f}."
+        described += f" The last forecast was {points(last['calibration_error'])} points off on average, a perfect "
+        described += f"forecaster {points(last['calibration_error_if_perfect'])}."
     return parts.drawn(layers, title, subtitle, described, 200)

@@ -44,8 +44,10 @@ def quarantine_reasons(frame: pl.DataFrame) -> alt.LayerChart:
     rows = [{"row": text, "value": count} for text, count in zip(parts.distinct(texts), values, strict=True)]
     layers, height = parts.row_bars(rows, "Refused rows", parts.count_ticks(max(values)), RED)
     title = f"{counted(total, 'row was', 'rows were')} refused"
-    title += f", most often: {parts.label(shown['reason'][0], 60)}" if counts.height > 1 else ""
-    described = f"{counted(counts.height, 'reason')}; the first of {counted(values[0], 'row')}."
+    is_tied = counts.height > 1 and counts["refused"][1] == values[0]
+    often = "among them" if is_tied else "most often"
+    title += f", {often}: {parts.label(shown['reason'][0], 60)}" if counts.height > 1 else ""
+    described = f"{counted(counts.height, 'reason')}; the uppermost with {counted(values[0], 'row')}."
     return parts.drawn(layers, title, "Rows kept aside, by what was wrong with them", described, height)
 
 

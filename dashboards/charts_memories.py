@@ -27,8 +27,8 @@ def memories_by_verdict(frame: pl.DataFrame) -> alt.LayerChart:
         return parts.blank("No active memories yet", _NO_MEMORIES)
     per = _totals(cells)
     total = sum(per.values())
-    found = f"{per.get('review', 0):,} to review, {per.get('forget', 0):,} to forget, {per.get('harmful', 0):,} harmful"
-    title = f"{counted(total, 'active memory', 'active memories')}: {found}"
+    found = ", ".join(f"{per.get(verdict, 0):,} {verdict}" for verdict in ("review", "forget", "harmful"))
+    title = f"{counted(total, 'active memory', 'active memories')} by verdict: {found}"
     down = [name for name in _URGENT_FIRST if name in per]
     rising = _totals(cells.rename({"down": "across", "across": "down"}))
     described = _listed({name: per[name] for name in down}) + ". By trend: "
@@ -157,6 +157,8 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
     span = (days["day"][-1] - first).days
     title = f"{fading:,} of {counted(active, 'active memory', 'active memories')} "
     title += f"{'fades' if fading == 1 else 'fade'} in the next {counted(span, 'day')} unless referenced"
+    undated = int(days["undated_count"].fill_null(0).max() or 0)  # pyright: ignore[reportArgumentType]
+    title += f"; of {undated:,} it cannot be told" if undated else ""
     summed, period = parts.bucketed(coming, "day", ["fading_count"])
     so_far, rows = faded, []
     for day, count in summed.iter_rows():

@@ -116,8 +116,9 @@ def strategies(best: pl.DataFrame, total: int, reliable: pl.DataFrame, trends: p
     sure = sum_of(reliable.filter("is_reliable"))
     told = [
         (
-            f"In {sure:,} of {counted(total, 'combination')} of project, agent and kind of task, the tried strategy "
-            "with the highest lower bound is reliable: enough attempts, and a lower bound above .50."
+            f"In {sure:,} of the {counted(total, 'combination')} of project, agent and kind of task where the tried "
+            "strategy with the highest lower bound is not one to avoid, it is reliable: enough attempts, and a lower "
+            "bound above .50."
         ),
         (
             f"Highest lower bound of all: {quoted(first['strategy'])} ({where or 'no project'}): estimated success "
@@ -158,14 +159,14 @@ def success(weeks: pl.DataFrame) -> Sentences:
     last = weeks["week"][0]
     tried = weeks.filter((pl.col("week") == last) & (pl.col("attempts") > 0))
     if tried.is_empty():
-        return [f"No attempt in the week of {last} so far."]
+        return [f"No attempt in the newest week with outcomes, that of {last}."]
     found = [
         f"{named(row['project'])} {part(row['success_rate'])} of {counted(row['attempts'], 'attempt')}"
         for row in tried.sort(-pl.col("attempts"), "project").head(_MOST_PROJECTS).iter_rows(named=True)
     ]
     more = tried.height - len(found)
     found += [f"{counted(more, 'project')} more"] if more else []
-    return [sentence(f"In the week of {last} so far: {'; '.join(found)}")]
+    return [sentence(f"In the newest week with outcomes, that of {last}: {'; '.join(found)}")]
 
 
 def patterns(states: pl.DataFrame) -> Sentences:
@@ -184,9 +185,17 @@ def fading(days: pl.DataFrame) -> Sentences:
         return ["No memory is active, so none fades."]
     faded, cumulative = days["fading_count"][0], days["cumulative_count"][-1]
     gone = f"{faded:,} {'has' if faded == 1 else 'have'} faded"
-    soon = f"{cumulative:,} will have within {counted(days.height - 1, 'day')} if nothing refers to any of them"
-    told = f"Of {counted(active, 'active memory', 'active memories')}, {gone}, and {soon}."
-    return [told, "Only use counts: a reference lifts a memory again."]
+    undated = int(days["undated_count"][0] or 0)
+    of_dated = "of those whose day can be told " if undated else ""
+    soon = f"{of_dated}{cumulative:,} will have within {counted(days.height - 1, 'day')}"
+    of_active = f"Of {counted(active, 'active memory', 'active memories')}, {gone}"
+    told = [f"{of_active}, and {soon} if nothing refers to any of them."]
+    if undated:
+        told.append(
+            f"When {doing(undated, 'more memory fades', 'more memories fade')} cannot be told: the log has watched no "
+            "memory of their type without a reference for nearly so long."
+        )
+    return [*told, "Only use counts: a reference lifts a memory again."]
 
 
 def need(cutoffs: pl.DataFrame) -> Sentences:

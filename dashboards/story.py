@@ -193,11 +193,18 @@ def worse(counts: pl.DataFrame, days: int) -> Sentences:
         return [f"{begin} nothing got worse."]
     by_what = counts.group_by("kind", "what", maintain_order=True).agg(pl.col("rows").sum())
     by_what = by_what.sort("rows", descending=True, maintain_order=True)
-    others, faded = by_what.filter(~is_faded()), by_what.filter(is_faded())
+    is_strategy = pl.col("kind") == "strategy"
+    strategies = by_what.filter(is_strategy)
+    others, faded = by_what.filter(~is_faded() & ~is_strategy), by_what.filter(is_faded())
     found = [f"{counted(row['rows'], *_WORSE[row['kind']])}: {row['what']}" for row in others.to_dicts()]
-    said = [f"{begin} nothing got worse but that memories faded."]
+    said = [] if strategies.height else [f"{begin} nothing got worse but that memories faded."]
     if found:
         said = [sentence(f"{begin} {counted(sum_of(others), 'thing')} got worse: {'; '.join(found)}")]
+    said += [
+        f"{counted(row['rows'], 'strategy is', 'strategies are')} {row['what']}, by 28 days beside all before and not "
+        f"by these {days}; the day told is that of the last attempt."
+        for row in strategies.to_dicts()
+    ]
     if faded.height:
         ends = [f"{count:,} became {what}" for what, count in faded.select("what", "rows").iter_rows()]
         said.append(f"{counted(sum_of(faded), 'memory', 'memories')} faded without a new reference: {listed(ends)}.")

@@ -58,6 +58,13 @@ def percent(value: float) -> str:
     return f"−{text}" if value < 0 and text != "0 %" else text
 
 
+def _small_percent(value: float) -> str:
+    """A share as `percent` says it; one that would be said as nothing with a digit more, for its side of 0 tells."""
+    text = percent(value)
+    more = f"{abs(100 * value):.1f} %"
+    return text if text != "0 %" or more == "0.0 %" else f"{'−' if value < 0 else ''}{more}"
+
+
 def points(value: float) -> str:
     """A distance of two shares in points of a hundred: `9.6`; one that would be said as nothing is `below .1`."""
     text = f"{100 * value:.1f}"
@@ -72,7 +79,7 @@ def beside_base_rate(skill: float, low: float | None, high: float | None) -> str
     """
     is_worse = percent(skill).startswith("−")
     ends = None if low is None or high is None else (-high, -low) if is_worse else (low, high)
-    limits = "" if ends is None else f" (90 % interval {percent(ends[0])} to {percent(ends[1])})"
+    limits = "" if ends is None else f" (90 % interval {_small_percent(ends[0])} to {_small_percent(ends[1])})"
     if is_worse:
         return f"is {percent(-skill)} worse than the base rate, by log loss{limits}"
     return f"spares {percent(skill)} of the base rate's log loss{limits}"

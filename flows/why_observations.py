@@ -128,7 +128,7 @@ def _journey(steps: list[Record]) -> list[str]:
             continue
         of = " ".join(part for part in (after["subject"], after["attribute"]) if part)
         since = f"said {before['from'][:_DAY]}" if before["from"] else "not said since when"
-        change = f"from {before['value']} ({since}) to {after['value']} (said {after['from'][:_DAY]})"
+        change = f"from “{before['value']}” ({since}) to “{after['value']}” (said {after['from'][:_DAY]})"
         lines += wrapped(shortened(f"- {of}: {change}" if of else f"- {change}", _SHOWN))
     for step in steps:
         times = f"{step['from'] or 'not said since when'} to {step['until'] or 'now'}"

@@ -29,7 +29,7 @@ MEANINGS = {
     "eligible": "interactions in which it was active and which its project, agent and user include",
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
     "echoed": "answers that repeat it word for word (echo/1)",
-    "used": "answers that rely on it, in its own or other words, as far as used/2 finds; on a passage of a long one",
+    "used": "answers that rely on it, in its own or other words, as far as used/2 finds; of a long one, on a passage",
     "references": "answers that repeat it word for word or use it in other words: a lower bound on its real use",
     "confirmed": "references in interactions whose latest attempt succeeded",
     "contradicted": "references in interactions whose latest attempt failed: not evidence that the text is false",
@@ -162,12 +162,14 @@ def lift_words(state: Record) -> str:
     if state["lift"] is None:
         return f"no lift is shown: {state['lift_note']}" if state["lift_note"] else ""
     interval = f"{state['lift_low']:+.2f} to {state['lift_high']:+.2f}"
-    interval += ", which holds 0" if state["lift_low"] <= 0 <= state["lift_high"] else ""
+    is_open = state["lift_low"] <= 0 <= state["lift_high"]
+    interval += ", which holds 0" if is_open else ""
     harm = "; harmful beyond chance" if state["is_harmful"] else ""
     least = f"{state['lift_detectable']:.2f}"
     basis = state["lift_basis"]
     by = "lower" if state["lift"] < 0 else "higher"
     found = f"associated with {by} success" if basis in ASSOCIATED else f"success was {by} with it"
+    found += ", which may be chance" if is_open else ""
     found += f"; compared were {compared(basis)}"
     return f"lift {state['lift']:+.2f} ({interval}): {found}; least detectable {least}{harm}"
 

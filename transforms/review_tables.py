@@ -45,7 +45,8 @@ class ReviewQueue(Table):
         " stands in brackets, and what both say at length is cut."
     )
     memory_ids: list[str] = column(
-        "The memories it is about, the earlier first. A candidate that stands in answers alone has none."
+        "The memories it is about: of a merge the one to keep first, else the earlier. A candidate that stands in"
+        " answers alone has none."
     )
     target_memory_id: str | None = column("Of a merge the memory to keep, of `outdated` the later. NULL: another kind.")
     rules: list[str] = column("Of a candidate the rules that found it in answers; else empty.")

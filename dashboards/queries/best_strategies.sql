@@ -1,6 +1,6 @@
 -- question: Which strategy should an agent use for a kind of task: the highest lower bound among tried strategies?
 -- columns: project – the project; agent – the agent; task_type – kind of task; strategy – the strategy, by its shown
---   wording, none where that is one to avoid; confidence_low (0-1) – lower end of the 90 % credible interval:
+--   wording (a kind of task where that is one to avoid has no row); confidence_low (0-1) – lower end of the 90 % credible interval:
 --   what is sure; confidence (0-1) – estimated success of the next comparable attempt; confidence_high (0-1) – upper
 --   end; attempts – real attempts with it; strategies_tried (strategies) – how many it was chosen from: the only one
 --   tried is no choice; is_reliable – enough attempts, and the lower end above .5; trend – stale: not tried lately, and the older attempts are, the less

@@ -1,6 +1,6 @@
 -- question: Can the forecasts of success be believed: how good were they on what came after, beside simple ones?
 -- columns: method – the forecast; metric – brier, log_loss (nats), auc, calibration...: see the comment on
---   scorecard.metric; value – over all graded weeks; value_low – lower end of its 90 % interval, days drawn again;
+--   scorecard.metric; value – over all graded weeks; value_low – lower end of its 90 % interval, days drawn again, which adds chance: an error of calibration may lie below it;
 --   value_high – upper end; attempts – graded; cutoffs – weeks they come from
 SELECT
     method,

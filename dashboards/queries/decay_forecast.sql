@@ -1,7 +1,8 @@
 -- question: How many active memories fade on which day, if nothing refers to any of them from now on?
 -- columns: day (UTC day) – the first is that of the publish; fading_count (memories) – become forgettable at its
 --   beginning, in the first row those that have already; cumulative_count (memories) – forgettable by then; active_count
---   (memories) – active at the publish, faded or not
+--   (memories) – active at the publish, faded or not; undated_count (memories) – of these, neither pinned nor faded, and
+--   no day is told: the log has watched no memory of their type without a reference for nearly so long
 -- params: days=90; project=%
 SELECT
     days.day::DATE AS day,
@@ -11,7 +12,12 @@ SELECT
         SELECT count(*)
         FROM memory_health
         WHERE status = 'active' AND coalesce(project, '') LIKE $project ESCAPE '\'
-    ) AS active_count
+    ) AS active_count,
+    (
+        SELECT count(*)
+        FROM memory_health
+        WHERE status = 'active' AND fades_at IS NULL AND NOT pinned AND coalesce(project, '') LIKE $project ESCAPE '\'
+    ) AS undated_count
 FROM (
     SELECT unnest(range(as_of::DATE, as_of::DATE + to_days($days::INTEGER + 1), INTERVAL 1 DAY)) AS day
     FROM (SELECT max(as_of) AS as_of FROM memory_health)

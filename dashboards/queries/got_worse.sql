@@ -1,6 +1,6 @@
 -- question: What got worse this week: which memories in their use, which strategies in their attempts?
 -- columns: kind – memory, strategy or anti-pattern; project – its project, '' is none; agent – of a strategy, whose it is,
---   NULL of a memory; task_type – at which kind of task, likewise; what – what it became; day (UTC day) – on which that was seen; detail – what it was before and when, or the figures; text – what the memory or strategy
+--   NULL of a memory; task_type – at which kind of task, likewise; what – what it became; day (UTC day) – on which that was seen, of a strategy that of its last attempt; detail – what it was before and when, or the figures; text – what the memory or strategy
 --   says; id – for `slowwave why`
 -- params: days=7; project=%
 -- Of memories that are active and still as bad, and of their use alone: text, confidence and lift are not compared.
@@ -93,7 +93,7 @@ worse AS (
         task_type,
         'weakening',
         last_validated_at::DATE,
-        format('{} of {} attempts ever succeeded; {:.2f} estimated for the next', successes, attempts, confidence),
+        format('{} of {} attempts ever succeeded; {:.2f} estimated for the next, from its relatives too', successes, attempts, confidence),
         strategy,
         strategy_id,
         4

@@ -74,7 +74,7 @@ CASES: dict[str, tuple[Make, Columns]] = {
     ),
     "decay_forecast": (
         charts.decay_forecast,
-        {"day": DAY, "fading_count": 2, "cumulative_count": 2, "active_count": 9},
+        {"day": DAY, "fading_count": 2, "cumulative_count": 2, "active_count": 9, "undated_count": 0},
     ),
     "quarantine_reasons": (charts.quarantine_reasons, {"field": "prompt", "reason": "prompt is blank", "refused": 2}),
     "landed_by_day": (
@@ -245,7 +245,7 @@ def test_titles_say_what_to_conclude():
         }
     )
     assert chart_words(charts.memories_by_verdict(verdicts))[0] == (
-        "120 active memories: 0 to review, 3 to forget, 0 harmful"
+        "120 active memories by verdict: 0 review, 3 forget, 0 harmful"
     )
     fading = pl.DataFrame(
         {
@@ -253,12 +253,15 @@ def test_titles_say_what_to_conclude():
             "fading_count": [4, 1, 2],
             "cumulative_count": [4, 5, 7],
             "active_count": [90] * 3,
+            "undated_count": [0] * 3,
         }
     )
     title, subtitle, description = chart_words(charts.decay_forecast(fading))
     assert title == "3 of 90 active memories fade in the next 30 days unless referenced"
     assert "4 of them today" in subtitle
     assert "4 memories have faded already; within 30 days 3 more do so, within" in description
+    undated = chart_words(charts.decay_forecast(fading.with_columns(undated_count=pl.lit(1083))))[0]
+    assert undated == f"{title}; of 1,083 it cannot be told"
 
 
 def test_one_is_said_as_one():
@@ -266,8 +269,8 @@ def test_one_is_said_as_one():
     used = chart_words(charts.reinforcement_over_time(frame_of({"day": DAY} | one)))
     assert used[0] == "1 answer repeats a memory word for word, 1 uses one in whatever words"
     assert used[2].endswith("given a memory; 1 answer uses one in whatever words and 1 repeats one word for word.")
-    fading = {"day": DAY, "fading_count": 1, "cumulative_count": 1, "active_count": 1}
-    after = {"day": DAY + timedelta(days=1), "fading_count": 1, "cumulative_count": 2, "active_count": 1}
+    fading = {"day": DAY, "fading_count": 1, "cumulative_count": 1, "active_count": 1, "undated_count": 0}
+    after = {**fading, "day": DAY + timedelta(days=1), "cumulative_count": 2}
     description = chart_words(charts.decay_forecast(pl.DataFrame([fading, after])))[2]
     assert description.endswith("1 memory has faded already; within 30 days 1 more does so, within 1 day 1 does.")
 
@@ -380,6 +383,9 @@ def test_what_was_left_out_is_said():
     assert "The 6 combinations with most attempts" in subtitle
     reasons = pl.DataFrame({"field": [""] * 20, "reason": [f"reason {at}" for at in range(20)], "refused": [1] * 20})
     rows = next(values_in(charts.quarantine_reasons(reasons).to_dict()))
+    assert "refused, among them: reason" in chart_words(charts.quarantine_reasons(reasons))[0]
+    most = reasons.with_columns(refused=pl.Series([2] + [1] * 19))
+    assert "refused, most often: reason 0" in chart_words(charts.quarantine_reasons(most))[0]
     assert rows[-1] == {"row": "8 other reasons\n8 rows", "value": 8}
     landed = pl.DataFrame({"at": [TIME + timedelta(hours=at) for at in range(5000)], "n": range(5000)})
     chart = charts.result_chart(landed)

@@ -60,8 +60,8 @@ def test_a_strategy_is_never_called_best() -> None:
     reliable = counts(is_reliable=[True, False], rows=[29, 98])
     said = state_story.strategies(best, 127, reliable, counts(trend=["weakening"], rows=[2]))
     assert said[0].startswith(
-        "In 29 of 127 combinations of project, agent and kind of task, the tried strategy with the highest lower bound "
-        "is reliable"
+        "In 29 of the 127 combinations of project, agent and kind of task where the tried strategy with the highest "
+        "lower bound is not one to avoid, it is reliable"
     )
     assert (
         "estimated success .83 on the next comparable attempt; 90 % credible interval .68–.94; 17 attempts" in said[1]
@@ -79,11 +79,27 @@ def test_a_strategy_is_never_called_best() -> None:
 
 @pytest.mark.parametrize(("faded", "verb"), [(0, "0 have"), (1, "1 has"), (2, "2 have")])
 def test_decay_is_told_under_its_condition(faded: int, verb: str) -> None:
-    days = pl.DataFrame({"fading_count": [faded, 3], "cumulative_count": [faded, faded + 3], "active_count": [9, 9]})
+    days = pl.DataFrame(
+        {
+            "fading_count": [faded, 3], "cumulative_count": [faded, faded + 3], "active_count": [9, 9],
+            "undated_count": [0, 0],
+        }
+    )  # fmt: skip
     said = state_story.fading(days)[0]
     assert said == (
         f"Of 9 active memories, {verb} faded, and {faded + 3} will have within 1 day if nothing refers to any of them."
     )
+    # without a day a memory may fade any day: it is not said that it will not
+    assert state_story.fading(days.with_columns(undated_count=pl.lit(4)))[:2] == [
+        (
+            f"Of 9 active memories, {verb} faded, and of those whose day can be told {faded + 3} will have within 1 "
+            "day if nothing refers to any of them."
+        ),
+        (
+            "When 4 more memories fade cannot be told: the log has watched no memory of their type without a reference "
+            "for nearly so long."
+        ),
+    ]
     assert state_story.fading(days.with_columns(active_count=pl.lit(0))) == ["No memory is active, so none fades."]
     assert state_story.fading(days.clear()) == ["No memory is active, so none fades."]
 
@@ -135,13 +151,17 @@ def test_success_is_of_attempts_of_the_newest_week() -> None:
             "success_rate": [0.43, None, 0.1],
         }
     )
-    assert state_story.success(weeks) == ["In the week of 2026-03-30 so far: no project .43 of 7 attempts."]
+    assert state_story.success(weeks) == [
+        "In the newest week with outcomes, that of 2026-03-30: no project .43 of 7 attempts."
+    ]
     assert state_story.success(weeks.clear()) == ["No outcome is known yet."]
     many = pl.DataFrame(
         {"week": [date(2026, 3, 30)] * 8, "project": list("abcdefgh"), "attempts": [1, 2, 3, 4, 5, 6, 7, 8]}
     ).with_columns(success_rate=0.5)
     (told,) = state_story.success(many)
-    assert told.startswith("In the week of 2026-03-30 so far: h .50 of 8 attempts; g .50 of 7 attempts;")
+    assert told.startswith(
+        "In the newest week with outcomes, that of 2026-03-30: h .50 of 8 attempts; g .50 of 7 attempts;"
+    )
     assert told.endswith("c .50 of 3 attempts; 2 projects more.")
 
 

@@ -109,9 +109,16 @@ def test_a_quiet_night_is_said_plainly(rows: pl.DataFrame, expected: str) -> Non
 
 def test_what_got_worse_is_counted_by_kind() -> None:
     rows = counts(kind=["memory", "strategy"], what=["verdict review", "weakening"], rows=[4, 1])
+    weakening = (
+        "{} weakening, by 28 days beside all before and not by these 7; the day told is that of the last attempt."
+    )
     assert story.worse(rows, 7) == [
-        "In the 7 days before the publish 5 things got worse: 4 memories: verdict review; 1 strategy: weakening."
+        "In the 7 days before the publish 4 things got worse: 4 memories: verdict review.",
+        weakening.format("1 strategy is"),
     ]
+    # strategies are told by other days than memories: those are not said of them
+    alone = counts(kind=["strategy"], what=["weakening"], rows=[6])
+    assert story.worse(alone, 7) == [weakening.format("6 strategies are")]
     assert story.worse(rows.clear(), 7) == ["In the 7 days before the publish nothing got worse."]
 
 
@@ -125,7 +132,11 @@ def test_what_only_faded_comes_last() -> None:
     faded = "37 memories faded without a new reference: 34 became forgettable and 3 became weak."
     begin = "In the 7 days before the publish"
     assert story.worse(rows, 7) == [
-        f"{begin} 3 things got worse: 2 memories: verdict review; 1 strategy: weakening.",
+        f"{begin} 2 things got worse: 2 memories: verdict review.",
+        (
+            "1 strategy is weakening, by 28 days beside all before and not by these 7; the day told is that of the "
+            "last attempt."
+        ),
         faded,
     ]
     assert story.worse(rows.filter(story.is_faded()), 7) == [

@@ -69,6 +69,8 @@ def test_a_span_has_one_unit(length: timedelta, expected: str) -> None:
         (-0.03, -0.16, -0.01, "is 3 % worse than the base rate, by log loss (90 % interval 1 % to 16 %)"),
         (-0.03, -0.16, 0.02, "is 3 % worse than the base rate, by log loss (90 % interval −2 % to 16 %)"),
         (-0.001, -0.16, 0.02, "spares 0 % of the base rate's log loss (90 % interval −16 % to 2 %)"),
+        (-0.0126, -0.0886, -0.005, "is 1 % worse than the base rate, by log loss (90 % interval 0.5 % to 9 %)"),
+        (0.02, -0.0031, 0.0001, "spares 2 % of the base rate's log loss (90 % interval −0.3 % to 0 %)"),
         (-0.5, None, 0.02, "is 50 % worse than the base rate, by log loss"),
     ],
 )

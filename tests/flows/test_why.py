@@ -156,6 +156,10 @@ def test_no_strength_is_rounded_up_and_no_forecast_to_certainty(strength, need, 
 def test_a_lift_says_what_was_compared_and_what_could_not_be(basis, words):
     state = {"lift": -0.2, "lift_low": -0.3, "lift_high": -0.1, "lift_detectable": 0.1, "is_harmful": None}
     assert words in lift_words(state | {"lift_basis": basis})
+    assert "chance;" not in lift_words(state | {"lift_basis": basis})
+    may_be_none = lift_words(state | {"lift_basis": basis, "lift_high": 0.1})
+    assert "(-0.30 to +0.10, which holds 0)" in may_be_none
+    assert "which may be chance; compared were" in may_be_none
 
 
 def test_a_half_life_of_one_day_is_no_days():
