@@ -44,7 +44,8 @@ class MemoryHealth(Table):
     content: str | None = column("Its text. NULL: never said.")
     created_at: datetime | None = column("Its first change. NULL: never landed.", unit="UTC")
     eligible_count: int = column(
-        "Interactions in which it was active and of the project, or of no project and of a global type (a param)."
+        "Interactions in which it was active and of the project, or of no project and of a global type (a param);"
+        " `scope`, `agent` and `user_id` widen and narrow that (`eligible/2`)."
     )
     injected_count: int = column("Interactions it was put into (`memories_used`).")
     echoed_count: int = column("Interactions whose answer repeats its first words (`echo/1`), parroted or not.")

@@ -7,8 +7,8 @@
 --   interactions_count (interactions) – that fit, on all pages together
 -- params: project=%; agent=%; client=%; session_id=%; user_id=%; since=; until=; limit=50; offset=0
 -- `since` is included and `until` is not: a day (its midnight), or a time with or without an offset (none: UTC), to the
--- microsecond; '' is no bound. A client, session or user that is not known is ''. Rows landed since the publish are
--- among them.
+-- microsecond; '' is no bound. A client, session or user that is not known is ''. Rows written after what the publish
+-- shows are among them.
 CREATE TEMP TABLE fitting AS
 SELECT interaction_id, row_hash, created_at, count(*) OVER () AS interactions_count
 FROM interactions
