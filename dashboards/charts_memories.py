@@ -126,7 +126,8 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
         for row in summed.iter_rows(named=True)
     ]
     layers = parts.line_layers(rows, list(series.values()), days, f"UTC {period}", _per("Interactions", period, rows))
-    subtitle = f"Interactions per {period}; detected references are a lower bound"
+    subtitle = f"Interactions per {period}; detected references are a lower bound. "
+    subtitle += "The two are told apart: an answer that repeats a memory need not rely on it"
     return parts.drawn(layers, title, subtitle, told + ".", 220)
 
 

@@ -268,6 +268,7 @@ def test_one_is_said_as_one():
     one = {"injected_interactions": 1, "using_interactions": 1, "echoing_interactions": 1, "referenced_memories": 1}
     used = chart_words(charts.reinforcement_over_time(frame_of({"day": DAY} | one)))
     assert used[0] == "1 answer repeats a memory word for word, 1 uses one in whatever words"
+    assert used[1].endswith("an answer that repeats a memory need not rely on it")
     assert used[2].endswith("given a memory; 1 answer uses one in whatever words and 1 repeats one word for word.")
     fading = {"day": DAY, "fading_count": 1, "cumulative_count": 1, "active_count": 1, "undated_count": 0}
     after = {**fading, "day": DAY + timedelta(days=1), "cumulative_count": 2}
