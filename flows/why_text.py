@@ -171,7 +171,8 @@ def lift_words(state: Record) -> str:
     found = f"associated with {by} success" if basis in ASSOCIATED else f"success was {by} with it"
     found += ", which may be chance" if is_open else ""
     found += f"; compared were {compared(basis)}"
-    return f"lift {state['lift']:+.2f} ({interval}): {found}; least detectable {least}{harm}"
+    found += f"; least detectable by its own interactions alone {least}"
+    return f"lift {state['lift']:+.2f} ({interval}): {found}{harm}"
 
 
 def _expected(name: str, state: Record) -> str:

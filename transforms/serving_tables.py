@@ -72,8 +72,9 @@ class MemoryHealth(Table):
     confidence_low: float | None = column("Lower end of its credible interval. NULL: as confidence.", unit="0-1")
     confidence_high: float | None = column("Upper end of its credible interval. NULL: as confidence.", unit="0-1")
     lift: float | None = column(
-        "Observed minus expected success of the interactions that had it. NULL: nothing comparable, or a placebo that"
-        " is not 0. What it means depends on `lift_basis`.",
+        "Observed minus expected success of the interactions that had it, less the bias that its placebo shows, drawn"
+        " towards the mean of all memories of its basis. NULL: nothing comparable, or a placebo that is not 0. What it"
+        " means depends on `lift_basis`.",
         unit="-1-1",
     )
     lift_low: float | None = column("Lower end of its interval, by sessions. NULL: as lift.", unit="-1-1")
@@ -83,7 +84,8 @@ class MemoryHealth(Table):
         " tasks before and after it existed; matched: association only. NULL: as lift."
     )
     lift_detectable: float | None = column(
-        "Smallest true lift, up or down, that these data find four times in five; 1: none. NULL: nothing comparable.",
+        "Smallest true lift, up or down, that its own interactions find four times in five, nothing drawn towards"
+        " others; 1: none. NULL: nothing comparable.",
         unit="0-1",
     )
     lift_q_value: float | None = column(

@@ -1,9 +1,9 @@
 -- question: Which memories go with better or worse outcomes, and how far can that be believed?
 -- columns: memory_id – the memory; project – its project; lift (difference of shares) – observed minus expected success of
---   the interactions that had it; lift_low (difference of shares) – lower end of its 90 % interval; lift_high (difference
+--   the interactions that had it, drawn towards the mean of all memories of its basis; lift_low (difference of shares) – lower end of its 90 % interval; lift_high (difference
 --   of shares) – upper end; lift_basis – randomised or cutoff: an effect, same_task: before and after, matched:
---   associated only, retrieval was not randomised; lift_detectable (difference of shares) – smallest lift these data
---   would show; is_harmful – lowers success beyond chance; lost_successes (attempts) – lost to it; content – its text
+--   associated only, retrieval was not randomised; lift_detectable (difference of shares) – smallest lift that
+--   its own interactions would show; is_harmful – lowers success beyond chance; lost_successes (attempts) – lost to it; content – its text
 -- params: basis=%; project=%
 SELECT
     memory_id,

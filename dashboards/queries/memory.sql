@@ -16,10 +16,10 @@
 --   contradicted_expected (interactions) – of these uses, failures expected without it; reinforced_confidence (0-1) –
 --   initial confidence plus a step per echo; confidence (0-1) – how its uses ended beyond what was expected, .5 is no
 --   difference; confidence_low (0-1) – lower end of its 90 % credible interval; confidence_high (0-1) – upper end; lift
---   (difference of shares) – observed minus expected success of the interactions that had it; lift_low (difference of
---   shares) – lower end of its 90 % interval; lift_high (difference of shares) – upper end; lift_basis – randomised,
---   cutoff, same_task or matched: what the lift means; lift_detectable (difference of shares) – smallest lift these
---   data would show; lift_q_value (0-1) – false discovery rate at which it differs from 0; lift_note – why no lift is
+--   (difference of shares) – observed minus expected success of the interactions that had it, drawn towards the mean of all
+--   memories of its basis; lift_low (difference of shares) – lower end of its 90 % interval; lift_high (difference of shares) – upper end; lift_basis – randomised,
+--   cutoff, same_task or matched: what the lift means; lift_detectable (difference of shares) – smallest lift that its
+--   own interactions would show; lift_q_value (0-1) – false discovery rate at which it differs from 0; lift_note – why no lift is
 --   shown; is_harmful – lowers success beyond chance; lost_successes (attempts) – lost to it; importance (0-1) – as its
 --   owner said; pinned – never to be forgotten; is_held – on hold; review_value (successes per minute) – expected loss
 --   that a minute of looking avoids; as_of (UTC) – what was known before this is told
