@@ -18,7 +18,7 @@ _ACROSS = 2  # statements of other types that each is compared with
 _BLOCK = 16_384
 _SCORED_PER_COMPARED = 2
 _NEVER = -1
-_TYPE = r"^[^/@]*"
+_TYPE = r"(?s)^(?:[^/@\\]|\\.)*"
 
 
 class NearStatements:

@@ -8,9 +8,16 @@ from slowwave.transforms.blank import is_blank
 
 
 def scope() -> pl.Expr:
-    """Where a memory may meet others: its memory type, its agent where there is one, and its user."""
+    r"""Where a memory may meet others: `type`, `type/agent` or, of a user, `type@user` and `type/agent@user`.
+
+    A backslash stands before `/`, `@` and `\` of a type, and before `@` and `\` of an agent that has an `@` or a user:
+    else an agent `coder@ada` would be the coder of ada.
+    """
+    memory_type = pl.col("memory_type").str.replace_all(r"([/@\\])", r"\$1")
     agent, user = pl.col("agent").fill_null(""), pl.col("user_id")
-    of_agent = pl.when(agent == "").then("memory_type").otherwise(pl.concat_str("memory_type", pl.lit("/"), agent))
+    is_told_apart = user.is_not_null() | agent.str.contains("@", literal=True)
+    told_apart = pl.when(is_told_apart).then(agent.str.replace_all(r"([@\\])", r"\$1")).otherwise(agent)
+    of_agent = pl.when(agent == "").then(memory_type).otherwise(pl.concat_str(memory_type, pl.lit("/"), told_apart))
     return pl.when(user.is_null()).then(of_agent).otherwise(pl.concat_str(of_agent, pl.lit("@"), user))
 
 

@@ -12,7 +12,7 @@ Freshness = Literal["fresh", "ageing", "stale"]
 Action = Literal["add", "update", "merge", "skip", "delete"]
 CurationKind = Literal["fact", "observation", "model"]
 
-_SCOPE = "Its memory type, and the agent it belongs to where there is one (`type/agent`)."
+_SCOPE = "Its memory type, and the agent and user it belongs to where there are any (`type/agent@user`)."
 _WORDS = "Words, numbers, dates or names in which the two texts are at odds."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,9 @@ from observation_rows import AS_OF, PARAMS, change, health_of, states_of
 from thorough import examples
 
 from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.merge_near import across_types
+from slowwave.transforms.merge_near import across_types, family
 from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.observation_statements import active_memories, distinct_statements
+from slowwave.transforms.observation_statements import active_memories, distinct_statements, scope
 from slowwave.transforms.observations import observed
 from slowwave.transforms.pair_texts import pair_texts
 
@@ -118,3 +118,31 @@ def test_what_has_the_same_words_meets_across_types(said: list[tuple[list[str], 
     for members in bags.values():
         pairs = [pair for pair in combinations(members, 2) if scopes[pair[0]] != scopes[pair[1]]]
         assert not pairs or met & {*pairs} or len(members) > 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"agent": "coder@ada"}, {"agent": "coder", "user_id": "ada"}),
+        ({"memory_type": "knowledge@ada"}, {"user_id": "ada"}),
+        ({"memory_type": "knowledge/coder"}, {"agent": "coder"}),
+        ({"memory_type": "knowledge/coder@ada"}, {"agent": "coder", "user_id": "ada", "memory_type": "project"}),
+    ],
+)
+def test_no_name_makes_a_memory_somebody_elses(one: dict[str, str], other: dict[str, str]) -> None:
+    text = "The worker listens on port 80"
+    states = states_of([change("m0", text, day=0, **one), change("m1", text, day=1, **other)])
+    found = observed(states, health_of([]), word_vectors, AS_OF, SECOND)
+    assert found.merge_proposals.is_empty()
+    assert found.observations["memory_ids"].list.len().to_list() == [1, 1]
+
+
+NAMES = ["", "a", "@", "/", "\\", "a@", "a/", "a\\", "a@a", "a/a", "a\\@a", "\\\\", "a\\/a"]
+
+
+def test_a_scope_and_what_is_behind_its_type_tell_agents_and_users_apart() -> None:
+    names = {"memory_type": pl.String, "agent": pl.String, "user_id": pl.String}
+    every = pl.DataFrame(list(product(NAMES, NAMES, [None, *NAMES])), schema=names, orient="row")
+    told = every.with_columns(scope().alias("scope")).with_columns(family().alias("family"))
+    assert told["scope"].is_unique().all()
+    assert told["family"].n_unique() == told.select("agent", "user_id").unique().height
