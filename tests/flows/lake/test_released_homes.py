@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
@@ -11,9 +12,10 @@ from make_released_home import deliveries
 from released_homes import COUNTS, RELEASES, evidence_files, landed_files, last_as_of, published, released_home
 from thorough import IS_THOROUGH
 
-from slowwave.flows.lake import Lake
-from slowwave.flows.settings import LAKE_FORMAT
-from slowwave.transforms.serving_tables import Runs
+from slowwave.flows.kernel.settings import LAKE_FORMAT
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.landing.ledger_tables import Runs
 
 each_release = pytest.mark.parametrize("version", RELEASES)
 
@@ -41,6 +43,28 @@ def test_a_night_counts_the_same_and_builds_nothing_again(version: str, tmp_path
 
 
 @each_release
+def test_a_home_left_long_ago_loses_only_partitions_that_no_kept_run_names(version: str, tmp_path: Path) -> None:
+    home = released_home(version, tmp_path, left=timedelta(days=3))
+    before, landed, evidence, as_of = (
+        published(home, COUNTS),
+        landed_files(home),
+        evidence_files(home),
+        last_as_of(home),
+    )
+    kept = {run.stem for run in home.settings.serving.glob("*/*.duckdb")}
+    inputs = [file for of_day in Lake(Path(home.settings.lake)).files(DayInputs.name).values() for file in of_day]
+    named = pl.concat([pl.read_parquet(file.path) for file in inputs if file.path.stem in kept])["fingerprint"]
+
+    night = home.nightly(as_of)
+
+    assert night.built == []
+    assert published(home, COUNTS) == before
+    assert landed_files(home) == landed
+    assert evidence_files(home) == {path: at for path, at in evidence.items() if Path(path).stem in set(named)}
+    assert len(evidence_files(home)) < len(evidence)  # it had some that nothing names any more
+
+
+@each_release
 def test_a_night_with_new_rows_builds_their_days_alone(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)
     home.land(
@@ -65,7 +89,7 @@ def test_what_that_release_landed_is_a_duplicate_when_it_comes_again(version: st
         (home.folder / "inbox").mkdir(exist_ok=True)
         lines = [row if isinstance(row, str) else json.dumps(row) for row in reversed(rows)]
         (home.folder / "inbox" / name).write_text("\n".join(lines) + "\n")
-    done = home.run("land", "--format", "json")
+    done = home.ask("land", "--format", "json")
     totals = json.loads(done.stdout)["totals"]
     assert (totals["accepted"], totals["quarantined"]) == (0, 2)
     assert totals["duplicate"] == totals["delivered"] - 2 > 60
@@ -80,13 +104,13 @@ def test_readers_open_it_before_any_night_and_change_nothing(version: str, tmp_p
     assert json.loads(rows.stdout)[0]["n"] > 10, rows.stderr
     found = published(home, "SELECT memory_id, eligible_count, reference_count FROM memory_health ORDER BY memory_id")
     for memory_id, *counts in found if IS_THOROUGH else found[::4]:
-        why = home.run("why", memory_id, "--format", "json")
+        why = home.ask("why", memory_id, "--format", "json")
         told = json.loads(why.stdout)
         assert [len(told["eligible"]), len(told["references"])] == counts, why.stderr
-    status = json.loads(home.run("status", "--format", "json").stdout)
+    status = json.loads(home.ask("status", "--format", "json").stdout)
     assert [line["name"] for line in status["lines"] if line["state"] == "error"] in ([], ["interactions"])
-    assert home.run("review", "list").returncode == 0
-    assert f"the next night brings it to {LAKE_FORMAT}" in " ".join(home.run("doctor").stdout.split())
+    assert home.ask("review", "list").returncode == 0
+    assert f"the next night brings it to {LAKE_FORMAT}" in " ".join(home.ask("doctor").stdout.split())
 
     assert home.contents() == before
 
@@ -95,7 +119,7 @@ def test_readers_open_it_before_any_night_and_change_nothing(version: str, tmp_p
 def test_what_was_believed_then_is_had_again(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)
     query = "SELECT memory_id, eligible_count, injected_count FROM memory_health ORDER BY memory_id"
-    done = home.run("sql", query, "--as-of", "2026-03-04", "--format", "json")
+    done = home.ask("sql", query, "--as-of", "2026-03-04", "--format", "json")
     assert done.returncode == 0, done.stderr
     then = {row["memory_id"]: row for row in json.loads(done.stdout)}
     assert set(then) == {"m-prices", "m-tests", "m-deploy", "m-logs", "m-alerts", "m-style"}

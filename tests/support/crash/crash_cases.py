@@ -152,8 +152,10 @@ class Driver:
         """Do a step under strace; its outcome and the trace."""
         pid = self.start(step, home, is_held=True, clock=clock, **arguments)
         log = self.folder / "strace.log"
-        tracer = subprocess.Popen(["strace", "-f", "-y", "-qq", "-o", log, *options, "-p", str(pid)])
-        wait_for_tracer(pid, tracer)
+        said = self.folder / "strace.said"
+        with said.open("wb") as says:
+            tracer = subprocess.Popen(["strace", "-f", "-y", "-o", log, *options, "-p", str(pid)], stderr=says)
+        wait_for_tracer(tracer, said)
         self.go()
         outcome = self.answer()
         tracer.wait(timeout=300)
@@ -191,11 +193,14 @@ class Driver:
         return json.loads(self.process.stdout.readline())
 
 
-def wait_for_tracer(pid: int, tracer: subprocess.Popen[bytes]) -> None:
-    """Wait until the process is traced. Raises RuntimeError when the tracer gives up."""
-    while "TracerPid:\t0\n" in Path(f"/proc/{pid}/status").read_text():
+def wait_for_tracer(tracer: subprocess.Popen[bytes], said: Path) -> None:
+    """Wait until the tracer says that it has the process: before, what the process does first may pass unseen.
+
+    Raises RuntimeError when the tracer gives up.
+    """
+    while " attached" not in said.read_text():
         if tracer.poll() is not None:
-            message = "strace could not attach"
+            message = f"strace could not attach: {said.read_text().strip()}"
             raise RuntimeError(message)
         time.sleep(0.002)
 

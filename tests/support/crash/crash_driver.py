@@ -29,11 +29,12 @@ import crash_home
 import duckdb
 import machine_steps
 
-from slowwave.flows import run_ids, word_vectors
-from slowwave.flows.code_hash import code_hash
-from slowwave.flows.errors import UserError
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel import run_ids
+from slowwave.flows.kernel.code_hash import code_hash
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.publish import word_vectors
 
 
 def set_clock(now: datetime) -> None:
@@ -143,13 +144,13 @@ def outcome(step: Callable[..., Any], home: Path, arguments: dict[str, Any]) -> 
 _LATE_IMPORTS = (
     "pyarrow.parquet",
     "scipy.special",
-    "slowwave.flows.curation",
-    "slowwave.flows.health",
-    "slowwave.flows.learning",
-    "slowwave.flows.prune",
-    "slowwave.flows.publish",
-    "slowwave.flows.replay",
-    "slowwave.flows.review_queue",
+    "slowwave.flows.publish.curation",
+    "slowwave.flows.publish.health",
+    "slowwave.flows.publish.learned",
+    "slowwave.flows.nightly.prune",
+    "slowwave.flows.publish.publish",
+    "slowwave.flows.publish.replay",
+    "slowwave.flows.publish.review_queue",
 )
 
 

@@ -12,17 +12,18 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from slowwave.flows.inbox import inbox_deliveries
-from slowwave.flows.lake import COMPACT_FROM_FILES, Lake
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import land_paths, nightly
-from slowwave.flows.published import current_run
-from slowwave.flows.quarantine import refused_rows
-from slowwave.flows.run import start_run
-from slowwave.flows.serving import table_hash
-from slowwave.flows.settings import Settings
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.serving_tables import PUBLISHED, RunFiles, Runs
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.lake import COMPACT_FROM_FILES, Lake
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.land.inbox import inbox_deliveries
+from slowwave.flows.land.quarantine import refused_rows
+from slowwave.flows.nightly.nightly import land_paths, nightly
+from slowwave.flows.publish.run import start_run
+from slowwave.flows.publish.serving import table_hash
+from slowwave.transforms.graph import PUBLISHED
+from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
+from slowwave.transforms.landing.tables import LANDED
 
 START = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 AS_OF = START + timedelta(days=9)

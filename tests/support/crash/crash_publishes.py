@@ -18,10 +18,10 @@ from typing import Any
 import crash_home
 import duckdb
 
-from slowwave.dashboards.published import Published
-from slowwave.flows.query_connection import published_file
-from slowwave.flows.settings import Settings
-from slowwave.flows.sql import answer_query
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.flows.ask.connection import published_file
+from slowwave.flows.ask.sql import answer_query
+from slowwave.flows.kernel.settings import Settings
 
 # One statement sees one snapshot whatever happens, so each table is asked in a statement of its own.
 TABLES = ("memory_health", "memory_health_history", "memory_references")

@@ -11,23 +11,23 @@ from typing import Any
 import crash_home
 import polars as pl
 
-from slowwave.flows.as_of import serving_as_of
-from slowwave.flows.decisions import decide_hold
-from slowwave.flows.errors import UserError
-from slowwave.flows.forget import apply_plan, published_plan, restore
-from slowwave.flows.lake import Lake
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import nightly
-from slowwave.flows.prune import prune
-from slowwave.flows.published import current_run
-from slowwave.flows.review import published_review, review
-from slowwave.flows.run import start_run
-from slowwave.flows.settings import Settings
-from slowwave.transforms.decisions import HOLD, RELEASE
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.review_changes import Wish
-from slowwave.transforms.review_decisions import REJECT
-from slowwave.transforms.serving_tables import Quarantine, RunFiles, Runs
+from slowwave.flows.decide.decisions import decide_hold
+from slowwave.flows.decide.forget import apply_plan, published_plan, restore
+from slowwave.flows.decide.review import published_review, review
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.nightly.as_of import serving_as_of
+from slowwave.flows.nightly.nightly import nightly
+from slowwave.flows.nightly.prune import prune
+from slowwave.flows.publish.run import start_run
+from slowwave.transforms.decisions.effects import HOLD, RELEASE
+from slowwave.transforms.decisions.review.changes import Wish
+from slowwave.transforms.decisions.review.decisions import REJECT
+from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles, Runs
+from slowwave.transforms.landing.tables import LANDED
 
 # What a full rebuild starts from; all else in a lake follows from it.
 _LANDED = (*(table.name for table in LANDED), "decisions", "moved_keys", "FORMAT")

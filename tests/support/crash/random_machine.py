@@ -38,7 +38,7 @@ _TEXTS = (
 )  # fmt: skip
 _STRATEGIES = ("bisect the log", "Bisect the log", "ask a person", "restart it", None)
 _SUFFIXES = ("jsonl", "jsonl.gz", "jsonl.zst", "parquet")
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "homes"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "homes"
 
 
 @dataclass(frozen=True)

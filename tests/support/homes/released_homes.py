@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import tarfile
-from datetime import datetime
+import time
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
 from small_home import SmallHome
 
-from slowwave.flows.published import current_run
-from slowwave.transforms.landed_tables import LANDED
+from slowwave.flows.lake.published import current_run
+from slowwave.transforms.landing.tables import LANDED
 
-HOMES = Path(__file__).resolve().parents[1] / "fixtures" / "homes"
+HOMES = Path(__file__).resolve().parents[2] / "fixtures" / "homes"
 RELEASES = sorted(path.name for path in HOMES.iterdir() if path.is_dir())
 COUNTS = "SELECT COLUMNS('memory_id|_count$') FROM memory_health ORDER BY memory_id"
 
 
-def released_home(version: str, folder: Path) -> SmallHome:
-    """The home a release left, unpacked."""
-    home = SmallHome(folder / "home")
+def released_home(version: str, folder: Path, *, left: timedelta = timedelta()) -> SmallHome:
+    """The home a release left, unpacked as if it had been left so long ago: what a night removes goes by age."""
+    home, written = SmallHome(folder / "home"), time.time() - left.total_seconds()
     with tarfile.open(HOMES / version / "home.tar.xz") as packed:
-        packed.extractall(home.folder, filter="tar")
+        members = [member.replace(mtime=written) for member in packed]
+        packed.extractall(home.folder, members, filter="tar")
     return home
 
 
