@@ -1,39 +1,28 @@
 # ruff: noqa: RUF001 - letters that look like others are what is tested
 """A small log written by hand, and what `echo/1` publishes of it.
 
-The files in tests/golden/echo-1 are released: a published number is reproducible for ever, so neither they nor
-`PINNED` change. A better method is a new version with a folder of its own. To write the files of a new version, run
-
-    SLOWWAVE_REGENERATE_GOLDEN=1 pytest tests/transforms/test_golden.py
-
-read what changed line by line, and pin the hash that the failing test names.
+The files in tests/golden/echo-1 are released: a published number is reproducible for ever, so neither they nor their
+digests change (see golden_tables).
 """
-
-from pathlib import Path
 
 import polars as pl
 import pytest
 from delivered import as_jsonl, utc
-from golden_tables import assert_golden
+from golden_tables import assert_golden, golden_names
 from replayed import NO_OUTCOMES, NO_USE, NONE_HELD, NONE_USED
 
-from slowwave.transforms.landed_tables import Interactions, Memories
-from slowwave.transforms.landing import landed_rows
-from slowwave.transforms.memory_days import memory_days
-from slowwave.transforms.memory_eligibility import memory_eligibility
-from slowwave.transforms.memory_health import memory_health
-from slowwave.transforms.memory_health_history import memory_health_history
-from slowwave.transforms.memory_references import memory_references
-from slowwave.transforms.memory_states import memory_pool, memory_states
+from slowwave.transforms.evidence.eligibility import memory_eligibility
+from slowwave.transforms.evidence.memory_days import memory_days
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.references import memory_references
+from slowwave.transforms.evidence.states import memory_pool, memory_states
+from slowwave.transforms.health.history import memory_health_history
+from slowwave.transforms.health.memory_health import memory_health
+from slowwave.transforms.landing.landed_rows import landed_rows
+from slowwave.transforms.landing.tables import Interactions, Memories
+from slowwave.transforms.landing.versions import winning_versions
 from slowwave.transforms.params import Params
-from slowwave.transforms.versions import winning_versions
 
-FOLDER = Path(__file__).resolve().parents[1] / "golden" / "echo-1"
-PINNED = {
-    "memory_health": "dfaf49dcfbd9c651fec2992c87c50e6e08340c8def93fa7bdac6873ddf019152",
-    "memory_health_history": "66085ab298cfb84fa8aedacbe8af0623cd21e93788d5b7d45dfe48881d92e92d",
-    "memory_references": "be393cc4d3b536dbbfbad842abbf40641bf2c494c6f878862fa9dd50d85e9aad",
-}
 # The columns of this version: later ones publish more beside them.
 COUNTS = ["eligible_count", "injected_count", "echoed_count", "reference_count"]
 COLUMNS = {
@@ -48,6 +37,7 @@ COLUMNS = {
     ],
 }  # fmt: skip
 PARAMS = Params()
+BEFORE = PARAMS.model_copy(update={"evidence": EvidenceParams(eligible_method="eligible/1")})
 AS_OF = utc(2026, 3, 13)
 
 PORT, DEPLOY, NAME = (
@@ -127,12 +117,13 @@ INTERACTIONS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def published():
+@pytest.fixture(scope="module", params=[BEFORE, PARAMS], ids=["eligible/1", "eligible/2"])
+def published(request):
+    params = request.param
     landed = landed_rows(as_jsonl([*CHANGES, *INTERACTIONS]))
     assert landed.quarantine.is_empty()
     states = memory_states(winning_versions(Memories, landed.memories.lazy(), AS_OF)).collect().lazy()
-    pool = memory_pool(states, PARAMS.evidence).collect()
+    pool = memory_pool(states, params.evidence).collect()
     won = (
         winning_versions(Interactions, landed.interactions.lazy(), AS_OF)
         .rename({"created_at": "occurred_at"})
@@ -140,25 +131,22 @@ def published():
     )
     references, days = [], []
     for (day,), of_day in won.sort("interaction_id").group_by(pl.col("occurred_at").dt.date(), maintain_order=True):
-        references.append(memory_references(of_day, pool, NONE_USED, PARAMS.evidence))
+        references.append(memory_references(of_day, pool, NONE_USED, params.evidence))
         eligibility = memory_eligibility(of_day.lazy(), pool.lazy())
-        days.append(memory_days(eligibility, references[-1].lazy(), PARAMS.evidence).with_columns(day=pl.lit(day)))
+        days.append(memory_days(eligibility, references[-1].lazy(), params.evidence).with_columns(day=pl.lit(day)))
     eligible = pl.concat(days).group_by("memory_id").agg(pl.col("eligible_count").sum())
     return {
         "memory_health": memory_health(
-            states, pl.concat(days), eligible, NO_OUTCOMES, NO_USE, NONE_HELD, PARAMS
+            states, pl.concat(days), eligible, NO_OUTCOMES, NO_USE, NONE_HELD, params
         ).collect(),
-        "memory_health_history": memory_health_history(states, pl.concat(days), PARAMS)
+        "memory_health_history": memory_health_history(states, pl.concat(days), params)
         .sort("memory_id", "day")
         .collect(),
         "memory_references": pl.concat(references).sort("memory_id", "interaction_id"),
     }
 
 
-@pytest.mark.parametrize("name", PINNED)
+@pytest.mark.parametrize("name", golden_names("echo-1"))
 def test_what_was_published_is_published(name, published):
-    assert_golden(published[name].select(COLUMNS[name]), FOLDER / f"{name}.ndjson", PINNED[name])
-
-
-def test_the_golden_methods_are_the_present_ones():
-    assert PARAMS.evidence.echo_method.replace("/", "-") == FOLDER.name
+    table = name.partition("/")[2]
+    assert_golden(published[table].select(COLUMNS[table]), name)

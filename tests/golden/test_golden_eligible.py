@@ -1,35 +1,26 @@
 """A small log of two agents and two users, written by hand, and what `eligible/2` publishes of it.
 
-The files in tests/golden/eligible-2 are released (see test_golden). To write those of a new version, run
-
-    SLOWWAVE_REGENERATE_GOLDEN=1 pytest tests/transforms/test_golden_eligible.py
+The files in tests/golden/eligible-2 are released (see golden_tables).
 """
-
-from pathlib import Path
 
 import polars as pl
 import pytest
 from delivered import as_jsonl, utc
-from golden_tables import assert_golden
+from golden_tables import assert_golden, golden_names
 from polars.testing import assert_frame_equal
 from replayed import NO_OUTCOMES, NO_USE, NONE_HELD, NONE_USED
 
-from slowwave.transforms.landed_tables import Interactions, Memories
-from slowwave.transforms.landing import landed_rows
-from slowwave.transforms.memory_days import memory_days
-from slowwave.transforms.memory_eligibility import memory_eligibility
-from slowwave.transforms.memory_health import memory_health
-from slowwave.transforms.memory_references import memory_references
-from slowwave.transforms.memory_states import memory_pool, memory_states
-from slowwave.transforms.params import EvidenceParams, Params
-from slowwave.transforms.versions import winning_versions
+from slowwave.transforms.evidence.eligibility import memory_eligibility
+from slowwave.transforms.evidence.memory_days import memory_days
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.references import memory_references
+from slowwave.transforms.evidence.states import memory_pool, memory_states
+from slowwave.transforms.health.memory_health import memory_health
+from slowwave.transforms.landing.landed_rows import landed_rows
+from slowwave.transforms.landing.tables import Interactions, Memories
+from slowwave.transforms.landing.versions import winning_versions
+from slowwave.transforms.params import Params
 
-FOLDER = Path(__file__).resolve().parents[1] / "golden" / "eligible-2"
-PINNED = {
-    "memory_eligibility": "10c1a241b94f891f35e9109ca3302ec732858e59eb0e5ef6be76d32f86e698a3",
-    "memory_health": "48b9b00fff3d57852863c5135242f3b624b8d014bdf9d08e633697702dcb6054",
-    "memory_references": "a34349da9457446a859b32852f88234b2433a959b129c951b34d39e37ae8a9e8",
-}
 COLUMNS = {
     "memory_eligibility": [
         "memory_id", "is_global", "project", "only_agent", "only_user", "first_at", "last_at", "eligible_count",
@@ -121,13 +112,10 @@ def tables():
     return published(PARAMS.evidence)
 
 
-@pytest.mark.parametrize("name", PINNED)
+@pytest.mark.parametrize("name", golden_names("eligible-2"))
 def test_what_was_published_is_published(name, tables):
-    assert_golden(tables[name].select(COLUMNS[name]), FOLDER / f"{name}.ndjson", PINNED[name])
-
-
-def test_the_golden_method_is_the_present_one():
-    assert PARAMS.evidence.eligible_method.replace("/", "-") == FOLDER.name
+    table = name.partition("/")[2]
+    assert_golden(tables[table].select(COLUMNS[table]), name)
 
 
 def test_the_released_method_knows_neither_scope_nor_user():

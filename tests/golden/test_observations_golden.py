@@ -1,11 +1,6 @@
 """What the released methods observe and decide in a small log written by rule; every digit.
 
-The files in tests/golden are released: neither they nor `PINNED` change. A better method is a new version with a folder
-of its own. To write the files of a new version, run
-
-    SLOWWAVE_REGENERATE_GOLDEN=1 pytest tests/transforms/test_observations_golden.py
-
-read what changed line by line, and pin the hash that the failing test names.
+The files in tests/golden are released: neither they nor their digests change (see golden_tables).
 """
 
 from __future__ import annotations
@@ -13,31 +8,21 @@ from __future__ import annotations
 import hashlib
 import os
 from datetime import timedelta
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 import polars as pl
 import pytest
+from golden_tables import GOLDEN, golden_names
 from observation_rows import AS_OF, PARAMS, START, change, health_of, states_of
 
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.curation_decisions import curation_decisions
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.observations import observed
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.core.methods.golden_digests import GOLDEN_DIGESTS
+from slowwave.transforms.observations.curation.decisions import curation_decisions
+from slowwave.transforms.observations.observations import observed
+from slowwave.transforms.observations.params import ObservationParams
 
-FOLDER = Path(__file__).resolve().parents[1] / "golden"
-PINNED: dict[str, str] = {
-    "observe-1/observations": "ef3ce0586e568c8eb9c795e8015ec6de5c03975d29b24c3b7bd476d706506502",
-    "observe-1/contradictions": "b3cf0e6787741424590d0d21281f91a52ac0d04f29b0f11962ce465b2717e80a",
-    "observe-1/merge_proposals": "f81b1b23e28f0520543c6e9d2b7916886ac101e9f2d3bd82a39af6cf0ea78d00",
-    "observe-2/observations": "550b9b1f0b59f6a44126ea36e58f67f7384c6091c45f5720b5a5091147a6e1b5",
-    "observe-2/contradictions": "e82a7de021eba849300cddc920e1524be9968f922fd6f17a5c92431cf1836f19",
-    "observe-2/merge_proposals": "2d9069d3149394fdd2048519f2f3631090617795d322060e0a37c10d26581e24",
-    "curate-1/curation_decisions": "bfaad8212e6672c7a02fa5d900346608de327804ac005e26aa57c4a749928fcd",
-    "curate-2/merge_proposals": "c1ad6afd3e4860fb69c4ad7210cb9626a8f8c0dfe128b493112d49417916cc36",
-    "curate-2/curation_decisions": "aae8b1a38df6ba3b3ce0c7c00e536f3f7ef78c5112241ac821af997ce36e03de",
-}
+NAMES = golden_names("observe-1", "observe-2", "curate-1", "curate-2")
 TEXTS = (
     "User prefers dark mode", "The user prefers dark mode.", "The users prefer dark mode in the editor",
     "The API port is 8080", "The API port is 9090", "The API port is now 7070", "Always run the linter before pushing",
@@ -78,8 +63,7 @@ def _golden() -> dict[str, pl.DataFrame]:
         "curate-2/merge_proposals": merged.merge_proposals,
         "curate-2/curation_decisions": curation_decisions(states, word_vectors, second),
     }
-    methods: tuple[Literal["observe/1", "observe/2"], ...] = ("observe/1", "observe/2")
-    for method in methods:
+    for method in ("observe/1", "observe/2"):
         params = ObservationParams(method=method, curation_method="curate/1")
         told = observed(states, health_of(health), word_vectors, AS_OF, params)
         tables |= {f"{method.replace('/', '-')}/{name}": table for name, table in told._asdict().items()}
@@ -101,11 +85,11 @@ def golden() -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("name", PINNED)
+@pytest.mark.parametrize("name", NAMES)
 def test_released(golden: dict[str, bytes], name: str) -> None:
-    path = FOLDER / f"{name}.ndjson"
+    path = GOLDEN / f"{name}.ndjson"
     if os.environ.get("SLOWWAVE_REGENERATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(golden[name])
     assert golden[name].decode().splitlines() == path.read_text().splitlines()
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == PINNED[name]
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == GOLDEN_DIGESTS[name]
