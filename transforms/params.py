@@ -2,64 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import reduce
+from operator import getitem
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from slowwave.transforms.anti_pattern_params import AntiPatternParams
-from slowwave.transforms.attempt_params import AttemptParams
-from slowwave.transforms.confidence_params import ConfidenceParams
-from slowwave.transforms.error_params import ErrorParams
-from slowwave.transforms.extract_params import ExtractParams
-from slowwave.transforms.forecast_params import ForecastParams
-from slowwave.transforms.forgetting_params import ForgettingParams
-from slowwave.transforms.hashing import digest
-from slowwave.transforms.heuristic_params import HeuristicParams
-from slowwave.transforms.llm_params import LlmParams
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
-from slowwave.transforms.need_params import NeedParams
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.project_health_params import ProjectHealthParams
-from slowwave.transforms.review_params import ReviewParams
-from slowwave.transforms.review_queue_params import ReviewQueueParams
-from slowwave.transforms.scorecard_params import ScorecardParams
-from slowwave.transforms.stated_confidence_params import StatedConfidenceParams
-from slowwave.transforms.strategy_params import StrategyParams
-from slowwave.transforms.strength_params import StrengthParams
-from slowwave.transforms.trend_params import TrendParams
-from slowwave.transforms.used_params import UsedParams
-from slowwave.transforms.verdict_params import VerdictParams
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.core.methods.registry import method, methods
+from slowwave.transforms.decisions.forgetting.params import ForgettingParams
+from slowwave.transforms.decisions.review.params import ReviewQueueParams
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.grouping.errors.params import ErrorParams
+from slowwave.transforms.grouping.strategies.params import StrategyParams
+from slowwave.transforms.health.project.params import ProjectHealthParams
+from slowwave.transforms.health.review_value_params import ReviewParams
+from slowwave.transforms.health.stated_confidence_params import StatedConfidenceParams
+from slowwave.transforms.health.verdict_params import VerdictParams
+from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
+from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
+from slowwave.transforms.learning.forecast.params import ForecastParams
+from slowwave.transforms.learning.heuristic_params import HeuristicParams
+from slowwave.transforms.learning.scorecard.params import ScorecardParams
+from slowwave.transforms.lift.params import MemoryOutcomeParams
+from slowwave.transforms.llm.params import LlmParams
+from slowwave.transforms.observations.params import ObservationParams
+from slowwave.transforms.usage.need.params import NeedParams
+from slowwave.transforms.usage.strength.params import StrengthParams
+from slowwave.transforms.usage.trend.params import TrendParams
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class EvidenceParams(_Frozen):
-    """What the evidence of a day depends on; changing any of it rebuilds every day."""
-
-    eligible_method: Literal["eligible/2", "eligible/1"] = Field(
-        default="eligible/2",
-        description="eligible/1 knows neither scope nor user: a memory is eligible in its project, or everywhere.",
-    )
-    injected_method: str = "injected/1"
-    echo_method: str = "echo/1"
-    global_types: tuple[str, ...] = Field(
-        default=("identity", "preference"),
-        description="Memory types of the '' project that are eligible in every project.",
-    )
-    echo_code_points: int = Field(
-        default=80, ge=1, description="Code points of a memory that must stand in the response."
-    )
-    echo_min_code_points: int = Field(default=12, ge=1, description="A memory with fewer is not looked for.")
-    broad_memories: int = Field(default=10, ge=2, description="Memories that a broad interaction references.")
-    bulk_memories: int = Field(default=100, ge=2, description="Memories that a bulk interaction references.")
-    used: UsedParams = UsedParams()
-    extract: ExtractParams = ExtractParams()
-
-
-class Params(_Frozen):
+class Params(BaseModel):
     """Params of one run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     evidence: EvidenceParams = EvidenceParams()
     reinforcement_delta: float = Field(
@@ -110,6 +86,21 @@ class Params(_Frozen):
             evidence = evidence.model_copy(update={"used": used})
         return digest([evidence.model_dump_json(exclude={"eligible_method"})])
 
+    def chosen_methods(self) -> dict[str, str]:
+        """The method that each param that names one chooses, by the full name of the param."""
+        chosen_by = (param for known in methods().values() for param in known.chosen_by)
+        return {param: reduce(getattr, param.split("."), self) for param in chosen_by}
+
+    def with_method(self, param: str, method_id: str) -> Params:
+        """The same but for the method that a param, such as `evidence.echo_method`, chooses.
+
+        Raises pydantic.ValidationError when it may not.
+        """
+        stated = self.model_dump()
+        *sections, name = param.split(".")
+        reduce(getitem, sections, stated)[name] = method_id
+        return Params.model_validate(stated)
+
     def methods(self) -> list[str]:
         """Names and versions of the methods used."""
         return [
@@ -123,7 +114,8 @@ class Params(_Frozen):
             self.attempts.task_type_method,
             self.strategies.method,
             self.errors.method,
-            *self._confidence_methods(),
+            self.heuristics.method,
+            *method(self.heuristics.method).brings,
             self.anti_patterns.method,
             self.memory_outcomes.outcomes_method,
             self.memory_outcomes.lift_method,
@@ -140,8 +132,3 @@ class Params(_Frozen):
             self.observations.curation_method,
             *self.llm.methods(),
         ]
-
-    def _confidence_methods(self) -> tuple[str, ...]:
-        if self.heuristics.method == self.forecast.method:
-            return self.forecast.method, "strategy_trend/1", "scorecard/1"
-        return self.confidence.method, "strategy_trend/2", "untried/1", "scorecard/2"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from slowwave.transforms.core.methods.registry import methods
 
 # of the releases before heuristic/2: both now go with heuristics.method
 _GONE = {"heuristics": "trend_method", "scorecard": "method"}
-_OF_ONE_METHOD = {
-    "forecast": ("heuristics", "heuristic/2", "heuristic/1"),
-    "confidence": ("heuristics", "heuristic/1", "heuristic/2"),
-}
-_OF_ERROR_1 = ("min_words_for_words", "min_named_words")
-_OF_ERROR_2 = ("min_words_beside_few", "min_words_in_first_place")
 
 
 def known_params(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,22 +21,24 @@ def known_params(stated: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def without_effect(stated: Mapping[str, Any], methods: Mapping[str, str]) -> list[str]:
-    """What of `stated` changes nothing, one sentence for each place; `methods` by section: those in use."""
+def without_effect(stated: Mapping[str, Any], chosen: Mapping[str, str]) -> list[str]:
+    """What of `stated` changes nothing, one sentence for each place; `chosen`: the methods in use, by param."""
     told = [
         f"{section}.{name} has no effect any more: heuristics.method chooses the trend and the scorecard, too"
         for section, name in _GONE.items()
         if name in _names(stated, section)
     ]
-    for section, (chooser, unread_by, read_by) in _OF_ONE_METHOD.items():
-        names = _names(stated, section)
-        if names and methods[chooser] == unread_by:
-            told.append(_not_read([f"{section}.{name}" for name in names], chooser, unread_by, read_by))
-    unread, read_by = (_OF_ERROR_1, "error/1") if methods["errors"] == "error/2" else (_OF_ERROR_2, "error/2")
-    names = [f"errors.{name}" for name in _names(stated, "errors") if name in unread]
-    if names:
-        told.append(_not_read(names, "errors", methods["errors"], read_by))
-    return told
+    unread: dict[tuple[str, str, str], list[str]] = {}
+    for param in _params(known_params(stated)):
+        readers = [known for known in methods().values() if known.chosen_by and known.is_reading(param)]
+        if readers and not any(chosen[reader.chosen_by[0]] == reader.id for reader in readers):
+            place = param.rpartition(".")[0], readers[0].chosen_by[0], readers[0].id
+            unread.setdefault(place, []).append(param)
+    return told + [
+        f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no effect with {chosen[chooser]},"
+        f' only with {chooser.rpartition(".")[2]} = "{read_by}" under [{chooser.rpartition(".")[0]}]'
+        for (_, chooser, read_by), names in unread.items()
+    ]
 
 
 def _names(stated: Mapping[str, Any], section: str) -> list[str]:
@@ -48,6 +46,10 @@ def _names(stated: Mapping[str, Any], section: str) -> list[str]:
     return list(values) if isinstance(values, Mapping) else []
 
 
-def _not_read(names: list[str], chooser: str, unread_by: str, read_by: str) -> str:
-    has = "has" if len(names) == 1 else "have"
-    return f'{", ".join(names)} {has} no effect with {unread_by}, only with method = "{read_by}" under [{chooser}]'
+def _params(stated: Mapping[str, Any], section: str = "") -> Iterator[str]:
+    """The full names of what is stated in sections; what stands outside them no method reads."""
+    for name, value in stated.items():
+        if isinstance(value, Mapping):
+            yield from _params(value, f"{section}{name}.")
+        elif section:
+            yield f"{section}{name}"

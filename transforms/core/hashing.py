@@ -8,10 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from slowwave.transforms.schema import Landed
-from slowwave.transforms.schema_changes import as_before, hashed_schema
-
-_DIGEST_BYTES = 16
+DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -23,7 +20,7 @@ class Joined:
 
 def digest(parts: Iterable[str | Joined]) -> str:
     """128-bit BLAKE2b of a sequence of texts, in hex; each part is length-prefixed, so no two sequences meet."""
-    state = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    state = hashlib.blake2b(digest_size=DIGEST_BYTES)
     for part in parts:
         if isinstance(part, str):
             raw = part.encode()
@@ -42,12 +39,19 @@ def hashed(text: pl.Series) -> pl.Series:
     blake2b = hashlib.blake2b
     return pl.Series(
         text.name,
-        [blake2b(value, digest_size=_DIGEST_BYTES).hexdigest() for value in _as_bytes(text)],
+        [blake2b(value, digest_size=DIGEST_BYTES).hexdigest() for value in as_bytes(text)],
         dtype=pl.String,
     )
 
 
-def _as_bytes(text: pl.Series) -> list[bytes]:
+def digests(rows: pl.DataFrame) -> pl.Series:
+    """`digest` of the texts of each row; none is NULL."""
+    sizes = {name: pl.col(name).str.len_bytes().cast(pl.String) for name in rows.columns}
+    parts = [part for name, size in sizes.items() for part in (size, pl.lit(":"), pl.col(name))]
+    return hashed(rows.select(pl.concat_str(parts).alias("digest")).to_series())
+
+
+def as_bytes(text: pl.Series) -> list[bytes]:
     """The texts as UTF-8: as texts they would be decoded, only to be encoded again."""
     return text.cast(pl.Binary).to_list()
 
@@ -70,17 +74,6 @@ def canonical_text(name: str, dtype: pl.DataType) -> pl.Expr:
 def canonical_row(schema: dict[str, pl.DataType]) -> pl.Expr:
     """The named columns as one text. NULLs leave no trace, so a column added later changes no hash."""
     return pl.concat_str([canonical_text(name, dtype) for name, dtype in schema.items()], ignore_nulls=True)
-
-
-def with_row_hash(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
-    """Adds `row_hash` and `key_hash` to rows of a landed table: they do not change with its declaration."""
-    before = as_before(table, frame)
-    given = hashed_schema(table, before)
-    texts = before.select(row=canonical_row(given), key=canonical_row({name: given[name] for name in table.key}))
-    blake2b, big = hashlib.blake2b, "big"
-    digests = (blake2b(value, digest_size=_DIGEST_BYTES).digest() for value in _as_bytes(texts["key"]))
-    keys = [int.from_bytes(value[:8], big) >> 1 for value in digests]
-    return frame.with_columns(hashed(texts["row"]).alias("row_hash"), pl.Series("key_hash", keys, dtype=pl.Int64))
 
 
 def rows_digest(row_hashes: pl.Series) -> str:

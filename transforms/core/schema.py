@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from slowwave.transforms.blank import NOT_BLANK_JSON
+from slowwave.transforms.core.blank import NOT_BLANK_JSON
 
 if TYPE_CHECKING:  # Polars is slow to load, and who only asks what is declared needs none
     import polars as pl
@@ -253,7 +253,8 @@ def conform(table: type[Table], frame: pl.LazyFrame) -> pl.LazyFrame:
     return frame.select([taken(name, dtype) for name, dtype in wanted.items()])
 
 
-def _quoted(text: str) -> str:
+def sql_text(text: str) -> str:
+    """A text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -274,8 +275,8 @@ def duckdb_ddl(table: type[Table]) -> list[str]:
         line = f'"{c.name}" {c.duckdb_type}'
         lines.append(line if c.nullable else line + " NOT NULL")
     statements = [f'CREATE TABLE "{table.name}" (' + ", ".join(lines) + ")"]
-    statements.append(f'COMMENT ON TABLE "{table.name}" IS {_quoted(table_comment(table))}')
-    statements += [f'COMMENT ON COLUMN "{table.name}"."{c.name}" IS {_quoted(comment(c))}' for c in columns(table)]
+    statements.append(f'COMMENT ON TABLE "{table.name}" IS {sql_text(table_comment(table))}')
+    statements += [f'COMMENT ON COLUMN "{table.name}"."{c.name}" IS {sql_text(comment(c))}' for c in columns(table)]
     return statements
 
 

@@ -9,14 +9,15 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.hashing import digest, with_row_hash
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_edits import MEMORY_EDITS
-from slowwave.transforms.review_decisions import REVIEWS
-from slowwave.transforms.schema import conform, polars_schema
-from slowwave.transforms.stated_changes import stated_changes
-from slowwave.transforms.versions import winning_versions
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.core.schema import conform, polars_schema
+from slowwave.transforms.decisions.memory_edits import MEMORY_EDITS
+from slowwave.transforms.decisions.review.decisions import REVIEWS
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.row_hashes import with_row_hash
+from slowwave.transforms.landing.stated_changes import stated_changes
+from slowwave.transforms.landing.tables import Memories
+from slowwave.transforms.landing.versions import winning_versions
 
 APPLY, RESTORE, HOLD, RELEASE = "forget apply", "forget restore", "forget hold", "forget release"
 FORGET_METHOD = "forget/1"

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_states import memory_states
+from slowwave.transforms.evidence.states import memory_states
+from slowwave.transforms.landing.tables import Memories
 
 EDIT, ARCHIVE, INVALIDATE = "memory edit", "memory archive", "memory invalidate"
 PIN, TAG, UNDO = "memory pin", "memory tag", "memory undo"

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.evidence_tables import MemoryEligibility
-from slowwave.transforms.memory_reach import BOUND, REACH, kinds
-from slowwave.transforms.schema import conform, polars_schema
+from slowwave.transforms.core.schema import conform, polars_schema
+from slowwave.transforms.evidence.reach import BOUND, REACH, kinds
+from slowwave.transforms.evidence.tables import MemoryEligibility
 
 _FOREVER = datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 
@@ -93,4 +93,14 @@ def _partial_stretches(pool: pl.LazyFrame, at_places: pl.LazyFrame) -> pl.LazyFr
         )
         .with_columns((pl.col("last") - pl.col("first") + 1).alias("eligible_count"))
         .filter(pl.col("eligible_count") > 0)
+    )
+
+
+def eligible_pool(pool: pl.LazyFrame, eligibility: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows of `pool` of the memories that were eligible on a day, with the text they then had.
+
+    `eligibility`: memory_id, content_hash, of `memory_eligibility` of that day.
+    """
+    return pool.join(
+        eligibility.select("memory_id", "content_hash").unique(), on=["memory_id", "content_hash"], how="semi"
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.evidence_tables import MemoryEligibility
-from slowwave.transforms.hashing import Joined, digest
-from slowwave.transforms.schema import columns
+from slowwave.transforms.core.hashing import Joined, digest
+from slowwave.transforms.core.schema import columns
+from slowwave.transforms.evidence.tables import MemoryEligibility
 
 _ROWS_AT_ONCE = 10_000
 

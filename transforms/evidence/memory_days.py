@@ -1,13 +1,13 @@
-"""A day's evidence as integer counts per memory."""
+"""A day's evidence as integer counts per memory, and how active each project was."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.evidence_tables import MemoryDays, ReferenceDays
-from slowwave.transforms.memory_references import is_reference
-from slowwave.transforms.params import EvidenceParams
-from slowwave.transforms.schema import conform, polars_schema
+from slowwave.transforms.core.schema import conform, polars_schema
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.references import is_reference
+from slowwave.transforms.evidence.tables import MemoryDays, ProjectDays, ReferenceDays, ReplayedInteractions
 
 _COUNTS = (
     "eligible_count",
@@ -49,3 +49,21 @@ def reference_days(memory_days: pl.LazyFrame) -> pl.LazyFrame:
     """The memories of a day that were injected or referenced, sorted by memory_id."""
     is_touched = (pl.col("injected_count") > 0) | (pl.col("reference_count") > 0)
     return memory_days.filter(is_touched).select(*polars_schema(ReferenceDays)).sort("memory_id")
+
+
+def replayed_interactions(interactions: pl.LazyFrame) -> pl.LazyFrame:
+    """The winning interactions of a day without their texts: the columns of `ReplayedInteractions`."""
+    return conform(ReplayedInteractions, interactions)
+
+
+def project_days(interactions: pl.LazyFrame) -> pl.LazyFrame:
+    """One row per project with an interaction on the day, sorted by project.
+
+    `interactions`: interaction_id, project, session_id (NULL: a session of its own).
+    """
+    alone = pl.col("session_id").is_null().sum()
+    counts = interactions.group_by("project").agg(
+        pl.len().alias("interactions_count"),
+        (pl.col("session_id").drop_nulls().n_unique() + alone).alias("sessions_count"),
+    )
+    return conform(ProjectDays, counts).sort("project")

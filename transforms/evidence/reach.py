@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.params import EvidenceParams
+from slowwave.transforms.evidence.params import EvidenceParams
 
 # `is_global`: in every project, else in `project`; `only_agent`, `only_user`: of these the interactions of that agent
 # and user, NULL: of all.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.echo import echo_matches
-from slowwave.transforms.evidence_tables import MemoryReferences
-from slowwave.transforms.memory_reach import BOUND, is_reached
-from slowwave.transforms.params import EvidenceParams
-from slowwave.transforms.schema import conform
-from slowwave.transforms.used import STEPS
+from slowwave.transforms.core.methods.registry import implementation
+from slowwave.transforms.core.schema import conform
+from slowwave.transforms.evidence.echo.echo import Echo
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.reach import BOUND, is_reached
+from slowwave.transforms.evidence.tables import MemoryReferences
+from slowwave.transforms.evidence.used.memories import STEPS
 
 _ANSWERS = {"response": 1, "response_summary": 2}
 _WHERE = {1: "response", 2: "summary", 3: "both"}
@@ -44,7 +45,9 @@ def memory_references(
     # Polars divides one row, and many rows, with another last bit: rounded, both are the nearest number
     scored = used.lazy().with_columns((pl.col("used_score") / STEPS).round(4))
     found = (
-        injected.join(_echoed(interactions, pool), on=pair, how="full", coalesce=True)
+        injected.join(
+            _echoed(interactions, pool, implementation(params.echo_method)), on=pair, how="full", coalesce=True
+        )
         .join(scored, on=pair, how="full", coalesce=True)
         .with_columns(
             pl.col("is_injected").fill_null(value=False),
@@ -62,15 +65,15 @@ def memory_references(
     return conform(MemoryReferences, rows).sort(MemoryReferences.key).collect()
 
 
-def _echoed(interactions: pl.DataFrame, pool: pl.DataFrame) -> pl.LazyFrame:
-    """interaction_id, memory_id, echoed_in, in_prompt of the pairs found by `echo/1`."""
+def _echoed(interactions: pl.DataFrame, pool: pl.DataFrame, echo: Echo) -> pl.LazyFrame:
+    """interaction_id, memory_id, echoed_in, in_prompt of the pairs that `echo` finds."""
     reinforcing = interactions.filter("reinforce").with_row_index("row")
     scope = pl.when(~pl.col("is_global")).then("project")
     searched = pool.lazy().filter(pl.col("pattern").is_not_null()).with_columns(scope.alias("scope"))
     patterns = searched.select("scope", "pattern").unique().with_row_index("pattern_id").collect()
     texts = pl.concat([_texts(reinforcing.lazy(), name, bit) for name, bit in _ANSWERS.items()]).collect()
     matches = (
-        echo_matches(texts, patterns)
+        echo.matches(texts, patterns)
         .lazy()
         .group_by((pl.col("text_id") // 4).alias("row"), "pattern_id")
         .agg((pl.col("text_id") % 4).sum().alias("where"))
@@ -91,7 +94,7 @@ def _echoed(interactions: pl.DataFrame, pool: pl.DataFrame) -> pl.LazyFrame:
         .collect()
     )
     echoing = reinforcing.lazy().join(eligible.lazy().select("row"), on="row", how="semi")
-    parroted = echo_matches(_texts(echoing, "prompt", 0).collect(), found).lazy()
+    parroted = echo.matches(_texts(echoing, "prompt", 0).collect(), found).lazy()
     parroted = parroted.select((pl.col("text_id") // 4).alias("row"), "pattern_id", in_prompt=True)
     return (
         eligible.lazy()
@@ -110,3 +113,8 @@ def _texts(interactions: pl.LazyFrame, name: str, bit: int) -> pl.LazyFrame:
     return interactions.select(
         (pl.col("row") * 4 + bit).alias("text_id"), pl.col("project").alias("scope"), pl.col(name).alias("text")
     )
+
+
+def published_references(references: pl.LazyFrame) -> pl.LazyFrame:
+    """memory_references as they are published: all that was found, of all days."""
+    return references

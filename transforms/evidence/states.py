@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.echo import echo_pattern
-from slowwave.transforms.hashing import hashed
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_reach import REACH, with_reach
-from slowwave.transforms.params import EvidenceParams
+from slowwave.transforms.core.hashing import hashed
+from slowwave.transforms.core.methods.registry import implementation
+from slowwave.transforms.evidence.echo.echo import Echo
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.reach import REACH, with_reach
+from slowwave.transforms.landing.tables import Memories
 
 _DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
 # '' is the producer's word for "clear this": these columns have no meaning for an empty text of their own
@@ -51,6 +52,11 @@ def memory_origins(states: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
+def current_memories(states: pl.DataFrame) -> pl.DataFrame:
+    """Of `memory_states` what each memory is now: its last."""
+    return states.filter(pl.col("valid_until").is_null())
+
+
 def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
     """When which memory could be used where, and as what text.
 
@@ -58,9 +64,10 @@ def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
     valid_from, valid_until.
 
     Only active times; a global memory (`scope` global, or of project '' and `params.global_types`) counts in every
-    project. `pattern` is the text `echo/1` looks for, NULL where too short. Changes that alter none of these do not
-    split a row, so that a change of confidence repairs no day.
+    project. `pattern` is the text that `params.echo_method` looks for, NULL: none. Changes that alter none of these do
+    not split a row, so that a change of confidence repairs no day.
     """
+    echo: Echo = implementation(params.echo_method)
     identity = ("is_active", *REACH, "content")
     pooled = with_reach(states.sort("memory_id", "valid_from"), params).select(
         "memory_id",
@@ -83,7 +90,7 @@ def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
             *REACH,
             "content",
             pl.col("content").map_batches(hashed, return_dtype=pl.String).alias("content_hash"),
-            echo_pattern(pl.col("content"), params).alias("pattern"),
+            echo.pattern(pl.col("content"), params).alias("pattern"),
             "valid_from",
             "valid_until",
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from slowwave.transforms.extract_tables import ExtractedStatements
-from slowwave.transforms.schema import Table, column
+from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.vocabularies import FoundIn
 
 
 class ReplayedInteractions(Table):
@@ -61,7 +62,7 @@ class MemoryReferences(Table):
     session_id: str | None = column("Session of the interaction.")
     is_injected: bool = column("Declared in `memories_used`.")
     is_echoed: bool = column("The memory's first words stand in the response or its summary (`echo/1`).")
-    echoed_in: Literal["response", "summary", "both"] | None = column("Where. NULL: not echoed.")
+    echoed_in: FoundIn | None = column("Where. NULL: not echoed.")
     in_prompt: bool | None = column("The same words already stood in the prompt (parroting). NULL: not echoed.")
     is_used: bool = column("The answer relies on the memory in whatever words (`used/2`, `used/1`).")
     used_score: float | None = column(
@@ -81,6 +82,13 @@ class MemoryReferences(Table):
     methods: list[str] = column(
         "The methods that found it, with version: `used/2` is `used/1` where no memory of the project was long."
     )
+
+
+class PublishedReferences(MemoryReferences):
+    """Evidence, one row per interaction and memory that was injected into it or found in its answer."""
+
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
 
 
 class MemoryDays(Table):
@@ -127,17 +135,6 @@ class ProjectDays(Table):
     project: str = column("Key: the project; '' is none.")
     interactions_count: int = column("Its interactions.")
     sessions_count: int = column("Its sessions; an interaction without one is its own.")
-
-
-EVIDENCE: tuple[type[Table], ...] = (
-    ReplayedInteractions,
-    MemoryEligibility,
-    MemoryReferences,
-    MemoryDays,
-    ReferenceDays,
-    ProjectDays,
-    ExtractedStatements,
-)
 
 
 class DayInputs(Table):

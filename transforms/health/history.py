@@ -6,9 +6,9 @@ from datetime import date
 
 import polars as pl
 
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_health import COUNTS, reinforced_confidence
-from slowwave.transforms.params import Params
+from slowwave.transforms.health.memory_health import COUNTS, reinforced_confidence
+from slowwave.transforms.health.params import ReinforcementParams
+from slowwave.transforms.landing.tables import Memories
 
 _OF_USE = ("project", "agent", "scope", "user_id", "memory_type", "importance", "pinned")
 
@@ -16,7 +16,7 @@ _OF_USE = ("project", "agent", "scope", "user_id", "memory_type", "importance", 
 def memory_health_history(
     states: pl.LazyFrame,
     days: pl.LazyFrame,
-    params: Params,
+    params: ReinforcementParams,
     before: pl.LazyFrame | None = None,
     first_day: date = date.min,
 ) -> pl.LazyFrame:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.params import Params
-from slowwave.transforms.stated_confidence import stated_confidence
+from slowwave.transforms.health.params import HealthParams, ReinforcementParams
+from slowwave.transforms.health.stated_confidence import stated_confidence
 
 COUNTS = ("eligible_count", "injected_count", "echoed_count", "used_count", "reference_count")
 _TEXTS = ("project", "agent", "user_id", "category", "domain", "source", "content")
@@ -13,7 +13,7 @@ _STATED = (*_TEXTS, "scope", "tags", "memory_type", "status", "confidence", "imp
 OUTCOME_COUNTS = ("confirmed_count", "contradicted_count")
 
 
-def reinforced_confidence(initial: pl.Expr, echoed_count: pl.Expr, params: Params) -> pl.Expr:
+def reinforced_confidence(initial: pl.Expr, echoed_count: pl.Expr, params: ReinforcementParams) -> pl.Expr:
     """AtoCore's rule: the initial confidence plus a delta per echoing interaction, capped; NULL without an initial one.
 
     The cap never lowers a confidence.
@@ -29,7 +29,7 @@ def memory_health(
     outcomes: pl.LazyFrame,
     use: pl.LazyFrame,
     held: pl.LazyFrame,
-    params: Params,
+    params: HealthParams,
 ) -> pl.LazyFrame:
     """One row per memory that was ever landed, injected or referenced, sorted by memory_id; verdicts apart.
 

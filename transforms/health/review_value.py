@@ -8,14 +8,13 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr, ndtri
 
+from slowwave.transforms.core.vocabularies import SETTLED_STATUSES
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from slowwave.transforms.core.arrays import Floats
+    from slowwave.transforms.health.review_value_params import ReviewParams
 
-    from slowwave.transforms.review_params import ReviewParams
 
-    Floats = NDArray[np.float64]
-
-_SETTLED = ("superseded", "invalid", "archived", "graduated")
 # a published interval of no width is rounding, not certainty
 _LEAST_SPREAD = 1e-6
 # divides 0 without a fault
@@ -70,7 +69,7 @@ def review_value(health: pl.DataFrame, params: ReviewParams, *, interval_mass: f
     needed = -np.expm1(-references)
 
     is_candidate = (health["status"] == "candidate").fill_null(value=False).to_numpy()
-    is_settled = health["status"].is_in(_SETTLED).fill_null(value=False).to_numpy()
+    is_settled = health["status"].is_in(SETTLED_STATUSES).fill_null(value=False).to_numpy()
     is_forgotten = (health["verdict"] == "forget").fill_null(value=False).to_numpy() & ~is_candidate
     belongs = 1 - _given(doubt, 1 - params.prior_candidate_right)
     probability = np.where(is_forgotten, (1 - wrong) * needed, np.where(is_candidate, belongs * needed, wrong))

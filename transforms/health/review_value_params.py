@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class ReviewParams(BaseModel):
@@ -10,7 +14,7 @@ class ReviewParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "review_value/1"
+    method: Annotated[str, chosen_method("review.method")] = "review_value/1"
     no_difference: float = Field(default=0.5, gt=0, lt=1, description="Confidence below this speaks against a memory.")
     prior_wrong: float = Field(
         default=0.1, ge=0, le=1, description="Share of memories in use that do harm, where nothing is known of one."

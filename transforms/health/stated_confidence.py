@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.blank import is_blank
-from slowwave.transforms.stated_confidence_params import StatedConfidenceParams
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.health.stated_confidence_params import StatedConfidenceParams
 
 
 def stated_confidence(params: StatedConfidenceParams) -> pl.Expr:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class StatedConfidenceParams(BaseModel):
@@ -12,7 +14,7 @@ class StatedConfidenceParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["stated/1"] = "stated/1"
+    method: Annotated[str, chosen_method("stated.method")] = "stated/1"
     preference_sources: tuple[str, ...] = Field(
         default=("explicit", "explicit_instruction", "user_stated"),
         description="Sources that say a preference in so many words; others let it be inferred. Case is no difference.",

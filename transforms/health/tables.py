@@ -1,22 +1,13 @@
-"""What is published: the tables people and agents read."""
+"""The published table of memories, and how it came about."""
 
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from slowwave.transforms.chunk_tables import ChunkUse
-from slowwave.transforms.evidence_tables import MemoryReferences
-from slowwave.transforms.forgetting_tables import FORGETTING
-from slowwave.transforms.landed_tables import Scope, Status
-from slowwave.transforms.learning_tables import AS_OF, LEARNED, RUN_ID
-from slowwave.transforms.need_tables import NeedFits
-from slowwave.transforms.observation_tables import CURATED
-from slowwave.transforms.project_health_tables import ProjectHealth
-from slowwave.transforms.review_tables import REVIEW
-from slowwave.transforms.schema import Table, column
-from slowwave.transforms.set_aside_tables import SetAside
-from slowwave.transforms.strength_tables import FittedStrengths
+from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.vocabularies import LiftBasis, Scope, Status, StrengthState, Trend, UseVerdict, Verdict
 
 
 class MemoryHealth(Table):
@@ -79,7 +70,7 @@ class MemoryHealth(Table):
     )
     lift_low: float | None = column("Lower end of its interval, by sessions. NULL: as lift.", unit="-1-1")
     lift_high: float | None = column("Upper end of its interval. NULL: as lift.", unit="-1-1")
-    lift_basis: Literal["randomised", "cutoff", "same_task", "matched"] | None = column(
+    lift_basis: LiftBasis | None = column(
         "randomised: producers logged a propensity; cutoff: scored near the injection threshold; same_task: repeated"
         " tasks before and after it existed; matched: association only. NULL: as lift."
     )
@@ -110,7 +101,7 @@ class MemoryHealth(Table):
         "How much of its evidence is left: its birth and every day with a reference fade. NULL: no evidence at all.",
         unit="0-1",
     )
-    strength_state: Literal["strong", "normal", "weak", "forgettable"] | None = column(
+    strength_state: StrengthState | None = column(
         "The band of its strength (params: above .7, from .3, from .1, below). NULL: as strength."
     )
     strength_forecast: list[float] | None = column(
@@ -130,13 +121,11 @@ class MemoryHealth(Table):
         " `reach_days` of strength_fits: no memory of its type was watched for nearly so long.",
         unit="UTC",
     )
-    trend: Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"] = column(
+    trend: Trend = column(
         "How often it is referenced of late beside before, per active day of its project; it changes after two looks"
         " (midnights after active days) that agree. Older than the log and never referenced in it: stale."
     )
-    verdict: Literal["keep", "review", "forget", "harmful", "unproven", "inactive"] = column(
-        "What to do about it; see reasons. inactive: superseded, invalid, archived or graduated."
-    )
+    verdict: Verdict = column("What to do about it; see reasons. inactive: superseded, invalid, archived or graduated.")
     reasons: list[str] = column("Why, with the figures; at least one.")
     review_value: float = column(
         "Loss that a minute of looking at it is expected to avoid; 0: decided already. What to review first.",
@@ -167,154 +156,10 @@ class MemoryHealthHistory(Table):
     strength: float | None = column(
         "At the midnight that ends the day, with the half-lives of this run. NULL: no evidence yet.", unit="0-1"
     )
-    strength_state: Literal["strong", "normal", "weak", "forgettable"] | None = column("Its band. NULL: as strength.")
-    trend: Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"] = column(
-        "At the midnight that ends the day."
-    )
-    verdict: Literal["keep", "review", "forget", "unproven", "inactive"] = column(
+    strength_state: StrengthState | None = column("Its band. NULL: as strength.")
+    trend: Trend = column("At the midnight that ends the day.")
+    verdict: UseVerdict = column(
         "What its use alone leads to at that midnight: text, holds, need and outcomes left out (see memory_health)."
     )
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
-
-
-class PublishedReferences(MemoryReferences):
-    """Evidence, one row per interaction and memory that was injected into it or found in its answer."""
-
-    run_id: str = column(RUN_ID)
-    as_of: datetime = column(AS_OF, unit="UTC")
-
-
-class LandedDays(Table):
-    """What landed of each day: one row per landed table, project and UTC day, of the winning versions."""
-
-    name: ClassVar[str] = "landed_days"
-    key: ClassVar[tuple[str, ...]] = ("landed_table", "project", "day")
-
-    landed_table: Literal["interactions", "outcomes", "memories"] = column("Key: the kind of row.")
-    project: str = column("Key: project as the row states it; '' is none or not said.")
-    day: date = column("Key: the UTC day on which it happened.")
-    rows_count: int = column("Rows.")
-    late_count: int = column("Of them recorded more than 24 hours after they happened, by what producers say.")
-    late_hours_max: float | None = column("Longest of these delays. NULL: none was late.", unit="hours")
-    newest_at: datetime = column("When the newest of them happened.", unit="UTC")
-    newest_recorded_at: datetime = column("When the last of them was recorded.", unit="UTC")
-    run_id: str = column(RUN_ID)
-    as_of: datetime = column(AS_OF, unit="UTC")
-
-
-class Runs(Table):
-    """The run ledger: every landing, publish, backfill and skipped or failed night."""
-
-    name: ClassVar[str] = "runs"
-    key: ClassVar[tuple[str, ...]] = ("run_id",)
-
-    run_id: str = column("Key.")
-    kind: Literal["land", "nightly", "backfill", "as_of"] = column("What ran.")
-    status: Literal["started", "landed", "published", "published_incomplete", "skipped", "failed", "built"] = column(
-        "How it ended; incomplete: rows that failed a check were set aside; started: it did not, or not yet."
-    )
-    as_of: datetime | None = column("What the publish shows is what was known before this instant.", unit="UTC")
-    started_at: datetime = column("By the machine's clock.", unit="UTC")
-    finished_at: datetime | None = column("By the machine's clock. NULL: not finished.", unit="UTC")
-    message: str | None = column(
-        "Why it was skipped or failed, or what an audit warned of; of one that did not end, its last stage."
-    )
-    delivered: int = column("Rows delivered to this run's landing.")
-    accepted: int = column("Of them new.")
-    duplicate: int = column("Of them already in the lake.")
-    quarantined: int = column("Of them refused with a reason.")
-    days_count: int = column("Days with evidence.")
-    days_built_count: int = column("Of them built by this run.")
-    input_hash: str | None = column("Digest of everything the publish was computed from. NULL: nothing published.")
-    params_hash: str = column("Digest of the params.")
-    code_hash: str = column("Digest of the code.")
-    version: str = column("Version of slowwave.")
-    methods: list[str] = column("Methods used, with version.")
-    table_hashes: list[str] = column("`table=hash` of the sorted values of each published table.")
-
-
-class RunFiles(Table):
-    """What became of every delivered file: delivered = accepted + duplicate + quarantined."""
-
-    name: ClassVar[str] = "run_files"
-    key: ClassVar[tuple[str, ...]] = ("run_id", "file_number")
-
-    run_id: str = column("Key: the run that landed it.")
-    file_number: int = column("Key: place of the file in that run, from 1.")
-    source: str = column("Its path as given, or - for standard input.")
-    file_hash: str = column("SHA-256 of its bytes: a file with the same bytes is not landed twice.")
-    bytes_count: int = column("Size.", unit="bytes")
-    landed_at: datetime = column("By the machine's clock.", unit="UTC")
-    delivered: int = column("Rows in the file; a file that cannot be read on counts one more.")
-    accepted: int = column("New rows.")
-    duplicate: int = column("Rows already in the lake, or of a file already landed.")
-    quarantined: int = column("Rows refused, each with a reason in `quarantine`.")
-    retried: int | None = column(
-        "Quarantined rows of it tried again; the counts then say what that changed, so that the sums over a file's"
-        " entries hold: quarantined is below 0 where rows have left the quarantine. NULL: a delivery.",
-        since=2,
-    )
-
-
-class Quarantine(Table):
-    """Every row that is refused to this day, with the reason and the row itself."""
-
-    name: ClassVar[str] = "quarantine"
-    key: ClassVar[tuple[str, ...]] = ("quarantine_id",)
-    stored_key: ClassVar[tuple[str, ...]] = ("quarantine_id", "run_id")
-
-    quarantine_id: str = column("Key: the file's hash and the row number.")
-    source: str = column("The file it came in.")
-    file_hash: str = column("SHA-256 of that file.")
-    row_number: int | None = column("Line or row number, from 1. NULL: the file as a whole cannot be read on.")
-    field: str = column("The field at fault; '' when it is the row.")
-    reason: str = column("What is wrong and what would be right.")
-    raw_text: str = column(
-        "The row as delivered, its first 10,000 characters (in the lake, its first million); bytes that are not UTF-8"
-        " as \\xNN."
-    )
-    run_id: str = column("The run that refused it.")
-    landed_at: datetime = column("By the machine's clock.", unit="UTC")
-    format: Literal["jsonl", "csv", "parquet", "unknown"] | None = column(
-        "What the file was read as. NULL: landed by a release that did not note it.",
-        since=2,
-    )
-    header: str | None = column("Header of the CSV file. NULL: no CSV, or too long.", since=2)
-    kind: Literal["interactions", "outcomes", "memories"] | None = column(
-        "What `--kind` said every row is. NULL: told from its fields.",
-        since=2,
-    )
-    kept_file: str | None = column(
-        "The file in the lake's `quarantine/files/` that holds the bytes as delivered. NULL: `raw_text` says all.",
-        since=2,
-    )
-
-
-class QuarantineResolved(Quarantine):
-    """Rows that were refused and have passed since, tried again by `land --retry-quarantine`."""
-
-    name: ClassVar[str] = "quarantine_resolved"
-    stored_key: ClassVar[tuple[str, ...]] = ("quarantine_id", "resolved_run_id")
-
-    resolved_run_id: str = column("The run in which it passed.")
-    resolved_at: datetime = column("When, by the machine's clock.", unit="UTC")
-
-
-PUBLISHED: tuple[type[Table], ...] = (
-    MemoryHealth,
-    MemoryHealthHistory,
-    PublishedReferences,
-    LandedDays,
-    ProjectHealth,
-    *FORGETTING,
-    *CURATED,
-    FittedStrengths,
-    NeedFits,
-    *LEARNED,
-    *REVIEW,
-    ChunkUse,
-    SetAside,
-)
-LEDGER: tuple[type[Table], ...] = (Runs, RunFiles, Quarantine, QuarantineResolved)
-SERVING: tuple[type[Table], ...] = PUBLISHED + LEDGER

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.memory_reach import REACH, with_reach
-from slowwave.transforms.memory_timelines import MemoryTimelines, with_scope
-from slowwave.transforms.memory_trends import memory_trends
-from slowwave.transforms.params import Params
-from slowwave.transforms.strengths import evidence, strength_on, strength_state
-from slowwave.transforms.verdicts import use_verdict
+from slowwave.transforms.evidence.reach import REACH, with_reach
+from slowwave.transforms.health.params import HistoryParams
+from slowwave.transforms.health.verdicts import use_verdict
+from slowwave.transforms.usage.strength.strength import evidence, strength_on, strength_state
+from slowwave.transforms.usage.timelines import MemoryTimelines, with_scope
+from slowwave.transforms.usage.trend.trends import memory_trends
 
 _STATED = ("memory_type", "importance", "pinned", "scope", "created_day")
 
 
 def memory_use_history(
-    told: pl.DataFrame, timelines: MemoryTimelines, strength_fits: pl.DataFrame, params: Params
+    told: pl.DataFrame, timelines: MemoryTimelines, strength_fits: pl.DataFrame, params: HistoryParams
 ) -> pl.DataFrame:
     """`told` with strength, strength_state, trend and verdict: what a publish at the midnight ending each day says.
 
@@ -83,7 +83,7 @@ def memory_use_history(
 
 
 def _strength(
-    memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, asked: pl.DataFrame, params: Params
+    memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, asked: pl.DataFrame, params: HistoryParams
 ) -> pl.Series:
     """Strength at the midnight that begins each asked day: what happens on that day is not seen yet."""
     known = evidence(memories, days, fits, params.strength)
@@ -92,5 +92,5 @@ def _strength(
     row = known.last_rows(owner, day - 1)
     told = np.flatnonzero(row >= 0)
     strength = np.full(len(row), np.nan)
-    strength[told] = strength_on(known, row[told], day[told], params.strength)
+    strength[told] = strength_on(known, row[told], day[told])
     return pl.Series("strength", strength).fill_nan(None)

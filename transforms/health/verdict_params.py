@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class VerdictParams(BaseModel):
@@ -12,7 +14,7 @@ class VerdictParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["verdict/2", "verdict/1"] = Field(
+    method: Annotated[str, chosen_method("verdict.method")] = Field(
         default="verdict/2",
         description="verdict/1 keeps what is superseded, invalid, archived or graduated, speaks of references alone,"
         " and names of a lift only its basis.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.lift_words import ASSOCIATED, COMPARED, compared
-from slowwave.transforms.verdict_params import VerdictParams
+from slowwave.transforms.health.verdict_params import VerdictParams
+from slowwave.transforms.lift.words import ASSOCIATED, COMPARED, compared
 
 # As verdict/1 names them.
 _BASES = {

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.echo import normalised
-from slowwave.transforms.verdict_params import VerdictParams
-from slowwave.transforms.verdict_reasons import reasons
+from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS
+from slowwave.transforms.evidence.echo.echo import normalised
+from slowwave.transforms.health.verdict_params import VerdictParams
+from slowwave.transforms.health.verdict_reasons import reasons
 
 # What there is to say of a memory's use, and the verdict it leads to.
 USE_VERDICTS = {
@@ -31,7 +32,6 @@ USE_VERDICTS = {
     "weakening": "review",
     "used": "keep",
 }
-VERDICTS = ("keep", "review", "forget", "harmful", "unproven", "inactive")
 
 
 def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
@@ -49,7 +49,7 @@ def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     is_forgettable = (pl.col("strength_state") == "forgettable").fill_null(value=False)
     is_recent = today - pl.col("last_referenced_at").dt.epoch("d") <= params.recent_days
     is_tried = pl.min_horizontal(eligible, injected) >= params.min_injections
-    is_holding = pl.col("trend").is_in(["new", "strengthening", "stable"]).fill_null(value=False)
+    is_holding = pl.col("trend").is_in(HOLDING_TRENDS).fill_null(value=False)
     unused = (
         pl.when(eligible == 0)
         .then(pl.lit("never_eligible"))
@@ -74,7 +74,7 @@ def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         .then(pl.lit("faded"))
         .when(pl.col("trend") == "stale")
         .then(pl.lit("stale"))
-        .when((pl.col("trend") == "weakening") & pl.col("strength_state").is_in(["weak", "forgettable"]))
+        .when((pl.col("trend") == "weakening") & pl.col("strength_state").is_in(FADING_STATES))
         .then(pl.lit("weakening"))
         .otherwise(pl.lit("used"))
     )

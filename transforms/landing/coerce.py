@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 import polars as pl
 
-from slowwave.transforms.blank import says_nothing
-from slowwave.transforms.schema import Column
-from slowwave.transforms.times import time_from_text
+from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.core.schema import Column
+from slowwave.transforms.core.times import time_from_text
 
 type_of = type
 _INT64 = 2**63

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
-from slowwave.transforms.schema import Json, Landed, column
+from slowwave.transforms.core.schema import Json, Landed, column
+from slowwave.transforms.core.vocabularies import TargetKind
 
 
 class Decisions(Landed):
@@ -20,7 +21,7 @@ class Decisions(Landed):
         "What was decided: `forget apply`, `forget hold`, `memory edit`, `review promote`, `leave out`, ...; of a"
         " language model's answer its method."
     )
-    target_kind: Literal["project", "memory", "item", "row"] = column(
+    target_kind: TargetKind = column(
         "What `target` names; an item is one of review_queue, a row one of a landed table."
     )
     target: str = column("The memory's or item's id, or the project; of a row TABLE:KEY.")

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from slowwave.transforms.coerce import Unfit, json_text
+from slowwave.transforms.landing.coerce import Unfit, json_text
 
 # 0001-01-01 and 9999-12-31, in days since 1970
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import polars as pl
 
-from slowwave.transforms.schema import conform
-from slowwave.transforms.serving_tables import LandedDays
+from slowwave.transforms.core.schema import conform
+from slowwave.transforms.landing.tables import LandedDays
 
 LATE_AFTER = timedelta(hours=24)
 _HOURS_A_MICROSECOND = 1 / 3_600_000_000  # a product: Polars divides one row otherwise than many, in the last bit

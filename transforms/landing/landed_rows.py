@@ -9,19 +9,18 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
 
 import polars as pl
 
-from slowwave.transforms.blank import is_blank
-from slowwave.transforms.coerce import Unfit, coerced
-from slowwave.transforms.delivered_rows import DeliveredRows
-from slowwave.transforms.hashing import canonical_row, hashed, with_row_hash
-from slowwave.transforms.landed_tables import LANDED, Interactions, Memories, Outcomes
-from slowwave.transforms.schema import Landed, polars_schema, producer_columns
-from slowwave.transforms.schema_changes import EXTRA_BEFORE, as_before, from_extra, hashed_schema
-
-Kind = Literal["interactions", "outcomes", "memories"]
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.hashing import canonical_row, hashed
+from slowwave.transforms.core.schema import Landed, polars_schema, producer_columns
+from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.coerce import Unfit, coerced
+from slowwave.transforms.landing.delivered_rows import DeliveredRows
+from slowwave.transforms.landing.row_hashes import with_row_hash
+from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, as_before, from_extra, hashed_schema
+from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
 
 ROW_NUMBER = "row_number"
 # `is_whole`: `raw_text` is all that was delivered of the row
@@ -66,7 +65,7 @@ class _Findings:
             self.by_position[positions[i]].append((name, reason))
 
 
-def landed_rows(rows: DeliveredRows, kind: Kind | None = None) -> LandedRows:
+def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None) -> LandedRows:
     """Sort delivered rows into interactions, outcomes, memories and quarantine.
 
     `kind` says what every row is; None tells it from the fields: `prompt`, else `memory_id`, else `success` or
@@ -101,7 +100,7 @@ def landed_rows(rows: DeliveredRows, kind: Kind | None = None) -> LandedRows:
     return LandedRows(len(rows), good[Interactions], good[Outcomes], good[Memories], quarantine)
 
 
-def readable_rows(rows: DeliveredRows, kind: Kind | None = None) -> LandedRows:
+def readable_rows(rows: DeliveredRows, kind: LandedTable | None = None) -> LandedRows:
     """`landed_rows`, where a row that cannot even be read is quarantined and the others go on."""
     faults = rows.unreadable()
     if not faults:
@@ -124,7 +123,7 @@ def _present(rows: DeliveredRows, name: str) -> list[bool]:
     return [value is not None for value in values]
 
 
-def _positions_by_kind(rows: DeliveredRows, kind: Kind | None, findings: _Findings) -> dict[str, list[int]]:
+def _positions_by_kind(rows: DeliveredRows, kind: LandedTable | None, findings: _Findings) -> dict[str, list[int]]:
     found: dict[str, list[int]] = defaultdict(list)
     success = _present(rows, "success")
     if kind is not None:

@@ -16,8 +16,8 @@ from typing import Any
 import orjson
 import polars as pl
 
-from slowwave.transforms.coerce import coerced, json_text
-from slowwave.transforms.schema import Column, Landed, Table, columns, polars_schema
+from slowwave.transforms.core.schema import Column, Landed, Table, columns, polars_schema
+from slowwave.transforms.landing.coerce import coerced, json_text
 
 # What `extra` was before the columns that are new since format 1 were taken out of it: as the row is hashed.
 EXTRA_BEFORE = "extra_before"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from pydantic import BaseModel
 
-from slowwave.transforms.learning_tables import AS_OF, RUN_ID
-from slowwave.transforms.schema import Table, column
+from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.vocabularies import LandedTable
 
 
 class SetAside(Table):
@@ -17,7 +18,7 @@ class SetAside(Table):
     name: ClassVar[str] = "set_aside"
     key: ClassVar[tuple[str, ...]] = ("table", "row_hash", "check")
 
-    table: Literal["interactions", "outcomes", "memories"] = column("Key: the landed table.")
+    table: LandedTable = column("Key: the landed table.")
     row_key: str = column("Id of the row: `interaction_id`, `outcome_id` or `memory_id`; '' is none.", named="key")
     row_hash: str = column("Key: the version at fault; other versions of its key count as ever.")
     check: str = column("Key: the check it fails; `left_out`: left out by `slowwave nightly --leave-out`.")

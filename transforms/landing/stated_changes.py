@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.landing.tables import Memories
 
 # What may be said of a memory; a NULL field stays as it is, those in `clears` lose what was said of them.
 _SAID = ("memory_id", *Memories.state, "clears")

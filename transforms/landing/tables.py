@@ -1,17 +1,16 @@
-"""The landed tables: what producers deliver, as versions of rows that never change."""
+"""The landed tables: what producers deliver, as versions of rows that never change; and how many of them, by day."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Any, ClassVar, Literal
+from datetime import date, datetime
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel
 
-from slowwave.transforms.landed_times import EVENT_TIME
-from slowwave.transforms.schema import Json, Landed, column
-
-Scope = Literal["agent", "project", "global"]
-Status = Literal["candidate", "active", "superseded", "invalid", "archived", "graduated"]
+from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.schema import Json, Landed, Table, column
+from slowwave.transforms.core.vocabularies import LandedTable, Scope, Status
+from slowwave.transforms.landing.landed_times import EVENT_TIME
 
 _EXTRA = "Fields the contract does not know, as one JSON object."
 _ROW_HASH = "Hash of the row's non-NULL fields: two rows with the same hash are one row."
@@ -165,3 +164,21 @@ class Memories(Landed):
 
 
 LANDED: tuple[type[Landed], ...] = (Interactions, Outcomes, Memories)
+
+
+class LandedDays(Table):
+    """What landed of each day: one row per landed table, project and UTC day, of the winning versions."""
+
+    name: ClassVar[str] = "landed_days"
+    key: ClassVar[tuple[str, ...]] = ("landed_table", "project", "day")
+
+    landed_table: LandedTable = column("Key: the kind of row.")
+    project: str = column("Key: project as the row states it; '' is none or not said.")
+    day: date = column("Key: the UTC day on which it happened.")
+    rows_count: int = column("Rows.")
+    late_count: int = column("Of them recorded more than 24 hours after they happened, by what producers say.")
+    late_hours_max: float | None = column("Longest of these delays. NULL: none was late.", unit="hours")
+    newest_at: datetime = column("When the newest of them happened.", unit="UTC")
+    newest_recorded_at: datetime = column("When the last of them was recorded.", unit="UTC")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")

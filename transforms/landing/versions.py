@@ -6,7 +6,7 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.schema import Landed
+from slowwave.transforms.core.schema import Landed
 
 
 def is_visible(table: type[Landed], as_of: datetime) -> pl.Expr:

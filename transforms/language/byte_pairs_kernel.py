@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.compiled import compiled
+from slowwave.transforms.core.compiled import compiled
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from slowwave.transforms.strategy_verbs import DOUBLING_VERBS, IRREGULAR_FORMS, UNINFLECTED, VERBS
+from slowwave.transforms.language.verbs import DOUBLING_VERBS, IRREGULAR_FORMS, UNINFLECTED, VERBS
 
 Form = Literal["base", "s", "past", "ing", "other"]
 

@@ -10,7 +10,7 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slowwave.transforms.word_runs import WORD
+from slowwave.transforms.language.word_runs import WORD
 
 # n-grams are told apart by a hash of this many bits; two that meet count as one.
 _GRAM_BITS = 20

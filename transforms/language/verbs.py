@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.strategy_words import word_map, words
+from slowwave.transforms.language.lexicon import word_map, words
 
 VERBS = words(
     "abort accept access add adjust aggregate alert align allocate allow analyze answer append apply approve "

@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from slowwave.transforms.core.arrays import Bytes, Integers
+
 # words -> len(words) x dimensions, int16
 WordVectors = Callable[[pl.Series], "np.ndarray[Any, np.dtype[np.int16]]"]
 
@@ -26,6 +28,6 @@ class TokenVectors(Protocol):
         """Vectors of the tokens."""
         ...
 
-    def tokens(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def tokens(self, text: Bytes, ends: Integers) -> tuple[NDArray[np.int32], Integers]:
         """Tokens of words, end to end, and 0 and where each word's end; the words are UTF-8, with ends alike."""
         ...

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class HeuristicParams(BaseModel):
@@ -12,7 +14,7 @@ class HeuristicParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["heuristic/1", "heuristic/2"] = Field(
+    method: Annotated[str, chosen_method("heuristics.method")] = Field(
         default="heuristic/2",
         description="How confidence is told: by `confidence`, so that old evidence keeps its order, or as released"
         " before by `forecast`; trend and scorecard go with it.",

@@ -6,14 +6,15 @@ from datetime import datetime
 
 import numpy as np
 import polars as pl
-from scipy.special import betaincinv, ndtr
+from scipy.special import ndtr
 
-from slowwave.transforms.attempt_params import AttemptParams
-from slowwave.transforms.attempt_sessions import next_midnight
-from slowwave.transforms.decayed_counts import Floats
-from slowwave.transforms.forecast_params import ForecastParams
-from slowwave.transforms.heuristic_params import HeuristicParams
-from slowwave.transforms.success_forecasts import known_days, success_forecasts
+from slowwave.transforms.core.arrays import Floats
+from slowwave.transforms.core.statistics import beta_interval
+from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.attempts.sessions import next_midnight
+from slowwave.transforms.learning.forecast.fits import known_days, success_forecasts
+from slowwave.transforms.learning.forecast.params import ForecastParams
+from slowwave.transforms.learning.heuristic_params import HeuristicParams
 
 _FADED = -400  # squares of smaller weights would be zero
 
@@ -97,9 +98,7 @@ def credible_interval(rows: pl.DataFrame, params: ForecastParams) -> tuple[Float
     own = (1 - share) ** 2 / rows["effective_sessions"].to_numpy()
     prior = rows["design_effect"].to_numpy() / rows["prior_strength"].to_numpy() + rows["prior_error"].to_numpy()
     worth = 1 / (own + share**2 * prior)
-    tail = (1 - params.credible_mass) / 2
-    low = betaincinv(mean * worth, (1 - mean) * worth, tail)
-    high = betaincinv(mean * worth, (1 - mean) * worth, 1 - tail)
+    low, high = beta_interval(mean * worth, (1 - mean) * worth, params.credible_mass)
     return np.minimum(low, mean), np.maximum(high, mean)
 
 

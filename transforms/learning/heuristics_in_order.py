@@ -7,15 +7,15 @@ from datetime import datetime
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.attempt_params import AttemptParams
-from slowwave.transforms.attempt_sessions import next_midnight
-from slowwave.transforms.confidence_fits import places_of
-from slowwave.transforms.confidence_params import ConfidenceParams
-from slowwave.transforms.confidence_states import Known
-from slowwave.transforms.confidences import Past
-from slowwave.transforms.heuristic_params import HeuristicParams
-from slowwave.transforms.heuristics import told_of_cells, with_reliability
-from slowwave.transforms.strategy_trends import strategy_trends
+from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.attempts.sessions import next_midnight
+from slowwave.transforms.learning.confidence.confidences import Past
+from slowwave.transforms.learning.confidence.fits import places_of
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
+from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.heuristic_params import HeuristicParams
+from slowwave.transforms.learning.heuristics import told_of_cells, with_reliability
+from slowwave.transforms.learning.strategy_trends import strategy_trends
 
 
 def heuristics_in_order(

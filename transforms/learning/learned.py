@@ -10,22 +10,28 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.anti_patterns import anti_patterns
-from slowwave.transforms.attempt_sessions import (
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.methods.registry import implementation
+from slowwave.transforms.core.schema import Table, computed_schema
+from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
+from slowwave.transforms.grouping.strategies.groups import strategy_groups
+from slowwave.transforms.learning.anti_patterns.anti_patterns import anti_patterns
+from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
+from slowwave.transforms.learning.attempts.sessions import (
     attempt_cells,
     attempt_sessions,
     next_midnight,
     session_correlations,
 )
-from slowwave.transforms.attempts import counted_outcomes
-from slowwave.transforms.blank import is_blank
-from slowwave.transforms.confidence_fits import confidence_fits, confidence_losses, interval_grades
-from slowwave.transforms.confidence_scorecard import confidence_scorecard, graded_beliefs
-from slowwave.transforms.confidence_states import Known
-from slowwave.transforms.error_fingerprints import error_fingerprints
-from slowwave.transforms.heuristics import heuristics
-from slowwave.transforms.heuristics_in_order import heuristics_in_order
-from slowwave.transforms.learning_tables import (
+from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
+from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.forecast.fits import forecast_fits, project_losses
+from slowwave.transforms.learning.heuristics import heuristics
+from slowwave.transforms.learning.heuristics_in_order import heuristics_in_order
+from slowwave.transforms.learning.params import LearningParams
+from slowwave.transforms.learning.scorecard.confidence import confidence_scorecard, graded_beliefs
+from slowwave.transforms.learning.scorecard.scorecard import cutoff_days, graded_forecasts, scorecard
+from slowwave.transforms.learning.tables import (
     AntiPatterns,
     CountedOutcomes,
     ErrorTemplates,
@@ -35,12 +41,7 @@ from slowwave.transforms.learning_tables import (
     StrategyVariants,
     UntriedStrategies,
 )
-from slowwave.transforms.params import Params
-from slowwave.transforms.schema import Table, computed_schema
-from slowwave.transforms.scorecard import cutoff_days, graded_forecasts, scorecard
-from slowwave.transforms.strategy_groups import strategy_groups
-from slowwave.transforms.success_forecasts import forecast_fits, project_losses
-from slowwave.transforms.untried_strategies import untried_strategies
+from slowwave.transforms.learning.untried_strategies import untried_strategies
 
 _OF_STRATEGIES: tuple[type[Table], ...] = (
     Heuristics,
@@ -62,7 +63,7 @@ class Learned:
 def learned(
     outcomes: pl.DataFrame,
     as_of: datetime,
-    params: Params,
+    params: LearningParams,
     counted_as: Callable[[Any], AbstractContextManager[object]] = nullcontext,
 ) -> Learned:
     """What the outcomes known as of `as_of` teach.
@@ -78,7 +79,7 @@ def learned(
     groups = strategy_groups(_distinct(outcomes, "strategy"))
     errors = error_fingerprints(_distinct(outcomes, "error_message"), params.errors)
     counted = counted_outcomes(outcomes.lazy(), groups.lazy(), errors.lazy(), params.attempts).collect()
-    attempts = counted.filter("is_attempt")
+    attempts = counted.filter("is_attempt").drop("user_id")
     tables = {StrategyVariants: groups, ErrorTemplates: error_templates_of(errors), CountedOutcomes: counted}
     return Learned(tables | _of_strategies(attempts, groups, errors, as_of, params, counted_as), attempts)
 
@@ -106,7 +107,7 @@ def _of_strategies(
     groups: pl.DataFrame,
     errors: pl.DataFrame,
     as_of: datetime,
-    params: Params,
+    params: LearningParams,
     counted_as: Callable[[Any], AbstractContextManager[object]],
 ) -> dict[type[Table], pl.DataFrame]:
     if not attempts["is_learned"].any():
@@ -115,8 +116,7 @@ def _of_strategies(
     sessions = attempt_sessions(tried)
     first_day = sessions["day"].min()
     cutoffs = cutoff_days(first_day if isinstance(first_day, int) else 0, as_of, params.scorecard)
-    tell = _as_released_first if params.heuristics.method == params.forecast.method else _in_order
-    tables = tell(tried, sessions, cells, cutoffs, as_of, params)
+    tables = implementation(params.heuristics.method)(tried, sessions, cells, cutoffs, as_of, params)
     shown = groups.select("project", "strategy_id", pl.col("representative").alias("strategy")).unique()
     for table in (Heuristics, UntriedStrategies):
         tables[table] = tables[table].join(shown, on=["project", "strategy_id"], how="left")
@@ -132,13 +132,13 @@ def _of_strategies(
     return {**tables, AntiPatterns: failing}
 
 
-def _in_order(
+def told_in_order(
     tried: pl.DataFrame,
     sessions: pl.DataFrame,
     cells: pl.DataFrame,
     cutoffs: pl.DataFrame,
     as_of: datetime,
-    params: Params,
+    params: LearningParams,
 ) -> dict[type[Table], pl.DataFrame]:
     """What is told of strategies so that old evidence keeps its order (heuristic/2)."""
     confidence, day = params.confidence, next_midnight(as_of)
@@ -161,13 +161,13 @@ def _in_order(
     }
 
 
-def _as_released_first(
+def told_at_first(
     tried: pl.DataFrame,
     sessions: pl.DataFrame,
     cells: pl.DataFrame,
     cutoffs: pl.DataFrame,
     as_of: datetime,
-    params: Params,
+    params: LearningParams,
 ) -> dict[type[Table], pl.DataFrame]:
     """What was told of strategies at first (heuristic/1); nothing of those that were not tried."""
     losses = project_losses(sessions, cells, params.forecast)

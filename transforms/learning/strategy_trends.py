@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from slowwave.transforms.decayed_states import Integers
-from slowwave.transforms.heuristic_params import HeuristicParams
+from slowwave.transforms.core.arrays import Integers, SmallIntegers
+from slowwave.transforms.core.vocabularies import TRENDS
+from slowwave.transforms.learning.heuristic_params import HeuristicParams
 
-_WORDS = ("unproven", "stale", "new", "strengthening", "weakening", "stable")
-_UNPROVEN, _STALE, _NEW, _STRENGTHENING, _WEAKENING, _STABLE = range(len(_WORDS))
+_NEW, _STRENGTHENING, _STABLE, _WEAKENING, _STALE, _UNPROVEN = range(len(TRENDS))
 _MICRO = 1_000_000
-Words = NDArray[np.int8]
 
 
 def strategy_trends(
@@ -44,7 +42,7 @@ def strategy_trends(
         # before the first attempt both looks say the same, so this ends
         asked, at = asked[~agrees], at[~agrees] - 1
         said = looks.words(cell[asked], at)
-    names = pl.Series(_WORDS, dtype=pl.String)
+    names = pl.Series(TRENDS, dtype=pl.String)
     return pl.DataFrame({"cell": cell, "trend": names.gather(found)})
 
 
@@ -75,8 +73,8 @@ class _Looks:
     def _until(self, cell: Integers, day: Integers) -> Integers:
         return self._sums[np.searchsorted(self._key, (cell << 32) + np.maximum(day - self._first_day, 0))]
 
-    def words(self, cell: Integers, day: Integers) -> Words:
-        """What a look at each cell at the start of each day says, as index of `_WORDS`."""
+    def words(self, cell: Integers, day: Integers) -> SmallIntegers:
+        """What a look at each cell at the start of each day says, as index of `TRENDS`."""
         params = self._params
         begin = self._until(cell, np.full(len(cell), self._first_day))
         middle, end = self._until(cell, day - params.trend_days), self._until(cell, day)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from slowwave.transforms.schema import Table, column
+from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.vocabularies import AntiPatternKind, Trend
 
-# Said of every published table.
-RUN_ID = "The run that published this row."
-AS_OF = "The row tells what was known before this instant."
 _CELL_PROJECT = "Key: project; '' is none."
 _CELL_AGENT = "Key: agent; '' is none."
 _CELL_TASK_TYPE = "Key: kind of task; '' when none was said and the task tells none."
 _CELL_STRATEGY = "Key: the strategy, whatever its wording (`strategy_variants`)."
-
-StrategyTrend = Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"]
 
 
 class CountedOutcomes(Table):
@@ -30,6 +27,7 @@ class CountedOutcomes(Table):
     known_at: datetime = column("From when it counts: when it was recorded, never before it started.", unit="UTC")
     project: str = column("Project, its own or its interaction's; '' is none.")
     agent: str = column("Agent, its own or its interaction's; '' is none.")
+    user_id: str | None = column("User, its own or its interaction's. NULL: none was said.")
     block: str = column("Its session, without one its interaction, else itself: attempts of one block count together.")
     task_type: str = column("Kind of task, as said or inferred; '' is none.")
     is_task_type_inferred: bool = column("The kind of task was told from words of the task (`task_type/1`).")
@@ -110,7 +108,7 @@ class Heuristics(Table):
         " strategy is not tried, by what any strategy is expected to do there (`heuristic/1`: by `prior_mean` alone).",
         unit="0-1",
     )
-    trend: StrategyTrend = column(
+    trend: Trend = column(
         "The last 28 days beside all before: strengthening or weakening (success changed, by default with a"
         " probability of 95 %), stable (no such change is told),"
         " new (not tried before them), stale (not tried in them), unproven (too few sessions). It changes once two"
@@ -164,7 +162,7 @@ class AntiPatterns(Table):
     task_type: str = column(_CELL_TASK_TYPE)
     strategy_id: str = column(_CELL_STRATEGY)
     error_id: str = column("Key: the error behind at least half of the failures; '' when there is none such.")
-    kind: Literal["avoid", "hard_task"] = column("avoid: comparable strategies succeed; hard_task: everyone fails.")
+    kind: AntiPatternKind = column("avoid: comparable strategies succeed; hard_task: everyone fails.")
     pattern: str = column("The strategy's shown wording.")
     why_bad: str = column("The evidence in a sentence.")
     error_template: str | None = column("The error. NULL: none stands out.")
@@ -265,15 +263,3 @@ class Scorecard(Table):
     cutoffs: int = column("Cutoffs they come from.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
-
-
-LEARNED: tuple[type[Table], ...] = (
-    Heuristics,
-    UntriedStrategies,
-    AntiPatterns,
-    StrategyVariants,
-    ErrorTemplates,
-    CountedOutcomes,
-    ForecastFits,
-    Scorecard,
-)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.confidence_params import ConfidenceParams
-from slowwave.transforms.confidence_states import GROUP, Known
-from slowwave.transforms.heuristics_in_order import believed
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
+from slowwave.transforms.learning.confidence.states import GROUP, Known
+from slowwave.transforms.learning.heuristics_in_order import believed
 
 _KEY = ("project", "agent", "task_type", "strategy_id")
 _COUNTS = ("attempts", "successes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.ordered_sums import ordered_sum
 
 _SIDE = ("memory", "is_treated")
 SCHEMA = pl.Schema(

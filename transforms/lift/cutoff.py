@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.lift_contrast import contrasts
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
+from slowwave.transforms.lift.contrast import contrasts
+from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _AT = ("of_project", "score")
 _SIDES = {"above": pl.col("is_treated"), "below": ~pl.col("is_treated")}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.lift_cutoff import cutoff, cutoff_places
-from slowwave.transforms.lift_matched import matched, pseudo_treated
-from slowwave.transforms.lift_randomised import randomised
-from slowwave.transforms.lift_same_task import same_task
-from slowwave.transforms.lift_shrinkage import calibrated, detectable, half_width, q_values, shrunk
-from slowwave.transforms.lift_trials import expected_success, offered
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
+from slowwave.transforms.core.statistics import benjamini_hochberg
+from slowwave.transforms.core.vocabularies import CAUSAL_BASES, LIFT_BASES
+from slowwave.transforms.lift.cutoff import cutoff, cutoff_places
+from slowwave.transforms.lift.matched import matched, pseudo_treated
+from slowwave.transforms.lift.params import MemoryOutcomeParams
+from slowwave.transforms.lift.randomised import randomised
+from slowwave.transforms.lift.same_task import same_task
+from slowwave.transforms.lift.shrinkage import calibrated, detectable, half_width, shrunk
+from slowwave.transforms.lift.trials import expected_success, offered
 
-_BASES = ("randomised", "cutoff", "same_task", "matched")
 _STATED = pl.Schema(
     {
         **dict.fromkeys(["memory", "basis"], pl.Int64),
@@ -85,14 +86,15 @@ def memory_lift(
     everyone = pl.concat([having.select("memory"), places.select("memory")]).unique()
     chosen = _strongest(pl.concat(found), params)
     injected = having.filter("is_injected").group_by("memory").agg(pl.len().cast(pl.Int64).alias("injected"))
-    is_causal = pl.col("lift_basis").is_in(["randomised", "cutoff"])
+    is_causal = pl.col("lift_basis").is_in(CAUSAL_BASES)
+    p_value = pl.when(is_causal).then("lift_p_value")
     tested = (
         numbers.join(everyone, on="memory", how="semi")
         .join(chosen, on="memory", how="left")
         .join(injected, on="memory", how="left")
         .sort("memory_id")
         .with_columns(
-            q_values(pl.when(is_causal).then("lift_p_value")).alias("lift_q_value"),
+            benjamini_hochberg(p_value, p_value.count()).alias("lift_q_value"),
             pl.col("lift_note").fill_null(pl.when(pl.col("state").is_null()).then(pl.lit(_NOTHING))),
         )
     )
@@ -139,7 +141,7 @@ def _stated(lifts: pl.DataFrame, basis: str, state: pl.Expr, params: MemoryOutco
     enough = pl.col("sessions") >= params.min_sessions
     return lifts.select(
         "memory",
-        pl.lit(_BASES.index(basis), dtype=pl.Int64).alias("basis"),
+        pl.lit(LIFT_BASES.index(basis), dtype=pl.Int64).alias("basis"),
         "estimate",
         "standard_error",
         "degrees",
@@ -198,7 +200,7 @@ def _without_cutoff(places: pl.DataFrame, following: pl.DataFrame, lifts: pl.Dat
         .join(lifts, on="memory", how="anti")
         .select(
             "memory",
-            pl.lit(_BASES.index("cutoff"), dtype=pl.Int64).alias("basis"),
+            pl.lit(LIFT_BASES.index("cutoff"), dtype=pl.Int64).alias("basis"),
             *unknown,
             pl.when(follows).then(pl.lit("apart")).otherwise(pl.lit("ranked")).alias("state"),
         )
@@ -251,7 +253,7 @@ def _strongest(found: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame
         shrunk(part, params).select(
             *names, "lift", "lift_low", "lift_high", "lift_p_value", pl.lit(basis).alias("lift_basis")
         )
-        for number, basis in enumerate(_BASES)
+        for number, basis in enumerate(LIFT_BASES)
         if (part := chosen.filter(pl.col("is_shown") & (pl.col("basis") == number))).height
     ]
     hidden = chosen.filter(~pl.col("is_shown")).select(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
-from slowwave.transforms.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _STRATUM = ("of_task_type", "span")
 _SCHEMA = pl.Schema(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 import polars as pl
-from scipy.special import betaincinv
 
-from slowwave.transforms.lift_trials import expected_success, had, memory_numbers, trials
-from slowwave.transforms.memory_lift import memory_lift, with_own_lifts
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
-from slowwave.transforms.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.core.statistics import beta_interval
+from slowwave.transforms.evidence.references import is_reference
+from slowwave.transforms.lift.lift import memory_lift, with_own_lifts
+from slowwave.transforms.lift.params import MemoryOutcomeParams
+from slowwave.transforms.lift.trials import expected_success, had, memory_numbers, trials
 
 _UNKNOWN_CONFIDENCE = 0.5
 SCHEMA = pl.Schema(
@@ -26,6 +27,19 @@ SCHEMA = pl.Schema(
         "lost_successes": pl.Float64,
     }
 )
+
+
+def attempted_references(references: pl.LazyFrame, attempts: pl.DataFrame) -> pl.DataFrame:
+    """memory_id, interaction_id, is_injected, is_referenced, of interactions with an attempt.
+
+    `references`: memory_references. `attempts`: interaction_id, NULL where an outcome names none.
+    """
+    attempted = attempts.lazy().select("interaction_id").drop_nulls().unique()
+    return (
+        references.join(attempted, on="interaction_id", how="semi")
+        .select("memory_id", "interaction_id", "is_injected", is_reference().alias("is_referenced"))
+        .collect()
+    )
 
 
 def memory_outcomes(
@@ -134,8 +148,7 @@ def memory_confidence(uses: pl.DataFrame, memories: pl.DataFrame, params: Memory
             ((1 - initial) * weight + pl.col("against") * independent).alias("b"),
         )
     )
-    a, b = told["a"].to_numpy(), told["b"].to_numpy()
-    tail = (1 - params.interval_mass) / 2
+    low, high = beta_interval(told["a"].to_numpy(), told["b"].to_numpy(), params.interval_mass)
     is_known = pl.col("history") > 0
     return told.select(
         "memory_id",
@@ -143,6 +156,6 @@ def memory_confidence(uses: pl.DataFrame, memories: pl.DataFrame, params: Memory
         "contradicted_count",
         pl.when(is_known).then("contradicted_expected").alias("contradicted_expected"),
         pl.when(is_known).then(pl.col("a") / (pl.col("a") + pl.col("b"))).alias("confidence"),
-        pl.when(is_known).then(pl.Series(betaincinv(a, b, tail))).alias("confidence_low"),
-        pl.when(is_known).then(pl.Series(betaincinv(a, b, 1 - tail))).alias("confidence_high"),
+        pl.when(is_known).then(pl.Series(low)).alias("confidence_low"),
+        pl.when(is_known).then(pl.Series(high)).alias("confidence_high"),
     )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class MemoryOutcomeParams(BaseModel):
@@ -10,8 +14,8 @@ class MemoryOutcomeParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    outcomes_method: str = "memory_outcomes/1"
-    lift_method: str = "lift/1"
+    outcomes_method: Annotated[str, chosen_method("memory_outcomes.outcomes_method")] = "memory_outcomes/1"
+    lift_method: Annotated[str, chosen_method("memory_outcomes.lift_method")] = "lift/1"
     interval_mass: float = Field(default=0.9, gt=0, lt=1, description="Mass of all intervals, placebos' too.")
     expected_strength: float = Field(
         default=5,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.lift_contrast import contrasts
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
+from slowwave.transforms.lift.contrast import contrasts
+from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _EXPECTED_SPLITS = 5  # were draws separate, none at all would then have a chance below 1 %
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.lift_trials import Moments, counts_before
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
-from slowwave.transforms.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.lift.params import MemoryOutcomeParams
+from slowwave.transforms.lift.trials import Moments, counts_before
 
 _PAIR = ("memory", "of_task_type", "of_task")
 _SCHEMA = pl.Schema(

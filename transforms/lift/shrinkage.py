@@ -6,9 +6,9 @@ from statistics import NormalDist
 
 import polars as pl
 
-from slowwave.transforms.lift_distributions import student_t_quantile, two_sided_p_value
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
-from slowwave.transforms.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.core.statistics import student_t_quantile, two_sided_p_value
+from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _POWER = 0.8
 _LEAST_VARIANCE = 1e-4
@@ -114,12 +114,3 @@ def detectable(params: MemoryOutcomeParams) -> pl.Expr:
     """
     interval = student_t_quantile((1 + params.interval_mass) / 2, pl.col("degrees"))
     return pl.col("standard_error") * (interval + NormalDist().inv_cdf(_POWER))
-
-
-def q_values(p_value: pl.Expr) -> pl.Expr:
-    """Benjamini & Hochberg's (1995) adjusted p-values of the non-NULL ones."""
-    rank = p_value.rank("max")
-    raw = p_value * p_value.count() / rank
-    order = p_value.arg_sort(nulls_last=True)
-    smallest_above = raw.gather(order).reverse().cum_min().reverse()
-    return pl.when(p_value.is_not_null()).then(smallest_above.gather(order.arg_sort()))

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from slowwave.transforms.blank import is_blank
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
-
-Integers = NDArray[np.int64]
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _CELL = ("project", "agent", "task_type", "task")
 _LEVELS = ("everything", "of_project", "of_agent", "of_task_type", "of_task")

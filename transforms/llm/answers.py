@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from slowwave.transforms.llm_fence import cut
-from slowwave.transforms.llm_params import LlmParams
-from slowwave.transforms.llm_prompts import Prompt, Task
-from slowwave.transforms.observation_tables import Action, CurationKind
+from slowwave.transforms.llm.fence import cut
+from slowwave.transforms.llm.params import LlmParams
+from slowwave.transforms.llm.prompts import Prompt, Task
+from slowwave.transforms.observations.tables import Action, CurationKind
 
 NO_TARGET = "none"
 _LONGEST_ANSWER = 20_000

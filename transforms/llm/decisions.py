@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.decisions import values_json
-from slowwave.transforms.llm_params import LlmParams, answering
-from slowwave.transforms.llm_prompts import Prompt, task_method
-from slowwave.transforms.llm_questions import decision_ids, shown_texts
+from slowwave.transforms.decisions.effects import values_json
+from slowwave.transforms.llm.params import LlmParams, answering
+from slowwave.transforms.llm.prompts import Prompt, task_method
+from slowwave.transforms.llm.questions import decision_ids, shown_texts
 
 _CURATED = pl.Struct(
     {

@@ -6,7 +6,7 @@ import json
 import unicodedata
 from typing import Any
 
-from slowwave.transforms.hashing import digest
+from slowwave.transforms.core.hashing import digest
 
 _NONCE_LENGTH = 16
 # What chat templates and the fence are made of: written out, no text can start or end a turn or a fence.

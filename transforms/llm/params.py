@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class LlmParams(BaseModel):
@@ -10,8 +14,8 @@ class LlmParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    curate_method: str = "curate/llm-1"
-    observe_method: str = "observe/llm-1"
+    curate_method: Annotated[str, chosen_method("llm.curate_method")] = "curate/llm-1"
+    observe_method: Annotated[str, chosen_method("llm.observe_method")] = "observe/llm-1"
 
     model: str = Field(
         default="", description="Whose landed answers are shown; '': the rules alone. $SLOWWAVE_LLM_MODEL names it too."

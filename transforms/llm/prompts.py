@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from slowwave.transforms.hashing import digest
-from slowwave.transforms.llm_fence import cut, fenced
-from slowwave.transforms.llm_params import LlmParams
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.llm.fence import cut, fenced
+from slowwave.transforms.llm.params import LlmParams
 
 Task = Literal["curate", "observe"]
 

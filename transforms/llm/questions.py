@@ -7,9 +7,9 @@ from typing import get_args
 
 import polars as pl
 
-from slowwave.transforms.llm_params import LlmParams
-from slowwave.transforms.llm_prompts import Prompt, Task, prompt, task_method
-from slowwave.transforms.review_items import statement_ids
+from slowwave.transforms.decisions.review.items import statement_ids
+from slowwave.transforms.llm.params import LlmParams
+from slowwave.transforms.llm.prompts import Prompt, Task, prompt, task_method
 
 _SCHEMA = {
     "memory_id": pl.String,

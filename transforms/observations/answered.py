@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.memory_pairs import NOTHING, Relation
-from slowwave.transforms.observation_groups import StatementPair
-from slowwave.transforms.pair_conflicts import conflicts
-from slowwave.transforms.pair_reading import reading
+from slowwave.transforms.observations.groups import StatementPair
+from slowwave.transforms.observations.pairs.conflicts import conflicts
+from slowwave.transforms.observations.pairs.reading import reading
+from slowwave.transforms.observations.pairs.relation import NOTHING, Relation
 
 _RELATIONS = {
     "same_fact": Relation("same_fact", "the same fact, says the language model"),

@@ -8,18 +8,17 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.memory_pairs import Relation
-from slowwave.transforms.merge_near import NearStatements
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_candidates import pair_candidates
-from slowwave.transforms.pair_conflicts import conflicts
-from slowwave.transforms.pair_reading import is_retraction, reading
-from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
-from slowwave.transforms.pair_retractions import only_retracts
-from slowwave.transforms.pair_texts import PairTexts, codes_apart, codes_in_step, pair_texts, products
-from slowwave.transforms.state_candidates import state_candidates
-from slowwave.transforms.state_changes import Stated, state_changes
-from slowwave.transforms.word_vectors import WordVectors
+from slowwave.transforms.language.word_vectors import WordVectors
+from slowwave.transforms.observations.merges.near import NearStatements
+from slowwave.transforms.observations.pairs.candidates import pair_candidates
+from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
+from slowwave.transforms.observations.pairs.reading import is_retraction, reading
+from slowwave.transforms.observations.pairs.relation import Relation
+from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
+from slowwave.transforms.observations.pairs.texts import PairTexts, ReadyTexts, pair_texts, products
+from slowwave.transforms.observations.params import ObservationParams
+from slowwave.transforms.observations.states.candidates import state_candidates
+from slowwave.transforms.observations.states.changes import Stated, state_changes
 
 _CHECKED_MEMBERS = 20
 
@@ -55,13 +54,21 @@ class Groups(NamedTuple):
 
 
 def statement_pairs(
-    statements: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams, near: NearStatements | None = None
+    statements: pl.DataFrame,
+    word_vectors: WordVectors,
+    params: ObservationParams,
+    near: NearStatements | None = None,
+    ready: ReadyTexts | None = None,
 ) -> list[StatementPair]:
-    """Pairs of `distinct_statements` that are worth a word: they have a relation; `near` gathers those nearly one."""
+    """Pairs of `distinct_statements` that are worth a word: they have a relation.
+
+    `near` gathers those nearly one; `ready` has texts that were made ready before.
+    """
     if statements.select("project", "scope").is_unique().all() and (near is None or near.is_alone()):
         return []  # nothing to compare, and no vectors to load
     is_first = params.method == "observe/1"
-    texts = pair_texts(statements["content"], word_vectors, codes_in_step if is_first else codes_apart)
+    texts = _made_ready(statements["content"], word_vectors, None if is_first else ready)
+    texts = texts if is_first else texts.with_numbers_apart()
     scopes = statements.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
     number = np.arange(statements.height)
     found = pair_candidates(texts, number, scopes, np.ones(statements.height, bool), params)
@@ -100,6 +107,12 @@ def statement_pairs(
     return sorted(pairs if is_first else _with_changes(statements, scopes, texts, pairs))
 
 
+def _made_ready(contents: pl.Series, word_vectors: WordVectors, ready: ReadyTexts | None) -> PairTexts:
+    """Texts to be compared; codes in step hang on all that was made ready with them, so `observe/1` takes none over."""
+    taken = None if ready is None else ready.take(contents)
+    return pair_texts(contents, word_vectors) if taken is None else taken
+
+
 def _with_changes(
     statements: pl.DataFrame, scopes: np.ndarray, texts: PairTexts, pairs: list[StatementPair]
 ) -> list[StatementPair]:
@@ -126,7 +139,7 @@ def _unsettled(pair: StatementPair) -> StatementPair:
     related = pair.relation
     if related.relation != "supersedes" or related.is_retraction:
         return pair
-    reason = f"may be at odds, and nothing tells that it is a change: {related.reason}"
+    reason = f"may be at odds, but no change from one state to another can be read from them: {related.reason}"
     return pair._replace(relation=Relation("may_contradict", reason, related.words))
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
 import polars as pl
 
-from slowwave.transforms.memory_pairs import relation
-from slowwave.transforms.observation_groups import Groups
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_reading import reading
-from slowwave.transforms.pair_retractions import only_retracts
-from slowwave.transforms.state_candidates import TELLS_ITSELF
-from slowwave.transforms.state_changes import StateChange, change_between, change_told
+from slowwave.transforms.observations.groups import Groups
+from slowwave.transforms.observations.pairs.conflicts import only_retracts
+from slowwave.transforms.observations.pairs.reading import reading
+from slowwave.transforms.observations.pairs.relation import relation
+from slowwave.transforms.observations.params import ObservationParams
+from slowwave.transforms.observations.states.candidates import TELLS_ITSELF
+from slowwave.transforms.observations.states.changes import StateChange, change_between, change_told
 
 _IDENTICAL = 10_000
 
@@ -78,8 +79,8 @@ def journeys(
     ends = pl.concat([has_changed, ended["end"]]).unique().sort()
     events: dict[int, list[_Event]] = {}
     by_end = said.join(pl.DataFrame({"end": ends}), on="end", how="semi").sort("end", "memory_id", "said_at")
-    for (end,), rows in by_end.group_by("end", maintain_order=True):
-        events[end] = _said(rows.to_dicts(), found, params)
+    for end, rows in groupby(by_end.iter_rows(named=True), key=itemgetter("end")):  # a frame of each takes longer
+        events[end] = _said([*rows], found, params)
     for end, target, at in ended.select("end", "ended", "said_at").iter_rows():
         events[end].append(_Event(at, -len(found.successor), None, 0, "", "", target))
     told = {end: steps for end, happened in events.items() if len(steps := _intervals(happened)) > 1}

@@ -11,18 +11,19 @@ from typing import NamedTuple
 
 import polars as pl
 
-from slowwave.transforms.hashing import digest
-from slowwave.transforms.llm_relations import related_pairs
-from slowwave.transforms.merge_near import NearStatements
-from slowwave.transforms.merge_proposals import likely_mergers
-from slowwave.transforms.observation_groups import Groups, StatementPair, groups, statement_pairs
-from slowwave.transforms.observation_journeys import journeys
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.observation_statements import active_memories, distinct_statements, utterances
-from slowwave.transforms.observation_tables import Contradictions, MergeProposals, Observations
-from slowwave.transforms.pair_reading import reading
-from slowwave.transforms.schema import empty, polars_schema
-from slowwave.transforms.word_vectors import WordVectors
+from slowwave.transforms.core.hashing import digest, digests
+from slowwave.transforms.core.schema import empty, polars_schema
+from slowwave.transforms.language.word_vectors import WordVectors
+from slowwave.transforms.observations.answered import related_pairs
+from slowwave.transforms.observations.groups import Groups, StatementPair, groups, statement_pairs
+from slowwave.transforms.observations.journeys import journeys
+from slowwave.transforms.observations.merges.near import NearStatements
+from slowwave.transforms.observations.merges.proposals import likely_mergers
+from slowwave.transforms.observations.pairs.reading import reading
+from slowwave.transforms.observations.pairs.texts import ReadyTexts
+from slowwave.transforms.observations.params import ObservationParams
+from slowwave.transforms.observations.statements import active_memories, distinct_statements, utterances
+from slowwave.transforms.observations.tables import Contradictions, MergeProposals, Observations
 
 _ID_CHARACTERS = 16
 _FIXED_POINT = 1_000_000
@@ -46,6 +47,7 @@ def observed(
     as_of: datetime,
     params: ObservationParams,
     answered: pl.DataFrame | None = None,
+    ready: ReadyTexts | None = None,
 ) -> Observed:
     """Observations of the memories active at `as_of`, what contradicts what, and what may be merged.
 
@@ -56,6 +58,7 @@ def observed(
         as_of: UTC.
         params: thresholds.
         answered: what a language model said of pairs of memories (see `answered_pairs`); None: nothing.
+        ready: texts that `curation_decisions` of the same states made ready.
 
     An observation's text is that of the member most often confirmed; of these, referenced, injected; of these, with
     most content words; of these, said first.
@@ -66,7 +69,7 @@ def observed(
         return Observed(*none)
     statements = distinct_statements(memories)
     near = None if params.curation_method == "curate/1" else NearStatements(statements, params)
-    by_rules = statement_pairs(statements, word_vectors, params, near)
+    by_rules = statement_pairs(statements, word_vectors, params, near, ready)
     pairs = by_rules if answered is None else related_pairs(by_rules, answered, memories, statements)
     found = groups(statements, pairs)
     proposing = params.method
@@ -80,9 +83,7 @@ def observed(
     uttered = utterances(states.join(memories, on="memory_id", how="semi"))
     told = journeys(placed, found, uttered, silent.join(uttered, on="memory_id").select("statement", "said_at"), params)
     rows = _observations(placed, found, told, as_of, params)
-    paired = [*found.contradictions, *found.doubts, *found.proposals]
-    asked = {statement for pair in paired for statement in (pair.earlier, pair.later)}
-    best = _best_memories(placed.filter(pl.col("statement").is_in(asked)))
+    best = _best_memories(placed.filter(pl.col("statement").is_in(_paired(found))))
     return Observed(
         rows.select([name for name in polars_schema(Observations) if name not in _OF_RUN]).sort("observation_id"),
         _contradictions([*found.contradictions, *found.doubts], best),
@@ -90,6 +91,12 @@ def observed(
             placed, found, best, _Methods(params.method, proposing, *_by_model(pairs, by_rules, answered))
         ),
     )
+
+
+def _paired(found: Groups) -> set[int]:
+    """The statements that people are asked about beside another."""
+    paired = [*found.contradictions, *found.doubts, *found.proposals]
+    return {statement for pair in paired for statement in (pair.earlier, pair.later)}
 
 
 def _placed(memories: pl.DataFrame, statements: pl.DataFrame, found: Groups, health: pl.DataFrame) -> pl.DataFrame:
@@ -109,12 +116,17 @@ def _placed(memories: pl.DataFrame, statements: pl.DataFrame, found: Groups, hea
         pl.Series("head", heads, dtype=pl.Int64),
         pl.Series("end", [ends[head] for head in heads], dtype=pl.Int64),
         pl.Series("similarity", found.similarity, dtype=pl.Int64),
-        pl.Series("words", [len(set(reading(one).content)) for one in statements["content"]], dtype=pl.Int64),
     )
+    placed = memories.join(said, on=["project", "scope", "normal"])
+    # how many words a statement has counts only beside others: most stand alone, and need not be read
+    is_compared = (pl.len().over("end") > 1) | pl.col("statement").is_in(_paired(found))
+    compared = placed.filter(is_compared)["statement"].unique()
+    contents = statements["content"].gather(compared)
+    words = pl.Series("words", [len(set(reading(one).content)) for one in contents], dtype=pl.Int64)
     return (
-        memories.join(said, on=["project", "scope", "normal"])
+        placed.join(compared.to_frame().with_columns(words), on="statement", how="left")
         .join(health.select(_HEALTH), on="memory_id", how="left")
-        .with_columns(pl.col(_COUNTS).fill_null(0))
+        .with_columns(pl.col(*_COUNTS, "words").fill_null(0))
         .sort(
             *("confirmed_count", "reference_count", "injected_count", "words", "said_at", "memory_id"),
             descending=[True] * 4 + [False] * 2,
@@ -168,12 +180,9 @@ def _observations(
     joined = rows
     for other in (sources, founders, earlier, told, contradicted):
         joined = joined.join(other, on="end", how="left")
-    ids = [
-        digest([project, scope, founder])[:_ID_CHARACTERS]
-        for project, scope, founder in joined.select("project", "scope", "founder").iter_rows()
-    ]
+    ids = digests(joined.select("project", "scope", "founder")).str.head(_ID_CHARACTERS)
     return joined.with_columns(
-        pl.Series("observation_id", ids, dtype=pl.String),
+        ids.alias("observation_id"),
         pl.when("is_known").then("confidence").alias("confidence"),
         pl.col("trend").fill_null("unproven"),
         evidence_at.alias("last_evidence_at"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class ObservationParams(BaseModel):
@@ -12,11 +14,11 @@ class ObservationParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["observe/2", "observe/1"] = Field(
+    method: Annotated[str, chosen_method("observations.method")] = Field(
         default="observe/2",
         description="observe/1 takes what is newer, and at odds by its words, for a change of state.",
     )
-    curation_method: Literal["curate/2", "curate/1"] = Field(
+    curation_method: Annotated[str, chosen_method("observations.curation_method")] = Field(
         default="curate/2",
         description="curate/1 proposes mergers within a type of memory and from `proposal_similarity` on alone.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.blank import is_blank
+from slowwave.transforms.core.blank import is_blank
 
 
 def scope() -> pl.Expr:

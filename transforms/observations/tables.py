@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
-from slowwave.transforms.learning_tables import AS_OF, RUN_ID
-from slowwave.transforms.schema import Json, Table, column
+from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.schema import Json, Table, column
+from slowwave.transforms.core.vocabularies import Freshness, Trend
 
-Freshness = Literal["fresh", "ageing", "stale"]
 Action = Literal["add", "update", "merge", "skip", "delete"]
 CurationKind = Literal["fact", "observation", "model"]
 
@@ -37,9 +37,7 @@ class Observations(Table):
         "Mean confidence of its memories (memory_health), weighted by their references with an outcome. NULL: none.",
         unit="0-1",
     )
-    trend: Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"] = column(
-        "Trend (memory_health) of its memory referenced most often."
-    )
+    trend: Trend = column("Trend (memory_health) of its memory referenced most often.")
     last_evidence_at: datetime = column("Its latest source or reference.", unit="UTC")
     freshness: Freshness = column("How long ago that is: fresh, ageing, stale (params, in days).")
     supersedes: list[str] = column("Memories of earlier states, still active; they are no proof of the text.")
@@ -125,6 +123,3 @@ class MergeProposals(Table):
     said_at: datetime = column("When the latest of them was said.", unit="UTC")
     reason: str = column("Why they are taken for one fact, in words.")
     method: str = column("Who says so: observe/1 and observe/2 are rules.")
-
-
-CURATED: tuple[type[Table], ...] = (Observations, CurationDecisions)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from slowwave.transforms.memory_reach import REACH, bound_reaches, is_bound, with_reach
-from slowwave.transforms.params import EvidenceParams
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.reach import REACH, bound_reaches, is_bound, with_reach
 
 EVERYBODY = 0
 _STATED = ("status", "memory_type", "project", "agent", "importance", "pinned")

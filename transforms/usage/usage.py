@@ -9,17 +9,18 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.fades_at import fades_at_of
-from slowwave.transforms.memory_scores import memory_scores
-from slowwave.transforms.memory_timelines import MemoryTimelines
-from slowwave.transforms.memory_trends import memory_trends
-from slowwave.transforms.need_forecasts import need_forecasts
-from slowwave.transforms.need_tables import NeedFits
-from slowwave.transforms.params import Params
-from slowwave.transforms.schema import Table
-from slowwave.transforms.strength_fits import strength_fits
-from slowwave.transforms.strength_tables import FittedStrengths
-from slowwave.transforms.strengths import evidence, strength_forecast, strengths_of
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.usage.need.forecasts import need_forecasts
+from slowwave.transforms.usage.need.scores import need_cutoff_days, need_scores
+from slowwave.transforms.usage.need.tables import NeedFits
+from slowwave.transforms.usage.params import UsageParams
+from slowwave.transforms.usage.strength.fades_at import fades_at_of
+from slowwave.transforms.usage.strength.fits import strength_fits
+from slowwave.transforms.usage.strength.scores import strength_scores
+from slowwave.transforms.usage.strength.strength import evidence, strength_forecast, strengths_of
+from slowwave.transforms.usage.strength.tables import FittedStrengths
+from slowwave.transforms.usage.timelines import MemoryTimelines
+from slowwave.transforms.usage.trend.trends import memory_trends
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class MemoryUse:
 def memory_use(
     timelines: MemoryTimelines,
     today: int,
-    params: Params,
+    params: UsageParams,
     counted_as: Callable[[Any], AbstractContextManager[object]] = nullcontext,
 ) -> MemoryUse:
     """One row per memory of the timelines, sorted by memory_id.
@@ -74,3 +75,16 @@ def memory_use(
     with counted_as("need"):
         scores = memory_scores(timelines, today, params)
     return MemoryUse(told.drop("memory").sort("memory_id"), fits, need.fits, scores)
+
+
+def memory_scores(timelines: MemoryTimelines, today: int, params: UsageParams) -> pl.DataFrame:
+    """Rows of `scorecard`, of past Mondays whose 30 days are over at the start of `today` (days since 1970)."""
+    frames = (timelines.memories, timelines.days, timelines.scope_days)
+    needs = need_scores(*frames, need_cutoff_days(timelines.scope_days, today, params.need), today, params.need)
+    fades = strength_scores(*frames, today, params.strength, params.scorecard)
+    return pl.concat([needs, fades])
+
+
+def all_scores(of_strategies: pl.DataFrame, of_memories: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `scorecard`, before they are stamped."""
+    return pl.concat([of_strategies.select(of_memories.columns), of_memories])

@@ -7,10 +7,9 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from slowwave.transforms.core.arrays import Floats, Integers
+
 Counts = tuple[Floats, Floats]
 
 

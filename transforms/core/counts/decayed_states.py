@@ -8,10 +8,8 @@ however many pieces the log comes; and of two states the one that is not below t
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from slowwave.transforms.core.arrays import Integers
 
 UNIT = 2**30  # one attempt; a factor of one
 _BITS = 30

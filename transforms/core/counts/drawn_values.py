@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from slowwave.transforms.decayed_states import Floats, Integers
+from slowwave.transforms.core.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)

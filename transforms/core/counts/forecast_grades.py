@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.statistics import plain_expit, plain_logit
 
 # Forecasts are graded to the thousandth, and none as certain.
 _STEPS = 1000
@@ -78,11 +78,11 @@ def calibration_slope(counts: Graded) -> Floats:
     every steeper slope fits better.
     """
     is_seen = counts.attempts.any(axis=0)
-    logit = np.log(_FORECASTS / (1 - _FORECASTS))[is_seen]
+    logit = plain_logit(_FORECASTS)[is_seen]
     n, s = counts.attempts[:, is_seen], counts.successes[:, is_seen]
     slope, level, step_slope = np.ones(len(n)), np.zeros(len(n)), np.zeros(len(n))
     for _ in range(_NEWTON_STEPS):
-        p = 1 / (1 + np.exp(-np.clip(level[:, None] + slope[:, None] * logit, -30, 30)))
+        p = plain_expit(np.clip(level[:, None] + slope[:, None] * logit, -30, 30))
         residual, weight = s - n * p, n * p * (1 - p)
         g0, g1 = residual.sum(axis=1), (residual * logit).sum(axis=1)
         h00, h01, h11 = weight.sum(axis=1), (weight * logit).sum(axis=1), (weight * logit**2).sum(axis=1)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betaincinv, betaln
+from scipy.special import betaln
 
-from slowwave.transforms.decayed_states import Floats, Integers
+from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.statistics import beta_interval
 
 _MOST_ATTEMPTS = 200  # of more, an equal share is looked at
 _HALVINGS = 16
@@ -37,12 +38,11 @@ def share_inside(mean: Floats, worth: Floats, attempts: Integers, successes: Int
 
 def worth_of(mean: Floats, low: Floats, high: Floats, mass: float) -> Floats:
     """The worth of the Beta of a mean whose central mass is as wide as an interval, to a thousandth of it."""
-    tail = (1 - mass) / 2
     least, most = np.full(len(mean), 0.5), np.full(len(mean), 1e7)
     mean = np.clip(mean, 1e-9, 1 - 1e-9)
     for _ in range(_HALVINGS):
         worth = np.sqrt(least * most)
-        a, b = mean * worth, (1 - mean) * worth
-        is_wider = betaincinv(a, b, 1 - tail) - betaincinv(a, b, tail) > high - low
+        ends = beta_interval(mean * worth, (1 - mean) * worth, mass)
+        is_wider = ends[1] - ends[0] > high - low
         least, most = np.where(is_wider, worth, least), np.where(is_wider, most, worth)
     return np.sqrt(least * most)

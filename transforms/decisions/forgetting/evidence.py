@@ -6,7 +6,7 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.decisions import archivings, held
+from slowwave.transforms.decisions.effects import archivings, held
 
 
 def forgetting_evidence(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 Quota = Annotated[int, Field(ge=0, le=10**12)]
 
@@ -14,11 +16,11 @@ class ForgettingParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["forgetting/2", "forgetting/1"] = Field(
+    method: Annotated[str, chosen_method("forgetting.method")] = Field(
         default="forgetting/2",
         description="forgetting/1 passes over what was superseded or invalid when it landed: it was never eligible.",
     )
-    regret_method: str = "regret/1"
+    regret_method: Annotated[str, chosen_method("forgetting.regret_method")] = "regret/1"
 
     archive_after_days: int = Field(
         default=90,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.forgetting_params import ForgettingParams
-from slowwave.transforms.forgetting_quotas import quota_excess, quota_kinds, quota_states
-from slowwave.transforms.forgetting_tables import ForgettingQuotas
-from slowwave.transforms.hashing import hashed
-from slowwave.transforms.schema import computed_schema
+from slowwave.transforms.core.hashing import hashed
+from slowwave.transforms.core.schema import computed_schema
+from slowwave.transforms.decisions.forgetting.params import ForgettingParams
+from slowwave.transforms.decisions.forgetting.quotas import quota_excess, quota_kinds, quota_states
+from slowwave.transforms.decisions.forgetting.tables import ForgettingQuotas
 
 HEALTH = (
     "memory_id", "project", "agent", "status", "created_at", "eligible_count", "injected_count", "reference_count",

@@ -6,7 +6,7 @@ from typing import Literal
 
 import polars as pl
 
-from slowwave.transforms.forgetting_params import ForgettingParams
+from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 
 QuotaKind = Literal["agent", "project"]
 

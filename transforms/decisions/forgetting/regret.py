@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import polars as pl
-from scipy.special import betaincinv
 
-from slowwave.transforms.forgetting_params import ForgettingParams
-from slowwave.transforms.memory_references import is_reference
+from slowwave.transforms.core.statistics import beta_interval
+from slowwave.transforms.decisions.forgetting.params import ForgettingParams
+from slowwave.transforms.evidence.references import is_reference
 
 _ONE = 2**30  # probabilities are summed in fixed point, so that no order matters
 _PER = 1000
@@ -84,9 +84,7 @@ def regret(archived: pl.DataFrame, references: pl.LazyFrame, as_of: datetime, pa
 def _jeffreys(wanted: pl.Series, count: pl.Series, level: float) -> tuple[pl.Series, pl.Series]:
     """Ends of the equal-tailed Jeffreys interval of each share; 0 and 1 where nothing or everything was wanted."""
     yes, no = wanted.to_numpy(), (count - wanted).to_numpy()
-    tail = (1 - level) / 2
-    low = pl.Series(betaincinv(yes + 0.5, no + 0.5, tail), dtype=pl.Float64)
-    high = pl.Series(betaincinv(yes + 0.5, no + 0.5, 1 - tail), dtype=pl.Float64)
+    low, high = (pl.Series(end, dtype=pl.Float64) for end in beta_interval(yes + 0.5, no + 0.5, level))
     return low.zip_with(wanted > 0, pl.zeros(len(low), eager=True)), high.zip_with(
         wanted < count, pl.ones(len(high), eager=True)
     )

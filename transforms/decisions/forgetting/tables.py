@@ -5,13 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from slowwave.transforms.landed_tables import Status
-from slowwave.transforms.learning_tables import AS_OF, RUN_ID
-from slowwave.transforms.schema import Table, column
-
-ForgettingRule = Literal[
-    "superseded", "invalid", "low_confidence", "faded", "untouched", "agent_quota", "project_quota"
-]
+from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.vocabularies import ForgettingRule, Status
 
 
 class ForgettingPlan(Table):
@@ -107,6 +103,3 @@ class Regret(Table):
     )
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
-
-
-FORGETTING: tuple[type[Table], ...] = (ForgettingPlan, ForgettingQuotas, ForgettingAudit, Regret)

@@ -17,14 +17,22 @@ class _Sign(NamedTuple):
     weight: int
     pattern: str
     said: str
+    unless: str | None = None
+
+    def holds(self) -> pl.Expr:
+        """Whether the text shows it, and not what takes it back."""
+        shown = pl.col("text").str.contains(self.pattern)
+        return shown if self.unless is None else shown & ~pl.col("text").str.contains(self.unless)
 
 
 _START = r"^[\W_]*"
-_POINTING = "it|its|they|them|their|this|that|that's|these|those|he|she|him|her|such|which|both|there|here|then|same"
+_POINTING = (
+    "it|its|they|them|their|this|that|that's|these|those|he|she|him|her|such|which|both|there|here|then|same|whatever"
+)
 _REMARK = (
     "but|so|now|also|and|or|because|since|however|although|though|while|note|actually|unfortunately|okay|ok|well"
-    "|anyway|alternatively|part \\d+|low priority|if|when|once|rationale|reason|agreed|maybe|perhaps|as|for example"
-    "|e\\.g|i\\.e|yes|no,|minor|nit|suggested|suggestion|one wrinkle|to actually|to keep"
+    "|anyway|alternatively|part \\d+|low priority|rationale|reason|agreed|maybe|perhaps|as|for example"
+    "|e\\.g|i\\.e|minor|nit|suggested|suggestion|one wrinkle|to actually|to keep"
     "|add|fix|change|tighten|update|address|remove"
 )
 _TALK = (
@@ -38,7 +46,8 @@ _FEELING = (
 _GUESS = (
     r"\bmust (?:already|somehow|have|be (?:an?|in|some|elsewhere|the|because|due|something|somewhere|that|why|how)\b"
     r"|handle this|remind|love|know|mean)\b|\b(?:issue|problem|bug|error|cause) must be\b|\bthat means\b"
-    r"|^\W*must be an?\b"
+    r"|^\W*must be an?\b|\bmust (?:lie|stem)\b|\bmust (?:[a-z]+ ){0,3}(?:elsewhere|somewhere|something)\b"
+    r"|\bsomething(?: else)? must\b|\bmust be (?:old|wrong|broken|stale|missing|cached|outdated|different)\b"
 )
 
 _RULE = (
@@ -48,10 +57,47 @@ _RULE = (
 _OF_ALL = (
     r"(?i)^[\W_]*(?:all|every|each|any|the (?:user|team|project|api|server|client|agent|test|app)\w*|tests|users)\b"
 )
-_NAMED = r"^[\W_]*(?:\p{Lu}?[\w`./:-]+ ){1,5}(?:must|shall|prefers?)\b|^(?i:we|the team) (?:have |has )?decided\b"
+_NAMED = r"^[\W_]*(?:\p{Lu}?[\w`./:'’-]+ ){1,5}(?:must|shall|prefers?)\b|^(?i:we|the team) (?:have |has )?decided\b"
+_CONDITION = r"(?i)^[\W_]*(?:if|when|once)\b"
+# What a task's page lists: what is to be built, its headings, its options, its cases, its checks.
+_STEP = (
+    r"(?i)^\W*(?:implement|create|define|modify|extract|integrate|register|enhance|refactor|identify|consider|look up"
+    r"|delete|move|rename|convert|introduce|extend|set up|write|document|prompt|parse|assign|build on|verify"
+    r"|check|validate|test (?:the|that|all|each))\b"
+)
+_VAGUE = r"(?i)^\W*(?:ensure|support|provide|handle|allow|return|include|display|show|maintain|make|apply)\b"
+_DONE = (
+    r"(?i)^\W*(?:successfully )?(?:added|fixed|improved|enhanced|maintained|preserved|followed|implemented|leveraged"
+    r"|utili[sz]ed|integrated|updated|created|removed|refactored|ensured|kept|extended|verified|tested|cleaned|built)\b"
+)
+_HEADING = r"^\W*\p{Lu}[\w/-]*(?: (?:\p{Lu}[\w/-]*|of|for|and|per|in|the|to|with|an?|&)){0,6}\W*$"
+_THING = (
+    r"(?i)^\W*(?:(?:[a-z-]+ ){0,2}(?:handling|tests?|testing|examples?|instructions) (?:for|of|with)\b"
+    r"|an? [\w ]{1,30}:|[a-z]+ing (?:an?|the|with|from)\b)"
+)
+_OPTION = r"^[\s`*_]*--?[a-z][\w-]*"
+_CASE = (
+    r"(?i)^\W*(?:no \w+ (?:is|are|was|were|found|exists?|given|provided)\b|non-existent\b|multiple \w+ exist\b"
+    r"|(?:\w+ ){1,3}not found\W*$|(?:[\w-]+ ){1,4}(?:issues?|failures?|errors?)\W*$)"
+)
+_CHECK = (
+    r"(?i)^\W*all (?:\w+ ){0,2}tests pass\b|^\W*(?:documentation|help text)(?: \w+){0,4} (?:is|are|reflects?)\b"
+    r"|\b(?:properly|correctly|successfully|as expected|exactly as before)\b"
+)
+_MODAL = r"(?i)\b(?:must|shall|should|is|are|will|may|can|decided|prefers?)\b"
+_RETOLD = (
+    r"(?i)^\W*(?:explicitly |clearly )?(?:emphasi[sz]es|states|clarifies|explains|describes|outlines|covers|mentions"
+    r"|adds|removes|shows|displays|maintains|includes|provides|ensures|creates|updates|returns|handles|supports|uses)\b"
+    r"|\b(?:steps?|things?|items?|points?|statements?|parts?) that (?:must|shall)\b"
+)
+_OUTPUT = (
+    r"\b\d+:\d+:? +(?i:error|warning)\b|^\W*(?:\w*(?:Error|Exception)|ERROR|Warning|WARNING|Fatal|fatal)\b[\w ]*:"
+    r"|\w@[\w.-]+[: ][^\s]+ ?[%$#] |\b[d-](?:[r-][w-][x-]){3}"
+)
 _GREETING = r"(?i)^\W*(?:hi|hello|hey|thanks|thank you|sure|welcome|good (?:morning|evening)|congrat\w*|sorry)\b"
 _OCCASION = (
-    r"(?i)\bthis (?:binary|pr|file|commit|task|plan|session|change|issue|line|page|test|validation|error|module)\b"
+    r"(?i)\bthis (?:binary|pr|file|commit|task|plan|session|change|issue|line|page|test|validation|error|module"
+    r"|process|approach|option|feature|section|step)\b|\bthe new (?:option|command|flag|feature|method|field)\b"
     r"|\b(?:pr|issue) ?#\d|(?:^|[^\w&])#\d+\b|\blines? \d|:\d{2,}\b|\b\d{2,}→|\btoday\b|\byesterday\b|\btomorrow\b"
     r"|\bjust now\b|\bin this (?:task|pr|plan)\b"
 )
@@ -62,16 +108,27 @@ _CUT = (
     r"|\b(?:copyright|warranty|liab\w+|permission notice|license)\b|(?-i:[A-Z]{2,} [A-Z]{2,} [A-Z]{2,})"
 )
 _SIGNS = (
-    _Sign(3, _RULE, "a standing rule"),
-    _Sign(2, _OF_ALL, "says of all"),
+    _Sign(3, _RULE, "a standing rule", rf"{_CASE}|^\W*no,"),
+    _Sign(2, _OF_ALL, "a general subject (every, the user, the API)"),
     _Sign(1, _NAMED, ""),
     _Sign(-5, r"[?\uff1f]", "asks"),
     _Sign(-5, _GREETING, "greets"),
-    _Sign(-4, rf"(?i)(?:^|[^\w`'’])(?:{_TALK})(?:[^\w'’]|$)", "talks about the speakers"),
+    _Sign(-4, rf"(?i)(?:^|[^\w`'’])(?:{_TALK})(?:[^\w'’.]|\.\W|\.?$)", "talks about the speakers"),
     _Sign(-4, rf"(?i)\b(?:{_FEELING})\b", "chats"),
     _Sign(-4, rf"(?i){_GUESS}", "guesses"),
     _Sign(-3, rf"(?i){_START}(?:{_POINTING})\b", "points back to what was said before"),
-    _Sign(-3, rf"(?i){_START}(?:{_REMARK})\b", "a remark on something at hand"),
+    _Sign(-3, rf"(?i){_START}(?:(?:{_REMARK})\b|(?:yes|no),)", "a remark on something at hand"),
+    _Sign(-1, _CONDITION, ""),
+    _Sign(-3, _STEP, "a step of a task"),
+    _Sign(-2, _VAGUE, ""),
+    _Sign(-3, _DONE, "reports what was done"),
+    _Sign(-3, _HEADING, "a heading"),
+    _Sign(-3, _THING, "names a thing and says nothing of it", _MODAL),
+    _Sign(-3, _OPTION, "explains an option"),
+    _Sign(-3, _CASE, "a case, not what is to be done"),
+    _Sign(-3, _CHECK, "a check", r"(?i)\b(?:must|shall|should|never|always)\b"),
+    _Sign(-3, _RETOLD, "retells a text"),
+    _Sign(-5, _OUTPUT, "what a program printed"),
     _Sign(-3, _OCCASION, "about one occasion"),
     _Sign(-3, _PLACE, "names a place of one machine"),
     _Sign(-3, _PIECE, "a piece of a page"),
@@ -93,34 +150,52 @@ _MOST_SESSIONS = 4
 _LANDED = 4
 
 
-def candidate_points() -> pl.Expr:
-    """What speaks for a candidate less what speaks against it, from text, rules, memory_ids, sessions and outcomes.
+def judged_candidates(candidates: pl.DataFrame, least: int) -> pl.DataFrame:
+    """Candidates for which `least` or more speaks, with `points` and `wording`.
 
-    Besides the wording: the rule that found it, up to four sessions in which it was stated and not just repeated,
-    whether attempts behind it succeeded more often than failed, and that its owner landed it.
+    Args:
+        candidates: text, rules, memory_ids, rank_score (sessions), succeeded_count, failed_count, and more to be kept.
+        least: points.
+
+    points: what speaks for a candidate less what speaks against it. Besides the wording: the rule that found it, up to
+    four sessions in which it was stated and not just repeated, whether attempts behind it succeeded more often than
+    failed, and that its owner landed it. wording: see `_words`.
     """
-    wording = pl.sum_horizontal(
-        pl.col("text").str.contains(sign.pattern).cast(pl.Int64) * sign.weight for sign in _SIGNS
+    # each pattern is looked for once, and words are found for what is shown alone
+    signs = [sign.holds().alias(_name(sign)) for sign in _SIGNS]
+    return (
+        candidates.with_columns(signs)
+        .with_columns(_points().alias("points"))
+        .filter(pl.col("points") >= least)
+        .with_columns(_words().alias("wording"))
+        .drop(map(_name, _SIGNS))
     )
+
+
+def _name(sign: _Sign) -> str:
+    return f"sign {_SIGNS.index(sign)}"
+
+
+def _points() -> pl.Expr:
+    wording = pl.sum_horizontal(pl.col(_name(sign)).cast(pl.Int64) * sign.weight for sign in _SIGNS)
     by_rule = pl.max_horizontal(
         pl.lit(0, dtype=pl.Int64),
         *(pl.col("rules").list.contains(rule).cast(pl.Int64) * weight for rule, weight in _OF_RULES.items()),
     )
     words = pl.col("text").str.count_matches(r"\S+").cast(pl.Int64)
     size = pl.when(words < _FEW_WORDS).then(-2).when(words > _MANY_WORDS).then(-2).otherwise(0).cast(pl.Int64)
-    sessions = pl.col("rank_score").clip(1, _MOST_SESSIONS) - 1
+    # a step or a heading said in ten sessions is one still: they copied the same page
+    sessions = pl.when(wording < 0).then(0).otherwise(pl.col("rank_score").clip(1, _MOST_SESSIONS) - 1)
     ended = (pl.col("succeeded_count") > pl.col("failed_count")).cast(pl.Int64)
     is_landed = pl.col("memory_ids").list.len() > 0
     return pl.when(is_landed).then(_LANDED + sessions + ended).otherwise(wording + by_rule + size + sessions + ended)
 
 
-def candidate_words() -> pl.Expr:
+def _words() -> pl.Expr:
     """What of a candidate's wording speaks for and against it, '' where nothing does: "; for it: …; against it: …"."""
     parts = [
         pl.concat_list(
-            pl.when(pl.col("text").str.contains(sign.pattern)).then(pl.lit(sign.said))
-            for sign in _SIGNS
-            if sign.said and (sign.weight > 0) is is_for
+            pl.when(_name(sign)).then(pl.lit(sign.said)) for sign in _SIGNS if sign.said and (sign.weight > 0) is is_for
         )
         .list.drop_nulls()
         .list.join(", ")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from slowwave.transforms.review_decisions import MERGE, PROMOTE, REJECT
-from slowwave.transforms.review_tables import ABOUT_ONE
+from slowwave.transforms.decisions.review.decisions import MERGE, PROMOTE, REJECT
+from slowwave.transforms.decisions.review.tables import ABOUT_ONE
 
 Change = dict[str, Any]
 State = Mapping[str, Any]
@@ -24,13 +24,15 @@ class CannotDecideError(Exception):
 class Wish:
     """What a person says of an item: the command, of a contradiction which memory is wrong, of a merge which stays.
 
-    `confidence` (0-1) is that of a promoted candidate; None: that of its evidence.
+    `confidence` (0-1) is that of a promoted candidate; None: that of its evidence. `scope`: for whom one is promoted,
+    the user whose it is or all of its project; None: as it stands, one from answers for the user.
     """
 
     command: str
     memory_id: str | None = None
     into: str | None = None
     confidence: float | None = None
+    scope: Literal["user", "project"] | None = None
 
 
 def candidate_id(item: Mapping[str, Any]) -> str:
@@ -65,18 +67,13 @@ def asked_changes(
 
     Raises CannotDecideError when this cannot be said of an item of this kind.
     """
-    if wish.memory_id is not None and (item["kind"], wish.command) != ("contradiction", REJECT):
-        message = "--memory is for `reject` of a contradiction: it names the side that is wrong"
-        raise CannotDecideError(message)
-    if wish.confidence is not None and (item["kind"], wish.command) != ("candidate", PROMOTE):
-        message = "--confidence is for `promote` of a candidate: how sure one is of it at first"
-        raise CannotDecideError(message)
+    _check_options(wish, item)
     if wish.command == MERGE:
         return _merged(wish, item, states, sources)
     if item["kind"] == "candidate":
         said: dict[str, Any] = {"status": "active" if wish.command == PROMOTE else "invalid"}
         if wish.command == PROMOTE:
-            said |= _first_confidence(wish, item, states)
+            said |= _first_confidence(wish, item, states) | _for_whom(wish, item, states)
         return [_of_candidate(item, states, sources, said)]
     if item["kind"] == "merge" and wish.command == PROMOTE:
         message = "say `merge` (they are one) or `reject` (they are not)"
@@ -90,6 +87,22 @@ def asked_changes(
         message = f"say with --memory which side is wrong: {' or '.join(item['memory_ids'])}"
         raise CannotDecideError(message)
     return [{"memory_id": wrong, "status": "invalid"}]
+
+
+def _check_options(wish: Wish, item: Mapping[str, Any]) -> None:
+    """Whether each option is one of this command on such an item."""
+    for said, command, kind, meaning in (
+        (
+            wish.memory_id,
+            REJECT,
+            "contradiction",
+            "--memory is for `reject` of a contradiction: it names the wrong side",
+        ),
+        (wish.confidence, PROMOTE, "candidate", "--confidence is for `promote` of a candidate: how sure one is of it"),
+        (wish.scope, PROMOTE, "candidate", "--scope is for `promote` of a candidate: for its user alone, or for all"),
+    ):
+        if said is not None and (item["kind"], wish.command) != (kind, command):
+            raise CannotDecideError(meaning)
 
 
 def evidence_confidence(item: Mapping[str, Any]) -> float | None:
@@ -110,6 +123,24 @@ def _first_confidence(wish: Wish, item: Mapping[str, Any], states: Mapping[str, 
     return {} if own is not None or known is None else {"confidence": known}
 
 
+def _for_whom(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State]) -> Change:
+    """What is to be said of the user of a promoted candidate; nothing: as `_of_candidate` has it."""
+    if wish.scope is None:
+        return {}
+    user = owner(item, states)
+    if wish.scope == "project":
+        return {"clears": ["user_id"]} if candidate_id(item) in states else {"user_id": None}
+    if user is None:
+        message = "no single user is known whose it is: say --scope project"
+        raise CannotDecideError(message)
+    return {"user_id": user}
+
+
+def owner(item: Mapping[str, Any], states: Mapping[str, State]) -> str | None:
+    """The user whose alone a candidate is, by its memory, else by its interactions. None: it is the project's."""
+    return states.get(candidate_id(item), {}).get("user_id") or item.get("user_id")
+
+
 def _of_candidate(
     item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str], said: Mapping[str, Any]
 ) -> Change:
@@ -117,7 +148,8 @@ def _of_candidate(
     if memory_id in states:
         return {"memory_id": memory_id, **said}
     stated = {"content": item["text"], "memory_type": item["memory_type"], "project": item["project"]}
-    return {"memory_id": memory_id, **stated, "source_ids": sorted(sources), **said}
+    whose = {"user_id": item["user_id"]} if item.get("user_id") else {}
+    return {"memory_id": memory_id, **stated, **whose, "source_ids": sorted(sources), **said}
 
 
 def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str]) -> list[Change]:
@@ -146,9 +178,8 @@ def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], so
     if target is None or is_itself or target["status"] != "active":
         message = f"{into} is not another memory in use, so nothing can be merged into it"
         raise CannotDecideError(message)
-    if item["kind"] == "candidate" and target["project"] not in {item["project"], ""}:
-        message = f"{into} belongs to another project"
-        raise CannotDecideError(message)
+    if item["kind"] == "candidate":
+        _check_reach(into, target, item, states)
     gone = {"status": "superseded", "superseded_by": into}
     if item["kind"] == "candidate":
         changes = [_of_candidate(item, states, sources, gone)]
@@ -165,6 +196,17 @@ def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], so
     if target["confidence"] is not None and max(known, default=0.0) > target["confidence"]:
         gained["confidence"] = max(known)
     return [*changes, gained]
+
+
+def _check_reach(into: str, target: State, item: Mapping[str, Any], states: Mapping[str, State]) -> None:
+    """Whether a memory counts wherever a candidate would: else that would be lost for others."""
+    for other, is_other in (
+        ("project", target["project"] not in {item["project"], ""}),
+        ("user", target.get("user_id") not in {owner(item, states), None}),
+    ):
+        if is_other:
+            message = f"{into} belongs to another {other}"
+            raise CannotDecideError(message)
 
 
 def undoing_changes(changes: Iterable[Change]) -> list[Change]:

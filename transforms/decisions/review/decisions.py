@@ -6,9 +6,9 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.stated_changes import CHANGE
-from slowwave.transforms.versions import winning_versions
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.stated_changes import CHANGE
+from slowwave.transforms.landing.versions import winning_versions
 
 PROMOTE, REJECT, MERGE = "review promote", "review reject", "review merge"
 REVIEWS = (PROMOTE, REJECT, MERGE)

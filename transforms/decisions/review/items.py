@@ -6,27 +6,11 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.extract import statement
-from slowwave.transforms.hashing import digest, hashed
-from slowwave.transforms.memory_reach import is_global
-from slowwave.transforms.params import Params
-from slowwave.transforms.review_queue_params import ReviewQueueParams
+from slowwave.transforms.core.hashing import digest, digests, hashed
+from slowwave.transforms.decisions.review.params import QueueParams, ReviewQueueParams
+from slowwave.transforms.evidence.reach import is_global
+from slowwave.transforms.evidence.statements.extract import statement
 
-ITEM_SCHEMA = pl.Schema(
-    {
-        "item_id": pl.String(),
-        "kind": pl.String(),
-        "project": pl.String(),
-        "memory_type": pl.String(),
-        "text": pl.String(),
-        "memory_ids": pl.List(pl.String()),
-        "target_memory_id": pl.String(),
-        "created_at": pl.Datetime("us"),
-        "reason": pl.String(),
-        "basis": pl.String(),
-        "method": pl.String(),
-    }
-)
 _STATEMENT = ("project", "statement_id")
 _GOING_DOWN = ("weakening", "stale")
 
@@ -34,6 +18,12 @@ _GOING_DOWN = ("weakening", "stale")
 def item_id(kind: str, *about: str) -> str:
     """Id of an item: digest of its kind and of what it is about."""
     return digest(["review item", kind, *about])
+
+
+def item_ids(rows: pl.DataFrame, kind: pl.Expr, *about: str) -> pl.Series:
+    """`item_id` of each row: its kind, and the columns that say what it is about."""
+    named = rows.select(pl.lit("review item").alias("review item"), kind.alias("kind of item"), *about)
+    return digests(named).alias("item_id")
 
 
 def statement_ids(text: pl.Series) -> pl.Series:
@@ -46,11 +36,11 @@ def landed_candidates(health: pl.DataFrame, params: ReviewQueueParams) -> pl.Dat
     # there is nothing to read in white space, controls and invisible characters
     is_said = pl.col("content").str.contains(r"[^\s\p{C}]")
     waiting = health.filter(pl.col("status") == "candidate", is_said)
-    ids = [item_id("candidate", memory_id) for memory_id in waiting["memory_id"]]
     return waiting.select(
-        pl.Series("item_id", ids, dtype=pl.String),
+        item_ids(waiting, pl.lit("candidate"), "memory_id"),
         pl.lit("candidate").alias("kind"),
         "project",
+        "user_id",
         "memory_type",
         pl.col("content").alias("text"),
         pl.concat_list("memory_id").alias("memory_ids"),
@@ -63,33 +53,76 @@ def landed_candidates(health: pl.DataFrame, params: ReviewQueueParams) -> pl.Dat
     )
 
 
-def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params: Params) -> pl.DataFrame:
-    """Statements of answers that no memory, in whatever state, says already: items, with statement_id.
+def told_apart(statements: pl.LazyFrame, users: pl.LazyFrame, health: pl.DataFrame) -> pl.LazyFrame:
+    """Statements with user_id, the user of their interaction, and is_settled: a memory of their project says them.
 
-    A memory of the same project with the same words, of whatever type, settles it: in use, rejected, replaced or
-    archived, it has been decided; as a candidate it is the item itself. So does a global one in use. The type is that
-    of the rule that found it first.
+    It has the same words, whatever its type and state: in use, rejected, replaced or archived, it has been decided; as
+    a candidate it is the item itself. A user's memory settles what was said to that user, and what nobody knows to
+    whom, as that may have been the same user.
+
+    Args:
+        statements: extracted_statements.
+        users: interaction_id, user_id of the interactions that name a user, none twice.
+        health: memory_health.
+    """
+    said = health.filter(pl.col("content").is_not_null(), pl.col("project").is_not_null())
+    known = said.select("project", "user_id", statement_ids(said["content"]).alias("statement_id"))
+    of_users = known.filter(pl.col("user_id").is_not_null()).lazy()
+    of_all = known.filter(pl.col("user_id").is_null()).lazy().select(_STATEMENT).unique()
+    nobody = pl.lit(None, dtype=pl.String).alias("user_id")
+    settled = pl.concat([of_users, of_users.with_columns(nobody)]).unique()
+    return (
+        statements.join(users, on="interaction_id", how="left")
+        .join(of_all.with_columns(pl.lit(value=True).alias("of_all")), on=_STATEMENT, how="left")
+        .join(
+            settled.with_columns(pl.lit(value=True).alias("of_user")),
+            on=[*_STATEMENT, "user_id"],
+            how="left",
+            nulls_equal=True,
+        )
+        .with_columns(pl.any_horizontal(pl.col("of_all", "of_user").fill_null(value=False)).alias("is_settled"))
+        .drop("of_all", "of_user")
+    )
+
+
+def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params: QueueParams) -> pl.DataFrame:
+    """Statements of answers (see `told_apart`) that no memory says already: items, with statement_id.
+
+    Besides the memories that settle a statement in its project, a global one in use that is no user's settles it
+    everywhere. The type is that of the rule that found it first.
+
+    Where all interactions that name a user name the same one, the candidate is that user's: an interaction that names
+    none does not show that others may know it, and what was told to all cannot be taken back. Of several users it is
+    the project's.
     """
     asked, extract_method = params.review_queue, params.evidence.extract.method
     said = health.filter(pl.col("content").is_not_null(), pl.col("project").is_not_null())
-    known = said.with_columns(statement_ids(said["content"]).alias("statement_id"))
     is_of_all = is_global(params.evidence) & (pl.col("scope") != "agent").fill_null(value=True)
-    everywhere = known.filter(is_of_all, pl.col("user_id").is_null(), pl.col("status") == "active")
+    everywhere = said.filter(is_of_all, pl.col("user_id").is_null(), pl.col("status") == "active")
+    known = pl.LazyFrame({"statement_id": statement_ids(everywhere["content"])}).unique()
+    users = pl.col("user_id").drop_nulls().unique()
     found = (
-        statements.join(known.lazy().select(_STATEMENT).unique(), on=_STATEMENT, how="anti")
-        .join(everywhere.lazy().select("statement_id").unique(), on="statement_id", how="anti")
+        statements.filter(~pl.col("is_settled"))
+        .join(known, on="statement_id", how="anti")
         .sort("occurred_at", "interaction_id", "rule")
         .group_by(_STATEMENT, maintain_order=True)
-        .agg(pl.col("text", "memory_type", "occurred_at").first())
+        .agg(
+            pl.col("text", "memory_type", "occurred_at").first(),
+            pl.when(users.len() == 1).then(users.first()).alias("user_id"),
+        )
         .collect()
     )
-    ids = [item_id("candidate", *about) for about in found.select(_STATEMENT).iter_rows()]
-    made = pl.Series("item_id", ids, dtype=pl.String)
+    of_all = item_ids(found, pl.lit("candidate"), *_STATEMENT)
+    whose = found.with_columns(pl.col("user_id").fill_null(""))
+    of_user = item_ids(whose, pl.lit("candidate"), *_STATEMENT, "user_id")
+    of_item = health.select(of_all="memory_id", owner="user_id", is_made=pl.lit(value=True))
     return (
         found.select(
-            made,
+            # a user's is another item than everybody's: to settle the one does not settle the other
+            pl.when(pl.col("user_id").is_null()).then(of_all).otherwise(of_user).alias("item_id"),
             pl.lit("candidate").alias("kind"),
             "project",
+            "user_id",
             "memory_type",
             "text",
             pl.lit([], dtype=pl.List(pl.String)).alias("memory_ids"),
@@ -99,9 +132,14 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
             pl.lit("").alias("basis"),
             pl.lit(f"{asked.method} on {extract_method}").alias("method"),
             "statement_id",
+            of_all.alias("of_all"),
         )
         # a promoted or rejected one is the memory that has its id, whatever that says today
         .join(health.select("memory_id"), left_on="item_id", right_on="memory_id", how="anti", maintain_order="left")
+        # and so is everybody's, once it is this user's
+        .join(of_item, on="of_all", how="left", maintain_order="left")
+        .filter(pl.col("is_made").is_null() | pl.col("owner").ne(pl.col("user_id")).fill_null(value=False))
+        .drop("of_all", "owner", "is_made")
     )
 
 
@@ -135,14 +173,14 @@ def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
         pl.when(kind.is_in(["harmful", "doubtful"])).then("contradicted_count").otherwise(last_us).alias("evidence"),
         pl.col("reasons").list.first().alias("said"),
     )
-    ids = [item_id(kind, memory_id) for kind, memory_id in troubled.select("kind", "memory_id").iter_rows()]
     reason = pl.when(~is_harmful & (pl.col("verdict") != "review")).then(
         pl.format("Fades by {} though it may be needed", pl.col("fades_at").dt.strftime("%Y-%m-%d"))
     )
     return troubled.select(
-        pl.Series("item_id", ids, dtype=pl.String),
+        item_ids(troubled, pl.col("kind"), "memory_id"),
         "kind",
         "project",
+        "user_id",
         "memory_type",
         pl.col("content").alias("text"),
         pl.concat_list("memory_id").alias("memory_ids"),
@@ -160,17 +198,19 @@ def outdated_memories(curation: pl.DataFrame, contradictions: pl.DataFrame, heal
     One per pair, as its last decision has it, while both say what they said then; a pair that is a contradiction is
     asked about as one. Asked again when either text changes.
     """
-    active = health.filter(pl.col("status") == "active").select("memory_id", "memory_type", "content")
+    active = health.filter(pl.col("status") == "active").select("memory_id", "user_id", "memory_type", "content")
     pairs = (
         curation.sort("memory_id", "changed_at")
         .unique("memory_id", keep="last", maintain_order=True)
         .filter(pl.col("action").is_in(["update", "delete"]), pl.col("target_memory_id") != pl.col("memory_id"))
         .join(active, on=["memory_id", "content"], maintain_order="left")
         .join(
-            active.select(target_memory_id="memory_id", target_content="content"),
+            active.select(target_memory_id="memory_id", target_content="content", target_user_id="user_id"),
             on=["target_memory_id", "target_content"],
             maintain_order="left",
         )
+        # one of them may have come to another user since
+        .filter(pl.col("user_id").eq_missing(pl.col("target_user_id")))
         .with_columns(pl.concat_list("target_memory_id", "memory_id").alias("memory_ids"))
         .with_columns(pl.col("memory_ids").list.sort().alias("pair"))
         .join(
@@ -191,6 +231,7 @@ def outdated_memories(curation: pl.DataFrame, contradictions: pl.DataFrame, heal
         pl.Series("item_id", ids, dtype=pl.String),
         pl.lit("outdated").alias("kind"),
         "project",
+        "user_id",
         "memory_type",
         pl.format("{} | {}", "target_content", "content").alias("text"),
         "memory_ids",
@@ -222,15 +263,15 @@ def disputed_memories(
             ),
         ]
     )
-    ids = [item_id(kind, about) for kind, about in both.select("kind", "about").iter_rows()]
-    types = health.select("memory_id", "memory_type")
+    types = health.select("memory_id", "memory_type", "user_id")
     return (
-        both.with_columns(pl.Series("item_id", ids, dtype=pl.String), first=pl.col("memory_ids").list.first())
+        both.with_columns(item_ids(both, pl.col("kind"), "about"), first=pl.col("memory_ids").list.first())
         .join(types, left_on="first", right_on="memory_id", maintain_order="left")
         .select(
             "item_id",
             "kind",
             "project",
+            "user_id",
             "memory_type",
             pl.col("texts").list.join(" | ").alias("text"),
             "memory_ids",
@@ -245,14 +286,12 @@ def disputed_memories(
 
 def guessed_items(proposals: pl.DataFrame) -> pl.Series:
     """The ids of merge items whose memories are only nearly alike enough: nothing but a likeness speaks for them."""
-    guessed = proposals.filter(~pl.col("is_certain"))["proposal_id"]
-    return pl.Series("item_id", [item_id("merge", about) for about in guessed], dtype=pl.String)
+    return item_ids(proposals.filter(~pl.col("is_certain")), pl.lit("merge"), "proposal_id")
 
 
 def merger_likelihoods(proposals: pl.DataFrame) -> pl.DataFrame:
     """item_id, likelihood (in 1/10,000) of the merge items."""
-    ids = [item_id("merge", about) for about in proposals["proposal_id"]]
     return proposals.select(
-        pl.Series("item_id", ids, dtype=pl.String),
+        item_ids(proposals, pl.lit("merge"), "proposal_id"),
         (pl.col("similarity") * 10_000).round().cast(pl.Int64).alias("likelihood"),
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
+from slowwave.transforms.evidence.params import EvidenceParams
 
 
 class ReviewQueueParams(BaseModel):
@@ -12,7 +15,7 @@ class ReviewQueueParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["review_queue/3", "review_queue/2", "review_queue/1"] = Field(
+    method: Annotated[str, chosen_method("review_queue.method")] = Field(
         default="review_queue/3",
         description="review_queue/1 proposes a text again that was rejected, where another memory lands with it;"
         " review_queue/2 ranks candidates by sessions alone, and marks nothing in texts.",
@@ -29,3 +32,10 @@ class ReviewQueueParams(BaseModel):
     fading_days: int = Field(default=30, ge=0, description="A memory that fades within so many days is shown...")
     fading_need: float = Field(default=0.1, gt=0, le=1, description="... if its need_30d is at least this.")
     examples: int = Field(default=5, ge=1, description="Interactions named per item.")
+
+
+class QueueParams(Protocol):
+    """What the queue is made with, of the params of a run."""
+
+    evidence: EvidenceParams
+    review_queue: ReviewQueueParams

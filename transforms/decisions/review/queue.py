@@ -7,24 +7,27 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.candidate_evidence import candidate_points, candidate_words
-from slowwave.transforms.marked_texts import marked
-from slowwave.transforms.params import Params
-from slowwave.transforms.rejected_texts import REJECTED_SCHEMA
-from slowwave.transforms.review_items import (
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.core.vocabularies import REVIEW_KINDS
+from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates
+from slowwave.transforms.decisions.review.items import (
     disputed_memories,
     extracted_candidates,
     guessed_items,
     landed_candidates,
     merger_likelihoods,
     outdated_memories,
+    told_apart,
     troubled_memories,
 )
-from slowwave.transforms.review_tables import REVIEW_KINDS, ReviewQueue, ReviewStatements
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.decisions.review.params import QueueParams
+from slowwave.transforms.decisions.review.rejected_texts import REJECTED_SCHEMA
+from slowwave.transforms.decisions.review.tables import ReviewQueue, ReviewStatements
+from slowwave.transforms.language.marked_texts import marked
 
 _STATEMENT = ["project", "statement_id"]
 _PUBLISHED_ALONE = ("run_id", "as_of")
+_NO_USERS = pl.Schema({"interaction_id": pl.String(), "user_id": pl.String()})
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class ReviewEvidence:
     references: memory_id, interaction_id, occurred_at, session_id. sources: memory_id, source_ids of memories as they
     are. ended: interaction_id, success (how its latest attempt ended). health: memory_health. contradictions,
     merge_proposals: of `observe/1`, which `disputes_method` names. curation: curation_decisions. decided: item_id,
-    basis of what was decided. rejected: project, statement_id of texts that a person rejected.
+    basis of what was decided. rejected: project, statement_id of texts that a person rejected. users: interaction_id,
+    user_id of the interactions that name a user.
     """
 
     statements: pl.LazyFrame
@@ -50,20 +54,23 @@ class ReviewEvidence:
     curation: pl.DataFrame
     decided: pl.DataFrame
     rejected: pl.DataFrame = field(default_factory=REJECTED_SCHEMA.to_frame)
+    users: pl.LazyFrame = field(default_factory=lambda: _NO_USERS.to_frame().lazy())
 
 
-def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> tuple[pl.DataFrame, pl.DataFrame]:
+def review_queue(evidence: ReviewEvidence, as_of: datetime, params: QueueParams) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rows of review_queue and of review_statements, each sorted by key, without what only the run decides.
 
     rank_score counts sessions: whoever says or uses a thing ten times in one session says it once. A candidate that
     answers only repeated from their prompts scores 0 there and, unless landed by its owner, stays out
     (`min_sessions`); what is only guessed to state one fact comes last. It says how much there is to look at, not how
     likely the memory is to be right. Where candidates stand, they stand in the order of what speaks for each (see
-    `candidate_points`), and guessed mergers likeliest first.
+    `judged_candidates`), and guessed mergers likeliest first. The methods before `review_queue/3` know no users.
     """
     asked = params.review_queue
     is_evident = asked.method not in {"review_queue/1", "review_queue/2"}
-    extracted = extracted_candidates(evidence.statements, evidence.health, params)
+    users = evidence.users if is_evident else _NO_USERS.to_frame().lazy()
+    statements = told_apart(evidence.statements, users, evidence.health)
+    extracted = extracted_candidates(statements, evidence.health, params)
     candidates = pl.concat([landed_candidates(evidence.health, asked), extracted])
     if asked.method != "review_queue/1":
         candidates = candidates.join(evidence.rejected, on=_STATEMENT, how="anti", maintain_order="left")
@@ -78,7 +85,7 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
     ).join(evidence.decided, on=["item_id", "basis"], how="anti")
     is_guessed = pl.col("item_id").is_in(guessed_items(evidence.merge_proposals).implode())
     place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(REVIEW_KINDS)}, return_dtype=pl.Int64)
-    stated = _stated(evidence, candidates)
+    stated = _stated(evidence, statements, candidates)
     behind = pl.concat([stated.select(*_BEHIND), _touched(evidence, others)])
     items = pl.concat([candidates.drop("statement_id"), others])
     del candidates, others
@@ -99,10 +106,11 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: Params) -> t
         )
     )
     if is_evident:
-        ranked = ranked.with_columns(candidate_points().alias("points"), candidate_words().alias("wording"))
-        ranked = ranked.filter((pl.col("kind") != "candidate") | (pl.col("points") >= asked.min_points))
+        is_candidate = pl.col("kind") == "candidate"
+        told = ranked.filter(~is_candidate).with_columns(pl.lit(0, dtype=pl.Int64).alias("points"), _unworded())
+        ranked = pl.concat([judged_candidates(ranked.filter(is_candidate), asked.min_points), told])
     else:
-        ranked = ranked.with_columns(pl.lit("").alias("wording"))
+        ranked = ranked.with_columns(_unworded())
     ranked = (
         ranked.with_columns(_reason())
         .sort(is_guessed, -pl.col("rank_score"), place, "item_id")
@@ -166,10 +174,19 @@ def _columns(table: type) -> list[str]:
     return [name for name in polars_schema(table) if name not in _PUBLISHED_ALONE]
 
 
-def _stated(evidence: ReviewEvidence, candidates: pl.DataFrame) -> pl.DataFrame:
-    """review_statements of candidates: interactions that state one, or that its owner named as a source."""
+def _stated(evidence: ReviewEvidence, statements: pl.LazyFrame, candidates: pl.DataFrame) -> pl.DataFrame:
+    """review_statements of candidates: interactions that state one, or that its owner named as a source.
+
+    Of a user's candidate those of other users do not; nor, of one from answers, those that a memory settles.
+    """
+    is_landed = pl.col("memory_ids").list.len() > 0
+    about = candidates.lazy().select("item_id", *_STATEMENT, is_landed.alias("is_landed"), owner="user_id")
     said = (
-        evidence.statements.join(candidates.lazy().select("item_id", *_STATEMENT), on=_STATEMENT)
+        statements.join(about, on=_STATEMENT)
+        .filter(
+            pl.any_horizontal(pl.col("owner", "user_id").is_null()) | (pl.col("owner") == pl.col("user_id")),
+            pl.col("is_landed") | ~pl.col("is_settled"),
+        )
         .group_by("item_id", "interaction_id")
         .agg(pl.col("in_prompt").all(), pl.col("rule").unique().sort().alias("rules"))
     )
@@ -236,6 +253,10 @@ def _counts(behind: pl.DataFrame, ended: pl.DataFrame, examples: int) -> pl.Data
 
 def _rules(stated: pl.DataFrame) -> pl.DataFrame:
     return stated.group_by("item_id").agg(pl.col("rules").list.explode().drop_nulls().unique().sort())
+
+
+def _unworded() -> pl.Expr:
+    return pl.lit("").alias("wording")
 
 
 def _reason() -> pl.Expr:

@@ -6,11 +6,11 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.memory_edits import INVALIDATE
-from slowwave.transforms.review_decisions import last_reviews, review_decisions
-from slowwave.transforms.review_items import statement_ids
-from slowwave.transforms.versions import winning_versions
+from slowwave.transforms.decisions.memory_edits import INVALIDATE
+from slowwave.transforms.decisions.review.decisions import last_reviews, review_decisions
+from slowwave.transforms.decisions.review.items import statement_ids
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.versions import winning_versions
 
 REJECTED_SCHEMA = pl.Schema({"project": pl.String(), "statement_id": pl.String()})
 

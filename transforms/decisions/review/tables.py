@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
-from slowwave.transforms.learning_tables import AS_OF, RUN_ID
-from slowwave.transforms.schema import Table, column
+from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.vocabularies import ReviewKind
 
-ReviewKind = Literal["harmful", "contradiction", "outdated", "candidate", "merge", "doubtful", "fading", "unused"]
 # The kinds in the order in which they are shown where as much speaks for each; and those that are about one memory.
-REVIEW_KINDS: tuple[ReviewKind, ...] = get_args(ReviewKind)
 ABOUT_ONE: tuple[ReviewKind, ...] = ("harmful", "doubtful", "fading", "unused")
 
 
@@ -39,6 +38,10 @@ class ReviewQueue(Table):
         " detected."
     )
     project: str = column("Project; '' is none.")
+    user_id: str | None = column(
+        "User whose alone it is: of a candidate from answers the only one whom its interactions name, though some may"
+        " name none; else that of its memories. NULL: the project's."
+    )
     memory_type: str = column("Of the memory it is, or would be.")
     text: str = column(
         "What to read: the statement, or what the memories say, parted by upright bars; what only one of two says"
@@ -106,6 +109,3 @@ class ReviewDecisions(Table):
     on_run_id: str | None = column("The publish it was decided on.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
-
-
-REVIEW: tuple[type[Table], ...] = (ReviewQueue, ReviewStatements, ReviewDecisions)

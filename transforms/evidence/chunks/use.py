@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.blank import is_blank
-from slowwave.transforms.chunk_tables import ChunkUse
-from slowwave.transforms.schema import computed_schema
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.schema import computed_schema
+from slowwave.transforms.evidence.chunks.tables import ChunkUse
 
 # Whatever stands before the last # is the document; both sides have to say something.
 _DOCUMENT = r"^(?s)(.*\S.*)#[^#]*[^#\s][^#]*$"

@@ -7,11 +7,14 @@ points.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import polars as pl
 
-from slowwave.transforms.blank import is_blank
-from slowwave.transforms.compiled import kernel
-from slowwave.transforms.params import EvidenceParams
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.compiled import kernel
+from slowwave.transforms.evidence.params import EvidenceParams
 
 # From this much text on it pays to load what is compiled, which takes half a second.
 KERNEL_FROM_BYTES = 24 * 2**20
@@ -51,7 +54,7 @@ def echo_matches(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:
     if asked.is_empty():
         return none
     work = texts["text"].str.len_bytes().sum() + _BYTES_PER_PATTERN * asked.height
-    compiled = kernel("echo_kernel") if work >= KERNEL_FROM_BYTES else None
+    compiled = kernel("evidence.echo.echo_kernel") if work >= KERNEL_FROM_BYTES else None
     return pl.concat([none, compiled.echo_matches(texts, asked) if compiled else echo_matches_plainly(texts, asked)])
 
 
@@ -100,3 +103,17 @@ def _scopes_per_automaton(texts: pl.DataFrame, patterns: pl.DataFrame) -> list[l
         packs[-1].append(scope)
         room -= size
     return packs
+
+
+@dataclass(frozen=True)
+class Echo:
+    """A version of the method: what is looked for of a memory's content, and where such patterns stand in texts.
+
+    `pattern` is like `echo_pattern` (NULL: the memory is not looked for), `matches` like `echo_matches`.
+    """
+
+    pattern: Callable[[pl.Expr, EvidenceParams], pl.Expr]
+    matches: Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
+
+
+ECHO_1 = Echo(echo_pattern, echo_matches)

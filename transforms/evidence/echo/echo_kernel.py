@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from slowwave.transforms.compiled import compiled
+from slowwave.transforms.core.compiled import compiled
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.echo import normalised
-from slowwave.transforms.extract_blocks import blocks
-from slowwave.transforms.extract_params import ExtractParams
-from slowwave.transforms.extract_tables import MEMORY_TYPES, ExtractedStatements
-from slowwave.transforms.hashing import hashed
-from slowwave.transforms.schema import conform, polars_schema
+from slowwave.transforms.core.hashing import hashed
+from slowwave.transforms.core.schema import conform, polars_schema
+from slowwave.transforms.evidence.echo.echo import normalised
+from slowwave.transforms.evidence.statements.blocks import blocks
+from slowwave.transforms.evidence.statements.params import ExtractParams
+from slowwave.transforms.evidence.statements.tables import MEMORY_TYPES, ExtractedStatements
 
 _ANSWERS = {"response": 1, "response_summary": 2}
 _WHERE = {1: "response", 2: "summary", 3: "both"}

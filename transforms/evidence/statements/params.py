@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class ExtractParams(BaseModel):
@@ -10,7 +14,7 @@ class ExtractParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    method: str = "extract/1"
+    method: Annotated[str, chosen_method("evidence.extract.method")] = "extract/1"
     min_code_points: int = Field(default=8, ge=1, description="A shorter statement is not one.")
     max_code_points: int = Field(
         default=280, ge=1, description="A longer one is cut to its first sentence, and left where that is longer still."

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from slowwave.transforms.schema import Table, column
+from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.vocabularies import FoundIn
 
 ExtractRule = Literal[
     "decision_heading",
@@ -42,5 +43,5 @@ class ExtractedStatements(Table):
     session_id: str | None = column("Session of the interaction.")
     memory_type: str = column("The type of memory it would be: adaptation, project, knowledge, preference.")
     text: str = column("As written, white space collapsed, without list marks and emphasis around it.")
-    found_in: Literal["response", "summary", "both"] = column("Where.")
+    found_in: FoundIn = column("Where.")
     in_prompt: bool = column("The same words already stood in the prompt (parroting).")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slowwave.transforms.text_terms import GRAMS
-from slowwave.transforms.used_vocabulary import DIMENSIONS, Vocabulary, roomy
+from slowwave.transforms.evidence.used.vocabulary import DIMENSIONS, Vocabulary, roomy
+from slowwave.transforms.language.terms import GRAMS
 
 _ROOM = 1024
 # Of long memories the most telling words are compared.
@@ -79,6 +79,7 @@ class Columns:
         self.token_row = np.zeros(tokens, np.int32)
         self.token_done = np.zeros(tokens, np.int32)
         self.newest = np.full(GRAMS, -1, np.int32)
+        self.has_gram = np.zeros((2, GRAMS // 32), np.uint32)
         self.nodes = np.zeros((0, 3), np.int32)
         self._make_runs()
         self.era = 0
@@ -95,6 +96,8 @@ class Columns:
         self.count = 0
         self.listed = 0
         self.turned = 0
+        self.settled = 0
+        self.common = np.zeros(0, np.int32)
         self.era += 1
         self.nodes_count = np.zeros(1, np.int64)
         self.entries = np.zeros(3, np.int64)

@@ -15,18 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slowwave.transforms.compiled import kernel
-from slowwave.transforms.used_coefficients import COEFFICIENTS, INTERCEPT
-from slowwave.transforms.used_columns import MOST_WORDS, ByWord, Columns
-from slowwave.transforms.used_contents import Contents
-from slowwave.transforms.used_params import UsedParams
-from slowwave.transforms.used_pool_arrays import Asked, Held, PoolArrays
-from slowwave.transforms.used_vocabulary import DIMENSIONS, Vocabulary
-from slowwave.transforms.used_words import ONE, Integers
-from slowwave.transforms.word_vectors import TokenVectors, WordVectors
+from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.compiled import kernel
+from slowwave.transforms.evidence.used.coefficients import COEFFICIENTS, INTERCEPT
+from slowwave.transforms.evidence.used.columns import MOST_WORDS, ByWord, Columns
+from slowwave.transforms.evidence.used.contents import Contents
+from slowwave.transforms.evidence.used.params import UsedParams
+from slowwave.transforms.evidence.used.pool_arrays import Asked, Held, PoolArrays
+from slowwave.transforms.evidence.used.vocabulary import DIMENSIONS, Vocabulary
+from slowwave.transforms.evidence.used.words import ONE
+from slowwave.transforms.language.word_vectors import TokenVectors, WordVectors
 
-_NAMES = ("byte_pairs", "used_forms", "used_words", "used_pool", "used_likeness", "used_common", "used_odds")
-KERNELS = tuple(f"{name}_kernel" for name in _NAMES)
+_NAMES = ("common", "forms", "likeness", "odds", "pool", "words")
+KERNELS = ("language.byte_pairs_kernel", *(f"evidence.used.kernels.{name}_kernel" for name in _NAMES))
 # Text whose words are counted at once; words (1 kB each) kept from one such part to the next.
 _BYTES_AT_ONCE = 4 * 2**20
 _WORDS_KEPT = 200_000
@@ -36,14 +37,14 @@ _FIRST_MEMORIES = 5_000
 _PRODUCTS = 64 * 2**20
 # Words of several memories to which others are compared once, when they have come so often, in projects or at times.
 _MOST_COMMON = 32_768
-_OFTEN = 4
+_OFTEN = 12
 # Words that are alike take 6 bytes each: from so many on no more words are compared with common ones, and those of a
 # project are forgotten. So many pairs of words are compared in one go.
 _MOST_ENTRIES = 20_000_000
 _MOST_PAIRS = 2**27
 # What is like a project's words is looked up among common words if so many times the pairs of its words with those that
 # are asked come to more than are compared for it; so many words are compared before looking whether there is room.
-_GAIN = 4
+_GAIN = 1
 _ENTRY_COST = 8
 _TURNED_AT_ONCE = 4_096
 _SIDES = 5
@@ -100,10 +101,10 @@ class _Comparison:
 
     def __init__(self, token_vectors: TokenVectors) -> None:
         self._token_vectors = token_vectors
-        self._pools: Any = kernel("used_pool_kernel")
-        self._likeness: Any = kernel("used_likeness_kernel")
-        self._commonly: Any = kernel("used_common_kernel")
-        self._odds: Any = kernel("used_odds_kernel")
+        self._pools: Any = kernel("evidence.used.kernels.pool_kernel")
+        self._likeness: Any = kernel("evidence.used.kernels.likeness_kernel")
+        self._commonly: Any = kernel("evidence.used.kernels.common_kernel")
+        self._odds: Any = kernel("evidence.used.kernels.odds_kernel")
         self._coefficients = np.array(list(COEFFICIENTS.values()))
         self._vocabulary = Vocabulary(self._token_vectors)
         self._by_word = ByWord()
@@ -212,7 +213,7 @@ class _Comparison:
     def _drop_columns(self, columns: Columns) -> None:
         vocabulary = self._vocabulary
         self._likeness.columns_dropped(
-            columns.count, columns.words, vocabulary.grams, vocabulary.gram_ends, columns.newest
+            columns.count, columns.words, vocabulary.grams, vocabulary.gram_ends, columns.newest, columns.has_gram
         )
         columns.clear()
 
@@ -237,10 +238,9 @@ class _Comparison:
         before = columns.append(np.concatenate([new[listed], new[~listed]]))
         column_of[columns.words[before : columns.count]] = np.arange(before, columns.count)
         if not before:
-            columns.listed = int(listed.sum())
-            self._column_of_common[self._by_word.common_column_of[columns.words[: columns.listed]]] = np.arange(
-                columns.listed
-            )
+            columns.listed = columns.settled = int(listed.sum())
+            columns.common = self._by_word.common_column_of[columns.words[: columns.listed]]
+            self._column_of_common[columns.common] = np.arange(columns.listed)
         self._add_columns(columns, before)
         if not before:
             self._turn(asked)
@@ -267,15 +267,16 @@ class _Comparison:
             words, *found, common.entry_column, common.entry_value, self._run_of_common, columns.part_next,
             columns.part_begin, columns.part_end, columns.entry_column, columns.entry_value, columns.entries,
         )  # fmt: skip
-        columns.turned = columns.count
+        columns.turned = columns.settled = columns.count
+        columns.has_gram[1] = 0
 
     def _add_columns(self, columns: Columns, before: int) -> None:
         vocabulary = self._vocabulary
         columns.make_nodes(vocabulary, before)
         self._likeness.columns_added(
-            before, columns.count, columns.words, vocabulary.vectors, vocabulary.scale, vocabulary.grams,
-            vocabulary.gram_counts, vocabulary.gram_ends, vocabulary.gram_length, columns.sides, columns.lengths,
-            columns.newest, columns.nodes, columns.nodes_count,
+            before, columns.count, columns.settled, columns.words, vocabulary.vectors, vocabulary.scale,
+            vocabulary.grams, vocabulary.gram_counts, vocabulary.gram_ends, vocabulary.gram_length, columns.sides,
+            columns.lengths, columns.newest, columns.has_gram, columns.nodes, columns.nodes_count,
         )  # fmt: skip
 
     def _enter(self, documents: Integers, slots: Integers) -> None:
@@ -315,12 +316,12 @@ class _Comparison:
         """Compare words with the project's columns: those that come often with common columns only once."""
         by_word, columns, common = self._by_word, self._columns, self._common
         if columns.listed or columns.turned:
-            often = np.empty(len(places), np.int32)
-            count = self._commonly.words_begun(
-                places, columns.era, _OFTEN, by_word.eras, by_word.era_of, by_word.done_of, by_word.newest_part,
-                columns.turned, by_word.common_column_of, self._run_of_common, often,
+            often, left = np.empty((2, len(places)), np.int32)
+            count, more = self._commonly.words_begun(
+                places, columns.era, columns.count, _OFTEN, by_word.eras, by_word.era_of, by_word.done_of,
+                by_word.newest_part, columns.turned, by_word.common_column_of, self._run_of_common, often, left,
             )  # fmt: skip
-            often = often[:count]
+            often, places = often[:count], left[:more]
             if common.entries[1] < _MOST_ENTRIES:
                 self._compare(often, common, by_word.of_common)
             else:
@@ -339,15 +340,16 @@ class _Comparison:
         self._compare(places, columns, by_word.of_project)
 
     def _compare(self, places: NDArray[np.int32], columns: Columns, by_word: tuple[NDArray[np.int32], ...]) -> None:
-        vocabulary = self._vocabulary
+        vocabulary, common = self._vocabulary, self._common
         done = 0
         while True:
             done = self._likeness.compared_words(
-                places, done, columns is self._common, columns.listed, columns.count, columns.words,
+                places, done, columns is common, columns.settled, columns.count, columns.words,
                 vocabulary.vectors, vocabulary.scale, vocabulary.largest, vocabulary.tokens, vocabulary.token_ends,
                 self._token_vectors.table, vocabulary.grams, vocabulary.gram_counts, vocabulary.gram_ends,
-                vocabulary.gram_length, columns.sides, columns.lengths, columns.newest, columns.nodes, columns.era,
-                columns.token_era, columns.token_row, columns.token_done, columns.rows, *by_word, columns.part_next,
+                vocabulary.gram_length, columns.sides, columns.lengths, columns.newest, columns.has_gram, columns.nodes,
+                columns.era, columns.token_era, columns.token_row, columns.token_done, columns.rows, columns.common,
+                common.era, common.token_era, common.token_row, common.rows, *by_word, columns.part_next,
                 columns.part_begin, columns.part_end, columns.entry_column, columns.entry_value, columns.entries,
                 columns.shared, columns.touched, columns.products,
             )  # fmt: skip
@@ -413,10 +415,10 @@ class _Pool:
 
     documents: Integers
     known: NDArray[np.int32]
-    rarity: NDArray[np.float64]
+    rarity: Floats
     kept: NDArray[np.int32]
     kept_ends: Integers
     masses: Integers
     squares: Integers
     sides: NDArray[np.int16]
-    log_masses: NDArray[np.float64] | None = None
+    log_masses: Floats | None = None

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from slowwave.transforms.used_columns import MOST_WORDS
-from slowwave.transforms.used_pool import uncapitalised
-from slowwave.transforms.used_vocabulary import Vocabulary
-from slowwave.transforms.used_words import Integers
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.evidence.used.columns import MOST_WORDS
+from slowwave.transforms.evidence.used.pool import uncapitalised
+from slowwave.transforms.evidence.used.vocabulary import Vocabulary
 
 
 class Contents:

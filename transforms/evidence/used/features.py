@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slowwave.transforms.used_pool import ComparedMemories, text_directions
-from slowwave.transforms.used_words import LENGTH, ONE, Integers
+from slowwave.transforms.core.arrays import Booleans, Floats, Integers, SingleFloats
+from slowwave.transforms.evidence.used.pool import ComparedMemories, text_directions
+from slowwave.transforms.evidence.used.words import LENGTH, ONE
 
-Floats = NDArray[np.float64]
 # Features are rounded to these steps: sums and spreads over the candidates of an answer are sums of integers.
 STEPS = 10_000
 _INELIGIBLE = -(2**40)
@@ -40,8 +40,8 @@ class _Text:
 
     mass: Integers
     squares: Integers
-    meaning: NDArray[np.float32]  # direction of the summed word vectors
-    wording: NDArray[np.float32]  # and of their signs
+    meaning: SingleFloats  # direction of the summed word vectors
+    wording: SingleFloats  # and of their signs
     has: NDArray[np.int32]  # 0 or 1
     near: NDArray[np.int32]  # 0-256: has it, or something like it
     blend: Integers  # weights of the words that are like it, times likeness
@@ -50,7 +50,7 @@ class _Text:
 def candidate_features(
     texts: Texts,
     memories: ComparedMemories,
-    eligible: NDArray[np.bool_] | None,
+    eligible: Booleans | None,
     likeness: Any,  # noqa: ANN401 - scipy has no types
     limit: int,
     firsts: Integers | None = None,
@@ -98,7 +98,7 @@ def _text(counts: Any, memories: ComparedMemories, likeness: Any) -> _Text:  # n
 
 
 def _nearest(
-    text: dict[str, _Text], memories: ComparedMemories, eligible: NDArray[np.bool_] | None, limit: int, firsts: Integers
+    text: dict[str, _Text], memories: ComparedMemories, eligible: Booleans | None, limit: int, firsts: Integers
 ) -> Integers:
     """The memories nearest to answer and both in meaning and wording, each by its nearest passage, nearest first.
 
@@ -126,7 +126,7 @@ def _nearest(
     return found
 
 
-def _cosine(text: NDArray[np.float32], memory: NDArray[np.float32]) -> Floats:
+def _cosine(text: SingleFloats, memory: SingleFloats) -> Floats:
     """Of the direction of each text with those of its candidates."""
     return (memory @ text[:, :, None])[:, :, 0].astype(np.float64) / LENGTH**2
 
@@ -178,7 +178,7 @@ def _names(text: dict[str, _Text], memories: ComparedMemories, memory: Integers)
     return {name: value.astype(np.float64) for name, value in found.items()}
 
 
-def _standing(values: dict[str, Floats], is_real: NDArray[np.bool_]) -> dict[str, Floats]:
+def _standing(values: dict[str, Floats], is_real: Booleans) -> dict[str, Floats]:
     """How each candidate stands among those of its interaction."""
     count = np.maximum(is_real.sum(axis=1, keepdims=True), 1)
     found = {}

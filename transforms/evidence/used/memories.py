@@ -13,12 +13,12 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.used_params import UsedParams
-from slowwave.transforms.used_pool_arrays import Asked, PoolArrays, answer, text_bytes
-from slowwave.transforms.used_reference import touched_memories
-from slowwave.transforms.used_words import Integers
-from slowwave.transforms.word_runs import WORD
-from slowwave.transforms.word_vectors import TokenVectors, WordVectors
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.evidence.used.params import UsedParams
+from slowwave.transforms.evidence.used.pool_arrays import Asked, PoolArrays, answer, text_bytes
+from slowwave.transforms.evidence.used.reference import touched_memories
+from slowwave.transforms.language.word_runs import WORD
+from slowwave.transforms.language.word_vectors import TokenVectors, WordVectors
 
 # Scores, and log-odds, are integers in these steps.
 STEPS = 10_000
@@ -81,7 +81,7 @@ def _judged(
     size += looked_for.select(_distinct().str.len_bytes().sum()).item()
     token_vectors = None
     if size >= _COMPILED_BYTES:
-        from slowwave.transforms.used_compiled import compilable
+        from slowwave.transforms.evidence.used.compiled import compilable
 
         token_vectors = compilable(word_vectors)
     if token_vectors is None:
@@ -155,24 +155,29 @@ def _arrays(asked: pl.DataFrame, pool: pl.DataFrame, params: UsedParams) -> tupl
 def _compiled(
     asked: Asked, memories: PoolArrays, token_vectors: TokenVectors, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
-    from slowwave.transforms.used_compiled import touched_candidates
+    from slowwave.transforms.evidence.used.compiled import touched_candidates
 
+    none = np.zeros(0, np.int64)
+    sure = [(none, none, none, none.astype(bool))]
     for found in touched_candidates(asked, memories, token_vectors, params):
         score = _score(found.odds)
-        sure = score >= round(params.threshold * STEPS)
-        yield memories.found(found.document[sure]).select(
-            asked.ids.gather(found.row[sure]).alias("interaction_id"),
-            "memory_id",
-            pl.Series("used_score", score[sure], pl.Int64),
-            "passage",
-            "passage_at",
-            _method(pl.lit(found.is_long)).alias("used_method"),
-        )
+        at = np.flatnonzero(score >= round(params.threshold * STEPS))
+        sure.append((found.row[at], found.document[at], score[at], np.full(len(at), found.is_long)))
+    # one frame of all, for one of each project's day takes longer than what is in it
+    row, document, score, is_long = map(np.concatenate, zip(*sure, strict=True))
+    yield memories.found(document).select(
+        asked.ids.gather(row).alias("interaction_id"),
+        "memory_id",
+        pl.Series("used_score", score, pl.Int64),
+        "passage",
+        "passage_at",
+        _method(pl.lit(pl.Series(is_long))).alias("used_method"),
+    )
 
 
 def forget_words() -> None:
     """Free what is kept from one call to the next: it takes hundreds of megabytes, and changes nothing."""
-    from slowwave.transforms.used_compiled import forget_comparisons
+    from slowwave.transforms.evidence.used.compiled import forget_comparisons
 
     forget_comparisons()
 

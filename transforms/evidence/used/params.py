@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class UsedParams(BaseModel):
@@ -12,7 +14,7 @@ class UsedParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    method: Literal["used/1", "used/2"] = Field(
+    method: Annotated[str, chosen_method("evidence.used.method")] = Field(
         default="used/2", description="used/2 compares the passages of a long memory, used/1 its most telling words."
     )
     threshold: float = Field(default=0.7, gt=0, le=1, description="Least estimated probability that counts as use.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.word_runs import WORD
+from slowwave.transforms.language.word_runs import WORD
 
 # A memory of no more is one passage: that much is compared whole (`used_pool`).
 ONE_PASSAGE_CODE_POINTS = 300

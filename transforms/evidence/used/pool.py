@@ -10,8 +10,9 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slowwave.transforms.used_words import Integers, WordForms, directions
-from slowwave.transforms.word_runs import WORD
+from slowwave.transforms.core.arrays import Booleans, Integers, SingleFloats
+from slowwave.transforms.evidence.used.words import WordForms, directions
+from slowwave.transforms.language.word_runs import WORD
 
 # Of a longer memory only so many words are compared: its most telling ones.
 _MAX_WORDS = 48
@@ -30,11 +31,11 @@ class ComparedMemories:
     weight: Integers
     known: Integers
     words: NDArray[np.int32]
-    is_name: NDArray[np.bool_]
+    is_name: Booleans
     mass: Integers
     squares: Integers
-    meaning: NDArray[np.float32]
-    wording: NDArray[np.float32]
+    meaning: SingleFloats
+    wording: SingleFloats
     forms: WordForms
 
     @property
@@ -86,7 +87,7 @@ def text_directions(
     has: Any,  # noqa: ANN401 - scipy has no types
     weight: Integers,
     forms: WordForms,
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+) -> tuple[SingleFloats, SingleFloats]:
     """Directions of the sums, by weight, of the vectors and of the signs of the words of each text.
 
     The sums are of integers, exact in float64.

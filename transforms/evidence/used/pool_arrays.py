@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.used_passages import compared_texts, is_long
-from slowwave.transforms.used_words import Integers
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.evidence.used.passages import compared_texts, is_long
 
 _FOREVER = np.iinfo(np.int64).max
 

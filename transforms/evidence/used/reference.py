@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from slowwave.transforms.text_terms import word_counts
-from slowwave.transforms.used_coefficients import COEFFICIENTS, INTERCEPT
-from slowwave.transforms.used_features import Candidates, Texts, candidate_features
-from slowwave.transforms.used_params import UsedParams
-from slowwave.transforms.used_passages import compared_texts
-from slowwave.transforms.used_pool import ComparedMemories, compared_memories, uncapitalised
-from slowwave.transforms.used_words import Integers, WordForms, word_forms, word_likeness
-from slowwave.transforms.word_vectors import WordVectors
+from slowwave.transforms.core.arrays import Booleans, Integers
+from slowwave.transforms.evidence.used.coefficients import COEFFICIENTS, INTERCEPT
+from slowwave.transforms.evidence.used.features import Candidates, Texts, candidate_features
+from slowwave.transforms.evidence.used.params import UsedParams
+from slowwave.transforms.evidence.used.passages import compared_texts
+from slowwave.transforms.evidence.used.pool import ComparedMemories, compared_memories, uncapitalised
+from slowwave.transforms.evidence.used.words import WordForms, word_forms, word_likeness
+from slowwave.transforms.language.terms import word_counts
+from slowwave.transforms.language.word_vectors import WordVectors
 
 # Log-odds are integers in these steps.
 _STEPS = 10_000
@@ -180,7 +180,7 @@ class _Eligible:
         self._at = at.dt.timestamp("us").to_numpy()
         self._memories = memories
 
-    def of(self, rows: slice) -> NDArray[np.bool_]:
+    def of(self, rows: slice) -> Booleans:
         """Interactions x memories."""
         at = self._at[rows, None]
         out = np.zeros((len(at), self._memories), bool)

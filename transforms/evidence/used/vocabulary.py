@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from slowwave.transforms.compiled import kernel
-from slowwave.transforms.used_words import LENGTH, Integers, prominences
-from slowwave.transforms.word_runs import WORD
-from slowwave.transforms.word_vectors import TokenVectors
+from slowwave.transforms.core.arrays import Booleans, Bytes, Integers
+from slowwave.transforms.core.compiled import kernel
+from slowwave.transforms.evidence.used.words import LENGTH, prominences
+from slowwave.transforms.language.word_runs import WORD
+from slowwave.transforms.language.word_vectors import TokenVectors
 
 DIMENSIONS = 256
 _FIRST_ROOM = 2**14
@@ -28,9 +29,9 @@ class Vocabulary:
 
     def __init__(self, token_vectors: TokenVectors) -> None:
         self._token_vectors = token_vectors
-        self._kernels: Any = kernel("used_words_kernel")
-        self._forms: Any = kernel("used_forms_kernel")
-        self._byte_pairs: Any = kernel("byte_pairs_kernel")
+        self._kernels: Any = kernel("evidence.used.kernels.words_kernel")
+        self._forms: Any = kernel("evidence.used.kernels.forms_kernel")
+        self._byte_pairs: Any = kernel("language.byte_pairs_kernel")
         self._slots = np.full(2 * _FIRST_ROOM, -1, np.int32)
         self._hashes = np.zeros(_FIRST_ROOM, np.uint64)
         self._arena = np.zeros(8 * _FIRST_ROOM, np.uint8)
@@ -112,9 +113,10 @@ class Vocabulary:
         self.token_ends[first + 1 : last + 1] = self.token_ends[first] + token_ends[1:]
         self._forms.hashed_signs(text, ends, signs)
         # as `directions` has it: the squares are whole numbers, and exact
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+        lengths = np.empty(last - first)
+        self._forms.sizes(vectors, lengths, self.largest[first:last])
+        np.sqrt(lengths, out=lengths)
         self.scale[first:last] = LENGTH / np.maximum(lengths, 1)
-        self.largest[first:last] = np.abs(vectors).max(axis=1)
         self.prominence[first:last] = prominences(lengths)
         grams, counts = (np.empty(3 * (len(text) + len(ends)), np.int32) for _ in range(2))
         gram_ends, squares = np.zeros(len(ends), np.int64), np.empty(len(ends) - 1, np.int64)
@@ -142,7 +144,7 @@ def _appended(array: NDArray[Any], added: NDArray[Any], at: int) -> NDArray[Any]
     return array
 
 
-def _buffers(texts: pl.Series) -> tuple[NDArray[np.uint8], Integers]:
+def _buffers(texts: pl.Series) -> tuple[Bytes, Integers]:
     """The bytes of texts without NULL, end to end, and 0 and where each ends."""
     array = texts.to_arrow(compat_level=pl.CompatLevel.oldest())
     _, ends, data = array.buffers()
@@ -152,7 +154,7 @@ def _buffers(texts: pl.Series) -> tuple[NDArray[np.uint8], Integers]:
 
 
 @cache
-def word_points() -> NDArray[np.bool_]:
+def word_points() -> Booleans:
     """By code point, whether `WORD` takes it, as Polars says."""
     points = np.concatenate([np.arange(_SURROGATES[0]), np.arange(_SURROGATES[1], 0x110000)])
     text = points.astype("<u4").tobytes().decode("utf-32-le")

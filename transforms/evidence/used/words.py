@@ -11,10 +11,10 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slowwave.transforms.text_terms import gram_counts
-from slowwave.transforms.word_vectors import WordVectors
+from slowwave.transforms.core.arrays import Floats, Integers, SingleFloats
+from slowwave.transforms.language.terms import gram_counts
+from slowwave.transforms.language.word_vectors import WordVectors
 
-Integers = NDArray[np.int64]
 # Directions are rounded to integer vectors of this length: products of two stay below 2**24, exact in float32.
 LENGTH = 2000
 # Likeness of two words, and prominence of one, in steps of 1 / ONE.
@@ -37,7 +37,7 @@ class WordForms:
 
     words: pl.Series
     vectors: NDArray[np.int16]
-    directions: NDArray[np.float32]
+    directions: SingleFloats
     signs: NDArray[np.int16]
     grams: Any
     prominence: Integers
@@ -57,7 +57,7 @@ def word_forms(words: pl.Series, word_vectors: WordVectors) -> WordForms:
     )
 
 
-def prominences(lengths: NDArray[np.float64]) -> Integers:
+def prominences(lengths: Floats) -> Integers:
     """What words with vectors of these lengths are worth."""
     return np.clip(np.rint(lengths * (ONE / _PROMINENT)).astype(np.int64), _LEAST_PROMINENCE, ONE)
 
@@ -69,7 +69,7 @@ def word_signs(words: pl.Series) -> NDArray[np.int16]:
     return signs.astype(np.int16) * 2 - 1
 
 
-def directions(vectors: NDArray[np.float64]) -> NDArray[np.float32]:
+def directions(vectors: Floats) -> SingleFloats:
     """Vectors of integers brought to one length and rounded."""
     lengths = np.sqrt((vectors**2).sum(axis=1))
     return np.rint(vectors * (LENGTH / np.maximum(lengths, 1))[:, None]).astype(np.float32)

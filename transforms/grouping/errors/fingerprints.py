@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import polars as pl
 
-from slowwave.transforms.blank import is_blank
-from slowwave.transforms.error_cause import error_cause
-from slowwave.transforms.error_lines import error_summary
-from slowwave.transforms.error_masking import error_masked
-from slowwave.transforms.error_mining import error_mined
-from slowwave.transforms.error_params import ErrorParams
-from slowwave.transforms.error_placeholders import masked_error, named_placeholders, shown_placeholders
-from slowwave.transforms.error_templates import error_templates
-from slowwave.transforms.hashing import hashed
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.hashing import hashed
+from slowwave.transforms.core.methods.registry import implementation
+from slowwave.transforms.grouping.errors.cause import error_cause
+from slowwave.transforms.grouping.errors.lines import error_summary
+from slowwave.transforms.grouping.errors.masking import error_masked
+from slowwave.transforms.grouping.errors.mining import error_mined
+from slowwave.transforms.grouping.errors.params import ErrorParams
+from slowwave.transforms.grouping.errors.placeholders import masked_error, named_placeholders, shown_placeholders
+from slowwave.transforms.grouping.errors.templates import error_templates
 
 _COLUMNS = ("project", "error_message", "error_id", "error_template", "example", "reason")
 
 
+@dataclass(frozen=True)
+class ErrorGrouping:
+    """A version of the method: the line that tells a message, its places that vary by kind, and those that do by text.
+
+    `summary` adds the column summary to messages (project, error_message), `masked` is Expr -> Expr, and `templates`
+    takes project, masked and returns these with template, texts, places.
+    """
+
+    summary: Callable[[pl.DataFrame, ErrorParams], pl.DataFrame]
+    masked: Callable[[pl.Expr], pl.Expr]
+    templates: Callable[[pl.DataFrame, ErrorParams], pl.DataFrame]
+
+
+ERROR_1 = ErrorGrouping(error_summary, masked_error, error_templates)
+ERROR_2 = ErrorGrouping(error_cause, error_masked, error_mined)
+
+
 def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) -> pl.DataFrame:
-    """The error each message is an occurrence of: method `error/2`, or `error/1`.
+    """The error each message is an occurrence of.
 
     A function of the set of distinct rows alone: their order, number and batching do not matter. Projects do not touch.
 
@@ -38,11 +59,9 @@ def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) 
     if said.is_empty():
         return pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String))
     distinct = said.unique().sort("project", "error_message")
-    is_first = params.method == "error/1"
-    told = error_summary if is_first else error_cause
-    mask, mined = (masked_error, error_templates) if is_first else (error_masked, error_mined)
-    masked = told(distinct, params).select("project", "error_message", masked=mask(pl.col("summary")))
-    templates = mined(masked.select("project", "masked").unique(), params)
+    by: ErrorGrouping = implementation(params.method)
+    masked = by.summary(distinct, params).select("project", "error_message", masked=by.masked(pl.col("summary")))
+    templates = by.templates(masked.select("project", "masked").unique(), params)
     shown = templates.select(pl.col("template").unique()).with_columns(
         error_template=shown_placeholders(pl.col("template"))
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.error_params import ErrorParams
+from slowwave.transforms.grouping.errors.params import ErrorParams
 
 _BETWEEN = " ⏎ "
 _LINE_ENDS = r"\r\n?|[\x0b\x0c\x{85}\x{2028}\x{2029}]"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.error_placeholders import ANY, KEPT, MARKS, SHOWN
+from slowwave.transforms.grouping.errors.placeholders import ANY, KEPT, MARKS, SHOWN
 
 _VALUES = f"[{''.join(mark for mark in MARKS.values() if mark != ANY)}]"
 _CODE_WORDS = (

@@ -14,11 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
+from numpy.typing import NDArray
 
-from slowwave.transforms.error_params import ErrorParams
-from slowwave.transforms.error_parts import (
+from slowwave.transforms.core.arrays import Booleans, Integers
+from slowwave.transforms.grouping.errors.params import ErrorParams
+from slowwave.transforms.grouping.errors.parts import (
     FIGURE,
     FIGURES_ONLY,
     IDENTIFIER,
@@ -26,16 +27,14 @@ from slowwave.transforms.error_parts import (
     NO_PART,
     VARIED,
     WORD,
-    Bools,
-    Ints,
     Parts,
     error_parts,
     is_word,
     part_codes,
 )
-from slowwave.transforms.error_placeholders import ANY, PLACEHOLDERS
+from slowwave.transforms.grouping.errors.placeholders import ANY, PLACEHOLDERS
 
-_Hashes = npt.NDArray[np.uint64]
+_Hashes = NDArray[np.uint64]
 # Rows are compared in classes of at most so many parts: most texts are short, a few are long.
 _WIDTHS = (8, 16, 32)
 # How many sets of places are tried of each text, from its rarest part on.
@@ -47,7 +46,7 @@ _LEAST_WEIGHT, _MUCH_WEIGHT = 2 * _WORD_WEIGHT, 4 * _WORD_WEIGHT
 _MIN_WORDS_BESIDE_FIGURE = 4
 
 
-def _hashed(values: Ints) -> _Hashes:
+def _hashed(values: Integers) -> _Hashes:
     """Well mixed 64 bits of each value (splitmix64); the hashes of a row's cells are added up."""
     with np.errstate(over="ignore"):
         mixed = values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
@@ -56,7 +55,7 @@ def _hashed(values: Ints) -> _Hashes:
         return mixed ^ (mixed >> np.uint64(31))
 
 
-def _dense(values: npt.NDArray[np.generic]) -> Ints:
+def _dense(values: NDArray[np.generic]) -> Integers:
     """Dense ids: equal where the values are."""
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
@@ -65,19 +64,19 @@ def _dense(values: npt.NDArray[np.generic]) -> Ints:
 class _Texts:
     """Distinct rows of part codes, and what is known of their cells."""
 
-    scope: Ints  # equal where project and number of parts are
-    rows: Ints
-    kinds: Ints
+    scope: Integers  # equal where project and number of parts are
+    rows: Integers
+    kinds: Integers
     hashes: _Hashes
 
     @classmethod
-    def of(cls, project: Ints, rows: Ints, parts: Parts) -> _Texts:
+    def of(cls, project: Integers, rows: Integers, parts: Parts) -> _Texts:
         width = rows.shape[1]
         place = np.arange(width, dtype=np.int64)
         scope = project * (width + 1) + (rows != NO_PART).sum(axis=1)
         return cls(scope, rows, parts.kinds(rows), _hashed(rows * width + place))
 
-    def weight(self) -> Ints:
+    def weight(self) -> Integers:
         """What each cell weighs as evidence that texts that share it are one."""
         known = np.where(is_word(self.kinds), _WORD_WEIGHT, _PART_WEIGHT)
         return np.where((self.rows == NO_PART) | (self.rows == VARIED), 0, known)
@@ -92,19 +91,19 @@ class _Texts:
 class _Seen:
     """How many different parts of which kind stand in one place of each group of texts."""
 
-    values: Ints
-    names: Ints
-    identifiers: Ints
-    figures: Ints
-    varied: Ints
+    values: Integers
+    names: Integers
+    identifiers: Integers
+    figures: Integers
+    varied: Integers
 
     @classmethod
-    def of(cls, group: Ints, code: Ints, kind: Ints, groups: int) -> _Seen:
+    def of(cls, group: Integers, code: Integers, kind: Integers, groups: int) -> _Seen:
         """Of cells: their group, code and kind; a code counts once in a group."""
         first = np.unique(group * (int(code.max(initial=0)) + 1) + code, return_index=True)[1]
         group, code, kind = group[first], code[first], kind[first]
 
-        def count(which: Bools) -> Ints:
+        def count(which: Booleans) -> Integers:
             return np.bincount(group[which], minlength=groups)
 
         return cls(
@@ -115,7 +114,7 @@ class _Seen:
             varied=count(code == VARIED),
         )
 
-    def shows(self, weight: Ints, words: Ints, *, opens: Bools, params: ErrorParams) -> Bools:
+    def shows(self, weight: Integers, words: Integers, *, opens: Booleans, params: ErrorParams) -> Booleans:
         """Which places are shown to vary, by what the texts share besides: its weight, its words.
 
         `opens`: no shared word stands before the place.
@@ -132,7 +131,7 @@ class _Seen:
         )
 
 
-def _loose_varied(texts: _Texts, params: ErrorParams) -> Ints:
+def _loose_varied(texts: _Texts, params: ErrorParams) -> Integers:
     """Rows equal in all but names, identifiers and figures: the places where these differ vary, all at once."""
     rows, kinds = texts.rows, texts.kinds
     named = (kinds == NAME) | (kinds == FIGURES_ONLY)
@@ -150,7 +149,7 @@ def _loose_varied(texts: _Texts, params: ErrorParams) -> Ints:
     return varied
 
 
-def _places_varied(texts: _Texts, params: ErrorParams) -> Ints:
+def _places_varied(texts: _Texts, params: ErrorParams) -> Integers:
     """Rows with every place that is shown to vary by itself made variable; if too little would stay, the best shown."""
     rows, kinds, count = texts.rows, texts.kinds, len(texts.rows)
     word, weight, whole = is_word(kinds), texts.weight(), texts.whole()
@@ -186,17 +185,17 @@ class _Sets:
     Those that vary already and the parts at most so rare, with or without figures.
     """
 
-    row: Ints
-    rarity: Ints
-    with_figures: Bools
+    row: Integers
+    rarity: Integers
+    with_figures: Booleans
 
-    def places(self, place: int, rarity: Ints, rows: Ints) -> Bools:
+    def places(self, place: int, rarity: Integers, rows: Integers) -> Booleans:
         """Which sets hold the place."""
         code = rows[self.row, place]
         return (rarity[self.row, place] <= self.rarity) | (code == VARIED) | (self.with_figures & (code == FIGURE))
 
 
-def _rarity(texts: _Texts) -> Ints:
+def _rarity(texts: _Texts) -> Integers:
     """In how many texts of the same length each part stands here; for what cannot vary, more than there are."""
     rows, width = texts.rows, texts.rows.shape[1]
     rarity = np.empty_like(rows)
@@ -207,7 +206,7 @@ def _rarity(texts: _Texts) -> Ints:
     return np.where(can, rarity, len(rows) + 1)
 
 
-def _sets(texts: _Texts, rarity: Ints) -> _Sets:
+def _sets(texts: _Texts, rarity: Integers) -> _Sets:
     """The sets worth trying: what stays has a word and some weight, and more of it than words that vary."""
     rows, count = texts.rows, len(texts.rows)
     word, weight = is_word(texts.kinds), texts.weight()
@@ -237,7 +236,7 @@ def _sets(texts: _Texts, rarity: Ints) -> _Sets:
     )
 
 
-def _sets_varied(texts: _Texts, params: ErrorParams) -> Ints:
+def _sets_varied(texts: _Texts, params: ErrorParams) -> Integers:
     """Rows that share all but a set of places, each of which is shown to vary: these places made variable."""
     rows, kinds, width = texts.rows, texts.kinds, texts.rows.shape[1]
     rarity = _rarity(texts)
@@ -282,11 +281,11 @@ def _sets_varied(texts: _Texts, params: ErrorParams) -> Ints:
     return varied
 
 
-def _generalised(project: Ints, rows: Ints, parts: Parts, params: ErrorParams) -> Ints:
+def _generalised(project: Integers, rows: Integers, parts: Parts, params: ErrorParams) -> Integers:
     """`rows` with all that varies replaced by its code; one template has one row."""
     of = np.arange(len(rows))
 
-    def steps(texts: _Texts, step: int) -> Ints:
+    def steps(texts: _Texts, step: int) -> Integers:
         if step == 0:
             return _loose_varied(texts, params)
         return _places_varied(texts, params) if step == 1 else _sets_varied(texts, params)
@@ -305,7 +304,7 @@ def _generalised(project: Ints, rows: Ints, parts: Parts, params: ErrorParams) -
         rows = varied
 
 
-def _in_classes(length: Ints, max_parts: int) -> list[tuple[Ints, int]]:
+def _in_classes(length: Integers, max_parts: int) -> list[tuple[Integers, int]]:
     """Rows by width, none empty."""
     bounds = [*(width for width in _WIDTHS if width < max_parts), max_parts + 1]
     members = [
@@ -315,7 +314,7 @@ def _in_classes(length: Ints, max_parts: int) -> list[tuple[Ints, int]]:
     return [(rows, width) for rows, width in members if len(rows)]
 
 
-def _varied_cells(project: Ints, coded: pl.DataFrame, parts: Parts, params: ErrorParams) -> Bools:
+def _varied_cells(project: Integers, coded: pl.DataFrame, parts: Parts, params: ErrorParams) -> Booleans:
     """Which parts stand in a variable place of their template."""
     row, place, code = (coded[name].to_numpy() for name in ("row", "place", "code"))
     length = np.bincount(row, minlength=len(project))
@@ -330,7 +329,7 @@ def _varied_cells(project: Ints, coded: pl.DataFrame, parts: Parts, params: Erro
         figures = np.where((parts.kind[rows] == FIGURES_ONLY) & worded, FIGURE, rows)
         classes.append((members, cells, (index[row[cells]], place[cells]), rows, figures))
 
-    def general(parts: Parts) -> list[Ints]:
+    def general(parts: Parts) -> list[Integers]:
         return [_generalised(project[members], figures, parts, params) for members, _, _, _, figures in classes]
 
     found = general(parts)
@@ -349,7 +348,7 @@ def _varied_cells(project: Ints, coded: pl.DataFrame, parts: Parts, params: Erro
     return varies
 
 
-def _places_mixed(template: _Hashes, rows: Ints) -> Bools:
+def _places_mixed(template: _Hashes, rows: Integers) -> Booleans:
     """Which places of each row do not hold the same part in all rows of the template."""
     first, of = np.unique(template, return_index=True, return_inverse=True)[1:]
     mixed = np.zeros((len(first), rows.shape[1]), np.bool_)

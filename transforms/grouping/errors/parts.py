@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from slowwave.transforms.error_placeholders import ANY, KEPT, PLACEHOLDERS
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from slowwave.transforms.core.arrays import Booleans, Integers
+from slowwave.transforms.grouping.errors.placeholders import ANY, KEPT, PLACEHOLDERS
 
 _CUT_AT = r"::\w+|[=,;:()\[\]{}|\"'`<>]|[^\s=,;:()\[\]{}|\"'`<>]+"
 _REST = " …"
@@ -29,10 +26,10 @@ _SPEAKS = r"(?i)^(?:message|msg|err|error|type|code|reason|details?|status|state
 class Parts:
     """What is known of each distinct part, by its code; `is_value`: seen to vary elsewhere, so likely to vary here."""
 
-    kind: Ints
-    is_value: Bools
+    kind: Integers
+    is_value: Booleans
 
-    def kinds(self, rows: Ints) -> Ints:
+    def kinds(self, rows: Integers) -> Integers:
         """What each cell is: a value is a name, unless no word stands before it (what opens a sentence says most)."""
         kind = self.kind[rows]
         word = is_word(kind) & ~self.is_value[rows]
@@ -40,7 +37,7 @@ class Parts:
         return np.where(self.is_value[rows] & opened, NAME, kind)
 
 
-def is_word(kind: Ints) -> Bools:
+def is_word(kind: Integers) -> Booleans:
     """Which cells carry meaning."""
     return (kind == WORD) | (kind == FIXED) | (kind == CODE)
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.error_params import ErrorParams
-from slowwave.transforms.error_placeholders import ANY
-from slowwave.transforms.error_tokens import (
+from slowwave.transforms.core.arrays import Booleans, Integers
+from slowwave.transforms.grouping.errors.params import ErrorParams
+from slowwave.transforms.grouping.errors.placeholders import ANY
+from slowwave.transforms.grouping.errors.tokens import (
     CODES,
     IDENTIFIERS,
     NAMES,
@@ -24,8 +25,6 @@ from slowwave.transforms.error_tokens import (
     VARIED,
     VARIED_PLACES,
     WORDS,
-    Bools,
-    Ints,
     Tokens,
     error_tokens,
     token_codes,
@@ -37,7 +36,7 @@ _MIN_FIGURES_OF_REPORT = 3
 _WIDTHS = (8, 16, 32)
 
 
-def ranked(*columns: Ints) -> Ints:
+def ranked(*columns: Integers) -> Integers:
     """Dense ids of rows: equal where all columns are."""
     ids = np.unique(columns[0], return_inverse=True)[1]
     for column in columns[1:]:
@@ -45,7 +44,7 @@ def ranked(*columns: Ints) -> Ints:
     return ids
 
 
-def _without_one(project: Ints, rows: Ints) -> list[Ints]:
+def _without_one(project: Integers, rows: Integers) -> list[Integers]:
     """For each place, ids of rows: equal where all other places are."""
     after = [np.zeros(len(rows), np.int64)]
     for place in range(rows.shape[1] - 1, 0, -1):
@@ -58,7 +57,7 @@ def _without_one(project: Ints, rows: Ints) -> list[Ints]:
     return ids
 
 
-def _names_varied(project: Ints, rows: Ints, tokens: Tokens, params: ErrorParams) -> Ints:
+def _names_varied(project: Integers, rows: Integers, tokens: Tokens, params: ErrorParams) -> Integers:
     """Rows equal in all but names and identifiers: the places where these differ become variable, all at once."""
     kind = tokens.kind[rows]
     loose = (kind == NAMES) | (kind == IDENTIFIERS)
@@ -76,12 +75,12 @@ def _names_varied(project: Ints, rows: Ints, tokens: Tokens, params: ErrorParams
 
 
 def _texts_showing(
-    ids: Ints, rows: Ints, place: int, words: Ints, figures: Ints, tokens: Tokens, params: ErrorParams
-) -> Ints:
+    ids: Integers, rows: Integers, place: int, words: Integers, figures: Integers, tokens: Tokens, params: ErrorParams
+) -> Integers:
     """For each row, how many rows equal but for `place` show that place to be variable; 0: they do not show it."""
     kind = tokens.kind[rows[:, place]]
 
-    def count(which: Bools) -> Ints:
+    def count(which: Booleans) -> Integers:
         return np.bincount(ids[which], minlength=len(rows))[ids]
 
     can = kind >= WORDS
@@ -103,7 +102,7 @@ def _texts_showing(
     return np.where(shown & (kind != VARIED_PLACES), np.where(is_code, count(is_code), values), 0)
 
 
-def _places_varied(project: Ints, rows: Ints, tokens: Tokens, params: ErrorParams) -> Ints:
+def _places_varied(project: Integers, rows: Integers, tokens: Tokens, params: ErrorParams) -> Integers:
     """Rows with every place that is shown to vary made variable; if too few words would stay, only the best shown."""
     is_word = tokens.is_word(rows)
     words = is_word.sum(axis=1)
@@ -119,7 +118,7 @@ def _places_varied(project: Ints, rows: Ints, tokens: Tokens, params: ErrorParam
     return np.where(vary, VARIED, rows)
 
 
-def _generalised(project: Ints, rows: Ints, tokens: Tokens, params: ErrorParams) -> Ints:
+def _generalised(project: Integers, rows: Integers, tokens: Tokens, params: ErrorParams) -> Integers:
     """`rows` with placeholders and all that varies replaced by their codes; one template has one row."""
     worded = tokens.is_word(rows).any(axis=1, keepdims=True)
     rows = np.where((tokens.kind[rows] == PLACEHOLDERS_ONLY) & worded, PLACEHOLDER, rows)
@@ -134,7 +133,7 @@ def _generalised(project: Ints, rows: Ints, tokens: Tokens, params: ErrorParams)
         rows, step = varied, _places_varied
 
 
-def _places_mixed(template: Ints, rows: Ints) -> Bools:
+def _places_mixed(template: Integers, rows: Integers) -> Booleans:
     """Which places of each row do not hold the same token in all rows of the template."""
     first, of = np.unique(template, return_index=True, return_inverse=True)[1:]
     mixed = np.zeros((len(first), rows.shape[1]), np.bool_)
@@ -142,7 +141,7 @@ def _places_mixed(template: Ints, rows: Ints) -> Bools:
     return mixed[of]
 
 
-def _varied_cells(project: Ints, coded: pl.DataFrame, tokens: Tokens, params: ErrorParams) -> Bools:
+def _varied_cells(project: Integers, coded: pl.DataFrame, tokens: Tokens, params: ErrorParams) -> Booleans:
     """Which tokens stand in a variable place of their template."""
     row, place, code = (coded[name].to_numpy() for name in ("row", "place", "code"))
     length = np.bincount(row, minlength=len(project))

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from slowwave.transforms.error_placeholders import ANY, KEPT, PLACEHOLDERS
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from slowwave.transforms.core.arrays import Booleans, Integers
+from slowwave.transforms.grouping.errors.placeholders import ANY, KEPT, PLACEHOLDERS
 
 _CUT_AT = r"[=,;:()\[\]{}|\"'`<>]|[^\s=,;:()\[\]{}|\"'`<>]+"
 _REST = " …"
@@ -45,11 +42,11 @@ _NAME_FOLLOWS = frozenset(
 class Tokens:
     """What is known of each distinct token, by its code."""
 
-    kind: Ints
-    name_follows: Bools
-    is_success: Bools
+    kind: Integers
+    name_follows: Booleans
+    is_success: Booleans
 
-    def is_word(self, rows: Ints) -> Bools:
+    def is_word(self, rows: Integers) -> Booleans:
         """Which tokens of the rows carry meaning."""
         kind = self.kind[rows]
         return (kind == WORDS) | (kind == FIXED) | (kind == CODES)

@@ -12,8 +12,8 @@ from collections import Counter
 
 import polars as pl
 
-from slowwave.transforms.hashing import digest
-from slowwave.transforms.strategy_key import Reading, strategy_key
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.grouping.strategies.key import Reading, strategy_key
 
 _ID_CHARACTERS = 16
 

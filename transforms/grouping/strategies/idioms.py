@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from slowwave.transforms.strategy_inflections import inflection
-from slowwave.transforms.strategy_tokens import END, Token
-from slowwave.transforms.strategy_words import (
+from slowwave.transforms.grouping.strategies.tokens import END, Token
+from slowwave.transforms.language.inflection import inflection
+from slowwave.transforms.language.lexicon import (
     AGENTS,
     BE,
     COLLECTIVES,

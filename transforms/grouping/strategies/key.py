@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from slowwave.transforms.strategy_inflections import inflection
-from slowwave.transforms.strategy_phrases import Part, phrases
-from slowwave.transforms.strategy_tokens import Token, is_english, tokens
-from slowwave.transforms.strategy_words import ARTICLES, CAUSATIVES, CLAUSES, COMPETING, EVENTS, FLOATING, OPPOSITES
+from slowwave.transforms.grouping.strategies.phrases import Part, phrases
+from slowwave.transforms.grouping.strategies.tokens import Token, is_english, tokens
+from slowwave.transforms.language.inflection import inflection
+from slowwave.transforms.language.lexicon import ARTICLES, CAUSATIVES, CLAUSES, COMPETING, EVENTS, FLOATING, OPPOSITES
 
 _MOST_CHARACTERS = 2_000
 _MOST_TOKENS = 64

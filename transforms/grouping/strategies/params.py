@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class StrategyParams(BaseModel):
@@ -10,4 +14,6 @@ class StrategyParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = Field(default="strategy_groups/1", description="How texts are read as strategies, with version.")
+    method: Annotated[str, chosen_method("strategies.method")] = Field(
+        default="strategy_groups/1", description="How texts are read as strategies, with version."
+    )

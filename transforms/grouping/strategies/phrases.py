@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from slowwave.transforms.strategy_idioms import idioms, opens
-from slowwave.transforms.strategy_inflections import Form, Inflection, inflection
-from slowwave.transforms.strategy_tokens import END, Token
-from slowwave.transforms.strategy_words import (
+from slowwave.transforms.grouping.strategies.idioms import idioms, opens
+from slowwave.transforms.grouping.strategies.tokens import END, Token
+from slowwave.transforms.language.inflection import Form, Inflection, inflection
+from slowwave.transforms.language.lexicon import (
     ADJECTIVES,
     BE,
     CAUSATIVES,

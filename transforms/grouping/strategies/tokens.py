@@ -12,7 +12,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from slowwave.transforms.strategy_words import FOREIGN, JOINED_PREFIXES, NUMBER_WORDS, SHORT_FORMS, UNITS
+from slowwave.transforms.language.lexicon import FOREIGN, JOINED_PREFIXES, NUMBER_WORDS, SHORT_FORMS, UNITS
 
 Kind = Literal["word", "name", "number", "end", "operator"]
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from slowwave.transforms.core.methods.chosen import chosen_method
+
 Level = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -30,7 +32,7 @@ class ProjectHealthParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "project_health/1"
+    method: Annotated[str, chosen_method("project_health.method")] = "project_health/1"
     junk: Alarm = Field(
         default=Alarm(warning=0.3, critical=0.6),
         description="invalid, to forget, or without text worth the name (an audited store was 98 % junk).",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.echo import normalised
-from slowwave.transforms.project_health_params import Alarm, ProjectHealthParams
-from slowwave.transforms.verdicts import VERDICTS
+from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS, SETTLED_STATUSES, VERDICTS
+from slowwave.transforms.evidence.echo.echo import normalised
+from slowwave.transforms.health.project.params import Alarm, ProjectHealthParams
 
-_INACTIVE = ("superseded", "invalid", "archived", "graduated")
 _FIXED_POINT = 1 << 30
 # How each share is spoken of: what it is, and of what.
 _SHARES = {
@@ -40,8 +39,8 @@ def _marks(params: ProjectHealthParams) -> dict[str, tuple[pl.Expr, pl.Expr]]:
     length = normalised(pl.col("content")).str.len_chars().fill_null(0)
     has_text = length >= params.min_code_points
     is_open = status.is_in(["active", "candidate", "invalid"])
-    is_holding = trend.is_in(["new", "strengthening", "stable"]).fill_null(value=False)
-    is_weak = pl.col("strength_state").is_in(["weak", "forgettable"])
+    is_holding = trend.is_in(HOLDING_TRENDS).fill_null(value=False)
+    is_weak = pl.col("strength_state").is_in(FADING_STATES)
     # a use can be found only where the memory is eligible, and its text is looked for
     is_chosen = (pl.min_horizontal("injected_count", "eligible_count") >= params.min_injections) & has_text
     has_interactions = (pl.col("eligible_count").sum() > 0).over("project")
@@ -75,7 +74,7 @@ def _counts(today: int, params: ProjectHealthParams) -> list[pl.Expr]:
         status.is_not_null().sum().alias("memories_count"),
         is_active.sum().alias("active_count"),
         (status == "candidate").sum().alias("candidate_count"),
-        status.is_in(_INACTIVE).sum().alias("inactive_count"),
+        status.is_in(SETTLED_STATUSES).sum().alias("inactive_count"),
         status.is_null().sum().alias("unknown_count"),
         (is_active & pl.col("pinned")).sum().alias("pinned_count"),
         pl.col("is_held").sum().alias("held_count"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from slowwave.transforms.learning_tables import AS_OF, RUN_ID
-from slowwave.transforms.schema import Table, column
+from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.schema import Table, column
 
 
 class ProjectHealth(Table):

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 
 import polars as pl
 
-from slowwave.transforms.anti_pattern_arms import KEY, arms, arms_at, cells, recent_sessions, sessions
-from slowwave.transforms.anti_pattern_flags import KINDS, flagged_since, log_e_values, looks, tested
-from slowwave.transforms.anti_pattern_params import AntiPatternParams
-from slowwave.transforms.anti_pattern_q_values import q_values
-from slowwave.transforms.anti_pattern_rows import better_alternatives, counts, errors, failure_costs, why_bad
-from slowwave.transforms.anti_pattern_states import keeps_failing, open_states
-from slowwave.transforms.times import epoch_day
+from slowwave.transforms.core.times import epoch_day
+from slowwave.transforms.core.vocabularies import ANTI_PATTERN_KINDS
+from slowwave.transforms.learning.anti_patterns.arms import KEY, arms, arms_at, cells, recent_sessions, sessions
+from slowwave.transforms.learning.anti_patterns.flags import flagged_since, log_e_values, looks, tested
+from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
+from slowwave.transforms.learning.anti_patterns.q_values import q_values
+from slowwave.transforms.learning.anti_patterns.rows import better_alternatives, counts, errors, failure_costs, why_bad
+from slowwave.transforms.learning.anti_patterns.states import keeps_failing, open_states
 
 _MAX_LOG_E = 690.0  # e-values beyond 1e299 are not told apart
 SCHEMA = pl.Schema(
@@ -40,7 +41,7 @@ def _kinds(states: pl.DataFrame) -> pl.DataFrame:
 
 def _of_kind(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     """A frame with one column per kind as rows: cell, kind, and the value as `name`."""
-    return frame.unpivot(on=KINDS, index="cell", variable_name="kind", value_name=name)
+    return frame.unpivot(on=ANTI_PATTERN_KINDS, index="cell", variable_name="kind", value_name=name)
 
 
 def anti_patterns(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from slowwave.transforms.anti_pattern_params import AntiPatternParams
+from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 KEY = ("project", "agent", "task_type", "strategy_id")
 MILLION = 1_000_000

@@ -9,12 +9,12 @@ import math
 
 import polars as pl
 
-from slowwave.transforms.anti_pattern_arms import MILLIONTH, Arms, arms_at
-from slowwave.transforms.anti_pattern_params import AntiPatternParams
-from slowwave.transforms.e_values import is_e_discovery, log_e_above, log_e_worse, log_mean
-from slowwave.transforms.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.core.vocabularies import ANTI_PATTERN_KINDS
+from slowwave.transforms.learning.anti_patterns.arms import MILLIONTH, Arms, arms_at
+from slowwave.transforms.learning.anti_patterns.e_values import is_e_discovery, log_e_above, log_e_worse, log_mean
+from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
-KINDS = ("avoid", "hard_task")
 _BEFORE_ALL = -(10**9)  # a day before every day
 
 
@@ -85,7 +85,7 @@ def log_e_values(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> 
             (log_mean(pl.col("alone"), pl.col("together")) + pl.col("log_weight")).alias("hard_task"),
         )
         .group_by("cell", "day", maintain_order=True)
-        .agg([_log_sum(pl.col(kind)) for kind in KINDS])
+        .agg([_log_sum(pl.col(kind)) for kind in ANTI_PATTERN_KINDS])
     )
 
 

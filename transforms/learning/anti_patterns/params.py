@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class AntiPatternParams(BaseModel):
@@ -12,7 +14,7 @@ class AntiPatternParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["anti_patterns/1", "anti_patterns/2"] = Field(
+    method: Annotated[str, chosen_method("anti_patterns.method")] = Field(
         default="anti_patterns/2",
         description="From 2 on none is open whose confidence is above one half, and no alternative fails itself.",
     )

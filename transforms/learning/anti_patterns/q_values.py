@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.anti_pattern_arms import MILLIONTH
-from slowwave.transforms.anti_pattern_params import AntiPatternParams
-
-
-def normal_tail(z: pl.Expr) -> pl.Expr:
-    """P(Z > z) of a standard normal variable (Abramowitz & Stegun 1964, 26.2.17: absolute error below 7.5e-8)."""
-    t = 1 / (1 + 0.2316419 * z.abs())
-    series = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
-    tail = series * (-z * z / 2).exp() * 0.3989422804014327
-    return pl.when(z > 0).then(tail).otherwise(1 - tail)
+from slowwave.transforms.core.statistics import benjamini_hochberg, normal_tail
+from slowwave.transforms.core.vocabularies import ANTI_PATTERN_KINDS
+from slowwave.transforms.learning.anti_patterns.arms import MILLIONTH
+from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 
 def _z_worse(x: pl.Expr, n: pl.Expr, x_others: pl.Expr, n_others: pl.Expr) -> pl.Expr:
@@ -30,7 +24,7 @@ def _z_above(x: pl.Expr, n: pl.Expr, rate: float) -> pl.Expr:
 
 
 def q_values(now: pl.DataFrame, tested: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
-    """Per candidate: cell, and q_value as avoid and as hard_task (Benjamini & Hochberg 1995, JRSS B 57:289).
+    """Per candidate: cell, and q_value as avoid and as hard_task (see `benjamini_hochberg`).
 
     Args:
         now: cell, project, and the arms of each candidate (see `arms_at`), sessions as independent observations.
@@ -45,10 +39,7 @@ def q_values(now: pl.DataFrame, tested: pl.DataFrame, params: AntiPatternParams)
         normal_tail(_z_worse(x, n, x_others, n_others)).alias("avoid"),
         normal_tail(_z_above(x + x_others, n + n_others, params.failing_rate)).alias("hard_task"),
     )
-    for kind in ("avoid", "hard_task"):
-        rank = pl.col(kind).rank("max").over("project")
-        scaled = pl.col(kind) * pl.col("tested") / rank
-        found = found.sort("project", kind).with_columns(
-            pl.min_horizontal(scaled.cum_min(reverse=True).over("project"), pl.lit(1.0)).alias(kind)
-        )
-    return found.select("cell", "avoid", "hard_task").sort("cell")
+    for kind in ANTI_PATTERN_KINDS:
+        adjusted = benjamini_hochberg(pl.col(kind), pl.col("tested")).over("project")
+        found = found.with_columns(pl.min_horizontal(adjusted, pl.lit(1.0)).alias(kind))  # 1 without comparables
+    return found.select("cell", *ANTI_PATTERN_KINDS).sort("cell")

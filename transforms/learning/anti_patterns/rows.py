@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.anti_pattern_arms import KEY
-from slowwave.transforms.anti_pattern_params import AntiPatternParams
-from slowwave.transforms.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.learning.anti_patterns.arms import KEY
+from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 # What a failure costs, in order of preference, and the unit of each
 _TOO_MUCH = 10**15  # no cost, time or number of tokens of one attempt: sums of such would overflow

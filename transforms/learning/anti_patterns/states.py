@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.anti_pattern_arms import MILLION, Arms, arms_at
-from slowwave.transforms.anti_pattern_params import AntiPatternParams
-from slowwave.transforms.e_values import log_beta
+from slowwave.transforms.learning.anti_patterns.arms import MILLION, Arms, arms_at
+from slowwave.transforms.learning.anti_patterns.e_values import log_beta
+from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 _TERMS = 12  # pairs of terms: an error below 1e-9 for the Beta parameters the params allow
 _HALF = 0.5

@@ -6,19 +6,19 @@ from functools import reduce
 
 import polars as pl
 
-from slowwave.transforms.attempt_params import AttemptParams
-from slowwave.transforms.blank import is_blank
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.learning.attempts.params import AttemptParams
 
-_TAKEN_FROM_INTERACTION = ("project", "agent", "session_id")
+_TAKEN_FROM_INTERACTION = ("project", "agent", "session_id", "user_id")
 _LOOKED_AT = 2_000
 
 
 def resolved_outcomes(outcomes: pl.LazyFrame, interactions: pl.LazyFrame) -> pl.LazyFrame:
-    """Winning outcomes with project, agent and session taken from their interaction where they say none.
+    """Winning outcomes with project, agent, session and user taken from their interaction where they say none.
 
     Args:
         outcomes: the columns of `outcomes`.
-        interactions: interaction_id, project, agent, session_id.
+        interactions: interaction_id, project, agent, session_id, user_id.
 
     Returns the columns of `outcomes`; project and agent are never NULL ('' is none).
     """
@@ -66,10 +66,10 @@ def counted_outcomes(
         errors: project, error_message, error_id (of `error_fingerprints`).
         params: rules.
 
-    Returns outcome_id, interaction_id, created_at, known_at, project, agent, block (the session; without one the
-    interaction, else the outcome), task_type, is_task_type_inferred, task, strategy, strategy_id, success, is_attempt,
-    is_learned, is_deciding (the latest attempt of its interaction), reason (why it is no attempt, or not learned from;
-    else NULL), error_message, error_id, duration_ms, tokens, cost.
+    Returns outcome_id, interaction_id, created_at, known_at, project, agent, user_id, block (the session; without one
+    the interaction, else the outcome), task_type, is_task_type_inferred, task, strategy, strategy_id, success,
+    is_attempt, is_learned, is_deciding (the latest attempt of its interaction), reason (why it is no attempt, or not
+    learned from; else NULL), error_message, error_id, duration_ms, tokens, cost.
     """
     has_task_type = ~is_blank(pl.col("task_type"))
     # rules are regexes: run over distinct texts
@@ -120,6 +120,7 @@ def counted_outcomes(
             "known_at",
             "project",
             "agent",
+            "user_id",
             "block",
             "task_type",
             "is_task_type_inferred",
@@ -155,3 +156,8 @@ def _out_of_scope(params: AttemptParams) -> pl.Expr:
         is_out.append((pl.col("agent") == scope.agent) & is_refused)
     said = pl.format("out of scope: {} does not learn from {}", "agent", "task_type")
     return pl.when(reduce(lambda a, b: a | b, is_out)).then(said)
+
+
+def ended_interactions(counted: pl.DataFrame) -> pl.DataFrame:
+    """interaction_id, success: how the latest attempt of each interaction ended. `counted`: counted_outcomes."""
+    return counted.filter("is_deciding").select("interaction_id", "success")

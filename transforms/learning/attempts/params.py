@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 # A message begins here, whatever tag or label a client puts before it.
 _BEGIN = r"(?i)^\W*(?:tool_use_error\W+)?(?:error: ?|warning: ?)?"
@@ -41,8 +45,8 @@ class AgentScope(_Frozen):
 class AttemptParams(_Frozen):
     """Which outcomes are attempts, of which task type, and in whose scope."""
 
-    method: str = "attempt/1"
-    task_type_method: str = "task_type/1"
+    method: Annotated[str, chosen_method("attempts.method")] = "attempt/1"
+    task_type_method: Annotated[str, chosen_method("attempts.task_type_method")] = "task_type/1"
     not_attempted: tuple[NotAttempted, ...] = (
         NotAttempted(
             reason="cascade: another step it depends on had failed",

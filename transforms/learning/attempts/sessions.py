@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import polars as pl
 
-from slowwave.transforms.forecast_params import ForecastParams
-from slowwave.transforms.forecasts import CELL
+from slowwave.transforms.learning.forecast.params import ForecastParams
+from slowwave.transforms.learning.forecast.posterior import CELL
 
 
 def day_number(time: pl.Expr) -> pl.Expr:

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import betaincinv, expit, logit
+from scipy.special import expit, logit
 
-from slowwave.transforms.confidence_params import ConfidenceParams, ConfidencePoint
-from slowwave.transforms.confidence_states import GROUP, Known, Record
-from slowwave.transforms.decayed_states import Floats, Integers
-from slowwave.transforms.drawn_values import DrawnValues
+from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.counts.drawn_values import DrawnValues
+from slowwave.transforms.core.statistics import beta_interval
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
+from slowwave.transforms.learning.confidence.states import GROUP, Known, Record
 
 _LEAST = 1e-9
 _OF_EITHER_END = 0.05  # attempts
@@ -216,8 +217,6 @@ def interval(mean: Floats, worth: Floats, mass: float) -> tuple[Floats, Floats]:
 
     Without that little, the Beta of an estimate next to 0 or 1 is all but a point there, however few its attempts.
     """
-    tail, inner = (1 - mass) / 2, np.clip(mean, _LEAST, 1 - _LEAST)
-    successes, failures = inner * worth + _OF_EITHER_END, (1 - inner) * worth + _OF_EITHER_END
-    low = betaincinv(successes, failures, tail)
-    high = betaincinv(successes, failures, 1 - tail)
+    inner = np.clip(mean, _LEAST, 1 - _LEAST)
+    low, high = beta_interval(inner * worth + _OF_EITHER_END, (1 - inner) * worth + _OF_EITHER_END, mass)
     return np.minimum(low, mean), np.maximum(high, mean)

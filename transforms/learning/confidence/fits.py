@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.confidence_params import ConfidenceParams, ConfidencePoint
-from slowwave.transforms.confidence_states import GROUP, Known
-from slowwave.transforms.confidences import Past
-from slowwave.transforms.decayed_states import Floats, Integers
-from slowwave.transforms.forecasts import fitted_points
-from slowwave.transforms.interval_coverage import share_inside
+from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.counts.interval_coverage import share_inside
+from slowwave.transforms.learning.confidence.confidences import Past
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
+from slowwave.transforms.learning.confidence.states import GROUP, Known
+from slowwave.transforms.learning.forecast.posterior import fitted_points
 
 _BOUND = 1e-3
 _MICRO = 1_000_000

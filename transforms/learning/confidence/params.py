@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class ConfidencePoint(BaseModel):
@@ -46,7 +49,7 @@ class ConfidenceParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "heuristic/2"
+    method: Annotated[str, chosen_method("confidence.method")] = "heuristic/2"
     grid: tuple[ConfidencePoint, ...] = Field(
         default=_grid(), min_length=1, description="Tried on each project's own past; the first is the default."
     )

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 from scipy.special import expit, logit
 
-from slowwave.transforms.confidence_params import ConfidenceParams
-from slowwave.transforms.decayed_states import UNIT, Floats, Integers, carried, daily_factor
+from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.counts.decayed_states import UNIT, carried, daily_factor
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
 
 GROUP = ("project", "agent", "task_type")
 _OWN = ("project", "agent", "task_type", "strategy_id")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.forecast_params import ForecastParams
-from slowwave.transforms.forecasts import Evidence, evidence, fit_losses, fitted_points
+from slowwave.transforms.learning.forecast.params import ForecastParams
+from slowwave.transforms.learning.forecast.posterior import Evidence, evidence, fit_losses, fitted_points
 
 _COUNTS = ("attempts", "successes")
 

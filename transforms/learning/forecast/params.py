@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class ForecastPoint(BaseModel):
@@ -66,7 +69,7 @@ class ForecastParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "heuristic/1"
+    method: Annotated[str, chosen_method("forecast.method")] = "heuristic/1"
     grid: tuple[ForecastPoint, ...] = Field(
         default=_grid(), min_length=1, description="Tried on each project's own past; the first is the default."
     )

@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.confidence_params import ConfidenceParams
-from slowwave.transforms.decayed_counts import Counts, Floats, Integers, Timeline
-from slowwave.transforms.forecast_params import ForecastParams, ForecastPoint
+from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.counts.decayed_counts import Counts, Timeline
+from slowwave.transforms.core.statistics import plain_expit, plain_logit
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
+from slowwave.transforms.learning.forecast.params import ForecastParams, ForecastPoint
 
 CELL = ("project", "agent", "task_type", "strategy_id")
 _PARENTS = (
@@ -114,7 +116,11 @@ class Evidence:
             project = _shrunk(near.project, project, strength)
         of_strategy = _shrunk(near.strategy, _shrunk(near.agent, project, strength), strength)
         of_task_type = _shrunk(near.task_type, project, strength)
-        mean = _shrunk(near.twins, _expit(_logit(of_strategy) + _logit(of_task_type) - _logit(project)), strength)
+        mean = _shrunk(
+            near.twins,
+            plain_expit(plain_logit(of_strategy) + plain_logit(of_task_type) - plain_logit(project)),
+            strength,
+        )
         error = _error(near.strategy, strength) + _error(near.task_type, strength)
         return mean, error * (strength / (near.twins[0] + strength)) ** 2 + _error(near.twins, strength)
 
@@ -162,14 +168,6 @@ def _error(counts: Counts, strength: float) -> Floats:
     """Sampling variance of a shrunk rate, in variances of one attempt."""
     attempts, _ = counts
     return attempts / (attempts + strength) ** 2
-
-
-def _logit(p: Floats) -> Floats:
-    return np.log(p / (1 - p))
-
-
-def _expit(x: Floats) -> Floats:
-    return 1 / (1 + np.exp(-x))
 
 
 def evidence(known: pl.DataFrame, targets: pl.DataFrame, cells: pl.DataFrame) -> Evidence:

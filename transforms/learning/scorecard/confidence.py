@@ -6,15 +6,22 @@ import numpy as np
 import polars as pl
 from scipy.special import expit, logit
 
-from slowwave.transforms.confidence_params import ConfidenceParams
-from slowwave.transforms.confidence_states import Known
-from slowwave.transforms.hashing import digest
-from slowwave.transforms.heuristics_in_order import believed
-from slowwave.transforms.interval_coverage import share_inside, worth_of
-from slowwave.transforms.scorecard import BASE_RATE, LAPLACE, grades, known_before, scorecard_rows, value_and_interval
-from slowwave.transforms.scorecard_params import ScorecardParams
-from slowwave.transforms.success_forecasts import known_days
-from slowwave.transforms.times import midnight
+from slowwave.transforms.core.counts.interval_coverage import share_inside, worth_of
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.core.times import midnight
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
+from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.forecast.fits import known_days
+from slowwave.transforms.learning.heuristics_in_order import believed
+from slowwave.transforms.learning.scorecard.params import ScorecardParams
+from slowwave.transforms.learning.scorecard.scorecard import (
+    BASE_RATE,
+    LAPLACE,
+    grades,
+    known_before,
+    scorecard_rows,
+    value_and_interval,
+)
 
 RECORDS = "records/1"
 _OWN_STRENGTH = 2  # attempts that the sum of the relatives' records is worth

@@ -8,15 +8,15 @@ from datetime import datetime
 import numpy as np
 import polars as pl
 
-from slowwave.transforms import scores
-from slowwave.transforms.decayed_counts import Floats
-from slowwave.transforms.forecast_params import ForecastParams
-from slowwave.transforms.hashing import digest
-from slowwave.transforms.learning_tables import Scorecard
-from slowwave.transforms.schema import computed_schema
-from slowwave.transforms.scorecard_params import ScorecardParams
-from slowwave.transforms.success_forecasts import forecast_fits, known_days, success_forecasts
-from slowwave.transforms.times import FIRST_MONDAY, epoch_day, midnight
+from slowwave.transforms.core.arrays import Floats
+from slowwave.transforms.core.counts import forecast_grades as scores
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.core.schema import computed_schema
+from slowwave.transforms.core.times import FIRST_MONDAY, epoch_day, midnight
+from slowwave.transforms.learning.forecast.fits import forecast_fits, known_days, success_forecasts
+from slowwave.transforms.learning.forecast.params import ForecastParams
+from slowwave.transforms.learning.scorecard.params import ScorecardParams
+from slowwave.transforms.learning.tables import Scorecard
 
 BASE_RATE = "base_rate/1"
 LAPLACE = "laplace/1"

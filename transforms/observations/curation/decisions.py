@@ -8,20 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.curation_kinds import curation_kind
-from slowwave.transforms.curation_statements import curation_log
-from slowwave.transforms.memory_pairs import Relation, relation
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.observation_statements import utterances
-from slowwave.transforms.observation_tables import CurationDecisions
-from slowwave.transforms.pair_candidates import candidates_of, first_per
-from slowwave.transforms.pair_conflicts import conflicts
-from slowwave.transforms.pair_reading import is_retraction, reading
-from slowwave.transforms.pair_relations import TextPairs, pair_relations, pair_similarity
-from slowwave.transforms.pair_retractions import only_retracts
-from slowwave.transforms.pair_texts import Integers, pair_texts
-from slowwave.transforms.schema import empty, polars_schema
-from slowwave.transforms.word_vectors import WordVectors
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.schema import empty, polars_schema
+from slowwave.transforms.language.word_vectors import WordVectors
+from slowwave.transforms.observations.curation.statements import curation_kind, curation_log
+from slowwave.transforms.observations.pairs.candidates import candidates_of, first_per
+from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
+from slowwave.transforms.observations.pairs.reading import is_retraction, reading
+from slowwave.transforms.observations.pairs.relation import Relation, relation
+from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
+from slowwave.transforms.observations.pairs.texts import ReadyTexts, pair_texts
+from slowwave.transforms.observations.params import ObservationParams
+from slowwave.transforms.observations.statements import utterances
+from slowwave.transforms.observations.tables import CurationDecisions
 
 # Added later: what names the run, and what the rules say where a model decided.
 _OF_RUN = ("run_id", "as_of", "rules_action", "rules_target_memory_id", "rules_reason")
@@ -51,27 +50,41 @@ class _Decided(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-# What is decided of a row of `said`, by number. `target` and `considered` are places among the items of the log: their
-# ids and texts are gathered once all is decided, for as texts of their own they take several times as much memory.
-_TOLD = {
+# What is decided of a row of `said`, by number. `target` is a place among the items of the log: its id and text are
+# gathered once all is decided, for as texts of their own they take several times as much memory.
+_DECIDED = {
     "said": pl.UInt32,
     "action": pl.String,
     "kind": pl.String,
     "target": pl.UInt32,
     "reason": pl.String,
     "similarity": pl.Float64,
-    "conflicting_words": pl.List(pl.String),
-    "considered": pl.List(pl.UInt32),
 }
+_WORDS = {"said": pl.UInt32, "word": pl.String}
+_CONSIDERED = {"said": pl.UInt32, "place": pl.UInt32}
 
 
-def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams) -> pl.DataFrame:
+class _Told(NamedTuple):
+    """What is decided of some rows of `said`; the words at odds and what was considered, one a row.
+
+    As lists they would be made one by one.
+    """
+
+    decided: pl.DataFrame
+    words: pl.DataFrame
+    considered: pl.DataFrame
+
+
+def curation_decisions(
+    states: pl.DataFrame, word_vectors: WordVectors, params: ObservationParams, ready: ReadyTexts | None = None
+) -> pl.DataFrame:
     """One row per first text of a memory and per later change of its text, sorted by key, without run_id and as_of.
 
     Args:
         states: memory states visible at the time of the publish (see `memory_states`).
         word_vectors: vectors of words.
         params: thresholds.
+        ready: where texts made ready are kept for `observed`.
 
     A row depends on the log up to its `changed_at` alone, so that what was decided stays decided.
     """
@@ -83,16 +96,15 @@ def curation_decisions(states: pl.DataFrame, word_vectors: WordVectors, params: 
     del active
     spoken = _Spoken(items["memory_id"], utterances(states))
     asked, left = said.select("memory_id", "memory_type", "content", "normal", "is_first"), np.ones(said.height, bool)
-    frames = [_told([])]
-    for considered in _considered(said, items, spoken, word_vectors, params):
+    frames = [_told([], asked, params)]
+    for considered in _considered(said, items, spoken, word_vectors, params, ready):
         places = sorted(considered)
         left[places] = False
-        some = zip(places, asked[places].iter_rows(named=True), strict=True)
-        frames.append(_told([_row(place, of, considered[place], params) for place, of in some]))
-    for places in _in_parts(np.flatnonzero(left)):
-        none = zip(places.tolist(), asked[places].iter_rows(named=True), strict=True)
-        frames.append(_told([_row(place, of, [], params) for place, of in none]))
-    return _written(pl.concat(frames), said, items, params).select(columns).sort(CurationDecisions.key)
+        frames.append(_told([(place, considered[place]) for place in places], asked, params))
+    rest = _in_parts(np.flatnonzero(left))
+    frames.extend(_told([(place, []) for place in places.tolist()], asked, params) for places in rest)
+    told = _Told(*(pl.concat(parts) for parts in zip(*frames, strict=True)))
+    return _written(told, said, items, params).select(columns).sort(CurationDecisions.key)
 
 
 def _in_parts(places: Integers) -> Iterator[Integers]:
@@ -100,33 +112,49 @@ def _in_parts(places: Integers) -> Iterator[Integers]:
         yield places[start : start + _DECIDED_AT_ONCE]
 
 
-def _told(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, _TOLD, orient="row")
+def _told(met: list[tuple[int, list[Considered]]], asked: pl.DataFrame, params: ObservationParams) -> _Told:
+    """What is decided of some rows of `asked`, by number, each with what it met."""
+    decided: list[tuple[Any, ...]] = []
+    words: list[tuple[int, str]] = []
+    places: list[tuple[int, int]] = []
+    rows = asked[[place for place, _ in met]].iter_rows(named=True)
+    for (said, considered), row in zip(met, rows, strict=True):
+        found = _decided(row, considered, params)
+        nearest = found.target or (considered[0] if considered else None)
+        kind = curation_kind(row["memory_type"], row["content"])
+        target, similarity = found.target and found.target.place, nearest and nearest.similarity / 10_000
+        decided.append((said, found.action, kind, target, found.reason, similarity))
+        words += [(said, word) for word in found.words]
+        places += [(said, one.place) for one in considered]
+    return _Told(*(pl.DataFrame(rows, schema, orient="row") for rows, schema in (
+        (decided, _DECIDED), (words, _WORDS), (places, _CONSIDERED)
+    )))  # fmt: skip
 
 
-def _written(told: pl.DataFrame, said: pl.DataFrame, items: pl.DataFrame, params: ObservationParams) -> pl.DataFrame:
+def _written(told: _Told, said: pl.DataFrame, items: pl.DataFrame, params: ObservationParams) -> pl.DataFrame:
     """What is decided, with the ids and texts in the places of numbers."""
-    ids = items["memory_id"]
+    decided, ids = told.decided, items["memory_id"]
+    considered = told.considered.select("said", ids.gather(told.considered["place"]).alias("considered_ids"))
     return (
-        said.select("memory_id", pl.col("from").alias("changed_at"), "project", "scope", "content")[told["said"]]
-        .hstack(told)
+        said.select("memory_id", pl.col("from").alias("changed_at"), "project", "scope", "content")[decided["said"]]
+        .hstack(decided)
         .with_columns(
-            ids.gather(told["target"]).alias("target_memory_id"),
-            items["content"].gather(told["target"]).alias("target_content"),
-            _gathered(told["considered"], ids).alias("considered_ids"),
+            ids.gather(decided["target"]).alias("target_memory_id"),
+            items["content"].gather(decided["target"]).alias("target_content"),
+            _listed(considered, decided["said"]),
+            _listed(told.words.rename({"word": "conflicting_words"}), decided["said"]),
             pl.lit(params.curation_method).alias("method"),
             pl.lit(value=False).alias("is_pending"),
         )
     )
 
 
-def _gathered(places: pl.Series, ids: pl.Series) -> pl.Series:
-    """Per list of places the ids that stand there."""
-    rows = pl.DataFrame({"row": np.arange(len(places)), "place": places})
-    flat = rows.explode("place", empty_as_null=False)
-    listed = flat.with_columns(ids.gather(flat["place"]).alias("id")).group_by("row", maintain_order=True).agg("id")
-    found = rows.join(listed, on="row", how="left", maintain_order="left")
-    return found.select(pl.col("id").fill_null(pl.lit([], dtype=pl.List(pl.String)))).to_series()
+def _listed(rows: pl.DataFrame, said: pl.Series) -> pl.Series:
+    """Per number in `said` the texts of its rows, in order."""
+    name = rows.columns[1]
+    lists = rows.group_by("said", maintain_order=True).agg(name)
+    found = said.to_frame().join(lists, on="said", how="left", maintain_order="left")
+    return found.select(pl.col(name).fill_null(pl.lit([], dtype=pl.List(pl.String)))).to_series()
 
 
 def _items(said: pl.DataFrame, active: pl.DataFrame) -> pl.DataFrame:
@@ -169,6 +197,7 @@ def _considered(
     spoken: _Spoken,
     word_vectors: WordVectors,
     params: ObservationParams,
+    ready: ReadyTexts | None,
 ) -> Iterator[dict[int, list[Considered]]]:
     """Per row of `said` that meets any the most alike memories active just before, most alike first, some at a time."""
     if said.select("project", "scope").is_unique().all():
@@ -178,6 +207,8 @@ def _considered(
         pl.DataFrame({"content": contents}).with_row_index("text"), on="content", how="left", maintain_order="left"
     )["text"].cast(pl.Int64).to_numpy()  # fmt: skip
     texts = pair_texts(contents, word_vectors)
+    if ready is not None:
+        ready.keep(contents, texts)
     scopes = items.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
     is_known = items["is_known"].to_numpy() == 1
     # what was said and what became active of it stand side by side, and some of what is met is not active any more
@@ -222,23 +253,6 @@ def _by_row(
             about = (ids[other], contents[other], normals[other], int(said_at[at]), int(alike[at]), relations[at])
             listed.append(Considered(int(left[at]), *about))
     return found
-
-
-def _row(place: int, said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> tuple[Any, ...]:
-    """A row of `_TOLD`."""
-    decided = _decided(said, considered, params)
-    target = decided.target
-    nearest = target or (considered[0] if considered else None)
-    return (
-        place,
-        decided.action,
-        curation_kind(said["memory_type"], said["content"]),
-        target.place if target else None,
-        decided.reason,
-        nearest.similarity / 10_000 if nearest else None,
-        list(decided.words),
-        [one.place for one in considered],
-    )
 
 
 def _decided(said: dict[str, Any], considered: list[Considered], params: ObservationParams) -> _Decided:

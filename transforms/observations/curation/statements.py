@@ -1,12 +1,20 @@
-"""What was said when, and what was active just before: the memory log as curation sees it."""
+"""What was said when, what was active just before, and what kind of thing was said: the log as curation sees it."""
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import polars as pl
 
-from slowwave.transforms.observation_statements import is_said, normal_text, scope
+from slowwave.transforms.observations.pairs.reading import reading
+from slowwave.transforms.observations.pairs.words import RECURRING, WEEKDAYS
+from slowwave.transforms.observations.statements import is_said, normal_text, scope
+
+_MODEL_TYPES = frozenset({"preference", "identity", "instruction", "rule", "heuristic", "strategy", "adaptation"})
+_OBSERVATION_TYPES = frozenset({"event", "episode", "episodic", "observation", "summary", "outcome"})
+_ORDER = re.compile(r"\W*(?:please\s+)?(?:do|don['’]t)\s", re.IGNORECASE)
+_NO_EVENTS = frozenset(WEEKDAYS.values()) | RECURRING
 
 
 class CurationLog(NamedTuple):
@@ -60,3 +68,18 @@ def curation_log(states: pl.DataFrame) -> CurationLog:
         .sort("from", "memory_id"),
         active.sort("from", "memory_id"),
     )
+
+
+def curation_kind(memory_type: str, content: str) -> str:
+    """model, observation or fact: from the memory's type where that says it, else from its words.
+
+    A day of the week, or how often something is done, makes no event of it.
+    """
+    if memory_type in _MODEL_TYPES:
+        return "model"
+    if memory_type in _OBSERVATION_TYPES:
+        return "observation"
+    read = reading(content)
+    if read.is_standing or _ORDER.match(content):
+        return "model"
+    return "observation" if read.is_past or set(read.dates) - _NO_EVENTS else "fact"

@@ -12,10 +12,12 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from slowwave.transforms.merge_coefficients import CONFLICTS, INTERCEPT, LIKENESS, MISSED, MISSED_BY_WORD
-from slowwave.transforms.pair_conflicts import Conflict, ConflictKind
-from slowwave.transforms.pair_scores import FEATURES, Numbers, pair_features
-from slowwave.transforms.pair_texts import UNIT, Integers, PairTexts
+from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.statistics import ten_thousandths
+from slowwave.transforms.observations.merges.coefficients import CONFLICTS, INTERCEPT, LIKENESS, MISSED, MISSED_BY_WORD
+from slowwave.transforms.observations.pairs.conflicts import Conflict, ConflictKind
+from slowwave.transforms.observations.pairs.scores import FEATURES, pair_features
+from slowwave.transforms.observations.pairs.texts import UNIT, PairTexts
 
 KINDS: tuple[ConflictKind, ...] = get_args(ConflictKind)
 _FULL = UNIT * UNIT
@@ -24,7 +26,7 @@ _BLOCK = 256
 _ALWAYS_APART = frozenset({"number", "date", "negation", "opposite", "role", "change", "question"})
 
 
-def words_missed(texts: PairTexts, left: Integers, right: Integers) -> Numbers:
+def words_missed(texts: PairTexts, left: Integers, right: Integers) -> Floats:
     """Per pair how much its words that the other side does not cover are missed, on the scale of the fit.
 
     A word that is half covered is missed half. Folds are of integers, so that they are exact.
@@ -60,7 +62,7 @@ def _covered(texts: PairTexts, a: NDArray[np.int32], b: NDArray[np.int32]) -> tu
     return a_best, b_best
 
 
-def likeness_logits(texts: PairTexts, left: Integers, right: Integers) -> Numbers:
+def likeness_logits(texts: PairTexts, left: Integers, right: Integers) -> Floats:
     """What words and vectors say of each pair, in log odds; see `merge_likelihood`."""
     features = pair_features(texts, left, right)
     logit = INTERCEPT + MISSED * words_missed(texts, left, right)
@@ -75,7 +77,7 @@ def merge_likelihood(logit: float, apart: Sequence[Conflict]) -> int:
         return 0
     kinds = {one.kind for one in apart}
     total = logit + sum(CONFLICTS[kind] for kind in KINDS if kind in kinds)
-    return round(10_000 / (1 + float(np.exp(-total))))
+    return int(ten_thousandths(np.array([total]))[0])
 
 
 def is_two_facts(conflict: Conflict) -> bool:

@@ -7,11 +7,12 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.merge_likeness import likeness_logits
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_candidates import Candidates, first_per, mixed
-from slowwave.transforms.pair_relations import pair_similarity
-from slowwave.transforms.pair_texts import Integers, PairTexts, products
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.observations.merges.likeness import likeness_logits
+from slowwave.transforms.observations.pairs.candidates import Candidates, first_per, mixed
+from slowwave.transforms.observations.pairs.relations import pair_similarity
+from slowwave.transforms.observations.pairs.texts import PairTexts, products
+from slowwave.transforms.observations.params import ObservationParams
 
 _SIGNATURE = 5  # heaviest words, of which every two and every three are looked up across types
 _ACROSS = 2  # statements of other types that each is compared with

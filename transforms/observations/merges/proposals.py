@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import polars as pl
 
-from slowwave.transforms.memory_pairs import Relation
-from slowwave.transforms.merge_likeness import merge_likelihood
-from slowwave.transforms.merge_near import NearStatements
-from slowwave.transforms.observation_groups import Groups, StatementPair
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_conflicts import conflicts
-from slowwave.transforms.pair_reading import Reading, reading
+from slowwave.transforms.observations.groups import Groups, StatementPair
+from slowwave.transforms.observations.merges.likeness import merge_likelihood
+from slowwave.transforms.observations.merges.near import NearStatements
+from slowwave.transforms.observations.pairs.conflicts import conflicts
+from slowwave.transforms.observations.pairs.reading import Reading, reading
+from slowwave.transforms.observations.pairs.relation import Relation
+from slowwave.transforms.observations.params import ObservationParams
 
 _SHOWN_WORDS = 6
 _APART = frozenset({"supersedes", "contradicts", "may_contradict"})
@@ -80,7 +80,7 @@ def _differing(earlier: Reading, later: Reading, *, across: bool) -> str:
         list(dict.fromkeys(one.as_written(word) for word in one.content if word not in another.content))
         for one, another in ((earlier, later), (later, earlier))
     )
-    types = "they are of two types; " if across else ""
+    types = "their memory types differ; " if across else ""
     if mine and other:
         return f"{types}one says {_listed(mine)}, the other {_listed(other)}"
     if mine or other:

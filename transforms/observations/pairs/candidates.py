@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_texts import UNIT, Integers, PairTexts, products
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.observations.pairs.texts import UNIT, PairTexts, products
+from slowwave.transforms.observations.params import ObservationParams
 
 RELATED_LIKENESS = UNIT * UNIT * 3 // 10  # vectors less alike than this: the texts are not about one thing
 _FIRSTS = 2

@@ -1,17 +1,29 @@
-"""What keeps two statements apart, whatever their words have in common."""
+"""What keeps two statements apart, whatever their words have in common, and statements that only take one back."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Literal, NamedTuple
 
-from slowwave.transforms.pair_reading import Reading
-from slowwave.transforms.pair_words import OPPOSING_PREFIXES, OPPOSITES, SCALES
+from slowwave.transforms.observations.pairs.reading import Reading
+from slowwave.transforms.observations.pairs.tokens import READ_CHARACTERS
+from slowwave.transforms.observations.pairs.words import OPPOSING_PREFIXES, OPPOSITES, SCALES
+
+_ORDER = re.compile(
+    r"\s*(?:please,?\s+)?(?:(?:you|we) (?:can|may|should)\s+|let['’]s\s+)?"
+    r"(?:(?:forget|scratch|retract|disregard)\s+(?:that|about|the (?:memory|note|fact|statement|claim))"
+    r"|(?:delete|remove) the memory|never mind (?:that|about))\b"
+    r"(?!.*\b(?:but|instead|rather)\b)"
+    r"(?:[^.,;:!?\n]|[.,:;](?=\S))*[\s.!]*",
+    re.IGNORECASE,
+)
 
 ConflictKind = Literal[
     "number", "negation", "date", "name", "opposite", "role", "qualifier", "tense", "question", "change"
 ]
 
+_ONE = frozenset({"one"})
 _ON_SCALES = SCALES | OPPOSITES.keys()
 
 
@@ -45,14 +57,14 @@ def _apart(kind: ConflictKind, mine: tuple[str, ...], other: tuple[str, ...]) ->
 
 def _numbers(one: Reading, other: Reading) -> tuple[str, ...]:
     """Its numbers; "one" is a number only beside another."""
-    return ("1",) if not one.numbers and other.numbers and "one" in one.words else one.numbers
+    return ("1",) if not one.numbers and other.numbers and not one.unsaid(_ONE) else one.numbers
 
 
 def _names(mine: Reading, other: Reading) -> list[Conflict]:
     """A name must stand in the other statement in some form, capitalised or not."""
     unstated, unstated_other = mine.names.difference(other.content), other.names.difference(mine.content)
-    only_a = tuple(sorted(unstated - other.words)) if unstated else ()
-    only_b = tuple(sorted(unstated_other - mine.words)) if unstated_other else ()
+    only_a = tuple(sorted(other.unsaid(unstated))) if unstated else ()
+    only_b = tuple(sorted(mine.unsaid(unstated_other))) if unstated_other else ()
     return [Conflict("name", only_a, only_b)] if only_a or only_b else []
 
 
@@ -143,3 +155,11 @@ def conflicts(mine: Reading, other: Reading) -> list[Conflict]:
     if mine.is_question != other.is_question:
         found.append(Conflict("question", ("?",) * mine.is_question, ("?",) * other.is_question))
     return found
+
+
+def only_retracts(text: str) -> bool:
+    """Whether `text` is one order to forget something ("Forget that …"), and says nothing besides.
+
+    "Ignore the warnings" is a rule, and "no longer likes tea" a fact: they do not only retract.
+    """
+    return _ORDER.fullmatch(text[:READ_CHARACTERS]) is not None

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_conflicts import Conflict, conflicts
-from slowwave.transforms.pair_reading import Reading
-from slowwave.transforms.pair_words import CONTRASTS, GENERIC, NUMBERED, RETRACTING, STATES
+from slowwave.transforms.observations.pairs.conflicts import Conflict, conflicts
+from slowwave.transforms.observations.pairs.reading import Reading
+from slowwave.transforms.observations.pairs.words import CONTRASTS, GENERIC, NUMBERED, RETRACTING, STATES
+from slowwave.transforms.observations.params import ObservationParams
 
 RelationName = Literal["same_fact", "supersedes", "contradicts", "may_be_one", "may_contradict"]
 

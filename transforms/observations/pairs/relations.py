@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.memory_pairs import NOTHING, Relation, relation
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_candidates import RELATED_LIKENESS
-from slowwave.transforms.pair_reading import reading
-from slowwave.transforms.pair_scores import pair_features, similarity
-from slowwave.transforms.pair_texts import UNIT, Integers, PairTexts
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.observations.pairs.candidates import RELATED_LIKENESS
+from slowwave.transforms.observations.pairs.reading import reading
+from slowwave.transforms.observations.pairs.relation import NOTHING, Relation, relation
+from slowwave.transforms.observations.pairs.scores import pair_features, similarity
+from slowwave.transforms.observations.pairs.texts import UNIT, PairTexts
+from slowwave.transforms.observations.params import ObservationParams
 
 _SCORED_LIKENESS = UNIT * UNIT // 2  # vectors less alike than this: no fitted score would call the texts one fact
 
@@ -43,10 +44,10 @@ def pair_relations(
     related = np.flatnonzero(likeness >= RELATED_LIKENESS)
     spoken_of = np.unique(np.concatenate([pairs.earlier[related], pairs.later[related]]))
     said = dict(zip(spoken_of.tolist(), contents.gather(spoken_of).to_list(), strict=True))
-    for at in related.tolist():
-        key = (int(pairs.earlier[at]), int(pairs.later[at]), bool(pairs.is_later[at]))
+    keys = zip(*(of[related].tolist() for of in pairs), strict=True)
+    for at, key, score in zip(related.tolist(), keys, alike[related].tolist(), strict=True):
         if key not in known:
             one, other = reading(said[key[0]]), reading(said[key[1]])
-            known[key] = relation(one, other, int(alike[at]), params, is_later=key[2])
+            known[key] = relation(one, other, score, params, is_later=key[2])
         found[at] = known[key]
     return found

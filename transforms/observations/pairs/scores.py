@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from slowwave.transforms.pair_coefficients import COEFFICIENTS, INTERCEPT
-from slowwave.transforms.pair_texts import UNIT, Floats, Integers, PairTexts, products
+from slowwave.transforms.core.arrays import Floats, Integers, SingleFloats
+from slowwave.transforms.core.statistics import ten_thousandths
+from slowwave.transforms.observations.pairs.coefficients import COEFFICIENTS, INTERCEPT
+from slowwave.transforms.observations.pairs.texts import UNIT, PairTexts, products
 
 FEATURES = (
     "alignment", "alignment_of_shorter", "vectors", "odd_word", "coverage", "coverage_of_shorter", "length_ratio",
@@ -17,14 +17,12 @@ _FULL = UNIT * UNIT
 _BLOCK = 256  # the vectors of a block's words stay in the processor's cache
 _HEAVY_WORD = 1 / 2000  # the weight of a telling word, so that `odd_word` is of the order of 1
 
-Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
-
-def _share(part: Integers, whole: Integers) -> Numbers:
+def _share(part: Integers, whole: Integers) -> Floats:
     return part / np.maximum(whole, 1)
 
 
-def pair_features(texts: PairTexts, left: Integers, right: Integers) -> Numbers:
+def pair_features(texts: PairTexts, left: Integers, right: Integers) -> Floats:
     """One row of `FEATURES` per pair of texts (numbers of them); the order within a pair does not matter.
 
     alignment: each word finds its most alike word on the other side; the cosines' mean by weight, of the side that is
@@ -42,7 +40,7 @@ def pair_features(texts: PairTexts, left: Integers, right: Integers) -> Numbers:
     return out
 
 
-def _features(texts: PairTexts, left: Integers, right: Integers, longest: Integers) -> Numbers:
+def _features(texts: PairTexts, left: Integers, right: Integers, longest: Integers) -> Floats:
     wide_a, wide_b = (max(1, int(longest[side].max(initial=0))) for side in (left, right))
     a, b = texts.words[left, :wide_a], texts.words[right, :wide_b]
     weight_a, weight_b = texts.weights[a], texts.weights[b]
@@ -52,7 +50,7 @@ def _features(texts: PairTexts, left: Integers, right: Integers, longest: Intege
     else:
         units_a, units_b = (texts.units[words].astype(np.float32) for words in (a, b))
         units_a[a < 0], units_b[b < 0] = 0, 0  # padding is like nothing
-        cosines: Floats = units_a @ units_b.transpose(0, 2, 1)
+        cosines: SingleFloats = units_a @ units_b.transpose(0, 2, 1)
         base_a, base_b = (
             np.where(a >= 0, texts.bases[a], -1).astype(np.int32),
             np.where(b >= 0, texts.bases[b], -2).astype(np.int32),
@@ -91,9 +89,9 @@ def _features(texts: PairTexts, left: Integers, right: Integers, longest: Intege
     )
 
 
-def similarity(features: Numbers) -> Integers:
+def similarity(features: Floats) -> Integers:
     """Fitted probability that a person calls the two one statement (4.5 or more of 5 for likeness), in 1/10,000."""
     logit = np.full(len(features), INTERCEPT)
     for place, name in enumerate(FEATURES):
         logit = logit + COEFFICIENTS[name] * features[:, place]
-    return np.round(10_000 / (1 + np.exp(-logit))).astype(np.int64)
+    return ten_thousandths(logit)

@@ -7,8 +7,7 @@ when the second was made (on pairs of sentences scored by people these weights d
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slowwave.transforms.pair_tokens import base_of
-from slowwave.transforms.text_terms import word_counts
-from slowwave.transforms.word_vectors import WordVectors
+from slowwave.transforms.core.arrays import Integers, SmallIntegers
+from slowwave.transforms.language.terms import word_counts
+from slowwave.transforms.language.word_vectors import WordVectors
+from slowwave.transforms.observations.pairs.tokens import base_of
 
 UNIT = 127  # length of a quantised unit vector: products of two stay below 2**24, exact in float32
 _KEPT_WORDS = 32
@@ -30,10 +30,6 @@ _GOLDEN, _MIX, _MIX_AGAIN = (
     np.uint64(factor) for factor in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
 
-Integers = np.ndarray[Any, np.dtype[np.int64]]
-Units = np.ndarray[Any, np.dtype[np.int8]]
-Floats = np.ndarray[Any, np.dtype[np.float32]]
-
 
 @dataclass(frozen=True)
 class PairTexts:
@@ -43,28 +39,58 @@ class PairTexts:
     bases: per word the number of its uninflected form. units: per word its vector with length 127, rounded; products of
     them are taken as float32, which is exact.
     sums: per text the sum of its words' vectors, likewise. lengths: words in the text. digits: the sum of the codes of
-    its numbers (see `codes_in_step` and `codes_apart`).
+    its numbers in step (see `codes_in_step`). digits_apart: likewise of those that are apart (see `codes_apart`).
     """
 
     words: NDArray[np.int32]
     weights: NDArray[np.int32]
     bases: Integers
-    units: Units
-    sums: Units
+    units: SmallIntegers
+    sums: SmallIntegers
     lengths: Integers
     digits: Integers
+    digits_apart: Integers
+
+    def with_numbers_apart(self) -> PairTexts:
+        """The same texts, sets of numbers told apart by codes that do not go up in step."""
+        return replace(self, digits=self.digits_apart)
+
+    def taken(self, places: Integers) -> PairTexts:
+        """Some of the texts, in the order given."""
+        rows = ("words", "sums", "lengths", "digits", "digits_apart")
+        return replace(self, **{name: getattr(self, name)[places] for name in rows})
+
+
+class ReadyTexts:
+    """Texts made ready that others will ask for the same night: curation compares all, observations those in use."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[pl.Series, PairTexts] | None = None
+
+    def keep(self, texts: pl.Series, made: PairTexts) -> None:
+        """Hold `made`, of distinct `texts`."""
+        self._kept = texts, made
+
+    def take(self, texts: pl.Series) -> PairTexts | None:
+        """These texts, of which all the rest is forgotten; None: not all of them are held."""
+        if self._kept is None:
+            return None
+        (held, made), self._kept = self._kept, None
+        known = pl.DataFrame({"text": held}).with_row_index("place")
+        places = texts.to_frame("text").join(known, on="text", how="left", maintain_order="left")["place"]
+        return None if places.has_nulls() else made.taken(places.cast(pl.Int64).to_numpy())
 
 
 def _squares(vectors: NDArray[np.integer]) -> Integers:
     return np.einsum("ij,ij->i", vectors, vectors, dtype=np.int64)
 
 
-def products(left: Units, right: Units) -> Integers:
+def products(left: SmallIntegers, right: SmallIntegers) -> Integers:
     """The product of each two vectors."""
     return np.einsum("ij,ij->i", left.astype(np.float32), right.astype(np.float32)).astype(np.int64)
 
 
-def _units(vectors: NDArray[np.integer]) -> Units:
+def _units(vectors: NDArray[np.integer]) -> SmallIntegers:
     """In blocks: of many words each step in between takes as much memory as they all."""
     scale = UNIT / np.sqrt(np.maximum(_squares(vectors), 1).astype(np.float64))
     units = np.empty(vectors.shape, np.int8)
@@ -91,10 +117,8 @@ def codes_apart(places: Integers) -> Integers:
     return (state ^ (state >> np.uint64(31))).astype(np.int64)
 
 
-def pair_texts(
-    texts: pl.Series, word_vectors: WordVectors, codes: Callable[[Integers], Integers] = codes_in_step
-) -> PairTexts:
-    """`texts` (distinct or not, NULL is empty) made ready; `codes` of their numbers tell these apart."""
+def pair_texts(texts: pl.Series, word_vectors: WordVectors) -> PairTexts:
+    """`texts` (distinct or not, NULL is empty) made ready."""
     counts = word_counts(texts)
     vectors = word_vectors(counts.words)
     weights = np.round(np.sqrt(_squares(vectors).astype(np.float64))).astype(np.int32)
@@ -103,7 +127,7 @@ def pair_texts(
     is_number = counts.words.str.contains(r"^\d+$").to_numpy() if len(bases) else np.zeros(0, bool)
     matrix = counts.matrix
     found = np.full((len(texts), _KEPT_WORDS), -1, np.int32)
-    digits = np.zeros(len(texts), np.int64)
+    digits, digits_apart = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64)
     sums = np.empty((len(texts), vectors.shape[1]), np.int8)
     for start in range(0, len(texts), _BLOCK):  # of many texts each step in between takes as much memory as they all
         block = slice(start, start + _BLOCK)
@@ -115,7 +139,8 @@ def pair_texts(
         kept = place < _KEPT_WORDS
         found[start + rows[kept], place[kept]] = columns[kept]
         of_number = is_number[columns]
-        np.add.at(digits, start + rows[of_number], codes(columns[of_number]))
+        for codes, told in ((codes_in_step, digits), (codes_apart, digits_apart)):
+            np.add.at(told, start + rows[of_number], codes(columns[of_number]))
         sums[block] = _units(_summed(some, vectors))
     return PairTexts(
         words=found,
@@ -125,6 +150,7 @@ def pair_texts(
         sums=sums,
         lengths=np.asarray(matrix.sum(axis=1)).ravel().astype(np.int64),
         digits=digits,
+        digits_apart=digits_apart,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.strategy_words import word_map, words
+from slowwave.transforms.language.lexicon import word_map, words
 
 SILENT = words(
     "a an the this that these those there it its be do have get i me my we us our you your user users please just "

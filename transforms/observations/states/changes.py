@@ -7,15 +7,28 @@ planned, or not yet done, to begun or done, from under way to finished, and from
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
-from slowwave.transforms.pair_words import MONTHS, WEEKDAYS
-from slowwave.transforms.state_claims import claims
-from slowwave.transforms.state_clause_words import DONE, GOING, NOT_YET, OVER, PLANNED, PRESENT, SOME, Claim, words_of
-from slowwave.transforms.state_words import ACCOMPLISHED
+from slowwave.transforms.observations.pairs.words import MONTHS, WEEKDAYS
+from slowwave.transforms.observations.states.claims import claims
+from slowwave.transforms.observations.states.clause_words import (
+    DONE,
+    GOING,
+    NOT_YET,
+    OVER,
+    PLANNED,
+    PRESENT,
+    SOME,
+    Claim,
+    words_of,
+)
+from slowwave.transforms.observations.states.numbers import COUNTED
+from slowwave.transforms.observations.states.plans import Said, carried_out
+from slowwave.transforms.observations.states.words import ACCOMPLISHED
 
 _COMPARED = 16
 _LIST_VALUES = 12
@@ -24,6 +37,8 @@ _NO_TIME = timedelta(0)
 _SOME_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - only which of two is later counts
 _LATER = _SOME_TIME + 2 * _DAY
 _AT_ONCE = 2
+_NEAR = 1.25
+_PLAIN = re.compile(r"\d{1,12}(?:\.\d+)?")
 
 
 class StateChange(NamedTuple):
@@ -49,7 +64,8 @@ class StateChange(NamedTuple):
 class Stated(NamedTuple):
     """A statement: its number, a number for where it may meet others, when it was said first and last, and its text.
 
-    is_numbered: whether another may say the same with another number.
+    is_numbered: whether another may say the same with another number. is_telling: whether it may tell a
+    change by itself. is_plan: whether it may tell of what is to be.
     """
 
     statement: int
@@ -58,6 +74,8 @@ class Stated(NamedTuple):
     said_at: datetime
     content: str
     is_numbered: bool = True
+    is_telling: bool = True
+    is_plan: bool = True
 
 
 class _One(NamedTuple):
@@ -75,8 +93,10 @@ def state_changes(stated: Iterable[Stated]) -> list[StateChange]:
     values: dict[_Key, list[_One]] = {}
     acts: dict[_Key, list[_One]] = {}
     told: list[tuple[int, _One]] = []
+    said: list[Said] = []
     for one in stated:
-        for claim in claims(one.content, is_numbered=one.is_numbered):
+        said.append(Said(one.statement, one.scope, one.first_at, one.content, one.is_plan))
+        for claim in claims(one.content, is_numbered=one.is_numbered, is_telling=one.is_telling):
             found = _One(one.first_at, one.said_at, one.statement, claim)
             if claim.sort == "told":
                 told.append((one.scope, found))
@@ -86,11 +106,19 @@ def state_changes(stated: Iterable[Stated]) -> list[StateChange]:
     changes = [change for group in values.values() if len(group) > 1 for change in _of_value(group)]
     changes += [change for group in acts.values() for change in _of_act(group)]
     changes += _told(told, values)
+    known = {(one.earlier, one.later) for one in changes}
+    changes += [
+        StateChange(*one[:2], one.subject, one.what, one.before, one.after)
+        for one in carried_out(said)
+        if one[:2] not in known
+    ]
     return sorted(set(changes), key=lambda one: (one.later, -1 if one.earlier is None else one.earlier, one))
 
 
 def change_between(before: str, after: str) -> StateChange | None:
     """What changed from one text to another that was said later; None: nothing that can be told."""
+    if not claims(after):
+        return None  # and `before` need not be read
     stated = (Stated(0, 0, _SOME_TIME, _SOME_TIME, before), Stated(1, 0, _LATER, _LATER, after))
     return next((one for one in state_changes(stated) if one.later == 1), None)
 
@@ -102,6 +130,9 @@ def change_told(text: str) -> StateChange | None:
 
 def _of_value(group: list[_One]) -> Iterable[StateChange]:
     group.sort(key=lambda one: (one.said_at, one.statement))
+    if group[0].claim.attribute == COUNTED:
+        yield from _of_count(group)
+        return
     if len({one.claim.value for one in group}) > _LIST_VALUES:
         return
     if any(a.said_at == b.said_at and _is_other(a.claim, b.claim) for a, b in pairwise(group)):
@@ -115,6 +146,22 @@ def _of_value(group: list[_One]) -> Iterable[StateChange]:
         apart = after.said_at - before.said_at
         if apart > _NO_TIME and _is_other(before.claim, after.claim) and (apart >= _DAY or _is_sure(after.claim)):
             yield _change(before, after)
+
+
+def _of_count(group: list[_One]) -> Iterable[StateChange]:
+    """Numbers in a sentence that is otherwise the same: one that is far from another may count something else."""
+    is_one = len(group) <= _AT_ONCE or all(b.said_at - a.said_at >= _DAY for a, b in pairwise(group))
+    for place, after in enumerate(group):
+        earlier = group[:place]
+        near = [one for one in earlier[-_COMPARED:] if is_one or _is_near(one.claim.value[0], after.claim.value[0])]
+        if near and near[-1].said_at < after.said_at and near[-1].claim.value != after.claim.value:
+            yield _change(near[-1], after)
+
+
+def _is_near(one: str, other: str) -> bool:
+    """Whether two numbers are within a quarter of the larger."""
+    a, b = (float(number) if _PLAIN.fullmatch(number) else 0.0 for number in (one, other))
+    return min(a, b) * _NEAR >= max(a, b) > 0
 
 
 def _is_sure(claim: Claim) -> bool:

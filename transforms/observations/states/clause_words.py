@@ -6,14 +6,16 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from slowwave.transforms.pair_tokens import Token, base_of, number, tokens
-from slowwave.transforms.pair_words import BINDERS, ORDINALS
-from slowwave.transforms.state_words import (
+from slowwave.transforms.language.inflection import inflection
+from slowwave.transforms.observations.pairs.tokens import Token, base_of, number, tokens
+from slowwave.transforms.observations.pairs.words import BINDERS, ORDINALS
+from slowwave.transforms.observations.states.words import (
     AUXILIARIES,
     DEFINITE,
     DETERMINERS,
     GENERIC_OBJECTS,
     INTENTS,
+    IRREGULAR_PAST,
     NOW,
     PASSED_OVER,
     PERSONS,
@@ -25,7 +27,6 @@ from slowwave.transforms.state_words import (
     STATUS,
     SURE_VERBS,
 )
-from slowwave.transforms.strategy_inflections import inflection
 
 _LONGEST_SUBJECT = 7
 _SHORTEST_DOING = 5
@@ -86,6 +87,8 @@ class Form(NamedTuple):
 @lru_cache(maxsize=20_000)
 def form_of(word: str) -> Form:
     """The uninflected form of a lower-case word, whether it can be a verb, and its form: verbs that are nouns, too."""
+    if word in IRREGULAR_PAST:
+        return Form(IRREGULAR_PAST[word], is_verb=True, form="past")
     found = inflection(word)
     if word.endswith("ing") and found.form != "ing":
         for verb in (word[:-3], f"{word[:-3]}e", word[:-4]):

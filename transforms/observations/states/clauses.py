@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from slowwave.transforms.pair_tokens import number
-from slowwave.transforms.pair_words import MONTHS, WEEKDAYS
-from slowwave.transforms.state_clause_words import (
+from slowwave.transforms.observations.pairs.tokens import number
+from slowwave.transforms.observations.pairs.words import MONTHS, WEEKDAYS
+from slowwave.transforms.observations.states.clause_words import (
     DONE,
     GOING,
     NOT_YET,
@@ -18,7 +18,7 @@ from slowwave.transforms.state_clause_words import (
     ClauseWords,
     form_of,
 )
-from slowwave.transforms.state_words import (
+from slowwave.transforms.observations.states.words import (
     ATTRIBUTES,
     AUXILIARIES,
     CANCELLING,
@@ -44,10 +44,13 @@ _LONGEST_THING = 3
 
 def clause_claims(clause: str) -> tuple[Claim, ...]:
     """What a clause claims; () where nothing can be told."""
+    return _Clause(clause).read() if has_verb(clause) else ()
+
+
+def has_verb(clause: str) -> bool:
+    """Whether a verb may be read in it: most texts have none, and taking them apart takes ten times as long."""
     first = clause.lower().split(None, _LONGEST_SUBJECT + 3)[: _LONGEST_SUBJECT + 2]
-    # most texts have no verb that could be read, and taking them apart would take ten times as long
-    has_verb = any(map(_is_verb, first)) or any(map(_may_be_verb, first[1:_LATEST_VERB]))
-    return _Clause(clause).read() if has_verb else ()
+    return any(map(_is_verb, first)) or any(map(_may_be_verb, first[1:_LATEST_VERB]))
 
 
 @lru_cache(maxsize=20_000)
@@ -188,6 +191,8 @@ class _Clause(ClauseWords):
 
     def _count(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
         """How many of what it has."""
+        if at >= len(self.lower):
+            return None
         none = self.lower[at] in {"no", "zero"} or self.is_not
         found = ("0", "") if none else (SOME, "") if self.lower[at] in {"a", "an"} else number(self.lower[at])
         if found is None or (self.is_never and not none):
@@ -245,6 +250,9 @@ class _Clause(ClauseWords):
         """An act in the past or the present; "finished restoring X" is about restoring, "finished X" making."""
         base = self.base[at]
         after = self.lower[at + 1] if at + 1 < len(self.lower) else "."
+        event = self._event(subject, verb, at) if stage in {DONE, PRESENT} else None
+        if event is not None:
+            return event
         if base in FINISHING:
             if form_of(after).form == "ing":
                 return self.act(subject, verb, at + 1, stage, is_completed=True)
@@ -260,6 +268,29 @@ class _Clause(ClauseWords):
         if base in ENROLLING:
             return self._enrolled(subject, verb, at)
         return self.act(subject, verb, at, stage)
+
+    def _event(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
+        """What gives an attribute a value: "moved to Oslo" (lives there), "got a job as a nurse", "got engaged"."""
+        base, rest = self.base[at], self.lower[at + 1 :]
+        if base in {"move", "relocate"} and rest[:1] == ["to"] and self.tokens[at + 2 : at + 3]:
+            return self._becomes(subject, verb, "live", "", at + 2) if self.tokens[at + 2].is_capitalised else None
+        if base in {"get", "be"} and rest and STATUS.get(rest[0]) == "marriage":
+            return self.claim(subject, ("is", "marriage"), (rest[0],), (verb, at + 1), rest[0])
+        if (base == "get" and rest[:1] == ["promoted"]) or base == "promote":
+            place = at + 2 if base == "get" else at + 1
+            return self._becomes(subject, verb, "work", "as", place + 1) if self.lower[place:][:1] == ["to"] else None
+        if base in {"get", "start", "begin", "land", "take"} and "job" in rest[:4]:
+            place = at + 1 + rest.index("job") + 1
+            binder = self.lower[place] if place < len(self.lower) else ""
+            if binder in {"as", "at", "with"}:
+                return self._becomes(subject, verb, "work", "as" if binder == "as" else "", place + 1)
+        return None
+
+    def _becomes(self, subject: tuple[str, ...], verb: int, attribute: str, kind: str, start: int) -> Claim | None:
+        value = self.value(start)
+        if not value or len(value) > _LONGEST_PHRASE:
+            return None
+        return self.claim(subject, (attribute, kind), value, (verb, start), " ".join(self.written(start, self.width)))
 
     def _intent(self, subject: tuple[str, ...], verb: int, at: int) -> Claim | None:
         """The act that is planned, wanted or considered: "… to visit", "… visiting", "looking forward to playing"."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.pair_words import BINDERS
-from slowwave.transforms.strategy_words import word_map, words
+from slowwave.transforms.language.lexicon import word_map, words
+from slowwave.transforms.observations.pairs.words import BINDERS
 
 PASSED_OVER = words(
     "now currently already recently just still always really actually also finally officially successfully "
@@ -12,6 +12,8 @@ PASSED_OVER = words(
 )
 """Adverbs that may stand anywhere: a state is the same without."""
 
+BESIDE_NUMBERS = words("now currently already still existing")
+"""A number in a sentence is the same without."""
 DETERMINERS = words("a an the this that these those my our your his her their its some any new own very")
 PRONOUNS = words(
     "he she it they this that these those there what who which one someone everyone everything something you him them"
@@ -106,6 +108,12 @@ SURE_VERBS = frozenset(
 )
 """Verbs whose third person is hardly ever a noun."""
 PARTICIPLES = words("gone done made won met seen taken given bought left built written begun got lost found")
+IRREGULAR_PAST = word_map(
+    "won=win found=find felt=feel left=leave lost=lose fell=fall grew=grow led=lead sold=sell swam=swim rode=ride "
+    "flew=fly became=become saw=see sang=sing quit=quit wore=wear fought=fight drank=drink slept=sleep sat=sit "
+    "stood=stand thought=think heard=hear spoke=speak hung=hang stuck=stick fed=feed dealt=deal dug=dig lent=lend"
+)
+"""Past forms that the table of inflections does not know."""
 PHRASE_ENDS = (BINDERS - {"of"}) | words(
     "and or but because which that who where when while so at as then about every per he she they i we it similar "
     "based inspired yesterday tomorrow tonight again last next himself herself themselves myself"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.need_evidence import NEVER, Floats, NeedEvidence
-from slowwave.transforms.need_params import NeedParams
+from slowwave.transforms.core.arrays import Floats
+from slowwave.transforms.usage.need.params import NeedParams
+from slowwave.transforms.usage.need.timelines import NEVER, NeedEvidence
 
 
 def first_reference_rates(evidence: NeedEvidence, cuts: list[int], params: NeedParams) -> Floats | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slowwave.transforms.need_coefficients import need_coefficients, need_log_loss, need_probability
-from slowwave.transforms.need_evidence import Floats, Integers, NeedEvidence
-from slowwave.transforms.need_params import NeedParams
-from slowwave.transforms.need_windows import SCOPE_FEATURES, need_window, scope_features
+from slowwave.transforms.core.arrays import Booleans, Floats, Integers
+from slowwave.transforms.usage.need.logistic import need_coefficients, need_log_loss, need_probability
+from slowwave.transforms.usage.need.params import NeedParams
+from slowwave.transforms.usage.need.timelines import NeedEvidence
+from slowwave.transforms.usage.need.windows import SCOPE_FEATURES, need_window, scope_features
 
 # An odd 64-bit constant (Knuth, The Art of Computer Programming 3, 6.4) spreads consecutive numbers.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
@@ -22,7 +22,7 @@ class NeedCases:
     """Memories at the starts of windows, sorted by window and memory: what was known, and what came."""
 
     features: Floats
-    is_needed: NDArray[np.bool_]
+    is_needed: Booleans
     weights: Floats
     scope: Integers
     cut: Integers

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.need_coefficients import need_probability
-from slowwave.transforms.need_evidence import Floats, NeedEvidence, need_evidence
-from slowwave.transforms.need_first_references import first_reference_probability, first_reference_rates
-from slowwave.transforms.need_fits import NeedFit, need_fits
-from slowwave.transforms.need_params import DEFAULT_COEFFICIENTS, NeedParams
-from slowwave.transforms.need_windows import need_window, scope_features, window_cuts
+from slowwave.transforms.core.arrays import Floats
+from slowwave.transforms.usage.need.first_references import first_reference_probability, first_reference_rates
+from slowwave.transforms.usage.need.fits import NeedFit, need_fits
+from slowwave.transforms.usage.need.logistic import need_probability
+from slowwave.transforms.usage.need.params import DEFAULT_COEFFICIENTS, NeedParams
+from slowwave.transforms.usage.need.timelines import NeedEvidence, need_evidence
+from slowwave.transforms.usage.need.windows import need_window, scope_features, window_cuts
 
 # Memories are forecast in blocks of about so many of their days, which bounds the memory taken.
 _BLOCK_DAYS = 1_000_000

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slowwave.transforms.need_evidence import Floats
+from slowwave.transforms.core.arrays import Booleans, Floats
 
 _NEWTON_STEPS = 12
 _CONVERGED = 1e-5
@@ -13,9 +12,7 @@ _CONVERGED = 1e-5
 COEFFICIENT_STEP = 2.0**-10
 
 
-def need_coefficients(
-    features: Floats, is_needed: NDArray[np.bool_], weights: Floats, prior: Floats, ridge: Floats
-) -> Floats:
+def need_coefficients(features: Floats, is_needed: Booleans, weights: Floats, prior: Floats, ridge: Floats) -> Floats:
     """Coefficients, in steps of 2^-10, that maximise the log likelihood less half of ridge × (coefficient - prior)^2.
 
     Ridge logistic regression (Le Cessie and van Houwelingen 1992), by Newton's method.
@@ -52,7 +49,7 @@ def need_probability(features: Floats, coefficients: Floats) -> Floats:
     return 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
 
 
-def need_log_loss(probability: Floats, is_needed: NDArray[np.bool_], weights: Floats) -> float:
+def need_log_loss(probability: Floats, is_needed: Booleans, weights: Floats) -> float:
     """Weighted mean negative log likelihood in nats."""
     loss = -np.log(np.where(is_needed, probability, 1 - probability))
     return float((loss * weights).sum() / weights.sum())

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 # What is known of a memory and of those who could reference it (`need_features`), in this order, each with the
 # coefficient that holds until a lake's own past says otherwise: the common fit to logs of six projects of 1 to 8 years,
@@ -39,7 +43,7 @@ class NeedParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: str = "need/1"
+    method: Annotated[str, chosen_method("need.method")] = "need/1"
     horizon_days: int = Field(default=30, ge=1, le=3650, description="The forecast is for so many days from today.")
     window_step_days: int = Field(
         default=30, ge=1, le=3650, description="Past windows start on every so many days since 1970."

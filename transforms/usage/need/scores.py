@@ -7,16 +7,16 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from slowwave.transforms import scores
-from slowwave.transforms.decayed_counts import Floats
-from slowwave.transforms.hashing import digest
-from slowwave.transforms.learning_tables import Scorecard
-from slowwave.transforms.need_evidence import need_evidence
-from slowwave.transforms.need_forecasts import need_forecasts
-from slowwave.transforms.need_params import NeedParams
-from slowwave.transforms.need_windows import window_cuts
-from slowwave.transforms.schema import computed_schema
-from slowwave.transforms.times import FIRST_MONDAY, midnight
+from slowwave.transforms.core.arrays import Floats
+from slowwave.transforms.core.counts import forecast_grades as scores
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.core.schema import computed_schema
+from slowwave.transforms.core.times import FIRST_MONDAY, midnight
+from slowwave.transforms.learning.tables import Scorecard
+from slowwave.transforms.usage.need.forecasts import need_forecasts
+from slowwave.transforms.usage.need.params import NeedParams
+from slowwave.transforms.usage.need.timelines import need_evidence
+from slowwave.transforms.usage.need.windows import window_cuts
 
 _BASE_RATE = "base_rate/1"
 _DRAWS = 100

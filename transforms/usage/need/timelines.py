@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from slowwave.transforms.core.arrays import Booleans, Floats, Integers
 
 # Later than any day: of a memory that was never referenced.
 NEVER = 2**31 - 1
@@ -33,7 +31,7 @@ class NeedEvidence:
     memory: Integers
     day: Integers
     references: Integers
-    narrow: NDArray[np.bool_]
+    narrow: Booleans
     broad: Integers
     bulk: Integers
     active_scope: Integers

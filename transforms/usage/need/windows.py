@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from slowwave.transforms.need_evidence import Floats, Integers, NeedEvidence
-from slowwave.transforms.need_params import DEFAULT_COEFFICIENTS, NeedParams
+from slowwave.transforms.core.arrays import Booleans, Floats, Integers
+from slowwave.transforms.usage.need.params import DEFAULT_COEFFICIENTS, NeedParams
+from slowwave.transforms.usage.need.timelines import NeedEvidence
 
 SCOPE_FEATURES = sum(name.startswith("scope_") for name in DEFAULT_COEFFICIENTS)
 _FIXED_POINT = 2.0**30
@@ -30,7 +30,7 @@ class NeedWindow:
     cut: int
     place: Integers
     features: Floats
-    is_needed: NDArray[np.bool_]
+    is_needed: Booleans
 
 
 def window_cuts(evidence: NeedEvidence, params: NeedParams) -> list[int]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from slowwave.transforms.strength_params import StrengthParams
-from slowwave.transforms.strengths import Evidence, evidence, strength_on
-
-Integers = NDArray[np.int64]
+from slowwave.transforms.core.arrays import Booleans, Integers
+from slowwave.transforms.usage.strength.params import StrengthParams
+from slowwave.transforms.usage.strength.strength import Evidence, evidence, strength_on
 
 _HORIZON_DAYS = 36_525  # a hundred years
 NEVER = np.iinfo(np.int64).max
@@ -51,7 +49,7 @@ def fades_at_of(known: Evidence, fits: pl.DataFrame, today: int, params: Strengt
     )
 
 
-def is_reached(known: Evidence, row: Integers, day: Integers, fits: pl.DataFrame) -> NDArray[np.bool_]:
+def is_reached(known: Evidence, row: Integers, day: Integers, fits: pl.DataFrame) -> Booleans:
     """Whether memories of the type of each `row` (-1: none) were watched as long as from it to `day`."""
     reach = np.full(len(known.memory_types), -1, dtype=np.int64)
     of_type = dict(fits.select("memory_type", "reach_days").drop_nulls().iter_rows())
@@ -71,11 +69,11 @@ def fades_on(known: Evidence, row: Integers, params: StrengthParams) -> Integers
     # without references strength only falls: halve the span in which it first is below
     low = known.day[row] + 1
     high = known.day[row] + _HORIZON_DAYS
-    ever = strength_on(known, row, high, params) < params.forgettable_below
+    ever = strength_on(known, row, high) < params.forgettable_below
     asked, row, low, high = asked[ever], row[ever], low[ever], high[ever]
     for _ in range(_HORIZON_DAYS.bit_length()):
         middle = (low + high) // 2
-        is_below = strength_on(known, row, middle, params) < params.forgettable_below
+        is_below = strength_on(known, row, middle) < params.forgettable_below
         high = np.where(is_below, middle, high)
         low = np.where(is_below, low, np.minimum(middle + 1, high))
     found[asked] = high

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from slowwave.transforms.core.arrays import Integers
 
 _DAY_BITS = 32
 _NO_DAY = np.iinfo(np.int32).max

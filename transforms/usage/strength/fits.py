@@ -6,16 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from slowwave.transforms.fading_reach import watched
-from slowwave.transforms.schema import computed_schema, polars_schema
-from slowwave.transforms.strength_params import StrengthParams
-from slowwave.transforms.strength_tables import FittedStrengths
-from slowwave.transforms.strengths import default_half_lives, evidence, strengths_of
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.schema import computed_schema, polars_schema
+from slowwave.transforms.usage.strength.fading_reach import watched
+from slowwave.transforms.usage.strength.params import StrengthParams
+from slowwave.transforms.usage.strength.strength import default_half_lives, evidence, strengths_of
+from slowwave.transforms.usage.strength.tables import FittedStrengths
 
 # Strength is graded in so many equal bands: what matters is which memories it tells apart.
 _BANDS = 20
@@ -54,8 +51,7 @@ def strength_fits(
         today: days since 1970; that day and later ones are not looked at.
         params: grid, margin.
 
-    Returns the columns of `FittedStrengths` but run_id and as_of, sorted by memory_type. With `alma/1` nothing is
-    fitted: its half-lives are part of the formula.
+    Returns the columns of `FittedStrengths` but run_id and as_of, sorted by memory_type.
     """
     fits = fits_at(window_counts(memories, days, scope_days, today, params), today, params)
     if params.method != "strength/2":
@@ -72,8 +68,6 @@ def window_counts(
     types = default_half_lives(types, params)
     keys = {"memory_type": pl.String, "factor": pl.Int64, "window": pl.Int64, "over_day": pl.Int64, "band": pl.Int64}
     nothing = pl.DataFrame(schema={**keys, "memories": pl.Int64, "referenced": pl.Int64})
-    if params.method == "alma/1":
-        return WindowCounts(types, nothing)
     past = days.filter(pl.col("day") < today).sort("memory", "day")
     asked = _asked(memories, past, scope_days.filter(pl.col("day") < today), params)
     if asked.is_empty():
@@ -105,7 +99,7 @@ def fits_at(windows: WindowCounts, today: int, params: StrengthParams) -> pl.Dat
     rows = []
     for memory_type, half_life in windows.memory_types.rows():
         fitted = _fit(of_type[memory_type], params) if memory_type in of_type else _Fit(0, 0, 0, 0, None, None)
-        times = params.half_life_factors[fitted.factor] if params.method != "alma/1" else 1.0
+        times = params.half_life_factors[fitted.factor]
         losses = (fitted.log_loss, fitted.default_log_loss)
         counts = (fitted.windows, fitted.forecasts, fitted.references)
         rows.append((memory_type, half_life * times, half_life, *counts, *losses))

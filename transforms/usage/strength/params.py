@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 HalfLife = Annotated[float, Field(ge=0.1, le=100_000)]
 
@@ -14,10 +16,10 @@ class StrengthParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["strength/2", "strength/1", "alma/1"] = Field(
+    method: Annotated[str, chosen_method("strength.method")] = Field(
         default="strength/2",
         description="strength/1: evidence fading at three time scales; strength/2: the same, and `fades_at` at most"
-        " `fit_days` further than the log has watched a memory of the type unreferenced; alma/1: ALMA's formula.",
+        " `fit_days` further than the log has watched a memory of the type unreferenced.",
     )
     half_life_days: dict[str, HalfLife] = Field(
         default={

@@ -6,21 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from slowwave.transforms.fades_at import NEVER, fades_on, is_reached
-from slowwave.transforms.fading_reach import watched
-from slowwave.transforms.learning_tables import Scorecard
-from slowwave.transforms.schema import computed_schema
-from slowwave.transforms.scorecard import BASE_RATE, cutoff_days
-from slowwave.transforms.scorecard_params import ScorecardParams
-from slowwave.transforms.strength_fits import fits_at, may_be_referenced, window_counts
-from slowwave.transforms.strength_params import StrengthParams
-from slowwave.transforms.strengths import Evidence, evidence, strength_on
-from slowwave.transforms.times import midnight
-
-Integers = NDArray[np.int64]
+from slowwave.transforms.core.arrays import Booleans, Integers
+from slowwave.transforms.core.schema import computed_schema
+from slowwave.transforms.core.times import midnight
+from slowwave.transforms.learning.scorecard.params import ScorecardParams
+from slowwave.transforms.learning.scorecard.scorecard import BASE_RATE, cutoff_days
+from slowwave.transforms.learning.tables import Scorecard
+from slowwave.transforms.usage.strength.fades_at import NEVER, fades_on, is_reached
+from slowwave.transforms.usage.strength.fading_reach import watched
+from slowwave.transforms.usage.strength.fits import fits_at, may_be_referenced, window_counts
+from slowwave.transforms.usage.strength.params import StrengthParams
+from slowwave.transforms.usage.strength.strength import Evidence, evidence, strength_on
 
 METRIC = "fades_as_said"
 _HORIZON_DAYS = 30
@@ -119,8 +117,8 @@ def foretold(known: Evidence, owner: Integers, cutoff: int, params: StrengthPara
     return Foretold(int(said.sum()), int(np.count_nonzero(next_day[is_said] >= fades)), expected)
 
 
-def _is_below(known: Evidence, row: Integers, day: int, params: StrengthParams) -> NDArray[np.bool_]:
-    return strength_on(known, row, np.full(len(row), day, dtype=np.int64), params) < params.forgettable_below
+def _is_below(known: Evidence, row: Integers, day: int, params: StrengthParams) -> Booleans:
+    return strength_on(known, row, np.full(len(row), day, dtype=np.int64)) < params.forgettable_below
 
 
 def _cutoffs(active: pl.DataFrame, today: int, scorecard: ScorecardParams) -> list[int]:

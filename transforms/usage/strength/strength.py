@@ -7,14 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from slowwave.transforms import alma_strength as alma
-from slowwave.transforms.strength_params import StrengthParams
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
+from slowwave.transforms.core.arrays import Booleans, Floats, Integers
+from slowwave.transforms.usage.strength.params import StrengthParams
 
 # A decayed count is an integer number of 2^-30; at most 7 of them times a weight fit 64 bits.
 _ONE = 1 << 30
@@ -32,20 +27,18 @@ FORECAST_DAYS = (7, 30, 90, 180, 365)
 class Evidence:
     """What strength rests on: the days each memory was referenced or born, sorted by memory and day.
 
-    Per row: `owner` is the place of its memory in `memory`, `weight` what the day counts, in 2^-30, `references` how
-    many there were (0 on a day of birth alone), `counts` the decayed counts at the end of the day. Per memory
-    (`memory`, sorted): half-life in days, importance 0-1, pinned; `kind`: the place of its type in `memory_types`.
+    Per row: `owner` is the place of its memory in `memory`, `weight` what the day counts, in 2^-30, `counts` the
+    decayed counts at the end of the day. Per memory (`memory`, sorted): half-life in days, pinned; `kind`: the place of
+    its type in `memory_types`.
     """
 
     memory: Integers
     half_life: Floats
-    importance: Floats
     is_pinned: Booleans
     place: Integers
     owner: Integers
     day: Integers
     weight: Integers
-    references: Integers
     memory_types: list[str]
     kind: Integers
     counts: tuple[Integers, ...] = ()
@@ -59,12 +52,9 @@ class Evidence:
 
 def default_half_lives(memory_types: pl.DataFrame, params: StrengthParams) -> pl.DataFrame:
     """`memory_types` (column memory_type, '' is none) with its half_life_days where no log tells."""
-    if params.method == "alma/1":
-        known, other = alma.HALF_LIFE_DAYS, alma.OTHER_HALF_LIFE_DAYS
-    else:
-        known, other = params.half_life_days, params.other_half_life_days
+    known = params.half_life_days
     half_life = pl.col("memory_type").replace_strict(
-        list(known), list(known.values()), default=other, return_dtype=pl.Float64
+        list(known), list(known.values()), default=params.other_half_life_days, return_dtype=pl.Float64
     )
     return memory_types.with_columns(half_life.alias("half_life_days"))
 
@@ -76,7 +66,7 @@ def evidence(memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, par
         memories: memory, memory_type, importance, pinned, created_day.
         days: memory, day, reference_count, broad_count, bulk_count: days with a reference, one row each.
         fits: memory_type, half_life_days: of `strength_fits`.
-        params: method, what a day of broad or bulk references counts.
+        params: what a day of broad or bulk references counts.
 
     A day with any other reference counts one, however many there were, and so does the day of birth.
     """
@@ -87,9 +77,7 @@ def evidence(memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, par
     )
     known = known.join(half_lives, on="memory_type", how="left", maintain_order="left")
     importance = known["importance"].fill_null(_NEUTRAL_IMPORTANCE).to_numpy().astype(np.float64)
-    half_life = known["half_life_days"].to_numpy().astype(np.float64)
-    if params.method != "alma/1":
-        half_life = half_life * np.exp2(2 * importance - 1)
+    half_life = known["half_life_days"].to_numpy().astype(np.float64) * np.exp2(2 * importance - 1)
     kinds = known["memory_type"].unique().sort()
     memory = known["memory"].to_numpy().astype(np.int64)
     born = known["created_day"].is_not_null().to_numpy()
@@ -99,7 +87,6 @@ def evidence(memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, par
         [np.flatnonzero(born), np.searchsorted(memory, referenced["memory"].to_numpy().astype(np.int64))]
     )
     day = np.concatenate([known["created_day"].drop_nulls().to_numpy(), referenced["day"].to_numpy()]).astype(np.int64)
-    references = np.concatenate([np.zeros(born.sum(), dtype=np.int64), referenced["reference_count"].to_numpy()])
     weight = np.concatenate([np.full(born.sum(), _ONE), _day_weights(referenced, params)])
     place = _place(owner, day)
     order = np.argsort(place, kind="stable")
@@ -108,17 +95,15 @@ def evidence(memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, par
     bare = Evidence(
         memory=memory,
         half_life=half_life,
-        importance=importance,
         is_pinned=known["pinned"].to_numpy().astype(np.bool_),
         place=place[starts],
         owner=owner[order][starts],
         day=day[order][starts],
         weight=np.maximum.reduceat(weight[order], starts) if len(starts) else weight,
-        references=np.add.reduceat(references[order], starts) if len(starts) else references,
         memory_types=kinds.to_list(),
         kind=known["memory_type"].cast(pl.Enum(kinds)).to_physical().to_numpy().astype(np.int64),
     )
-    return replace(bare, counts=_counts(bare, params))
+    return replace(bare, counts=_counts(bare))
 
 
 def _day_weights(days: pl.DataFrame, params: StrengthParams) -> Integers:
@@ -129,25 +114,21 @@ def _day_weights(days: pl.DataFrame, params: StrengthParams) -> Integers:
     return np.where(others > 0, _ONE, of_many).astype(np.int64)
 
 
-def strength_on(known: Evidence, row: Integers, day: Integers, params: StrengthParams) -> Floats:
+def strength_on(known: Evidence, row: Integers, day: Integers) -> Floats:
     """Strength 0-1 at the end of `day`, when each memory's last evidence was `row`; a pinned one's is 1.
 
-    strength/1 and 2: evidence (its birth, and every day it was referenced) fades with three half-lives, a quarter, one
+    Evidence (its birth, and every day it was referenced) fades with three half-lives, a quarter, one
     and four times the memory's own; of what fades with each at most 7 pieces are kept, so that the most used memory is
     delayed by less than three half-lives. Strength is the weighted mean (1/4, 1/2, 1/4) of the three decayed counts,
     each taken as 1 where more is left.
     """
     owner = known.owner[row]
     idle = np.maximum(day - known.day[row], 0)
-    if params.method == "alma/1":
-        strength = _alma(known, row, day, idle)
-    else:
-        total = np.zeros(len(row), dtype=np.int64)
-        for (factor, quarters), counts in zip(_SCALES, known.counts, strict=True):
-            left = _faded(counts[row], idle, known.half_life[owner] * factor)
-            total += quarters * np.minimum(left, _ONE)
-        strength = total / (_QUARTERS * _ONE)
-    return np.where(known.is_pinned[owner], 1.0, strength)
+    total = np.zeros(len(row), dtype=np.int64)
+    for (factor, quarters), counts in zip(_SCALES, known.counts, strict=True):
+        left = _faded(counts[row], idle, known.half_life[owner] * factor)
+        total += quarters * np.minimum(left, _ONE)
+    return np.where(known.is_pinned[owner], 1.0, total / (_QUARTERS * _ONE))
 
 
 def strengths(
@@ -160,10 +141,10 @@ def strengths(
         days: memory, day, reference_count, broad_count, bulk_count: days with a reference, one row each.
         fits: memory_type, half_life_days: of `strength_fits`; other types have their default.
         asked: memory, day.
-        params: method and bands.
+        params: bands.
 
-    Returns memory, day, half_life_days (of that memory: but for alma/1 twice as long at importance 1 as at .5, half
-    as long at 0; NULL importance counts as .5), strength (0-1; NULL: neither born nor referenced by then) and
+    Returns memory, day, half_life_days (of that memory: twice as long at importance 1 as at .5, half as long at 0;
+    NULL importance counts as .5), strength (0-1; NULL: neither born nor referenced by then) and
     strength_state (strong, normal, weak, forgettable), sorted by memory and day.
     """
     return strengths_of(evidence(memories, days, fits, params), asked, params)
@@ -178,7 +159,7 @@ def strengths_of(known: Evidence, asked: pl.DataFrame, params: StrengthParams) -
     row = known.last_rows(owner, day)
     told = np.flatnonzero(row >= 0)
     strength = np.full(len(row), np.nan)
-    strength[told] = strength_on(known, row[told], day[told], params)
+    strength[told] = strength_on(known, row[told], day[told])
     return asked.with_columns(
         pl.Series("half_life_days", known.half_life[owner]), pl.Series("strength", strength).fill_nan(None)
     ).with_columns(strength_state(pl.col("strength"), params).alias("strength_state"))
@@ -225,10 +206,8 @@ def _faded(count: Integers, age_days: Integers, half_life_days: Floats) -> Integ
     return (count * weight + _HALF) >> 30
 
 
-def _counts(known: Evidence, params: StrengthParams) -> tuple[Integers, ...]:
+def _counts(known: Evidence) -> tuple[Integers, ...]:
     """Per scale the decayed count at the end of each row's day, itself counted."""
-    if params.method == "alma/1":
-        return ()
     steps = _steps(known.owner)
     gap = np.zeros(len(known.day), dtype=np.int64)
     gap[1:] = np.maximum(known.day[1:] - known.day[:-1], 0)  # where the owner changes it is not used
@@ -254,18 +233,3 @@ def _steps(owner: Integers) -> list[Integers]:
     order = np.argsort(place, kind="stable")
     starts = np.searchsorted(place[order], np.arange(1, int(place.max(initial=0)) + 2))
     return [order[start:end] for start, end in pairwise(starts)]
-
-
-def _alma(known: Evidence, row: Integers, day: Integers, idle: Integers) -> Floats:
-    owner = known.owner[row]
-    so_far = np.concatenate([[0], np.cumsum(known.references)])
-    first = np.searchsorted(known.owner, owner)
-    before = np.searchsorted(known.place, _place(owner, day - alma.REINFORCED_DAYS), side="right")
-    before = np.minimum(before, row + 1)  # later rows of the memory are not looked at
-    return alma.alma_strength(
-        idle,
-        so_far[row + 1] - so_far[first],
-        so_far[row + 1] - so_far[before],
-        known.half_life[owner],
-        known.importance[owner],
-    )

@@ -9,9 +9,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
+    from slowwave.transforms.core.arrays import Booleans, Integers
+
 
 _DAY_BITS = 32
 _NO_DAY = np.iinfo(np.int32).max
@@ -44,7 +44,7 @@ class TrendCounts:
     references: Integers
     run: Integers
     gap_squares: Integers
-    is_known: NDArray[np.bool_]
+    is_known: Booleans
 
 
 class ReferencePlaces:
@@ -120,7 +120,7 @@ class ReferencePlaces:
             is_known=is_known,
         )
 
-    def is_left_over(self, memory: Integers, place: Integers, days: int) -> NDArray[np.bool_]:
+    def is_left_over(self, memory: Integers, place: Integers, days: int) -> Booleans:
         """Whether looks at `place` see memories older than the log that it never referenced.
 
         That is: made before the first active day of their scope and, up to the last one seen, at least `days` calendar

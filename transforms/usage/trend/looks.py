@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betainc
 
+from slowwave.transforms.core.vocabularies import TRENDS
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from slowwave.transforms.core.arrays import Floats, Integers, SmallIntegers
+    from slowwave.transforms.usage.trend.counts import ReferencePlaces, TrendCounts
+    from slowwave.transforms.usage.trend.params import TrendParams
 
-    from slowwave.transforms.trend_counts import ReferencePlaces, TrendCounts
-    from slowwave.transforms.trend_params import TrendParams
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Looks = NDArray[np.int8]
-
-TRENDS = ("new", "unproven", "stale", "strengthening", "weakening", "stable")
-NEW, UNPROVEN, STALE, STRENGTHENING, WEAKENING, STABLE = range(len(TRENDS))
+NEW, STRENGTHENING, STABLE, WEAKENING, STALE, UNPROVEN = range(len(TRENDS))
 
 
 def dispersion(counts: TrendCounts, params: TrendParams) -> Floats:
@@ -36,7 +33,7 @@ def dispersion(counts: TrendCounts, params: TrendParams) -> Floats:
     return np.maximum(shrunk, params.min_dispersion)
 
 
-def raw_trends(memory: Integers, place: Integers, references: ReferencePlaces, params: TrendParams) -> Looks:
+def raw_trends(memory: Integers, place: Integers, references: ReferencePlaces, params: TrendParams) -> SmallIntegers:
     """What each look at a memory tells by itself, as index of `TRENDS`.
 
     Args:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.transforms.core.methods.chosen import chosen_method
 
 
 class TrendParams(BaseModel):
@@ -12,7 +14,7 @@ class TrendParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Literal["memory_trend/2", "memory_trend/1"] = Field(
+    method: Annotated[str, chosen_method("trend.method")] = Field(
         default="memory_trend/2",
         description="memory_trend/1 calls new, then unproven, what is older than the log and was never referenced in"
         " it: stale.",

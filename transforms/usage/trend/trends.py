@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.trend_counts import ReferencePlaces
-from slowwave.transforms.trend_looks import STALE, TRENDS, UNPROVEN, raw_trends
+from slowwave.transforms.core.vocabularies import TRENDS
+from slowwave.transforms.usage.trend.counts import ReferencePlaces
+from slowwave.transforms.usage.trend.looks import STALE, UNPROVEN, raw_trends
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from slowwave.transforms.trend_params import TrendParams
-
-    Integers = NDArray[np.int64]
-    Looks = NDArray[np.int8]
+    from slowwave.transforms.core.arrays import Integers, SmallIntegers
+    from slowwave.transforms.usage.trend.params import TrendParams
 
 
 def memory_trends(
@@ -63,17 +60,17 @@ def memory_trends(
     return pairs.with_columns(names.gather(known[np.cumsum(is_other) - 1]))
 
 
-def _settled(memory: Integers, place: Integers, references: ReferencePlaces, params: TrendParams) -> Looks:
+def _settled(memory: Integers, place: Integers, references: ReferencePlaces, params: TrendParams) -> SmallIntegers:
     """What two looks in a row agree on, the latest before `place`."""
     begin: Integers = references.begin[memory]
-    found: Looks = raw_trends(memory, place, references, params)
-    settled: Looks = np.full(len(memory), UNPROVEN, dtype=np.int8)
+    found: SmallIntegers = raw_trends(memory, place, references, params)
+    settled: SmallIntegers = np.full(len(memory), UNPROVEN, dtype=np.int8)
     open_rows = np.arange(len(memory))
     for _ in range(params.max_looks):
         if not len(open_rows):
             break
         place = place - 1
-        before: Looks = raw_trends(memory, np.maximum(place, begin), references, params)
+        before: SmallIntegers = raw_trends(memory, np.maximum(place, begin), references, params)
         agrees = (before == found) | (place < begin)
         settled[open_rows[agrees]] = found[agrees]
         kept = ~agrees

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.compiled import compiled
+from slowwave.transforms.core.compiled import compiled
 
 
 @compiled(
-    "int64(int32[::1], int64, int64, int32[::1], int32[::1], int32[::1], int32[::1], int64, int32[::1], int32[::1],"
-    " int32[::1])"
+    "UniTuple(int64, 2)(int32[::1], int64, int64, int64, int32[::1], int32[::1], int32[::1], int32[::1], int64,"
+    " int32[::1], int32[::1], int32[::1], int32[::1])"
 )
-def words_begun(words, era, often, times, era_of, done_of, newest_part, turned, common_column_of, common_run, found):
-    """Begin an era for the words that are new to it; returns how many of `found` are filled: those that come often.
+def words_begun(
+    words, era, total, often, times, era_of, done_of, newest_part, turned, common_column_of, common_run, found, left
+):
+    """Begin an era for the words that are new to it; returns how many of `found` and of `left` are filled.
 
     Args:
         words: places of words; more than once is once.
         era: that begins for them.
+        total: number of columns of the era.
         often: eras from which on a word comes often.
         times: by word, its eras so far.
         era_of: by word; see `used_likeness_kernel.compared_words`, as for the next two.
@@ -28,9 +31,10 @@ def words_begun(words, era, often, times, era_of, done_of, newest_part, turned, 
         turned: columns of the era that `turned_lists` gave to common words, or 0.
         common_column_of: by word, its common column, or -1.
         common_run: by common column, its word's run of entries in the turned columns, or -1.
-        found: filled.
+        found: filled with those that come often.
+        left: filled with those that were not compared with all columns.
     """
-    count = 0
+    count, more = 0, 0
     for nth in range(len(words)):
         word = words[nth]
         if era_of[word] != era:
@@ -44,7 +48,10 @@ def words_begun(words, era, often, times, era_of, done_of, newest_part, turned, 
             elif times[word] >= often:
                 found[count] = word
                 count += 1
-    return count
+        if done_of[word] < total:
+            left[more] = word
+            more += 1
+    return count, more
 
 
 @compiled(

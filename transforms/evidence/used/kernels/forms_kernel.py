@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.compiled import compiled
+from slowwave.transforms.core.compiled import compiled
 
 # BLAKE2b: RFC 7693.
 _START = np.array(
@@ -164,3 +164,17 @@ def counted_grams(text, ends, grams, counts, gram_ends, squares):
             at = after
         gram_ends[word + 1] = end
         squares[word] = square
+
+
+@compiled("void(int16[:, ::1], float64[::1], int64[::1])")
+def sizes(vectors, squares, largest):
+    """Of each vector the sum of squares and the largest component, whatever its sign."""
+    for row in range(len(vectors)):
+        vector = vectors[row]
+        square, most = np.int64(0), np.int32(0)
+        for at in range(len(vector)):
+            one = np.int32(vector[at])
+            square += np.int64(one * one)
+            most = max(most, abs(one))
+        squares[row] = square
+        largest[row] = most

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.compiled import compiled
+from slowwave.transforms.core.compiled import compiled
 
 DIMENSIONS = 256
 _ONE = 256
@@ -22,23 +22,26 @@ _LEAST = -(2**31)
 # Vectors of words may be cut off there; so many tokens are few.
 _CLIPPED, _MOST_TOKENS = 32_767, 60
 _BLOCK = 64
+# n-grams that few words have more of.
+_GRAMS = 64
 # Products of tokens are kept in steps of 1024.
 _SHIFT = 10
 
 
 @compiled(
-    "void(int64, int64, int32[::1], int16[:, ::1], float64[::1], int32[::1], int32[::1], int64[::1], float64[::1],"
-    " int16[:, ::1], float64[::1], int32[::1], int32[:, ::1], int64[::1])"
+    "void(int64, int64, int64, int32[::1], int16[:, ::1], float64[::1], int32[::1], int32[::1], int64[::1],"
+    " float64[::1], int16[:, ::1], float64[::1], int32[::1], uint32[:, ::1], int32[:, ::1], int64[::1])"
 )
 def columns_added(
-    first, last, columns, vectors, scale, grams, counts, gram_ends, lengths,
-    sides, column_lengths, newest, nodes, state,
+    first, last, settled, columns, vectors, scale, grams, counts, gram_ends, lengths,
+    sides, column_lengths, newest, has_gram, nodes, state,
 ):  # fmt: skip
     """Note the columns from `first` to `last`: their directions, and under each n-gram its columns, newest first.
 
     Args:
         first: column.
         last: column after the last.
+        settled: the first column with which most words are not compared elsewhere.
         columns: word of each column.
         vectors: by word; so are `scale`, `gram_ends` and `lengths`.
         scale: what brings a vector to the length of directions.
@@ -49,6 +52,7 @@ def columns_added(
         sides: by column, filled with directions.
         column_lengths: by column, filled.
         newest: by n-gram, its newest node, or -1.
+        has_gram: bits by n-gram, filled: a column has it; a column from `settled` on has it.
         nodes: filled: the next older node, the column, how often it has the n-gram.
         state: number of nodes.
     """
@@ -63,6 +67,10 @@ def columns_added(
             nodes[node, 0], nodes[node, 1], nodes[node, 2] = newest[gram], column, counts[at]
             newest[gram] = node
             node += 1
+            bit = np.uint32(1) << np.uint32(gram & 31)
+            has_gram[0, gram >> 5] |= bit
+            if column >= settled:
+                has_gram[1, gram >> 5] |= bit
     state[0] = node
 
 
@@ -81,26 +89,29 @@ def nodes_in_order(newest, nodes, ordered):
             filled += 1
 
 
-@compiled("void(int64, int32[::1], int32[::1], int64[::1], int32[::1])")
-def columns_dropped(count, columns, grams, gram_ends, newest):
+@compiled("void(int64, int32[::1], int32[::1], int64[::1], int32[::1], uint32[:, ::1])")
+def columns_dropped(count, columns, grams, gram_ends, newest, has_gram):
     """Take all columns back."""
     for column in range(count):
         word = columns[column]
         for at in range(gram_ends[word], gram_ends[word + 1]):
             newest[grams[at]] = -1
+            has_gram[:, grams[at] >> 5] = 0
 
 
 @compiled(
     "int64(int32[::1], int64, boolean, int64, int64, int32[::1], int16[:, ::1], float64[::1], int64[::1], int32[::1],"
     " int64[::1], int16[:, ::1], int32[::1], int32[::1], int64[::1], float64[::1], int16[:, ::1], float64[::1],"
-    " int32[::1], int32[:, ::1], int64, int32[::1], int32[::1], int32[::1], int16[:, ::1],"
+    " int32[::1], uint32[:, ::1], int32[:, ::1], int64, int32[::1], int32[::1], int32[::1], int16[:, ::1],"
+    " int32[::1], int64, int32[::1], int32[::1], int16[:, ::1],"
     " int32[::1], int32[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int16[::1], int64[::1],"
     " int64[::1], int32[::1], int32[::1])"
 )
 def compared_words(
-    words, first, is_for_good, listed, total, columns, vectors, scale, largest, tokens, token_ends,
+    words, first, is_for_good, settled, total, columns, vectors, scale, largest, tokens, token_ends,
     table, grams, counts, gram_ends, lengths, sides, column_lengths, newest,
-    nodes, era, token_era, token_row, token_done, rows,
+    has_gram, nodes, era, token_era, token_row, token_done, rows,
+    listed, common_era, common_token_era, common_token_row, common_rows,
     era_of, done_of, newest_part, part_next, part_begin, part_end, entry_column, entry_value, state,
     shared, touched, products,
 ):  # fmt: skip
@@ -113,7 +124,7 @@ def compared_words(
         words: places of words; more than once is once.
         first: the first of them to compare.
         is_for_good: whether the columns stay, so that products with tokens are wanted again.
-        listed: number of columns, the first ones, that most words are compared with elsewhere: see `taken_over`.
+        settled: number of columns, the first ones, that most words are compared with elsewhere.
         total: number of columns.
         columns: as for `columns_added`; so are all up to `nodes` that it knows.
         vectors: by word.
@@ -129,12 +140,18 @@ def compared_words(
         sides: by column.
         column_lengths: by column.
         newest: by n-gram.
+        has_gram: by n-gram; see there.
         nodes: see there.
         era: what is noted under another era is void.
         token_era: by token.
         token_row: by token, its row of `rows`, -1: met once, -2: never.
         token_done: by token, the columns that its row holds.
         rows: products of tokens with columns, in steps of 1024.
+        listed: common columns of the first columns, as many as are common.
+        common_era: era of the common columns.
+        common_token_era: of the common columns; so are the next two: whoever has a row, has it of all of them.
+        common_token_row: by token.
+        common_rows: products of tokens with common columns.
         era_of: by word.
         done_of: by word, the columns it was compared with.
         newest_part: by word, its newest run of entries, or -1.
@@ -151,6 +168,8 @@ def compared_words(
     side = np.empty(DIMENSIONS, np.int16)
     # products of the columns in `touched`
     exact = np.empty(total, np.int32)
+    # newest nodes of a word's n-grams, and how often it has these
+    heads, times = np.empty((2, _GRAMS), np.int32)
     parts, entries = state[0], state[1]
     for nth in range(first, len(words)):
         word = words[nth]
@@ -171,15 +190,17 @@ def compared_words(
             if token_era[token] != era:
                 token_era[token] = era
                 token_row[token] = -2
-            new += token_row[token] < 0
-            unmet += token_row[token] == -2
+            if token_row[token] < 0 and not (
+                len(listed) > 0 and common_token_era[token] == common_era and common_token_row[token] >= 0
+            ):
+                new += 1
+                unmet += token_row[token] == -2
         is_single = token_last == token_first + 1
         is_estimated = (
             token_last - token_first <= _MOST_TOKENS
             and largest[word] < _CLIPPED
-            and state[2] + new <= len(rows)
+            and state[2] + token_last - token_first <= len(rows)
             and total <= rows.shape[1]
-            and start >= listed
             and (is_for_good or unmet == 0 or (new == 1 and not is_single))
         )
         for at in range(token_first, token_last):
@@ -190,11 +211,17 @@ def compared_words(
             products[start:total] = 0
             for place in range(token_first, token_last):
                 token = tokens[place]
-                if token_row[token] < 0:
-                    token_row[token] = state[2]
-                    token_done[token] = listed
-                    state[2] += 1
                 row = np.int64(token_row[token])
+                if row < 0:
+                    row = state[2]
+                    token_row[token] = row
+                    token_done[token] = 0
+                    state[2] += 1
+                    if len(listed) > 0 and common_token_era[token] == common_era and common_token_row[token] >= 0:
+                        common_row = np.int64(common_token_row[token])
+                        for column in range(len(listed)):
+                            rows[row, column] = common_rows[common_row, listed[column]]
+                        token_done[token] = len(listed)
                 for column in range(token_done[token], total):
                     alike = np.int32(0)
                     for at in range(DIMENSIONS):
@@ -220,9 +247,19 @@ def compared_words(
             factor, slack = 1.0, 0.0
         # columns that share an n-gram, then those whose product alone suffices
         found = 0
-        for at in range(gram_ends[word], gram_ends[word + 1]):
-            node = newest[grams[at]]
-            count = np.int64(counts[at])
+        is_had = has_gram[np.int64(start >= settled)]
+        begin, had = gram_ends[word], 0
+        if gram_ends[word + 1] - begin > len(heads):
+            heads, times = np.empty((2, 2 * (gram_ends[word + 1] - begin)), np.int32)
+        # without a jump, so that what is looked up does not wait for what was looked up before
+        for at in range(begin, gram_ends[word + 1]):
+            heads[had], times[had] = grams[at], counts[at]
+            had += np.int64((is_had[grams[at] >> 5] >> np.uint32(grams[at] & 31)) & np.uint32(1))
+        for at in range(had):
+            heads[at] = newest[heads[at]]
+        for at in range(had):
+            node = heads[at]
+            count = np.int64(times[at])
             while node >= 0 and nodes[node, 1] >= start:
                 column = nodes[node, 1]
                 if shared[column] == 0:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.compiled import compiled
+from slowwave.transforms.core.compiled import compiled
 
 _ONE = 256
 _DIMENSIONS = 256
@@ -15,7 +15,8 @@ _STEPS = 10_000
 _SQUARE = 2000.0**2
 _PROMPT, _ANSWER = 1, 2
 _COVERED, _NEARLY, _COSINE, _BLEND, _STRENGTH, _SHARE, _RAREST, _MEANING = range(8)
-# what of a column is noted: likeness and weighted likeness to prompt, answer and both, which of them have its word
+# what of a column is noted: likeness to words of the prompt alone, of the answer alone and of both, the same weighted,
+# which of them have its word
 _NEAR, _BLENDS, _HAS, _TOUCHED = 0, 3, 6, 7
 
 
@@ -88,6 +89,7 @@ def log_odds(
             weight = np.int64(weights[at])
             in_prompt = np.int64(marks[at] & _PROMPT)
             in_answer = np.int64(marks[at] & _ANSWER) >> 1
+            near_place, blend_place = _NEAR + np.int64(marks[at]) - 1, _BLENDS + np.int64(marks[at]) - 1
             column = column_of[word]
             if column >= 0:
                 if noted[column, _TOUCHED] == 0:
@@ -107,13 +109,8 @@ def log_odds(
                         touched[count] = column
                         count += 1
                     close = np.int64(entry_value[entry])
-                    noted[column, _NEAR] += close * in_prompt
-                    noted[column, _NEAR + 1] += close * in_answer
-                    noted[column, _NEAR + 2] += close
-                    close *= weight
-                    noted[column, _BLENDS] += close * in_prompt
-                    noted[column, _BLENDS + 1] += close * in_answer
-                    noted[column, _BLENDS + 2] += close
+                    noted[column, near_place] += close
+                    noted[column, blend_place] += close * weight
                 part = np.int64(part_next[part])
         for text in range(3):
             length[text] = np.sqrt(float(max(squares[row, text], 1)))
@@ -129,9 +126,17 @@ def log_odds(
                     continue
                 weight = column_weights[column]
                 has = noted[column, _HAS]
+                of_prompt, of_answer, of_both = noted[column, _NEAR], noted[column, _NEAR + 1], noted[column, _NEAR + 2]
+                near[0] += weight * min(of_prompt + of_both, _ONE)
+                near[1] += weight * min(of_answer + of_both, _ONE)
+                near[2] += weight * min(of_prompt + of_answer + of_both, _ONE)
+                of_both = noted[column, _BLENDS + 2]
+                blend[0] += weight * (noted[column, _BLENDS] + of_both)
+                blend[1] += weight * (noted[column, _BLENDS + 1] + of_both)
+                blend[2] += weight * (noted[column, _BLENDS] + noted[column, _BLENDS + 1] + of_both)
+                if has == 0:
+                    continue
                 for text in range(3):
-                    near[text] += weight * min(noted[column, _NEAR + text], _ONE)
-                    blend[text] += weight * noted[column, _BLENDS + text]
                     if has & (text + 1):
                         same[text] += weight
                         same_squares[text] += weight * weight

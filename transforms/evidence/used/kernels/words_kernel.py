@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slowwave.transforms.compiled import compiled
+from slowwave.transforms.core.compiled import compiled
 
 
 @compiled(

@@ -1,0 +1,133 @@
+"""How a table says what it is made from: a node names a function, what that takes, and what it gives.
+
+A function is named, not imported: who asks what follows from what need not load what computes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Literal
+
+from slowwave.transforms.core.schema import Landed, Table
+
+Grain = Literal["day", "whole"]
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What one node hands to others, and nobody keeps."""
+
+    name: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The winning rows of a landed table, as far as they are read."""
+
+    of: type[Landed]
+    columns: tuple[str, ...]
+
+
+Given = type[Table] | Handed
+Taken = Given | Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """What one function computes.
+
+    Args:
+        function: `module:name` of what computes it. Its parameters are the names in `takes` and, where it has them,
+            `params`, `as_of`, `today` (the UTC day of `as_of`, since 1970), `counted_as`. '': the shell reads it, and
+            nothing is computed.
+        gives: what it returns.
+        takes: by parameter what it reads: a derived table or what a node hands, or rows of a landed table; several of
+            them are stacked.
+        params: the params it reads, by their full names. One is passed as it is; of several each by its name.
+        methods: the params that choose its methods, by their full names.
+        grain: `day`: what it gives of a UTC day follows from the inputs of grain `day` of that day, and from the others
+            whole. `whole`: all of it is computed at once.
+        is_fold: days are added to what was found of the days before them, so that no past day is read again.
+        is_in_lake: what it gives is kept in the lake, a file per day, and not itself published.
+    """
+
+    function: str
+    gives: tuple[Given, ...]
+    takes: Mapping[str, Taken | tuple[Taken, ...]]
+    params: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    grain: Grain = "whole"
+    is_fold: bool = False
+    is_in_lake: bool = False
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Named after the function, or else after what it gives."""
+        object.__setattr__(self, "name", self.function.rpartition(":")[2] or self.gives[0].name)
+
+    @property
+    def taken(self) -> tuple[Taken, ...]:
+        """Everything it reads, in order."""
+        each = (taken if isinstance(taken, tuple) else (taken,) for taken in self.takes.values())
+        return tuple(one for some in each for one in some)
+
+    @property
+    def tables(self) -> tuple[type[Table], ...]:
+        """The tables among what it gives."""
+        return tuple(given for given in self.gives if isinstance(given, type))
+
+    def method_ids(self, params: Any) -> list[str]:  # noqa: ANN401 - the params of a run, which are declared above
+        """The methods that these params choose for it."""
+        ids: list[str] = []
+        for name in self.methods:
+            choice: Any = reduce(getattr, name.split("."), params)
+            ids += [choice] if isinstance(choice, str) else choice()
+        return ids
+
+
+class GraphError(ValueError):
+    """Nodes that contradict each other; says which and how."""
+
+
+def in_order(nodes: Iterable[Node]) -> tuple[Node, ...]:
+    """The nodes, each behind those it takes something from; else as they are listed.
+
+    Raises GraphError when two give the same, when nobody gives what one takes, or when they go round in a circle.
+    """
+    by_given: dict[Given, Node] = {}
+    listed = list(nodes)
+    for node in listed:
+        for given in node.gives:
+            if given in by_given:
+                message = f"{named(given)} is given by {by_given[given].name} and by {node.name}"
+                raise GraphError(message)
+            by_given[given] = node
+    placed: dict[Node, None] = {}
+    for node in listed:
+        _place(node, by_given, placed, ())
+    return tuple(placed)
+
+
+def _place(node: Node, by_given: Mapping[Given, Node], placed: dict[Node, None], above: tuple[Node, ...]) -> None:
+    if node in placed:
+        return
+    if node in above:
+        circle = " from ".join(each.name for each in (*above[above.index(node) :], node))
+        message = f"a circle: {circle}"
+        raise GraphError(message)
+    for taken in node.taken:
+        if isinstance(taken, Rows):
+            continue
+        if taken not in by_given:
+            message = f"{node.name} takes {named(taken)}, which nobody gives"
+            raise GraphError(message)
+        _place(by_given[taken], by_given, placed, (*above, node))
+    placed[node] = None
+
+
+def named(thing: Taken) -> str:
+    """What a table, what is handed, or a landed table is called."""
+    return thing.of.name if isinstance(thing, Rows) else thing.name

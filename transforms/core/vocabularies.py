@@ -1,0 +1,39 @@
+"""Words that more than one table, page or command uses: each list once, in the order in which it is shown."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+LandedTable = Literal["interactions", "outcomes", "memories"]
+FileFormat = Literal["jsonl", "csv", "parquet", "unknown"]
+RunKind = Literal["land", "nightly", "backfill", "as_of"]
+RunStatus = Literal["started", "landed", "published", "published_incomplete", "skipped", "failed", "built"]
+TargetKind = Literal["project", "memory", "item", "row"]
+Scope = Literal["agent", "project", "global"]
+Status = Literal["candidate", "active", "superseded", "invalid", "archived", "graduated"]
+FoundIn = Literal["response", "summary", "both"]
+AntiPatternKind = Literal["avoid", "hard_task"]
+Freshness = Literal["fresh", "ageing", "stale"]
+ForgettingRule = Literal[
+    "superseded", "invalid", "low_confidence", "faded", "untouched", "agent_quota", "project_quota"
+]
+ReviewKind = Literal["harmful", "contradiction", "outdated", "candidate", "merge", "doubtful", "fading", "unused"]
+LiftBasis = Literal["randomised", "cutoff", "same_task", "matched"]  # the strongest evidence first
+StrengthState = Literal["strong", "normal", "weak", "forgettable"]
+Trend = Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"]
+Verdict = Literal["keep", "review", "forget", "harmful", "unproven", "inactive"]
+UseVerdict = Literal["keep", "review", "forget", "unproven", "inactive"]  # of use alone, which shows no harm
+
+LANDED_TABLES: tuple[LandedTable, ...] = get_args(LandedTable)
+ANTI_PATTERN_KINDS: tuple[AntiPatternKind, ...] = get_args(AntiPatternKind)
+FRESHNESS: tuple[Freshness, ...] = get_args(Freshness)
+FORGETTING_RULES: tuple[ForgettingRule, ...] = get_args(ForgettingRule)
+REVIEW_KINDS: tuple[ReviewKind, ...] = get_args(ReviewKind)
+LIFT_BASES: tuple[LiftBasis, ...] = get_args(LiftBasis)
+CAUSAL_BASES: tuple[LiftBasis, ...] = ("randomised", "cutoff")
+STRENGTH_STATES: tuple[StrengthState, ...] = get_args(StrengthState)
+FADING_STATES: tuple[StrengthState, ...] = ("weak", "forgettable")
+TRENDS: tuple[Trend, ...] = get_args(Trend)
+HOLDING_TRENDS: tuple[Trend, ...] = ("new", "strengthening", "stable")
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+SETTLED_STATUSES: tuple[Status, ...] = ("superseded", "invalid", "archived", "graduated")

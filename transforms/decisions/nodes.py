@@ -1,0 +1,83 @@
+"""What should change, and what was decided: forgetting, review, and the answers of a language model."""
+
+from __future__ import annotations
+
+from slowwave.transforms.core.node import Handed, Node
+from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit, ForgettingPlan, ForgettingQuotas, Regret
+from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements
+from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, MEMORY_STATES
+from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+from slowwave.transforms.evidence.tables import MemoryReferences, ReplayedInteractions
+from slowwave.transforms.health.nodes import FORGETTING_EVIDENCE, TOUCHES
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.landing.nodes import DECISIONS
+from slowwave.transforms.learning.nodes import ENDED
+from slowwave.transforms.observations.nodes import CONTRADICTIONS, MERGE_PROPOSALS
+from slowwave.transforms.observations.tables import CurationDecisions
+
+ARCHIVINGS = Handed("archivings", "Every `forget apply` on a memory, and whether it was undone.")
+REJECTED_TEXTS = Handed("rejected_texts", "Texts that a person called wrong in a project.")
+
+DECIDING: tuple[Node, ...] = (
+    Node(
+        "slowwave.transforms.decisions.forgetting.evidence:forgetting_evidence",
+        gives=(FORGETTING_EVIDENCE,),
+        takes={"states": MEMORY_STATES, "touches": TOUCHES, "decisions": DECISIONS},
+    ),
+    Node(
+        "slowwave.transforms.decisions.forgetting.plan:forgetting_plan",
+        gives=(ForgettingPlan,),
+        takes={"health": MemoryHealth, "evidence": FORGETTING_EVIDENCE},
+        params=("forgetting",),
+        methods=("forgetting.method",),
+    ),
+    Node(
+        "slowwave.transforms.decisions.forgetting.plan:forgetting_quotas",
+        gives=(ForgettingQuotas,),
+        takes={"health": MemoryHealth, "evidence": FORGETTING_EVIDENCE},
+        params=("forgetting",),
+        methods=("forgetting.method",),
+    ),
+    Node(
+        "slowwave.transforms.decisions.effects:forgetting_audit",
+        gives=(ForgettingAudit,),
+        takes={"decisions": DECISIONS},
+    ),
+    Node("slowwave.transforms.decisions.effects:archivings", gives=(ARCHIVINGS,), takes={"decisions": DECISIONS}),
+    Node(
+        "slowwave.transforms.decisions.forgetting.regret:regret",
+        gives=(Regret,),
+        takes={"archived": ARCHIVINGS, "references": MemoryReferences},
+        params=("forgetting",),
+        methods=("forgetting.regret_method",),
+    ),
+    Node(
+        "slowwave.transforms.decisions.review.rejected_texts:rejected_texts",
+        gives=(REJECTED_TEXTS,),
+        takes={"decisions": DECISIONS, "states": CURRENT_MEMORIES},
+    ),
+    Node(
+        "slowwave.transforms.decisions.review.decisions:review_decisions",
+        gives=(ReviewDecisions,),
+        takes={"decisions": DECISIONS},
+    ),
+    Node(
+        "slowwave.transforms.decisions.review.reviewed:reviewed",
+        gives=(ReviewQueue, ReviewStatements),
+        takes={
+            "statements": ExtractedStatements,
+            "interactions": ReplayedInteractions,
+            "references": MemoryReferences,
+            "memories": CURRENT_MEMORIES,
+            "ended": ENDED,
+            "health": MemoryHealth,
+            "contradictions": CONTRADICTIONS,
+            "merge_proposals": MERGE_PROPOSALS,
+            "curation": CurationDecisions,
+            "decided": ReviewDecisions,
+            "rejected": REJECTED_TEXTS,
+        },
+        params=("evidence", "review_queue", "observations"),
+        methods=("review_queue.method",),
+    ),
+)

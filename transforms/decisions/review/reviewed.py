@@ -1,0 +1,68 @@
+"""review_queue and review_statements, from the tables that they stand on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+import polars as pl
+
+from slowwave.transforms.decisions.review.params import QueueParams
+from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
+from slowwave.transforms.observations.params import ObservationParams
+
+
+class ReviewedParams(QueueParams, Protocol):
+    """What the queue is made with, and who says what contradicts what."""
+
+    observations: ObservationParams
+
+
+def reviewed(
+    statements: pl.LazyFrame,
+    interactions: pl.LazyFrame,
+    references: pl.LazyFrame,
+    memories: pl.DataFrame,
+    ended: pl.DataFrame,
+    health: pl.DataFrame,
+    contradictions: pl.DataFrame,
+    merge_proposals: pl.DataFrame,
+    curation: pl.DataFrame,
+    decided: pl.DataFrame,
+    rejected: pl.DataFrame,
+    as_of: datetime,
+    params: ReviewedParams,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of review_queue and of review_statements, each sorted by key, before they are stamped.
+
+    Args:
+        statements: extracted_statements.
+        interactions: replayed_interactions.
+        references: memory_references.
+        memories: of `current_memories`: memory_id, source_ids.
+        ended: of `ended_interactions`.
+        health: memory_health.
+        contradictions: of `observed`.
+        merge_proposals: of `observed`.
+        curation: curation_decisions.
+        decided: review_decisions.
+        rejected: of `rejected_texts`.
+        as_of: the instant asked for.
+        params: of the queue, of evidence, and the method of observations.
+    """
+    evidence = ReviewEvidence(
+        statements=statements,
+        interactions=interactions.select("interaction_id", "occurred_at", "session_id"),
+        references=references.select("memory_id", "interaction_id", "occurred_at", "session_id"),
+        sources=memories.select("memory_id", "source_ids"),
+        ended=ended,
+        health=health,
+        contradictions=contradictions,
+        merge_proposals=merge_proposals,
+        disputes_method=params.observations.method,
+        curation=curation,
+        decided=decided.select("item_id", "basis").unique(),
+        users=interactions.filter(pl.col("user_id").fill_null("") != "").select("interaction_id", "user_id"),
+        rejected=rejected,
+    )
+    return review_queue(evidence, as_of, params)

@@ -1,0 +1,134 @@
+"""What is made of each day alone, and kept: evidence of eligibility, injection and use."""
+
+from __future__ import annotations
+
+from slowwave.transforms.core.node import Handed, Node, Rows
+from slowwave.transforms.evidence.chunks.tables import ChunkUse
+from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+from slowwave.transforms.evidence.tables import (
+    MemoryDays,
+    MemoryEligibility,
+    MemoryReferences,
+    ProjectDays,
+    PublishedReferences,
+    ReferenceDays,
+    ReplayedInteractions,
+)
+from slowwave.transforms.landing.tables import Interactions, Memories
+
+MEMORY_CHANGES = Rows(Memories, ("memory_id", "changed_at", *Memories.state, "clears"))
+REPLAYED = Rows(Interactions, ("interaction_id", "created_at", "project", "agent", "session_id", "user_id"))
+CHUNKS = Rows(Interactions, ("interaction_id", "created_at", "project", "chunks_used"))
+TEXTS = Rows(Interactions, ("prompt", "response", "response_summary", "memories_used", "reinforce"))
+
+MEMORY_STATES = Handed("memory_states", "What each memory was from one change to the next, carried over and cleared.")
+CURRENT_MEMORIES = Handed("current_memories", "What each memory is now: its last state.")
+MEMORY_POOL = Handed("memory_pool", "The stretches in which a memory was active, and whose interactions it reaches.")
+ELIGIBLE_POOL = Handed("eligible_pool", "Of memory_pool what was eligible on the day.")
+WORD_VECTORS = Handed("word_vectors", "Vectors of words, from a model that is installed with Slowwave.")
+USED_MEMORIES = Handed("used_memories", "Interactions and the memories that their answer relies on.")
+CHUNK_DAYS = Handed("chunk_days", "How often each chunk and each document was used on the day.")
+
+EVIDENCE_NODES: tuple[Node, ...] = (
+    Node(
+        "slowwave.transforms.evidence.states:memory_states",
+        gives=(MEMORY_STATES,),
+        takes={"memories": MEMORY_CHANGES},
+    ),
+    Node(
+        "slowwave.transforms.evidence.states:current_memories",
+        gives=(CURRENT_MEMORIES,),
+        takes={"states": MEMORY_STATES},
+    ),
+    Node(
+        "slowwave.transforms.evidence.states:memory_pool",
+        gives=(MEMORY_POOL,),
+        takes={"states": MEMORY_STATES},
+        params=("evidence",),
+        methods=("evidence.eligible_method",),
+    ),
+    Node("", gives=(WORD_VECTORS,), takes={}),
+    Node(
+        "slowwave.transforms.evidence.memory_days:replayed_interactions",
+        gives=(ReplayedInteractions,),
+        takes={"interactions": REPLAYED},
+        grain="day",
+        is_in_lake=True,
+    ),
+    Node(
+        "slowwave.transforms.evidence.eligibility:memory_eligibility",
+        gives=(MemoryEligibility,),
+        takes={"interactions": REPLAYED, "pool": MEMORY_POOL},
+        grain="day",
+        is_in_lake=True,
+    ),
+    Node(
+        "slowwave.transforms.evidence.eligibility:eligible_pool",
+        gives=(ELIGIBLE_POOL,),
+        takes={"pool": MEMORY_POOL, "eligibility": MemoryEligibility},
+        grain="day",
+    ),
+    Node(
+        "slowwave.transforms.evidence.used.memories:used_memories_by_day",
+        gives=(USED_MEMORIES,),
+        takes={"interactions": (REPLAYED, TEXTS), "pool": ELIGIBLE_POOL, "word_vectors": WORD_VECTORS},
+        params=("evidence.used",),
+        methods=("evidence.used.method",),
+        grain="day",
+    ),
+    Node(
+        "slowwave.transforms.evidence.references:memory_references",
+        gives=(MemoryReferences,),
+        takes={"interactions": (REPLAYED, TEXTS), "pool": MEMORY_POOL, "used": USED_MEMORIES},
+        params=("evidence",),
+        methods=("evidence.injected_method", "evidence.echo_method"),
+        grain="day",
+        is_in_lake=True,
+    ),
+    Node(
+        "slowwave.transforms.evidence.memory_days:memory_days",
+        gives=(MemoryDays,),
+        takes={"eligibility": MemoryEligibility, "references": MemoryReferences},
+        params=("evidence",),
+        grain="day",
+        is_in_lake=True,
+    ),
+    Node(
+        "slowwave.transforms.evidence.memory_days:reference_days",
+        gives=(ReferenceDays,),
+        takes={"memory_days": MemoryDays},
+        grain="day",
+        is_in_lake=True,
+    ),
+    Node(
+        "slowwave.transforms.evidence.memory_days:project_days",
+        gives=(ProjectDays,),
+        takes={"interactions": REPLAYED},
+        grain="day",
+        is_in_lake=True,
+    ),
+    Node(
+        "slowwave.transforms.evidence.statements.extract:extracted_statements",
+        gives=(ExtractedStatements,),
+        takes={"interactions": (REPLAYED, TEXTS)},
+        params=("evidence.extract",),
+        methods=("evidence.extract.method",),
+        grain="day",
+        is_in_lake=True,
+    ),
+    Node(
+        "slowwave.transforms.evidence.references:published_references",
+        gives=(PublishedReferences,),
+        takes={"references": MemoryReferences},
+        grain="day",
+    ),
+    Node(
+        "slowwave.transforms.evidence.chunks.use:chunk_days",
+        gives=(CHUNK_DAYS,),
+        takes={"interactions": CHUNKS},
+        grain="day",
+    ),
+    Node(
+        "slowwave.transforms.evidence.chunks.use:chunk_use", gives=(ChunkUse,), takes={"days": CHUNK_DAYS}, is_fold=True
+    ),
+)

@@ -1,0 +1,31 @@
+"""The one graph: every derived table, what it is made from, and so what is published, what is kept, what follows.
+
+A node is declared in its room; here they stand together, each behind what it takes. Only declarations are imported.
+"""
+
+from __future__ import annotations
+
+from slowwave.transforms.core.node import Node, in_order
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.decisions.nodes import DECIDING
+from slowwave.transforms.evidence.nodes import EVIDENCE_NODES
+from slowwave.transforms.health.nodes import HEALTH
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.landing.ledger_tables import LEDGER
+from slowwave.transforms.landing.nodes import LANDING
+from slowwave.transforms.learning.nodes import LEARNING
+from slowwave.transforms.lift.nodes import LIFT
+from slowwave.transforms.llm.nodes import ANSWERING
+from slowwave.transforms.observations.nodes import OBSERVATIONS
+from slowwave.transforms.usage.nodes import USAGE
+
+NODES: tuple[Node, ...] = in_order(
+    (*LANDING, *EVIDENCE_NODES, *LEARNING, *USAGE, *LIFT, *HEALTH, *OBSERVATIONS, *DECIDING, *ANSWERING)
+)
+# Kept in the lake, a file per table and day, named after what it was computed from.
+EVIDENCE: tuple[type[Table], ...] = tuple(table for node in NODES if node.is_in_lake for table in node.tables)
+# Computed anew by each publish, but for the days whose rows it takes over.
+_GIVEN = [table for node in NODES if not node.is_in_lake for table in node.tables]
+# In the order of the graph, but what people look for first stands first wherever tables are listed.
+PUBLISHED: tuple[type[Table], ...] = tuple(sorted(_GIVEN, key=lambda table: table != MemoryHealth))
+SERVING: tuple[type[Table], ...] = PUBLISHED + LEDGER

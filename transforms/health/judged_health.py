@@ -1,0 +1,53 @@
+"""memory_health with what follows from it for each memory alone: its verdict, and what looking at it is worth."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import polars as pl
+
+from slowwave.transforms.health.memory_health import memory_health
+from slowwave.transforms.health.params import HealthParams
+from slowwave.transforms.health.review_value import review_value
+from slowwave.transforms.health.review_value_params import ReviewParams
+from slowwave.transforms.health.verdict_params import VerdictParams
+from slowwave.transforms.health.verdicts import verdicts
+from slowwave.transforms.lift.params import MemoryOutcomeParams
+
+
+class JudgingParams(HealthParams, Protocol):
+    """What health is told with, and what it is judged by."""
+
+    verdict: VerdictParams
+    review: ReviewParams
+    memory_outcomes: MemoryOutcomeParams
+
+
+def judged_health(
+    states: pl.LazyFrame,
+    days: pl.LazyFrame,
+    eligible: pl.LazyFrame,
+    outcomes: pl.LazyFrame,
+    use: pl.LazyFrame,
+    held: pl.LazyFrame,
+    today: int,
+    params: JudgingParams,
+) -> pl.DataFrame:
+    """The rows of memory_health, before they are stamped, sorted by memory_id.
+
+    Args:
+        states: the memory states visible (see `memory_states`).
+        days: reference_days of all days, stacked.
+        eligible: memory_id, eligible_count, of all days.
+        outcomes: of `memory_outcomes`.
+        use: `memories` of `memory_use`.
+        held: per memory_id whether it is_held.
+        today: the UTC day of the publish, in days since 1970.
+        params: of health, verdicts and review; the mass of all intervals.
+    """
+    mass = params.memory_outcomes.interval_mass
+    known = memory_health(states, days, eligible, outcomes, use, held, params).collect()
+    told = verdicts(known.lazy(), today, params.verdict, interval_mass=mass)
+    judged = known.join(told.collect(), on="memory_id", maintain_order="left")
+    worth = review_value(judged, params.review, interval_mass=mass).select("memory_id", "review_value")
+    return judged.join(worth, on="memory_id", how="left", maintain_order="left")

@@ -1,0 +1,57 @@
+"""What is known of each memory, how that came about, and how each project's memory is doing."""
+
+from __future__ import annotations
+
+from slowwave.transforms.core.node import Handed, Node
+from slowwave.transforms.evidence.nodes import MEMORY_STATES
+from slowwave.transforms.evidence.tables import MemoryDays, ReferenceDays
+from slowwave.transforms.health.project.tables import ProjectHealth
+from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
+from slowwave.transforms.lift.nodes import MEMORY_OUTCOMES
+from slowwave.transforms.usage.nodes import MEMORY_USE, TIMELINES
+from slowwave.transforms.usage.strength.tables import FittedStrengths
+
+COUNTS_HISTORY = Handed("counts_history", "Counts and state of a memory up to each day on which they changed.")
+TOUCHES = Handed("memory_touches", "How often each memory was eligible, in all and since it was last used.")
+FORGETTING_EVIDENCE = Handed("forgetting_evidence", "What forgetting must know of a memory besides its health.")
+
+HEALTH: tuple[Node, ...] = (
+    Node(
+        "slowwave.transforms.health.history:memory_health_history",
+        gives=(COUNTS_HISTORY,),
+        takes={"states": MEMORY_STATES, "days": MemoryDays},
+        params=("reinforcement_delta", "reinforcement_cap"),
+        grain="day",
+        is_fold=True,
+    ),
+    Node(
+        "slowwave.transforms.health.usage_history:memory_use_history",
+        gives=(MemoryHealthHistory,),
+        takes={"told": COUNTS_HISTORY, "timelines": TIMELINES, "strength_fits": FittedStrengths},
+        params=("evidence", "strength", "trend", "verdict"),
+        methods=("trend.method", "verdict.method"),
+        grain="day",
+    ),
+    Node("", gives=(TOUCHES,), takes={"history": MemoryHealthHistory}),
+    Node(
+        "slowwave.transforms.health.judged_health:judged_health",
+        gives=(MemoryHealth,),
+        takes={
+            "states": MEMORY_STATES,
+            "days": ReferenceDays,
+            "eligible": TOUCHES,
+            "outcomes": MEMORY_OUTCOMES,
+            "use": MEMORY_USE,
+            "held": FORGETTING_EVIDENCE,
+        },
+        params=("reinforcement_delta", "reinforcement_cap", "stated", "verdict", "review", "memory_outcomes"),
+        methods=("stated.method", "verdict.method", "review.method"),
+    ),
+    Node(
+        "slowwave.transforms.health.project.project_health:project_health",
+        gives=(ProjectHealth,),
+        takes={"health": MemoryHealth},
+        params=("project_health",),
+        methods=("project_health.method",),
+    ),
+)

@@ -1,0 +1,110 @@
+"""The ledger: what ran, what became of every delivered file, and the rows that were refused."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.vocabularies import FileFormat, LandedTable, RunKind, RunStatus
+
+
+class Runs(Table):
+    """The run ledger: every landing, publish, backfill and skipped or failed night."""
+
+    name: ClassVar[str] = "runs"
+    key: ClassVar[tuple[str, ...]] = ("run_id",)
+
+    run_id: str = column("Key.")
+    kind: RunKind = column("What ran.")
+    status: RunStatus = column(
+        "How it ended; incomplete: rows that failed a check were set aside; started: it did not, or not yet."
+    )
+    as_of: datetime | None = column("What the publish shows is what was known before this instant.", unit="UTC")
+    started_at: datetime = column("By the machine's clock.", unit="UTC")
+    finished_at: datetime | None = column("By the machine's clock. NULL: not finished.", unit="UTC")
+    message: str | None = column(
+        "Why it was skipped or failed, or what an audit warned of; of one that did not end, its last stage."
+    )
+    delivered: int = column("Rows delivered to this run's landing.")
+    accepted: int = column("Of them new.")
+    duplicate: int = column("Of them already in the lake.")
+    quarantined: int = column("Of them refused with a reason.")
+    days_count: int = column("Days with evidence.")
+    days_built_count: int = column("Of them built by this run.")
+    input_hash: str | None = column("Digest of everything the publish was computed from. NULL: nothing published.")
+    params_hash: str = column("Digest of the params.")
+    code_hash: str = column("Digest of the code.")
+    version: str = column("Version of slowwave.")
+    methods: list[str] = column("Methods used, with version.")
+    table_hashes: list[str] = column("`table=hash` of the sorted values of each published table.")
+
+
+class RunFiles(Table):
+    """What became of every delivered file: delivered = accepted + duplicate + quarantined."""
+
+    name: ClassVar[str] = "run_files"
+    key: ClassVar[tuple[str, ...]] = ("run_id", "file_number")
+
+    run_id: str = column("Key: the run that landed it.")
+    file_number: int = column("Key: place of the file in that run, from 1.")
+    source: str = column("Its path as given, or - for standard input.")
+    file_hash: str = column("SHA-256 of its bytes: a file with the same bytes is not landed twice.")
+    bytes_count: int = column("Size.", unit="bytes")
+    landed_at: datetime = column("By the machine's clock.", unit="UTC")
+    delivered: int = column("Rows in the file; a file that cannot be read on counts one more.")
+    accepted: int = column("New rows.")
+    duplicate: int = column("Rows already in the lake, or of a file already landed.")
+    quarantined: int = column("Rows refused, each with a reason in `quarantine`.")
+    retried: int | None = column(
+        "Quarantined rows of it tried again; the counts then say what that changed, so that the sums over a file's"
+        " entries hold: quarantined is below 0 where rows have left the quarantine. NULL: a delivery.",
+        since=2,
+    )
+
+
+class Quarantine(Table):
+    """Every row that is refused to this day, with the reason and the row itself."""
+
+    name: ClassVar[str] = "quarantine"
+    key: ClassVar[tuple[str, ...]] = ("quarantine_id",)
+    stored_key: ClassVar[tuple[str, ...]] = ("quarantine_id", "run_id")
+
+    quarantine_id: str = column("Key: the file's hash and the row number.")
+    source: str = column("The file it came in.")
+    file_hash: str = column("SHA-256 of that file.")
+    row_number: int | None = column("Line or row number, from 1. NULL: the file as a whole cannot be read on.")
+    field: str = column("The field at fault; '' when it is the row.")
+    reason: str = column("What is wrong and what would be right.")
+    raw_text: str = column(
+        "The row as delivered, its first 10,000 characters (in the lake, its first million); bytes that are not UTF-8"
+        " as \\xNN."
+    )
+    run_id: str = column("The run that refused it.")
+    landed_at: datetime = column("By the machine's clock.", unit="UTC")
+    format: FileFormat | None = column(
+        "What the file was read as. NULL: landed by a release that did not note it.",
+        since=2,
+    )
+    header: str | None = column("Header of the CSV file. NULL: no CSV, or too long.", since=2)
+    kind: LandedTable | None = column(
+        "What `--kind` said every row is. NULL: told from its fields.",
+        since=2,
+    )
+    kept_file: str | None = column(
+        "The file in the lake's `quarantine/files/` that holds the bytes as delivered. NULL: `raw_text` says all.",
+        since=2,
+    )
+
+
+class QuarantineResolved(Quarantine):
+    """Rows that were refused and have passed since, tried again by `land --retry-quarantine`."""
+
+    name: ClassVar[str] = "quarantine_resolved"
+    stored_key: ClassVar[tuple[str, ...]] = ("quarantine_id", "resolved_run_id")
+
+    resolved_run_id: str = column("The run in which it passed.")
+    resolved_at: datetime = column("When, by the machine's clock.", unit="UTC")
+
+
+LEDGER: tuple[type[Table], ...] = (Runs, RunFiles, Quarantine, QuarantineResolved)

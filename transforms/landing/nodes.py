@@ -1,0 +1,40 @@
+"""What is made from landed rows alone: what landed when, and what counts nowhere."""
+
+from __future__ import annotations
+
+from slowwave.transforms.core.node import Handed, Node, Rows
+from slowwave.transforms.core.schema import columns
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.set_aside_tables import SetAside
+from slowwave.transforms.landing.tables import LANDED, LandedDays, Memories
+
+_OF_DECISIONS = tuple(c.name for c in columns(Decisions) if not c.internal)
+
+FAILED_ROWS = Handed("failed_rows", "Row versions that fail a declared check, or that people left out.")
+DECISIONS = Handed("effective_decisions", "Decisions of which what they change, if anything, is in the memory log.")
+
+LANDING: tuple[Node, ...] = (
+    Node(
+        "slowwave.transforms.landing.landed_days:landed_days",
+        gives=(LandedDays,),
+        takes={"rows": tuple(Rows(of, ("project", of.event_time, "recorded_at")) for of in LANDED)},
+        grain="day",
+    ),
+    Node(
+        "",
+        gives=(FAILED_ROWS,),
+        takes={
+            "table": tuple(
+                Rows(of, tuple(c.name for c in columns(of) if not c.internal and not c.strict)) for of in LANDED
+            ),
+            "decisions": Rows(Decisions, ("target", "command", "decided_at", "values", "reason")),
+        },
+        grain="day",
+    ),
+    Node("slowwave.transforms.landing.set_aside:set_aside", gives=(SetAside,), takes={"failed": FAILED_ROWS}),
+    Node(
+        "slowwave.transforms.decisions.effects:effective",
+        gives=(DECISIONS,),
+        takes={"decisions": Rows(Decisions, _OF_DECISIONS), "memory_row_hashes": Rows(Memories, ("row_hash",))},
+    ),
+)

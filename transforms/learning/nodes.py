@@ -1,0 +1,70 @@
+"""What outcomes teach: of strategies, of their failures, and how good the forecasts of both were."""
+
+from __future__ import annotations
+
+from slowwave.transforms.core.node import Handed, Node, Rows
+from slowwave.transforms.evidence.tables import ReplayedInteractions
+from slowwave.transforms.landing.tables import Outcomes
+from slowwave.transforms.learning.tables import (
+    AntiPatterns,
+    CountedOutcomes,
+    ErrorTemplates,
+    ForecastFits,
+    Heuristics,
+    StrategyVariants,
+    UntriedStrategies,
+)
+
+_NOT_NEEDED = {"feedback", "extra", "row_hash", "key_hash"}
+OUTCOMES = Rows(Outcomes, tuple(name for name in Outcomes.model_fields if name not in _NOT_NEEDED))
+
+RESOLVED_OUTCOMES = Handed("resolved_outcomes", "Outcomes, with what their interaction says where they say nothing.")
+ATTEMPTS = Handed("attempts", "Of counted_outcomes those that are attempts, with task, texts and costs.")
+ENDED = Handed("ended_interactions", "How the latest attempt of each interaction ended.")
+STRATEGY_SCORES = Handed("strategy_scores", "Rows of scorecard: how good the forecasts of strategies were.")
+
+LEARNING: tuple[Node, ...] = (
+    Node(
+        "slowwave.transforms.learning.attempts.outcomes:resolved_outcomes",
+        gives=(RESOLVED_OUTCOMES,),
+        takes={"outcomes": OUTCOMES, "interactions": ReplayedInteractions},
+    ),
+    Node(
+        "slowwave.transforms.learning.learned:learned",
+        gives=(
+            CountedOutcomes,
+            StrategyVariants,
+            ErrorTemplates,
+            Heuristics,
+            UntriedStrategies,
+            AntiPatterns,
+            ForecastFits,
+            STRATEGY_SCORES,
+            ATTEMPTS,
+        ),
+        takes={"outcomes": RESOLVED_OUTCOMES},
+        params=(
+            "attempts",
+            "strategies",
+            "errors",
+            "forecast",
+            "confidence",
+            "heuristics",
+            "anti_patterns",
+            "scorecard",
+        ),
+        methods=(
+            "attempts.method",
+            "attempts.task_type_method",
+            "strategies.method",
+            "errors.method",
+            "heuristics.method",
+            "anti_patterns.method",
+        ),
+    ),
+    Node(
+        "slowwave.transforms.learning.attempts.outcomes:ended_interactions",
+        gives=(ENDED,),
+        takes={"counted": CountedOutcomes},
+    ),
+)

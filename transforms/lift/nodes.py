@@ -1,0 +1,55 @@
+"""What memories change: how the interactions ended that had them, beside those that had not."""
+
+from __future__ import annotations
+
+from slowwave.transforms.core.node import Handed, Node, Rows
+from slowwave.transforms.evidence.nodes import MEMORY_STATES
+from slowwave.transforms.evidence.tables import MemoryReferences
+from slowwave.transforms.landing.tables import Interactions
+from slowwave.transforms.learning.nodes import ATTEMPTS
+
+_WHOSE = ("project", "agent", "session_id", "user_id")
+ATTEMPTED = Rows(Interactions, ("interaction_id", "created_at", *_WHOSE, "memories_offered", "injection_probability"))
+
+ATTEMPTED_INTERACTIONS = Handed("attempted_interactions", "Interactions with an attempt: whose, what was offered.")
+ATTEMPTED_REFERENCES = Handed("attempted_references", "Of memory_references those of interactions with an attempt.")
+MEMORY_ORIGINS = Handed("memory_origins", "What each memory was when it first landed.")
+MEMORY_OWNERS = Handed("memory_owners", "Memories that are eligible in one user's interactions only.")
+MEMORY_OUTCOMES = Handed("memory_outcomes", "Per memory, what the outcomes of the interactions that had it tell.")
+
+LIFT: tuple[Node, ...] = (
+    Node(
+        "",
+        gives=(ATTEMPTED_INTERACTIONS,),
+        takes={"interactions": ATTEMPTED, "attempts": ATTEMPTS},
+        grain="day",
+    ),
+    Node(
+        "slowwave.transforms.lift.outcomes:attempted_references",
+        gives=(ATTEMPTED_REFERENCES,),
+        takes={"references": MemoryReferences, "attempts": ATTEMPTS},
+        grain="day",
+    ),
+    Node(
+        "slowwave.transforms.evidence.states:memory_origins", gives=(MEMORY_ORIGINS,), takes={"states": MEMORY_STATES}
+    ),
+    Node(
+        "slowwave.transforms.evidence.reach:memory_owners",
+        gives=(MEMORY_OWNERS,),
+        takes={"states": MEMORY_STATES},
+        params=("evidence",),
+    ),
+    Node(
+        "slowwave.transforms.lift.outcomes:memory_outcomes",
+        gives=(MEMORY_OUTCOMES,),
+        takes={
+            "references": ATTEMPTED_REFERENCES,
+            "interactions": ATTEMPTED_INTERACTIONS,
+            "memories": MEMORY_ORIGINS,
+            "attempts": ATTEMPTS,
+            "owners": MEMORY_OWNERS,
+        },
+        params=("memory_outcomes",),
+        methods=("memory_outcomes.outcomes_method", "memory_outcomes.lift_method"),
+    ),
+)

@@ -1,0 +1,43 @@
+"""The facts behind the memories: what says the same, what contradicts what, what a fact has become."""
+
+from __future__ import annotations
+
+from slowwave.transforms.core.node import Handed, Node
+from slowwave.transforms.evidence.nodes import MEMORY_STATES, WORD_VECTORS
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.observations.tables import Observations
+
+READY_TEXTS = Handed("ready_texts", "Texts that were read once, for all who compare them.")
+CURATED_BY_RULES = Handed("curated_by_rules", "Rows of curation_decisions as the rules have them.")
+ANSWERED_PAIRS = Handed("answered_pairs", "What a language model said of pairs of memories.")
+OBSERVED = Handed("observed", "Rows of observations as the rules have them.")
+CONTRADICTIONS = Handed("contradictions", "Pairs of memories that cannot both be true.")
+MERGE_PROPOSALS = Handed("merge_proposals", "Memories that may be merged into one.")
+
+OBSERVATIONS: tuple[Node, ...] = (
+    Node(
+        "slowwave.transforms.observations.curation.decisions:curation_decisions",
+        gives=(CURATED_BY_RULES, READY_TEXTS),
+        takes={"states": MEMORY_STATES, "word_vectors": WORD_VECTORS},
+        params=("observations",),
+        methods=("observations.curation_method",),
+    ),
+    Node(
+        "slowwave.transforms.observations.observations:observed",
+        gives=(OBSERVED, CONTRADICTIONS, MERGE_PROPOSALS),
+        takes={
+            "states": MEMORY_STATES,
+            "health": MemoryHealth,
+            "word_vectors": WORD_VECTORS,
+            "answered": ANSWERED_PAIRS,
+            "ready": READY_TEXTS,
+        },
+        params=("observations",),
+        methods=("observations.method",),
+    ),
+    Node(
+        "slowwave.transforms.observations.answered:observation_methods",
+        gives=(Observations,),
+        takes={"observations": OBSERVED, "answered": ANSWERED_PAIRS},
+    ),
+)

@@ -1,0 +1,50 @@
+"""What the use of memories over time tells: strength, need, trend, and how good the forecasts of both were."""
+
+from __future__ import annotations
+
+from slowwave.transforms.core.node import Handed, Node
+from slowwave.transforms.evidence.nodes import MEMORY_STATES, REPLAYED
+from slowwave.transforms.evidence.tables import ProjectDays, ReferenceDays
+from slowwave.transforms.learning.nodes import STRATEGY_SCORES
+from slowwave.transforms.learning.tables import Scorecard
+from slowwave.transforms.usage.need.tables import NeedFits
+from slowwave.transforms.usage.strength.tables import FittedStrengths
+
+BOUND_REACHES = Handed("bound_reaches", "Agents and users who have memories that only their interactions see.")
+BOUND_DAYS = Handed("bound_days", "How active each of these was on the day.")
+TIMELINES = Handed("memory_timelines", "When each memory was referenced, and how active those were who could do so.")
+MEMORY_USE = Handed("memory_use", "Strength, need and trend of each memory.")
+USE_SCORES = Handed("use_scores", "Rows of scorecard: how good the forecasts of memories were.")
+
+USAGE: tuple[Node, ...] = (
+    Node(
+        "slowwave.transforms.evidence.reach:bound_reaches",
+        gives=(BOUND_REACHES,),
+        takes={"states": MEMORY_STATES},
+        params=("evidence",),
+    ),
+    Node(
+        "slowwave.transforms.evidence.reach:bound_days",
+        gives=(BOUND_DAYS,),
+        takes={"interactions": REPLAYED, "reaches": BOUND_REACHES},
+        grain="day",
+    ),
+    Node(
+        "slowwave.transforms.usage.timelines:memory_timelines",
+        gives=(TIMELINES,),
+        takes={"states": MEMORY_STATES, "days": ReferenceDays, "project_days": ProjectDays, "of_bound": BOUND_DAYS},
+        params=("evidence",),
+    ),
+    Node(
+        "slowwave.transforms.usage.usage:memory_use",
+        gives=(MEMORY_USE, FittedStrengths, NeedFits, USE_SCORES),
+        takes={"timelines": TIMELINES},
+        params=("strength", "need", "trend", "scorecard"),
+        methods=("strength.method", "need.method", "trend.method"),
+    ),
+    Node(
+        "slowwave.transforms.usage.usage:all_scores",
+        gives=(Scorecard,),
+        takes={"of_strategies": STRATEGY_SCORES, "of_memories": USE_SCORES},
+    ),
+)
