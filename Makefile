@@ -57,17 +57,17 @@ format: $(STAMPS)/dev ## Format, and repair what can be repaired
 	@$(BIN)/ruff check --fix .
 
 bench: $(STAMPS)/dev ## Measure a whole night against its limit, record and peers (minutes); ARGS=--record records it
-	@$(BIN)/python tests/support/night_bench.py $(ARGS)
+	@$(BIN)/python tests/support/night/night_bench.py $(ARGS)
 
 bench-smallest: $(STAMPS)/dev ## Measure the smallest night against the record
-	@$(BIN)/python tests/support/night_bench.py --smallest $(ARGS)
+	@$(BIN)/python tests/support/night/night_bench.py --smallest $(ARGS)
 
 bench-full: $(STAMPS)/dev ## Measure also a night of 1,000,000 interactions, and the dashboard (an hour)
-	@$(BIN)/python tests/support/night_bench.py --full $(ARGS)
+	@$(BIN)/python tests/support/night/night_bench.py --full $(ARGS)
 	@$(BIN)/python -m pytest tests/bench -m bench -s
 
 pictures: $(STAMPS)/dev ## Make the pictures in README anew, from the sample logs (needs Chromium)
-	@$(BIN)/python tests/support/make_pictures.py
+	@$(BIN)/python tests/support/homes/make_pictures.py
 
 # An existing lock is kept as far as it still fits; `make lock ARGS=--upgrade` takes the newest versions instead.
 LOCK := $(BIN)/python -m uv --quiet pip compile pyproject.toml --universal --python-version 3.11 \

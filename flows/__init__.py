@@ -1,1 +1,4 @@
-"""The shell: flows, and the input and output they need."""
+"""The shell: flows, and the input and output they need.
+
+A room imports only rooms before it: kernel, lake, land, publish, llm, nightly, ask, decide, care, schedule, cli.
+"""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -113,8 +113,3 @@ def error_lines(error: duckdb.Error) -> str:
     hints = [line for line in others if line.startswith(("Did you mean", "Candidate bindings"))]
     places = [line for line in others if line.startswith("LINE ")]
     return "\n".join([first, *(hints or places)[:1]])
-
-
-def no_globs(paths: Sequence[Path]) -> list[str]:
-    """Paths as DuckDB's readers take them: what they would read as a pattern stands for itself."""
-    return [str(path).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for path in paths]

@@ -11,10 +11,11 @@ from rich.cells import cell_len
 from rich.table import Table as Grid
 from rich.text import Text
 
-from slowwave.flows.check_lines import screen, utc_iso, utc_text
-from slowwave.flows.publish_diff import PublishDiff, find_run, publish_diff
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.ask.diff_tables import PublishDiff, find_run, publish_diff
+from slowwave.flows.kernel.checks import screen
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.times import utc_iso, utc_text
 
 _SHOWN = 5
 _GAP = 2

@@ -8,7 +8,7 @@ what ages by itself, such as strength.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,14 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake
-from slowwave.flows.published import current_run, run_path
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import quoted
-from slowwave.transforms.serving_tables import SERVING, MemoryHealth, Runs
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.published import current_run, run_path
+from slowwave.transforms.graph import SERVING
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.landing.ledger_tables import Runs
 
 EXAMPLES = 20
 _EXCERPT_CHARACTERS = 200
@@ -141,7 +143,7 @@ def publish_diff(before: Path, after: Path) -> PublishDiff:
 
 
 def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path]) -> PublishDiff:
-    columns = {name: _columns(connection, name) for name in _BOTH}
+    columns = {name: columns_of(connection, name) for name in _BOTH}
     old, new = columns["before"], columns["after"]
     facts = {name: _run_facts(connection, name, columns[name], paths[name]) for name in _BOTH}
     in_both = set(old) & set(new)
@@ -150,7 +152,12 @@ def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path]) -> 
         before=facts["before"],
         after=facts["after"],
         differs=[name for name in _FACTS if facts["before"][name] != facts["after"][name]],
-        tables=[_table_diff(connection, table.name, table.key, old[table.name], new[table.name]) for table in known],
+        tables=[
+            table_diff(
+                *(connection, table.name, table.key, old[table.name], new[table.name]), _AGEING.get(table.name, ())
+            )
+            for table in known
+        ],
         tables_only_before=sorted(set(old) - set(new)),
         tables_only_after=sorted(set(new) - set(old)),
         unknown_tables=sorted(in_both - {table.name for table in known}),
@@ -158,7 +165,7 @@ def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path]) -> 
     )
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, dict[str, str]]:
+def columns_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, dict[str, str]]:
     """Tables of an attached file, with the type of each column."""
     found: dict[str, dict[str, str]] = {}
     rows = connection.execute(
@@ -187,15 +194,23 @@ def _run_facts(
     return facts
 
 
-def _table_diff(
-    connection: duckdb.DuckDBPyConnection, table: str, key: Sequence[str], old: dict[str, str], new: dict[str, str]
+def table_diff(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    key: Sequence[str],
+    old: dict[str, str],
+    new: dict[str, str],
+    ageing: Collection[str] = (),
 ) -> TableDiff:
-    """Count rows by what became of them, matching them by key."""
-    ignored = {*key, *_STAMPS, *_AGEING.get(table, ())}
+    """Count rows of `before.table` and `after.table` by what became of them, matching them by key.
+
+    `old`, `new`: their columns, with types; those that are `ageing` are not looked at.
+    """
+    ignored = {*key, *_STAMPS, *ageing}
     shared = [name for name in new if name not in ignored and old.get(name) == new[name]]
     not_compared = sorted({name for name in {*old, *new} - ignored if old.get(name) != new.get(name)})
-    differs = [f"o.{_quoted(name)} IS DISTINCT FROM n.{_quoted(name)}" for name in shared]
-    first = _quoted(key[0])
+    differs = [f"o.{quoted_name(name)} IS DISTINCT FROM n.{quoted_name(name)}" for name in shared]
+    first = quoted_name(key[0])
     kept = f"o.{first} IS NOT NULL AND n.{first} IS NOT NULL"
     counts = [
         f"count(o.{first})",
@@ -204,15 +219,15 @@ def _table_diff(
         f"count(*) FILTER (n.{first} IS NULL)",
         *(f"count(*) FILTER ({kept} AND ({differ}))" for differ in [" OR ".join(differs) or "false", *differs]),
     ]
-    on = " AND ".join(f"o.{_quoted(name)} = n.{_quoted(name)}" for name in key)
-    joined = f"before.{_quoted(table)} AS o FULL JOIN after.{_quoted(table)} AS n ON {on}"
+    on = " AND ".join(f"o.{quoted_name(name)} = n.{quoted_name(name)}" for name in key)
+    joined = f"before.{quoted_name(table)} AS o FULL JOIN after.{quoted_name(table)} AS n ON {on}"
     found = connection.execute(f"SELECT {', '.join(counts)} FROM {joined}").fetchall()  # noqa: S608 - names, all quoted
     before, after, added, removed, changed, *of_columns = found[0]
     columns = {name: count for name, count in zip(shared, of_columns, strict=True) if count}
     return TableDiff(table, before, after, added, removed, changed, columns, not_compared)
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """A table's or column's name as SQL; they are ours or another version's, never what a log says."""
     return '"' + name.replace('"', '""') + '"'
 

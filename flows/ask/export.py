@@ -18,16 +18,16 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from slowwave.flows.doors import outside
-from slowwave.flows.errors import UserError
-from slowwave.flows.publish_diff import find_run
-from slowwave.flows.query_connection import DuckDBConfig, error_lines, locked_connection
-from slowwave.flows.query_output import cell_text
-from slowwave.flows.settings import Settings
-from slowwave.flows.store import write_durably
-from slowwave.flows.terminal import counted, quoted, spreadsheet_safe, terminal_safe
-from slowwave.transforms.schema import Table
-from slowwave.transforms.serving_tables import SERVING
+from slowwave.flows.ask.connection import DuckDBConfig, error_lines, locked_connection
+from slowwave.flows.ask.diff_tables import find_run
+from slowwave.flows.ask.output import cell_text
+from slowwave.flows.kernel.doors import outside
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.store import write_durably
+from slowwave.flows.kernel.terminal import counted, quoted, spreadsheet_safe, terminal_safe
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.graph import SERVING
 
 # What DuckDB may hold while it sorts; more is spilled to the disk.
 _LIMITS: DuckDBConfig = {"memory_limit": "512MB"}

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import duckdb
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.query_connection import OTHER_RELEASE, is_of_another_release
+from slowwave.flows.ask.connection import OTHER_RELEASE, is_of_another_release
+from slowwave.flows.kernel.errors import UserError
 
 if TYPE_CHECKING:
     import polars as pl
 
 # How a dashboard tells its pages and the processes that answer for them.
 ENVIRONMENT = "SLOWWAVE_ONLY_ABOUT"
-# What a table says of whom, by the first of its columns that tells; of memories their own agent, not that of an
-# interaction. A table that has none of these columns is of nobody, and stays whole.
-_OF_MEMORIES = {
-    "memory_id": "memory_id IN (SELECT memory_id FROM temp.memory_health)",
-    "memory_ids": "list_has_any(memory_ids, (SELECT list(memory_id) FROM temp.memory_health))",
-}
-_OF_AGENTS = {"agent": "agent = (SELECT agent FROM temp.asked_about)"}
 _MEMORIES = """
 SELECT h.*
 FROM {published} AS h, temp.asked_about AS asked
@@ -33,6 +26,41 @@ WHERE
     AND (asked.agent IS NULL OR h.agent = asked.agent)
     AND (asked.tag IS NULL OR list_contains(h.tags, asked.tag))
 """
+_OTHER_MEMORIES = """
+SELECT h.memory_id
+FROM {published} AS h, temp.asked_about AS asked
+WHERE h.user_id IS DISTINCT FROM coalesce(asked.user_id, h.user_id) OR h.agent <> asked.agent
+"""
+_OTHER_OUTCOMES = "SELECT * FROM {published} WHERE user_id <> (SELECT user_id FROM temp.asked_about)"
+# Conditions on the rows of a table. What tells of several memories may quote each of them.
+_KNOWN = "memory_id IN (SELECT memory_id FROM temp.memory_health)"
+_ALL_KNOWN = (
+    "list_has_any(memory_ids, (SELECT list(memory_id) FROM temp.memory_health)) AND NOT"
+    " coalesce(list_has_any(memory_ids, (SELECT list(memory_id) FROM temp.other_memories)), false)"
+)
+_OF_AGENT = "agent = (SELECT agent FROM temp.asked_about)"
+_ITEM_IS_MEMORY = "item_id IN (SELECT memory_id FROM temp.memory_health)"
+_OF_USER = "user_id = (SELECT user_id FROM temp.asked_about)"
+# `scope` as it was when something was said: a memory may have been another user's then.
+_SAID_TO_USER = (
+    r"regexp_extract(scope, '(?s)^(?:[^@\\]|\\.)*@(.*)$', 1) IN ('', (SELECT user_id FROM temp.asked_about))"
+)
+_OF_ITEMS = {
+    "review_statements": "item_id IN (SELECT item_id FROM temp.review_queue)",
+    # of a candidate that stood in answers alone, the memory that became of it
+    "review_decisions": f"CASE WHEN len(memory_ids) > 0 THEN {_ALL_KNOWN} ELSE {_ITEM_IS_MEMORY} END",
+    "forgetting_audit": "target_kind <> 'memory' OR target IN (SELECT memory_id FROM temp.memory_health)",
+}
+# What stands for a text that may be another user's.
+_LEFT_OUT = {
+    # a reason may quote what it is about
+    "quarantine": "'(left out: whose it is is not known)' AS raw_text,"
+    """ regexp_replace(reason, '(?s)[:''"].*$', '…') AS reason""",
+    "anti_patterns": "CASE WHEN (project, better_alternative_strategy_id) NOT IN"
+    " (SELECT (project, strategy_id) FROM temp.other_outcomes WHERE strategy_id IS NOT NULL)"
+    " THEN better_alternative END AS better_alternative",
+}
+_LEFT_OUT["quarantine_resolved"] = _LEFT_OUT["quarantine"]
 _COLUMNS = """
 SELECT table_name, list(column_name)
 FROM duckdb_columns()
@@ -74,8 +102,10 @@ def narrowed_by(environment: Mapping[str, str] = os.environ) -> Narrowed:
 def narrow(connection: duckdb.DuckDBPyConnection, narrowed: Narrowed) -> None:
     """Let every later query of this connection see only what is asked about, under the published tables' own names.
 
-    Memories are those whose `user_id`, `agent` and `tags` are asked for; what is told of memories, that of these; what
-    is told of agents (strategies, anti-patterns, attempts), that of the agent. All else stays whole.
+    Memories are those whose `user_id`, `agent` and `tags` are asked for; what is told of memories, that of these alone;
+    a candidate is that of its user. What is told of agents (strategies, anti-patterns, attempts) is that of the agent.
+    Of a user, what outcomes of other users had part in is left out: its wording may be theirs. All else, which is
+    figures, stays whole.
 
     Raises UserError where the file was published by a release that knew no users.
     """
@@ -85,19 +115,53 @@ def narrow(connection: duckdb.DuckDBPyConnection, narrowed: Narrowed) -> None:
     asked = "SELECT $user::VARCHAR AS user_id, $agent::VARCHAR AS agent, $tag::VARCHAR AS tag"
     connection.execute(f"CREATE TEMP TABLE asked_about AS {asked}", asdict(narrowed))
     ((database,),) = connection.execute("SELECT current_database()").fetchall()
-    tables = connection.execute(_COLUMNS).fetchall()
+    tables = dict(connection.execute(_COLUMNS).fetchall())
     try:
-        _view(connection, "memory_health", _MEMORIES.format(published=_named(database, "memory_health")))
+        published = _named(database, "memory_health")
+        _view(connection, "memory_health", _MEMORIES.format(published=published))
+        _view(connection, "other_memories", _OTHER_MEMORIES.format(published=published))
+        if narrowed.user is not None:
+            published = _named(database, "counted_outcomes")
+            _view(connection, "other_outcomes", _OTHER_OUTCOMES.format(published=published))
+        for table, columns in tables.items():
+            conditions = _conditions(table, columns, narrowed)
+            if table == "memory_health" or not conditions:
+                continue
+            shown = f"* REPLACE ({_LEFT_OUT[table]})" if narrowed.user is not None and table in _LEFT_OUT else "*"
+            rows = " AND ".join(f"({condition})" for condition in conditions)
+            _view(connection, table, f"SELECT {shown} FROM {_named(database, table)} WHERE {rows}")  # noqa: S608 - quoted
     except duckdb.Error as error:
         if is_of_another_release(error):
             raise UserError(OTHER_RELEASE) from error
         raise
-    for table, columns in tables:
-        told = next((_OF_MEMORIES[name] for name in _OF_MEMORIES if name in columns), None)
-        if told is None and narrowed.agent is not None:
-            told = next((_OF_AGENTS[name] for name in _OF_AGENTS if name in columns), None)
-        if told is not None and table != "memory_health":
-            _view(connection, table, f"SELECT * FROM {_named(database, table)} WHERE {told}")  # noqa: S608 - quoted
+
+
+def _conditions(table: str, columns: Sequence[str], narrowed: Narrowed) -> list[str]:
+    """What must hold of the rows of a table that are shown; nothing: it is of nobody, and stays whole."""
+    by_user, by_agent = narrowed.user is not None, narrowed.agent is not None
+    if table == "review_queue":
+        # a candidate that stands in answers alone is no memory yet, and would be one without agent and tags
+        alone = [_OF_USER] * by_user + ["(SELECT agent FROM temp.asked_about) = ''"] * by_agent
+        alone += ["false"] * (narrowed.tag is not None)
+        return [f"CASE WHEN len(memory_ids) > 0 THEN {_ALL_KNOWN} ELSE {' AND '.join(alone)} END"]
+    if table in _OF_ITEMS:
+        return [_OF_ITEMS[table]]
+    if "memory_id" in columns:
+        return [_KNOWN, *([_SAID_TO_USER] if by_user and table == "curation_decisions" else [])]
+    if "memory_ids" in columns:
+        return [_ALL_KNOWN]
+    found = [_OF_AGENT] if by_agent and "agent" in columns else []
+    if by_user and table == "counted_outcomes":
+        return [*found, f"user_id IS NULL OR {_OF_USER}"]
+    if by_user:
+        found += [_of_no_other(name) for name in ("strategy_id", "error_id") if name in columns]
+        found += ["false"] * (table == "chunk_use") + ["true"] * (table in _LEFT_OUT)
+    return found
+
+
+def _of_no_other(name: str) -> str:
+    """No outcome of another user had this strategy or error."""
+    return f"(project, {name}) NOT IN (SELECT (project, {name}) FROM temp.other_outcomes WHERE {name} IS NOT NULL)"  # noqa: S608 - our own
 
 
 def landed_about(frames: Mapping[str, pl.LazyFrame], narrowed: Narrowed) -> dict[str, pl.LazyFrame]:
@@ -134,7 +198,7 @@ def _outcomes_about(outcomes: pl.LazyFrame, interactions: pl.LazyFrame, of_whom:
 def _memories_about(memories: pl.LazyFrame, narrowed: Narrowed) -> pl.LazyFrame:
     import polars as pl
 
-    from slowwave.transforms.memory_states import memory_states
+    from slowwave.transforms.evidence.states import memory_states
 
     of_whom = {"user_id": narrowed.user, "agent": narrowed.agent}
     known = [pl.col(name) == pl.lit(text) for name, text in of_whom.items() if text is not None]

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.terminal import shortened, spreadsheet_safe, terminal_safe
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import shortened, spreadsheet_safe, terminal_safe
 
 if TYPE_CHECKING:
     import duckdb
@@ -110,7 +110,7 @@ def write_rows(names: Sequence[str], batches: Iterable[Sequence[Row]], output: F
     elif output == "csv":
         _write_csv(names, batches)
     else:
-        from slowwave.flows.query_table import write_table  # rich is slow to load
+        from slowwave.flows.ask.table import write_table  # rich is slow to load
 
         write_table(names, batches)
     sys.stdout.flush()

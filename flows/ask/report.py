@@ -15,16 +15,16 @@ from pathlib import Path
 import duckdb
 import typer
 
-from slowwave.flows.doors import outside
-from slowwave.flows.errors import UserError
-from slowwave.flows.narrowed import EVERYTHING, Narrowed, narrow
-from slowwave.flows.publish_diff import find_run
-from slowwave.flows.published import current_run, report_file
-from slowwave.flows.query_connection import error_lines, locked_connection
-from slowwave.flows.settings import Settings
-from slowwave.flows.stage_costs import stage_cost
-from slowwave.flows.store import write_durably
-from slowwave.flows.terminal import shortened
+from slowwave.flows.ask.connection import error_lines, locked_connection
+from slowwave.flows.ask.diff_tables import find_run
+from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed, narrow
+from slowwave.flows.kernel.doors import outside
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.flows.kernel.store import write_durably
+from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.lake.published import current_run, report_file
 
 STANDARD_OUTPUT = "-"
 _LATEST = "latest.html"
@@ -109,7 +109,7 @@ def reported(settings: Settings) -> str:
 
 def _drawn(settings: Settings, serving: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-P", "-m", "slowwave.flows.cli", "report", "--run", serving.stem],
+        [sys.executable, "-P", "-m", "slowwave.flows.cli.main", "report", "--run", serving.stem],
         env={**os.environ, "SLOWWAVE_HOME": str(settings.home)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -126,7 +126,7 @@ def _not_written(reason: str) -> str:
 
 def _report_of(serving: Path, narrowed: Narrowed = EVERYTHING) -> bytes:
     # charts take a second to load, and the status needs none
-    from slowwave.dashboards.report import report_html
+    from slowwave.dashboards.report.page import report_html
 
     try:
         with locked_connection(serving) as connection:

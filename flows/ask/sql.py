@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import typer
 
-from slowwave.dashboards.cookbook import Recipe, cookbook
-from slowwave.flows.errors import UserError
-from slowwave.flows.narrowed import EVERYTHING, Narrowed, landed_about, narrow
-from slowwave.flows.query_connection import (
+from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
+from slowwave.flows.ask.connection import (
     OTHER_RELEASE,
     DuckDBConfig,
     check_statements,
@@ -25,15 +23,17 @@ from slowwave.flows.query_connection import (
     locked_connection,
     published_file,
 )
-from slowwave.flows.query_output import BATCH_ROWS, Format, write_parquet_result, write_rows
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import counted, quoted
+from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed, landed_about, narrow
+from slowwave.flows.ask.output import BATCH_ROWS, Format, write_parquet_result, write_rows
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, quoted
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from slowwave.flows.lake_views import LandedViews
+    from slowwave.flows.lake.views import LandedViews
 
 _NAME = re.compile(r"\s*[A-Za-z_]\w*\s*")
 # A query that may look at the landed tables, or list what there is; all others need not load what reads the lake.
@@ -79,9 +79,9 @@ def run_sql(
     if as_of is None:
         cut, serving = utc_now(), published_file(settings)
     else:
-        from slowwave.flows.as_of import serving_as_of
-        from slowwave.flows.nightly import parse_as_of
-        from slowwave.flows.screen import Screen
+        from slowwave.flows.kernel.progress import Screen
+        from slowwave.flows.kernel.times import parse_as_of
+        from slowwave.flows.nightly.as_of import serving_as_of
 
         cut = parse_as_of(as_of)
         with Screen() as screen:
@@ -144,7 +144,7 @@ def answer_query(
             _run(text, values, serving, _landed_views(settings, text, cut), write, limits, narrowed)
     except duckdb.Error as error:
         if views is not None:
-            from slowwave.flows.lake_misfits import explained  # Polars is loaded
+            from slowwave.flows.lake.misfits import explained  # Polars is loaded
 
             told = explained(error, settings.lake)
             if isinstance(told, UserError):
@@ -155,7 +155,7 @@ def answer_query(
 def _landed_views(settings: Settings, text: str, cut: datetime) -> LandedViews | None:
     if not _ABOUT_LANDED.search(text):
         return None
-    from slowwave.flows.lake_views import LandedViews  # Polars is slow to load
+    from slowwave.flows.lake.views import LandedViews  # Polars is slow to load
 
     return LandedViews(settings.lake, cut)
 
@@ -261,7 +261,7 @@ def _explained(error: duckdb.Error, text: str, serving: Path | None) -> str:
 
 
 def _published_names() -> set[str]:
-    from slowwave.transforms.serving_tables import SERVING  # Polars is slow to load
+    from slowwave.transforms.graph import SERVING  # Polars is slow to load
 
     return {table.name for table in SERVING}
 
@@ -289,7 +289,7 @@ def _print_cookbook(recipes: Mapping[str, Recipe]) -> None:
     from rich.table import Table  # rich is slow to load
     from rich.text import Text
 
-    from slowwave.flows.check_lines import screen
+    from slowwave.flows.kernel.checks import screen
 
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from slowwave.flows.query_output import cell_text
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.ask.output import cell_text
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
 
 MAX_ROWS = 200
 MAX_BLOCKS = 20

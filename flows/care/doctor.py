@@ -26,22 +26,24 @@ import typer
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from slowwave.flows.check_lines import CheckLine, in_words, print_check_lines, tried, utc_text, worst
-from slowwave.flows.doors import close_doors, home_umask, left_ajar
-from slowwave.flows.file_system import PROBE_PREFIX, can_be_written, missing_abilities, nearest_folder
-from slowwave.flows.inbox import inbox_deliveries
-from slowwave.flows.lake import Lake, microseconds
-from slowwave.flows.lock import holder, writer_lock
-from slowwave.flows.nights import ledger, running, stopped_night
-from slowwave.flows.notify import notify_settings
-from slowwave.flows.published import current_run
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import LAKE_FORMAT, Settings
-from slowwave.flows.store import TEMPORARY
-from slowwave.flows.terminal import counted
-from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.serving_tables import SERVING, RunFiles, Runs
+from slowwave.flows.kernel.checks import CheckLine, print_check_lines, tried, worst
+from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
+from slowwave.flows.kernel.file_system import PROBE_PREFIX, can_be_written, missing_abilities, nearest_folder
+from slowwave.flows.kernel.lock import holder, writer_lock
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import LAKE_FORMAT, Settings
+from slowwave.flows.kernel.store import TEMPORARY
+from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.times import in_words, utc_text
+from slowwave.flows.lake.lake import Lake, microseconds
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.land.inbox import inbox_deliveries
+from slowwave.flows.nightly.nights import ledger, running, stopped_night
+from slowwave.flows.nightly.notify import notify_settings
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import EVIDENCE, SERVING
+from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
+from slowwave.transforms.landing.tables import LANDED
 
 _LEFT_OVER_SECONDS = 3600.0
 _LEAST_FREE_BYTES = 10**9

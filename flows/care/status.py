@@ -18,29 +18,20 @@ from typing import Any
 import duckdb
 import typer
 
-from slowwave.flows import watched
-from slowwave.flows.check_lines import (
-    CheckLine,
-    State,
-    at_most,
-    in_words,
-    print_check_lines,
-    tried,
-    utc_iso,
-    utc_text,
-    worst,
-)
-from slowwave.flows.demo_home import sample_end
-from slowwave.flows.inbox import inbox_deliveries
-from slowwave.flows.lake_files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
-from slowwave.flows.lock import holder
-from slowwave.flows.nights import ledger, running, stopped_night, stopped_others
-from slowwave.flows.published import current_run, report_file
-from slowwave.flows.query_connection import no_globs
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import shortened
-from slowwave.transforms.landed_times import EVENT_TIME
+from slowwave.flows.care import watched
+from slowwave.flows.kernel.checks import CheckLine, State, at_most, print_check_lines, tried, worst
+from slowwave.flows.kernel.lock import holder
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.times import in_words, utc_iso, utc_text
+from slowwave.flows.lake.files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
+from slowwave.flows.lake.published import current_run, report_file
+from slowwave.flows.lake.sql import no_globs
+from slowwave.flows.land.demo_home import sample_end
+from slowwave.flows.land.inbox import inbox_deliveries
+from slowwave.flows.nightly.nights import ledger, running, stopped_night, stopped_others
+from slowwave.transforms.landing.landed_times import EVENT_TIME
 
 # More than one refused row in twenty is worth a look (as in the audit refused_rows); one in two is a broken producer.
 _WARN_REFUSED, _ERROR_REFUSED = 1 / 20, 1 / 2

@@ -13,11 +13,13 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from slowwave.flows.check_lines import CheckLine, in_words, utc_text
-from slowwave.flows.lake_files import LakeFile, files_by_day
-from slowwave.flows.published import current_run
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import counted, shortened
+from slowwave.flows.kernel.checks import CheckLine
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.kernel.times import in_words, utc_text
+from slowwave.flows.lake.files import LakeFile, files_by_day
+from slowwave.flows.lake.published import current_run
+from slowwave.transforms.core.vocabularies import LANDED_TABLES
 
 Record = dict[str, Any]
 Asked = Callable[..., list[Record]]
@@ -112,7 +114,7 @@ def growth(settings: Settings, now: datetime) -> CheckLine:
     """For how long the disk of the lake will do: by what the last days of the log take, landed and derived."""
     lake = Path(settings.lake)
     tables = [f"evidence/{folder.name}" for folder in (lake / "evidence").glob("*") if folder.is_dir()]
-    by_table = [files_by_day(lake, table) for table in ("interactions", "outcomes", "memories", *tables)]
+    by_table = [files_by_day(lake, table) for table in (*LANDED_TABLES, *tables)]
     newest = max((day for days in by_table for day in days if day <= now.date()), default=None)
     free = shutil.disk_usage(lake).free
     current = current_run(settings)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.times import utc_iso
 
 if TYPE_CHECKING:
-    from slowwave.flows.llm_asking import Question
-    from slowwave.transforms.llm_params import LlmParams
+    from slowwave.flows.llm.asking import Question
+    from slowwave.transforms.llm.params import LlmParams
 
 _WAIT_SECONDS = 600
 
@@ -34,12 +35,12 @@ def run_curate(settings: Settings, *, dry_run: bool, limit: int | None, output: 
 
 
 def _ask(settings: Settings, limit: int | None, output: str) -> None:
-    from slowwave.flows.llm_client import check_installed
-    from slowwave.flows.llm_endpoint import endpoint_from_environment
-    from slowwave.flows.llm_stage import ask_open, asked_line
-    from slowwave.flows.lock import writer_lock
-    from slowwave.flows.run import start_run
-    from slowwave.flows.screen import Screen, print_lines
+    from slowwave.flows.kernel.lock import writer_lock
+    from slowwave.flows.kernel.progress import Screen, print_lines
+    from slowwave.flows.llm.client import check_installed
+    from slowwave.flows.llm.endpoint import endpoint_from_environment
+    from slowwave.flows.llm.stage import ask_open, asked_line
+    from slowwave.flows.publish.run import start_run
 
     endpoint = endpoint_from_environment()
     model = settings.params().llm.model
@@ -68,10 +69,10 @@ def _ask(settings: Settings, limit: int | None, output: str) -> None:
 
 
 def _rehearse(settings: Settings, limit: int | None, output: str) -> None:
-    from slowwave.flows.lake import Lake
-    from slowwave.flows.llm_stage import budget_left, open_questions, prompted
-    from slowwave.flows.plan import LogAsOf
-    from slowwave.flows.run_ids import utc_now
+    from slowwave.flows.kernel.run_ids import utc_now
+    from slowwave.flows.lake.lake import Lake
+    from slowwave.flows.llm.stage import budget_left, open_questions, prompted
+    from slowwave.flows.publish.plan import LogAsOf
 
     lake = Lake(Path(settings.lake))
     lake.check_format()
@@ -100,12 +101,12 @@ def _rehearse(settings: Settings, limit: int | None, output: str) -> None:
 
 
 def _print_prompts(asked: Iterator[Question], facts: dict[str, Any], params: LlmParams) -> None:
-    from slowwave.flows.terminal import counted, terminal_safe
+    from slowwave.flows.kernel.terminal import counted, terminal_safe
 
     systems: set[str] = set()
     for question in asked:
         prompt = question.prompt
-        typer.echo(f"--- {prompt.task} {terminal_safe(question.memory_id)} of {question.changed_at.isoformat()}Z")
+        typer.echo(f"--- {prompt.task} {terminal_safe(question.memory_id)} of {utc_iso(question.changed_at)}")
         if prompt.task not in systems:
             systems.add(prompt.task)
             typer.echo(prompt.system)
@@ -134,6 +135,6 @@ def _as_json(question: Question) -> dict[str, Any]:
 
 
 def _print_json(value: object) -> None:
-    from slowwave.flows.query_output import json_bytes
+    from slowwave.flows.ask.output import json_bytes
 
     typer.echo(json_bytes(value).decode())

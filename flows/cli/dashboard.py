@@ -1,4 +1,4 @@
-"""`slowwave dashboard`: the pages of dashboards/app.py on this machine alone, until stopped.
+"""`slowwave dashboard`: the pages of dashboards/app/app.py on this machine alone, until stopped.
 
 Streamlit's server answers only requests that name this machine and come from its own pages: else any page open in the
 same browser could read the tables over its websocket, directly or by a name that leads here. And only those that know
@@ -23,10 +23,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.narrowed import EVERYTHING, Narrowed
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import terminal_safe
+from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import terminal_safe
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -121,7 +121,7 @@ def _app(port: int, *, open_browser: bool) -> App:
     from starlette.routing import Route
     from streamlit import App
 
-    from slowwave.dashboards.app import PAGES
+    from slowwave.dashboards.app.app import PAGES
 
     token = secrets.token_urlsafe(24)
 
@@ -134,7 +134,7 @@ def _app(port: int, *, open_browser: bool) -> App:
             webbrowser.open(address)
         yield
 
-    script = Path(str(resources.files("slowwave.flows").joinpath("dashboard_script.py")))
+    script = Path(str(resources.files("slowwave.flows.cli").joinpath("dashboard_script.py")))
     routes = [Route(f"/{path}", _page) for path in ("", *PAGES)]
     return App(
         script,
@@ -147,7 +147,7 @@ def _app(port: int, *, open_browser: bool) -> App:
 
 def _told_of(error: Exception) -> bool:
     """Write a fault of ours where the dashboard was started, and say so on the page without its details."""
-    from slowwave.dashboards.widgets import told
+    from slowwave.dashboards.app.widgets import told
 
     sys.stderr.write(
         "".join(f"{terminal_safe(line)}\n" for part in traceback.format_exception(error) for line in part.splitlines())

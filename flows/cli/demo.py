@@ -8,14 +8,15 @@ from datetime import timedelta
 import duckdb
 
 from slowwave.data.sample import write_sample
-from slowwave.flows.demo_home import claim_for_demo, midnight_after
-from slowwave.flows.lock import ensure_home
-from slowwave.flows.nightly import NightlyResult, nightly, start_run
-from slowwave.flows.published import current_run
-from slowwave.flows.run_commands import flow_session
-from slowwave.flows.screen import Lines, next_commands, print_lines, result_lines, result_title, this_command
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import counted, shortened
+from slowwave.flows.cli.run import flow_session
+from slowwave.flows.kernel.lock import ensure_home
+from slowwave.flows.kernel.progress import Lines, print_lines, this_command
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.land.demo_home import claim_for_demo, midnight_after
+from slowwave.flows.nightly.nightly import NightlyResult, nightly, start_run
+from slowwave.flows.nightly.screen import next_commands, result_lines, result_title
 
 _SHOWN_CONTENT = 100
 _MOST_REFERENCED = """

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from slowwave.flows.command_groups import examples, first_examples
-from slowwave.flows.command_lines import RowFormat, ask, tell, writing
-from slowwave.flows.settings import settings_from_environment
+from slowwave.flows.cli.groups import examples, first_examples
+from slowwave.flows.cli.shared import RowFormat, ask, tell, writing
+from slowwave.flows.kernel.settings import settings_from_environment
+from slowwave.transforms.core.vocabularies import ForgettingRule
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "plan": ("slowwave forget plan", "slowwave forget plan --rule untouched --format csv"),
@@ -29,27 +29,9 @@ forget = typer.Typer(
 )
 
 
-class Target(StrEnum):
-    """What can be held."""
-
-    project = "project"
-    memory = "memory"
-
-
-class Rule(StrEnum):
-    """Rules of the plan."""
-
-    superseded = "superseded"
-    invalid = "invalid"
-    low_confidence = "low_confidence"
-    faded = "faded"
-    untouched = "untouched"
-    agent_quota = "agent_quota"
-    project_quota = "project_quota"
-
-
+Target = Literal["project", "memory"]
 OneProject = Annotated[str | None, typer.Option(help="Only memories of this project; '' is none.", metavar="PROJECT")]
-OneRule = Annotated[Rule | None, typer.Option(help="Only what this rule plans.")]
+OneRule = Annotated[ForgettingRule | None, typer.Option(help="Only what this rule plans.")]
 Reason = Annotated[str, typer.Option(help="Why; kept with the decision.", metavar="TEXT")]
 Kind = Annotated[Target | None, typer.Option(help="What TARGET names. Default: whichever there is.")]
 Held = Annotated[str, typer.Argument(help="A project or the id of a memory.", metavar="TARGET")]
@@ -57,18 +39,18 @@ Held = Annotated[str, typer.Argument(help="A project or the id of a memory.", me
 
 @forget.command("plan", epilog=examples(EXAMPLES["plan"]))
 def plan(
-    output: Annotated[RowFormat, typer.Option("--format", help="How the plan is printed.")] = RowFormat.table,
+    output: Annotated[RowFormat, typer.Option("--format", help="How the plan is printed.")] = "table",
     rule: OneRule = None,
     project: OneProject = None,
 ) -> None:
     """Show what the current publish would archive, by which rule and why; what should go first comes first."""
-    from slowwave.flows.forget import published_plan
-    from slowwave.flows.query_output import write_rows
-    from slowwave.flows.screen import Screen
+    from slowwave.flows.ask.output import write_rows
+    from slowwave.flows.decide.forget import published_plan
+    from slowwave.flows.kernel.progress import Screen
 
     published = published_plan(settings_from_environment())
-    rows = published.chosen(project, rule.value if rule else None)
-    write_rows(_COLUMNS, [rows.select(_COLUMNS).rows()], output.value)
+    rows = published.chosen(project, rule)
+    write_rows(_COLUMNS, [rows.select(_COLUMNS).rows()], output)
     screen = Screen()
     for quota in published.quotas.filter(~published.quotas["is_met"]).iter_rows(named=True):
         whose = f"project {quota['project']!r}" + (f", agent {quota['agent']!r}" if quota["agent"] else "")
@@ -84,12 +66,12 @@ def apply(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen; archive nothing.")] = False,
 ) -> None:
     """Archive what is planned: each memory's whole state is kept first, and nothing that was used since goes."""
-    from slowwave.flows.forget import apply_plan, published_plan
-    from slowwave.flows.screen import this_command
-    from slowwave.flows.terminal import counted
+    from slowwave.flows.decide.forget import apply_plan, published_plan
+    from slowwave.flows.kernel.progress import this_command
+    from slowwave.flows.kernel.terminal import counted
 
     published = published_plan(settings_from_environment())
-    rows = published.chosen(project, rule.value if rule else None, limit)
+    rows = published.chosen(project, rule, limit)
     planned = counted(rows.height, "memory", "memories")
     if rows.height and not (yes or dry_run):  # asked before anybody has to wait for the lock
         ask(f"archive {planned}?")
@@ -99,7 +81,10 @@ def apply(
     done = counted(len(outcome.changed), "memory", "memories")
     lines = [("would go" if dry_run else "archived", done)]
     if dry_run:
-        lines += [("", f"{row['memory_id']}: {row['rule']}") for row in rows.head(_SHOWN).iter_rows(named=True)]
+        changed = set(outcome.changed)
+        going = [row for row in rows.select("memory_id", "rule").iter_rows() if row[0] in changed]
+        lines += [("", f"{memory_id}: {rule}") for memory_id, rule in going[:_SHOWN]]
+        lines += [("", f"and {len(going) - _SHOWN:,} more")] if len(going) > _SHOWN else []
     elif outcome.changed or outcome.shadowed:
         lines.append(_SEEN)
     if outcome.shadowed:
@@ -117,8 +102,8 @@ def restore(
     everything: Annotated[bool, typer.Option("--all", help="All that `forget apply` ever archived.")] = False,
 ) -> None:
     """Bring archived memories back exactly as they were."""
-    from slowwave.flows import forget as forgetting
-    from slowwave.flows.terminal import counted
+    from slowwave.flows.decide import forget as forgetting
+    from slowwave.flows.kernel.terminal import counted
 
     if sum((bool(memories), command_id is not None, everything)) != 1:
         message = "name memories, or give --run ID, or --all: one of the three"
@@ -132,7 +117,7 @@ def restore(
 @forget.command("hold", epilog=examples(EXAMPLES["hold"]))
 def hold(target: Held, reason: Reason, kind: Kind = None) -> None:
     """Keep a memory, or all memories of a project, from ever being planned or archived."""
-    from slowwave.transforms.decisions import HOLD
+    from slowwave.transforms.decisions.effects import HOLD
 
     _decide(HOLD, target, kind, reason)
 
@@ -140,19 +125,19 @@ def hold(target: Held, reason: Reason, kind: Kind = None) -> None:
 @forget.command("release", epilog=examples(EXAMPLES["release"]))
 def release(target: Held, reason: Reason, kind: Kind = None) -> None:
     """Let go of what was held."""
-    from slowwave.transforms.decisions import RELEASE
+    from slowwave.transforms.decisions.effects import RELEASE
 
     _decide(RELEASE, target, kind, reason)
 
 
 def _decide(command: str, target: str, kind: Target | None, reason: str) -> None:
-    from slowwave.flows.decisions import decide_hold
-    from slowwave.flows.terminal import terminal_safe
-    from slowwave.transforms.blank import says_nothing
+    from slowwave.flows.decide.decisions import decide_hold
+    from slowwave.flows.kernel.terminal import terminal_safe
+    from slowwave.transforms.core.blank import says_nothing
 
     if says_nothing(reason):
         message = "say why"
         raise typer.BadParameter(message, param_hint="'--reason'")
     with writing(command) as (run, _):
-        said = decide_hold(run, command, target, kind.value if kind else None, reason)
+        said = decide_hold(run, command, target, kind, reason)
     typer.echo(terminal_safe(said))

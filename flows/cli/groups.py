@@ -5,10 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from functools import partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
@@ -57,9 +56,9 @@ class _Plain:
         return self._typers().coerce(value, param=param, ctx=ctx)
 
     def _one(self, declared: Any, value: Any) -> object:  # noqa: ANN401 - an annotation
-        """An enumeration's member or a number within its bounds; None for what is not plainly one."""
-        if isinstance(declared, type) and issubclass(declared, Enum):
-            return next((member for member in declared if value is member or value == member.value), None)
+        """One of the words declared or a number within its bounds; None for what is not plainly one."""
+        if get_origin(declared) is Literal:
+            return next((word for word in get_args(declared) if value == word), None)
         if declared in {int, float}:
             number: Any = declared(value) if isinstance(value, str) and _INTEGER.fullmatch(value) else value
             low, high = self._info.min, self._info.max

@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import os
 import sys
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from slowwave.flows.command_groups import Commands, command, group
-from slowwave.flows.doors import home_doors
-from slowwave.flows.errors import UserError
-from slowwave.flows.settings import Settings, settings_from_environment
+from slowwave.flows.cli.groups import Commands, command, group
+from slowwave.flows.cli.shared import TextFormat
+from slowwave.flows.kernel.doors import home_doors
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings, settings_from_environment
+from slowwave.transforms.core.vocabularies import LandedTable
 
 app = typer.Typer(
     name="slowwave",
@@ -28,17 +29,17 @@ app = typer.Typer(
 )
 group(
     "forget",
-    "slowwave.flows.forget_commands",
+    "slowwave.flows.cli.forget",
     "Archive memories that are no longer needed, and bring them back; interactions are never deleted.",
 )
 group(
     "memory",
-    "slowwave.flows.memory_commands",
+    "slowwave.flows.cli.memory",
     "Show, edit, archive, invalidate, pin or tag one memory: a preview first, and an undo after.",
 )
 group(
     "review",
-    "slowwave.flows.review_commands",
+    "slowwave.flows.cli.review",
     "Settle what waits for a person's word: candidates, contradictions, merges, and memories that are outdated, "
     "harmful, doubtful, fading or unused.",
 )
@@ -72,6 +73,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave schema",
         "slowwave schema interactions",
         "slowwave schema memory_health --format markdown",
+        "slowwave schema --views --output lake.sql",
+    ),
+    "lineage": (
+        "slowwave lineage",
+        "slowwave lineage memory_health",
+        "slowwave lineage heuristics --format mermaid",
     ),
     "forget": (
         "slowwave forget plan",
@@ -107,6 +114,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave diff",
         "slowwave diff previous current --format json",
     ),
+    "methods": ("slowwave methods", "slowwave methods --format json"),
+    "compare": (
+        "slowwave compare used/1 used/2",
+        "slowwave compare verdict/1 verdict/2 --as-of 2026-03-10 --format json",
+    ),
     "prune": ("slowwave prune --keep 14",),
     "status": (
         "slowwave status",
@@ -117,46 +129,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 
 
-class Kind(StrEnum):
-    """Kinds of delivered rows."""
-
-    interactions = "interactions"
-    outcomes = "outcomes"
-    memories = "memories"
-
-
-class TableFormat(StrEnum):
-    """How a query's result is printed."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-    parquet = "parquet"
-
-
-class TextFormat(StrEnum):
-    """How a report is printed."""
-
-    text = "text"
-    json = "json"
-
-
-class ExportFormat(StrEnum):
-    """How tables are exported."""
-
-    parquet = "parquet"
-    csv = "csv"
-
-
-class SchemaFormat(StrEnum):
-    """How a declaration is printed."""
-
-    json = "json"
-    markdown = "markdown"
-    sql = "sql"
-
-
-OfUser = Annotated[str | None, typer.Option("--user", help="Only memories of this user.", metavar="USER_ID")]
+OfUser = Annotated[str | None, typer.Option("--user", help="Only what is of this user.", metavar="USER_ID")]
 OfAgent = Annotated[str | None, typer.Option("--agent", help="Only what is of this agent.", metavar="AGENT")]
 WithTag = Annotated[str | None, typer.Option("--tag", help="Only memories that have this tag.", metavar="TAG")]
 AsOf = Annotated[
@@ -196,7 +169,7 @@ def demo(
     days: Annotated[int, typer.Option(min=1, max=366, help="Days of sample logs.")] = 30,
 ) -> None:
     """Make a month of sample logs, land them, run the nightly flow, and say where to look."""
-    from slowwave.flows.demo import run_demo
+    from slowwave.flows.cli.demo import run_demo
 
     run_demo(_settings(), seed=seed, days=days)
 
@@ -206,7 +179,7 @@ def land(
     paths: Annotated[
         list[str] | None, typer.Argument(help="Files, folders, globs, or - for standard input. None: the inbox.")
     ] = None,
-    kind: Annotated[Kind | None, typer.Option(help="What every row is. Default: told from its fields.")] = None,
+    kind: Annotated[LandedTable | None, typer.Option(help="What every row is. Default: told from its fields.")] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would become of each row; write nothing.")
     ] = False,
@@ -214,12 +187,12 @@ def land(
         bool, typer.Option("--retry-quarantine", help="Try again what was refused, as after an upgrade.")
     ] = False,
     max_refused: MaxRefused = 0.5,
-    output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = TextFormat.text,
+    output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = "text",
 ) -> None:
     """Land JSONL (also .gz, .zst), CSV or Parquet; bad rows are quarantined with a reason, the rest goes on."""
-    from slowwave.flows.run_commands import run_land, run_retry
+    from slowwave.flows.cli.run import run_land, run_retry
 
-    common: dict[str, Any] = {"kind": kind.value if kind else None, "dry_run": dry_run, "output": output.value}
+    common: dict[str, Any] = {"kind": kind, "dry_run": dry_run, "output": output}
     if retry_quarantine and paths:
         message = "name no paths beside it: it lands what is in quarantine"
         raise typer.BadParameter(message, param_hint="'--retry-quarantine'")
@@ -244,7 +217,7 @@ def nightly(
     max_refused: MaxRefused = 0.5,
 ) -> None:
     """Land the inbox, rebuild the days that changed, audit, and publish."""
-    from slowwave.flows.run_commands import run_nightly, run_plan
+    from slowwave.flows.cli.run import run_nightly, run_plan
 
     if plan and (leave_out or leave_in):
         message = "--plan only looks: decide without it, then look"
@@ -262,7 +235,7 @@ def backfill(
     last: Annotated[str, typer.Option("--to", help="Last UTC day, included.", metavar="DAY")],
 ) -> None:
     """Build the evidence of some days; what is published stays as it is."""
-    from slowwave.flows.run_commands import run_backfill
+    from slowwave.flows.cli.run import run_backfill
 
     run_backfill(_settings(), first, last)
 
@@ -272,7 +245,9 @@ def sql(
     query: Annotated[
         str | None, typer.Argument(help="SQL, a cookbook name (see --list), or - for standard input.")
     ] = None,
-    output: Annotated[TableFormat, typer.Option("--format", help="How the result is printed.")] = TableFormat.table,
+    output: Annotated[
+        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="How the result is printed.")
+    ] = "table",
     as_of: AsOf = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the cookbook's queries.")] = False,
     param: Annotated[
@@ -283,13 +258,13 @@ def sql(
     tag: WithTag = None,
 ) -> None:
     """Ask the published tables, and the landed rows: interactions, outcomes, memories and their *_log."""
-    from slowwave.flows.narrowed import Narrowed
-    from slowwave.flows.sql import run_sql
+    from slowwave.flows.ask.narrowed import Narrowed
+    from slowwave.flows.ask.sql import run_sql
 
     run_sql(
         _settings(),
         query,
-        output=output.value,
+        output=output,
         as_of=as_of,
         show_list=show_list,
         params=param or [],
@@ -301,27 +276,61 @@ def sql(
 def why(
     id: Annotated[str, typer.Argument(help="Of a memory, observation, interaction, strategy … or KIND:ID.")],  # noqa: A002 - the argument's name in the help
     output: Annotated[TextFormat, typer.Option("--format", help="json lists every interaction of every count.")] = (
-        TextFormat.text
+        "text"
     ),
     limit: Annotated[int, typer.Option(min=1, help="Interactions shown per count, newest first.")] = 5,
 ) -> None:
     """Show every count of a memory or strategy with the rows behind it, newest first; or what an interaction used."""
-    from slowwave.flows.why import run_why
+    from slowwave.flows.ask.why.why import run_why
 
-    run_why(_settings(), id, output=output.value, limit=limit)
+    run_why(_settings(), id, output=output, limit=limit)
 
 
 @command(EXAMPLES["schema"])
 def schema(
     table: Annotated[str | None, typer.Argument(help="A table. None: list them.")] = None,
     output: Annotated[
-        SchemaFormat, typer.Option("--format", help="JSON Schema, Markdown or DuckDB DDL.")
-    ] = SchemaFormat.json,
+        Literal["json", "markdown", "sql"], typer.Option("--format", help="JSON Schema, Markdown or DuckDB DDL.")
+    ] = "json",
+    views: Annotated[
+        bool, typer.Option("--views", help="SQL with which DuckDB alone reads the lake: landed rows and evidence.")
+    ] = False,
+    lake: Annotated[
+        str | None, typer.Option(help="With --views: another lake than the home's.", metavar="PATH")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option("--output", help="With --views: a file in place of standard output.", metavar="FILE")
+    ] = None,
 ) -> None:
     """Print a table's declaration: what producers may send, or what is published."""
-    from slowwave.flows.schema_command import run_schema
+    from slowwave.flows.cli.schema import run_schema, run_views
 
-    run_schema(table, output=output.value)
+    if views and table is not None:
+        message = "--views makes a view of every table of the lake: name none"
+        raise typer.BadParameter(message)
+    if not views and (lake is not None or to is not None):
+        message = "--lake and --output belong to --views"
+        raise typer.BadParameter(message)
+    if views:
+        run_views(_settings().lake if lake is None else lake, to)
+    else:
+        run_schema(table, output=output)
+
+
+@command(EXAMPLES["lineage"])
+def lineage(
+    table: Annotated[
+        str | None, typer.Argument(help="A table. None: all, each with the tables it is made from.")
+    ] = None,
+    output: Annotated[
+        Literal["text", "json", "mermaid", "html"],
+        typer.Option("--format", help="Text, JSON, a Mermaid diagram or a page."),
+    ] = "text",
+) -> None:
+    """Show what a table is made from, by which methods, down to landed columns, and how many rows it last had."""
+    from slowwave.flows.ask.lineage import run_lineage
+
+    run_lineage(_settings(), table, output=output)
 
 
 @command(EXAMPLES["curate"])
@@ -330,12 +339,12 @@ def curate(
         bool, typer.Option("--dry-run", help="Print the prompts and about what they cost; send nothing.")
     ] = False,
     limit: Annotated[int | None, typer.Option(min=0, help="At most so many questions, the newest.")] = None,
-    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = TextFormat.text,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:
     """Ask a language model about new memories now, as `nightly` does; needs SLOWWAVE_LLM_URL and SLOWWAVE_LLM_MODEL."""
-    from slowwave.flows.curate_command import run_curate
+    from slowwave.flows.cli.curate import run_curate
 
-    run_curate(_settings(), dry_run=dry_run, limit=limit, output=output.value)
+    run_curate(_settings(), dry_run=dry_run, limit=limit, output=output)
 
 
 @command(EXAMPLES["report"])
@@ -349,8 +358,8 @@ def report(
     tag: WithTag = None,
 ) -> None:
     """Write the morning report of a publish, one HTML page that needs no network, and print where it is."""
-    from slowwave.flows.narrowed import Narrowed
-    from slowwave.flows.report import run_report
+    from slowwave.flows.ask.narrowed import Narrowed
+    from slowwave.flows.ask.report import run_report
 
     run_report(_settings(), run, to, Narrowed(user, agent, tag))
 
@@ -364,8 +373,8 @@ def dashboard(
     tag: WithTag = None,
 ) -> None:
     """Show memory health as pages in the browser, read-only and on this machine alone, until stopped."""
-    from slowwave.flows.dashboard import run_dashboard
-    from slowwave.flows.narrowed import Narrowed
+    from slowwave.flows.ask.narrowed import Narrowed
+    from slowwave.flows.cli.dashboard import run_dashboard
 
     run_dashboard(_settings(), port=port, open_browser=open_browser, narrowed=Narrowed(user, agent, tag))
 
@@ -373,27 +382,56 @@ def dashboard(
 @command(EXAMPLES["export"])
 def export(
     tables: Annotated[list[str] | None, typer.Argument(help="Published tables. None: all.")] = None,
-    output: Annotated[ExportFormat, typer.Option("--format", help="What is written.")] = ExportFormat.parquet,
+    output: Annotated[Literal["parquet", "csv"], typer.Option("--format", help="What is written.")] = "parquet",
     to: Annotated[str, typer.Option(help="The folder.", metavar="FOLDER")] = "export",
     run: Annotated[str, typer.Option(help="A run id or the start of one, `current` or `previous`.")] = "current",
     force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
 ) -> None:
     """Write published tables as Parquet or CSV files, one each, for other tools."""
-    from slowwave.flows.export import run_export
+    from slowwave.flows.ask.export import run_export
 
-    run_export(_settings(), tables or [], output=output.value, to=to, run=run, force=force)
+    run_export(_settings(), tables or [], output=output, to=to, run=run, force=force)
 
 
 @command(EXAMPLES["diff"])
 def diff(
     run: Annotated[str, typer.Argument(help="A run id or the start of one, `current` or `previous`.")] = "previous",
     other: Annotated[str, typer.Argument(help="The run to compare it with.")] = "current",
-    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = TextFormat.text,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:
     """Say what changed between two publishes."""
-    from slowwave.flows.diff import run_diff
+    from slowwave.flows.ask.diff import run_diff
 
-    run_diff(_settings(), run, other, output=output.value)
+    run_diff(_settings(), run, other, output=output)
+
+
+@command(EXAMPLES["methods"])
+def methods(
+    output: Annotated[
+        Literal["table", "csv", "json"], typer.Option("--format", help="How they are printed.")
+    ] = "table",
+) -> None:
+    """List the methods with their versions: which are in use, what each computes, what changed and why."""
+    from slowwave.flows.cli.compare import run_methods
+
+    run_methods(_settings(), output=output)
+
+
+@command(EXAMPLES["compare"])
+def compare(
+    old: Annotated[str, typer.Argument(help="A version of a method, such as used/1 (see `slowwave methods`).")],
+    new: Annotated[str, typer.Argument(help="The version to compare it with, such as used/2.")],
+    project: Annotated[str | None, typer.Option(help="Only what is of this project.", metavar="PROJECT")] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="What was known before this instant. Default: as current.", metavar="TIME")
+    ] = None,
+    examples: Annotated[int, typer.Option(min=0, help="Rows shown of each kind of change in each table.")] = 3,
+    output: Annotated[Literal["table", "csv", "json"], typer.Option("--format", help="How it is printed.")] = "table",
+) -> None:
+    """Compute all tables with two versions of a method, and say which rows come, go and change; publishes nothing."""
+    from slowwave.flows.cli.compare import run_compare
+
+    run_compare(_settings(), old, new, as_of=as_of, project=project, examples=examples, output=output)
 
 
 @command(EXAMPLES["prune"])
@@ -401,21 +439,21 @@ def prune(
     keep: Annotated[int, typer.Option(min=0, help="Serving files kept besides current.")] = 7,
 ) -> None:
     """Remove old serving files, and the partitions only they needed; nothing within 24 hours of being current."""
-    from slowwave.flows.run_commands import run_prune
+    from slowwave.flows.cli.run import run_prune
 
     run_prune(_settings(), keep)
 
 
 @command(EXAMPLES["status"])
 def status(
-    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = TextFormat.text,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
     warn_hours: Annotated[float, typer.Option(min=0, help="Older than this is a warning.")] = 26.0,
     error_hours: Annotated[float, typer.Option(min=0, help="Older than this is an error (exit code 1).")] = 50.0,
 ) -> None:
     """Say how fresh each source and the publish are; exit 1 when something is too old or failed, for a monitor."""
-    from slowwave.flows.status import run_status
+    from slowwave.flows.care.status import run_status
 
-    run_status(_settings(), output=output.value, warn_hours=warn_hours, error_hours=error_hours)
+    run_status(_settings(), output=output, warn_hours=warn_hours, error_hours=error_hours)
 
 
 @command(EXAMPLES["doctor"])
@@ -425,7 +463,7 @@ def doctor(
     ] = False,
 ) -> None:
     """Check the home, the lake, the lock, the disk and the versions, and say what to do about what is wrong."""
-    from slowwave.flows.doctor import run_doctor
+    from slowwave.flows.care.doctor import run_doctor
 
     run_doctor(_settings(), fix=fix)
 
@@ -437,7 +475,7 @@ def serve(
     land_minutes: Annotated[int, typer.Option(min=1, help="Minutes between landings of the inbox.")] = 5,
 ) -> None:
     """Run the schedules with Prefect until stopped: land every 5 minutes, nightly at 02:00."""
-    from slowwave.flows.run_commands import run_serve
+    from slowwave.flows.cli.run import run_serve
 
     run_serve(_settings(), timezone=timezone, nightly_cron=nightly_cron, land_minutes=land_minutes)
 
@@ -471,7 +509,7 @@ def _exit_code(arguments: list[str] | None) -> int:
     except KeyboardInterrupt:
         return _complain("stopped", 130)
     except UserError as error:
-        return _complain(str(error), 1)
+        return _complain(str(error), error.exit_code)
     except SystemExit as error:
         # typer's answer to a broken pipe: the reader of our output has gone, as with `| head`
         if not isinstance(error.__context__, BrokenPipeError):
@@ -490,13 +528,13 @@ def _run(commands: Any, arguments: list[str] | None) -> Any:  # noqa: ANN401 - t
     except Exception as error:
         if type(error).__name__ not in {"SchemaError", "ComputeError"}:
             raise
-        from slowwave.flows.lake_misfits import explained  # Polars is loaded: the error is its own
+        from slowwave.flows.lake.misfits import explained  # Polars is loaded: the error is its own
 
         raise explained(error, settings_from_environment().lake) from error
 
 
 def _complain(message: str, code: int) -> int:
-    from slowwave.flows.terminal import terminal_safe
+    from slowwave.flows.kernel.terminal import terminal_safe
 
     for line in message.splitlines():
         sys.stderr.write(f"slowwave: {terminal_safe(line)}\n")

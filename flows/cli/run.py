@@ -15,39 +15,37 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from slowwave.flows.check_lines import utc_text
-from slowwave.flows.delivery_paths import path_deliveries
-from slowwave.flows.demo_home import demo_note
-from slowwave.flows.errors import UserError
-from slowwave.flows.inbox import Delivery, inbox_deliveries, passed_over
-from slowwave.flows.lake import Lake
-from slowwave.flows.land import Landing
-from slowwave.flows.landed_lake import landed_lake
-from slowwave.flows.landing_report import MAX_REFUSED, LandingReport
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import NightlyResult, land_paths, parse_as_of, retry_quarantine, skipped_night
-from slowwave.flows.notify import notify
-from slowwave.flows.plan import LogAsOf, Plan
-from slowwave.flows.prefect_server import prefect_api
-from slowwave.flows.report import reported
-from slowwave.flows.run import RunKind, start_run
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.screen import (
-    Screen,
+from slowwave.flows.ask.report import reported
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.progress import Screen, print_lines, this_command
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
+from slowwave.flows.kernel.times import parse_as_of, utc_text
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.landed_lake import landed_lake
+from slowwave.flows.land.demo_home import demo_note
+from slowwave.flows.land.inbox import Delivery, inbox_deliveries, passed_over
+from slowwave.flows.land.land import Landing
+from slowwave.flows.land.paths import path_deliveries
+from slowwave.flows.land.report import MAX_REFUSED, LandingReport
+from slowwave.flows.nightly.nightly import NightlyResult, land_paths, retry_quarantine, skipped_night
+from slowwave.flows.nightly.notify import notify
+from slowwave.flows.nightly.screen import (
     day_lines,
     next_commands,
     print_landing,
-    print_lines,
     print_retry,
     quarantine_command,
     result_lines,
     result_title,
-    this_command,
 )
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import counted, quoted, terminal_safe
-from slowwave.transforms.evidence_tables import DayInputs
-from slowwave.transforms.landing import Kind
+from slowwave.flows.publish.plan import LogAsOf, Plan
+from slowwave.flows.publish.run import start_run
+from slowwave.flows.schedule.server import prefect_api
+from slowwave.transforms.core.vocabularies import LandedTable, RunKind
+from slowwave.transforms.evidence.tables import DayInputs
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -59,7 +57,7 @@ def run_land(
     settings: Settings,
     paths: Sequence[str],
     *,
-    kind: Kind | None,
+    kind: LandedTable | None,
     dry_run: bool,
     output: str,
     max_refused: float = MAX_REFUSED,
@@ -96,7 +94,7 @@ def run_land(
     _exit_if_refused(report, max_refused, screen)
 
 
-def run_retry(settings: Settings, *, kind: Kind | None, dry_run: bool, output: str) -> None:
+def run_retry(settings: Settings, *, kind: LandedTable | None, dry_run: bool, output: str) -> None:
     """Try again what is in quarantine, and print what came of it.
 
     Raises typer.Exit with code 1 when something of it cannot be read.
@@ -148,7 +146,7 @@ def _deliveries(settings: Settings, paths: Sequence[str]) -> tuple[list[Delivery
     return found, faults
 
 
-def _rehearsal(settings: Settings, kind: Kind | None, screen: Screen) -> Landing:
+def _rehearsal(settings: Settings, kind: LandedTable | None, screen: Screen) -> Landing:
     lake = Lake(Path(settings.lake))
     lake.check_format()
     return Landing(None, "", kind=kind, progress=screen.progress, known=lake, longest_row=settings.longest_row)
@@ -233,7 +231,7 @@ def _tell_unread_params(settings: Settings) -> None:
 
 
 def _decide_rows(settings: Settings, leave_out: Sequence[str], leave_in: Sequence[str]) -> None:
-    from slowwave.flows.leave_out import decide_rows
+    from slowwave.flows.decide.leave_out import decide_rows
 
     lake = landed_lake(settings)
     with Screen() as screen, writer_lock(settings, "nightly", wait_seconds=WAIT_SECONDS, waiting=screen.note):
@@ -285,7 +283,7 @@ def flow_session(settings: Settings, command: str, kind: RunKind | None = None) 
         screen.note("starting Prefect")
         try:
             with prefect_api(settings):
-                from slowwave.flows import orchestrate
+                from slowwave.flows.schedule import flows as orchestrate
 
                 screen.note(f"Prefect started in {time.monotonic() - begun:.1f} s")
                 watched, entered = orchestrate.watching.set(screen.progress), orchestrate.entered.set(run)
@@ -314,7 +312,7 @@ def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:
 
 def run_prune(settings: Settings, keep: int) -> None:
     """Remove what no kept run needs, and print what went."""
-    from slowwave.flows.prune import prune
+    from slowwave.flows.nightly.prune import prune
 
     lake = landed_lake(settings)
     with Screen() as screen, writer_lock(settings, "prune", wait_seconds=WAIT_SECONDS, waiting=screen.note):
@@ -328,7 +326,7 @@ def run_serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minu
 
     Raises typer.BadParameter for an unknown time zone or a cron expression that never comes.
     """
-    from slowwave.flows.schedules import serve
+    from slowwave.flows.schedule.schedules import serve
 
     serve(settings, timezone=timezone, nightly_cron=nightly_cron, land_minutes=land_minutes)
 

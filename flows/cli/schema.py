@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.terminal import quoted
-from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.schema import Table, documentation, duckdb_ddl, json_schema, table_comment
-from slowwave.transforms.serving_tables import SERVING
+from slowwave.flows.kernel.doors import outside
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import quoted
+from slowwave.transforms.core.schema import Table, documentation, duckdb_ddl, json_schema, table_comment
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import EVIDENCE, SERVING
+from slowwave.transforms.landing.tables import LANDED
 
 _PUBLISHED = {table.name for table in SERVING}
 # Evidence that is published too, memory_references, is listed as it is published: with run_id and as_of.
@@ -45,6 +47,30 @@ def run_schema(table: str | None, *, output: str) -> None:
         text = json.dumps(json_schema(chosen[0]), indent=2, ensure_ascii=False) + "\n"
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def run_views(lake: str, to: str | None) -> None:
+    """Print SQL with which DuckDB alone sees the lake at `lake`, or write it into the file `to` and print where.
+
+    Raises UserError when there is no such lake, nothing has landed, or `to` is a folder.
+    """
+    from slowwave.flows.lake.schema_views import lake_views_sql  # loads Polars
+
+    if "://" in lake:
+        message = f"{quoted(lake)} is a URL: name a lake in a folder"
+        raise UserError(message)
+    sql = lake_views_sql(Path(lake))
+    if to is None:
+        sys.stdout.write(sql)
+        sys.stdout.flush()
+        return
+    path = Path(to)
+    if path.is_dir():
+        message = f"{path} is a folder: name a file in it"
+        raise UserError(message)
+    with outside():
+        path.write_text(sql, encoding="utf-8")
+    sys.stdout.write(f"{to}\n")
 
 
 def _listed() -> str:

@@ -2,30 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import typer
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.settings import settings_from_environment
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import settings_from_environment
 
 if TYPE_CHECKING:
-    from slowwave.flows.run import Run
-    from slowwave.flows.screen import Lines, Screen
+    from slowwave.flows.kernel.progress import Lines, Screen
+    from slowwave.flows.publish.run import Run
 
 _WAIT_SECONDS = 600
 _SHOWN = 10
 
+RowFormat = Literal["table", "csv", "json"]
+TextFormat = Literal["text", "json"]
+Output = Annotated[TextFormat, typer.Option("--format", help="How the answer is printed.")]
 
-class RowFormat(StrEnum):
-    """How rows are printed."""
 
-    table = "table"
-    csv = "csv"
-    json = "json"
+@dataclass(frozen=True)
+class Decision:
+    """Who decides, why, and how it is asked and answered: the options of every command that decides on memories."""
+
+    reason: Annotated[str | None, typer.Option(help="Why; kept with the decision.", metavar="TEXT")] = None
+    by: Annotated[str, typer.Option(help="Who says so; kept with the decision.", metavar="NAME")] = "person"
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. One item of the review queue never is.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change; land nothing.")] = False
+    output: Output = "text"
+
+    def check(self) -> None:
+        """Raises typer.BadParameter where who or why is blank."""
+        from slowwave.transforms.core.blank import says_nothing
+
+        for name, said, todo in (("--by", self.by, "say who"), ("--reason", self.reason, "say why, or leave it out")):
+            if said is not None and says_nothing(said):
+                raise typer.BadParameter(todo, param_hint=f"'{name}'")
+
+
+def deciding(function: Callable[..., None]) -> Callable[..., None]:
+    """A command with the options of `Decision`, which it takes as its last argument, `decision`."""
+
+    @wraps(function)
+    def command(**given: Any) -> None:  # noqa: ANN401 - whatever the command takes
+        decision = Decision(**{field.name: given.pop(field.name) for field in fields(Decision)})
+        decision.check()
+        function(**given, decision=decision)
+
+    own = inspect.signature(function, eval_str=True)
+    options = inspect.signature(Decision, eval_str=True).parameters.values()
+    parameters = [*(one for one in own.parameters.values() if one.name != "decision"), *options]
+    vars(command)["__signature__"] = own.replace(parameters=[one.replace(kind=one.KEYWORD_ONLY) for one in parameters])
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
 
 
 class Changed(Protocol):
@@ -44,9 +78,9 @@ def writing(command: str) -> Iterator[tuple[Run, Screen]]:
     """
     from pathlib import Path
 
-    from slowwave.flows.lock import writer_lock
-    from slowwave.flows.run import start_run
-    from slowwave.flows.screen import Screen, this_command
+    from slowwave.flows.kernel.lock import writer_lock
+    from slowwave.flows.kernel.progress import Screen, this_command
+    from slowwave.flows.publish.run import start_run
 
     settings = settings_from_environment()
     if not Path(settings.lake).is_dir():
@@ -68,8 +102,8 @@ def ask(question: str) -> None:
 
 def tell(outcome: Changed, lines: Lines, commands: list[str], things: tuple[str, str] = ("memory", "memories")) -> None:
     """Print what became of the things. Raises typer.Exit with code 1 when the clock kept one from changing."""
-    from slowwave.flows.screen import print_lines
-    from slowwave.flows.terminal import counted
+    from slowwave.flows.kernel.progress import print_lines
+    from slowwave.flows.kernel.terminal import counted
 
     if outcome.already:
         lines.append(("already so", counted(outcome.already, *things)))

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
-from slowwave.flows.check_lines import utc_text
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake
-from slowwave.flows.plan import LogAsOf, effective_decisions
-from slowwave.flows.published import current_run
-from slowwave.flows.run import Run
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.terminal import quoted
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.decisions import (
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.publish.plan import LogAsOf, effective_decisions
+from slowwave.flows.publish.run import Run
+from slowwave.transforms.core.schema import Landed
+from slowwave.transforms.core.vocabularies import TargetKind
+from slowwave.transforms.decisions.effects import (
     HOLD,
     RELEASE,
     decision_id,
@@ -29,14 +30,12 @@ from slowwave.transforms.decisions import (
     status_changes,
     values_json,
 )
-from slowwave.transforms.landed_tables import Interactions, Memories
-from slowwave.transforms.schema import Landed
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.tables import Interactions, Memories
 
 # Whatever has been decided counts for the next decision, also what a clock since set back calls the future.
 EVER = datetime.max  # noqa: DTZ901 - times are naive and hold UTC everywhere
 PERSON = "person"
-
-TargetKind = Literal["project", "memory", "item", "row"]
 
 
 def landed_decisions(lake: Lake) -> pl.LazyFrame:

@@ -1,6 +1,6 @@
 """Forgetting: what is planned, archiving it, and bringing it back. Interactions are never touched.
 
-A decision holds the memory's whole state and is durable before the memory log is added to (see `flows/decisions.py`).
+A decision holds the memory's whole state and is durable before the memory log is added to (see `decisions`).
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from slowwave.flows.check_lines import utc_text
-from slowwave.flows.decisions import EVER, decision, land_decisions, landed_decisions
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake
-from slowwave.flows.nightly import build
-from slowwave.flows.plan import LogAsOf, Plan
-from slowwave.flows.published import current_run
-from slowwave.flows.run import Run
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import quoted
-from slowwave.transforms.decisions import APPLY, FORGET_METHOD, RESTORE, archivings, decision_id, held
-from slowwave.transforms.evidence_tables import DayInputs, MemoryDays
-from slowwave.transforms.forgetting_tables import ForgettingPlan, ForgettingQuotas
-from slowwave.transforms.landed_tables import Memories
+from slowwave.flows.decide.decisions import EVER, decision, land_decisions, landed_decisions
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.nightly.nightly import build
+from slowwave.flows.publish.plan import LogAsOf, Plan
+from slowwave.flows.publish.run import Run
+from slowwave.transforms.core.vocabularies import FORGETTING_RULES
+from slowwave.transforms.decisions.effects import APPLY, FORGET_METHOD, RESTORE, archivings, decision_id, held
+from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan, ForgettingQuotas
+from slowwave.transforms.evidence.tables import DayInputs, MemoryDays
+from slowwave.transforms.landing.tables import Memories
 
 # Of what a publish states of a memory, all that the memory log says too; `confidence` means something else there.
 _COMPARED = tuple(name for name in Memories.state if name not in {"confidence", "status"})
-_RULE_ORDER = ("superseded", "invalid", "low_confidence", "faded", "untouched", "agent_quota", "project_quota")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def published_plan(settings: Settings) -> PublishedPlan:
         except duckdb.CatalogException as error:
             message = "current was published by a version that planned nothing: run `slowwave nightly` first"
             raise UserError(message) from error
-    order = pl.col("rule").replace_strict({rule: at for at, rule in enumerate(_RULE_ORDER)}, return_dtype=pl.Int64)
+    order = pl.col("rule").replace_strict({rule: at for at, rule in enumerate(FORGETTING_RULES)}, return_dtype=pl.Int64)
     rows = rows.sort(order, "need_30d", "strength", "memory_id", nulls_last=True)
     return PublishedPlan(current.stem, as_of, rows, quotas, health)
 

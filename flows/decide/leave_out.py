@@ -12,15 +12,15 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.flows.check_lines import utc_text
-from slowwave.flows.decisions import PERSON, decision, land_decisions, landed_decisions
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.terminal import quoted
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.schema import Landed
-from slowwave.transforms.set_aside import LEAVE_IN, LEAVE_OUT, last_left_out
+from slowwave.flows.decide.decisions import PERSON, decision, land_decisions, landed_decisions
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.core.schema import Landed
+from slowwave.transforms.landing.set_aside import LEAVE_IN, LEAVE_OUT, last_left_out
+from slowwave.transforms.landing.tables import LANDED
 
 
 def decide_rows(lake: Lake, leave_out: Sequence[str], leave_in: Sequence[str]) -> list[str]:

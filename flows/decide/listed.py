@@ -13,13 +13,14 @@ from typing import Any
 
 import duckdb
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake_files import check_format
-from slowwave.flows.lake_sql import with_lake_rows
-from slowwave.flows.query_connection import no_globs, published_file
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import quoted, shortened
-from slowwave.flows.why_text import time_text
+from slowwave.flows.ask.connection import published_file
+from slowwave.flows.ask.narrowed import Narrowed, narrow
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import quoted, shortened
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.files import check_format
+from slowwave.flows.lake.sql import no_globs, with_lake_rows
 
 Record = dict[str, Any]
 
@@ -82,7 +83,7 @@ WHERE extra IS NOT NULL
 _SAID = {"review promote": "promoted", "review reject": "rejected", "review merge": "merged"}
 # Of the versions of one interaction the latest counts (the landing contract).
 _PROMPTS = with_lake_rows("""
-SELECT DISTINCT ON (interaction_id) interaction_id, agent, prompt
+SELECT DISTINCT ON (interaction_id) interaction_id, agent, user_id, prompt
 FROM {interactions}
 WHERE interaction_id IN (SELECT unnest($ids::VARCHAR[]))
     AND recorded_at < (SELECT as_of FROM review_queue WHERE item_id = $item_id)
@@ -99,8 +100,8 @@ class ListedItems:
     id_length: int
 
 
-def listed_items(settings: Settings, kind: str | None, project: str | None) -> ListedItems:
-    """The queue, first what comes first, of a kind and of a project (None: of all).
+def listed_items(settings: Settings, kind: str | None, project: str | None, user: str | None = None) -> ListedItems:
+    """The queue, first what comes first, of a kind, of a project and of a user (None: of all).
 
     `decided` says what was said of an item since the publish: promoted, rejected or merged. NULL: it waits.
 
@@ -108,6 +109,7 @@ def listed_items(settings: Settings, kind: str | None, project: str | None) -> L
     """
     with _published(settings) as connection:
         since = _decided_since(connection, Path(settings.lake))
+        narrow(connection, Narrowed(user=user))
         result = connection.sql(_LISTED, params={"kind": kind, "project": project})
         names = result.columns
         at = names.index("item_id")
@@ -141,16 +143,14 @@ def _read(connection: duckdb.DuckDBPyConnection, sql: str, /, **given: Any) -> l
 
 
 def _asked(connection: duckdb.DuckDBPyConnection, lake: Path, item_id: str, behind: list[Record]) -> list[Record]:
-    """The interactions of an item with their agent and prompt, as known to the publish."""
+    """The interactions of an item with their agent, user and prompt, as known to the publish."""
     days = {f"day={row['occurred_at']:%Y-%m-%d}" for row in behind}
     files = [path for day in sorted(days) for path in (lake / "interactions" / day).glob("*.parquet")]
     ids = [row["interaction_id"] for row in behind]
     rows = _read(connection, _PROMPTS, interactions=files, ids=ids, item_id=item_id)
-    known = {interaction_id: (agent, prompt) for interaction_id, agent, prompt in rows}
-    return [
-        {**row, **dict(zip(("agent", "prompt"), known.get(row["interaction_id"], (None, None)), strict=True))}
-        for row in behind
-    ]
+    names = ("agent", "user_id", "prompt")
+    known = {interaction_id: dict(zip(names, told, strict=True)) for interaction_id, *told in rows}
+    return [{**row, **known.get(row["interaction_id"], dict.fromkeys(names))} for row in behind]
 
 
 @contextmanager
@@ -200,7 +200,7 @@ def _unknown(given: str, decided: list[Record]) -> str:
     named = repr(shortened(given, _SHOWN_CHARACTERS))
     if decided:
         last = decided[0]
-        said = f"it was {_SAID['review ' + last['action']]} by {last['changed_by']} at {time_text(last['decided_at'])}"
+        said = f"it was {_SAID['review ' + last['action']]} by {last['changed_by']} at {utc_text(last['decided_at'])}"
         return f"no item of the queue is called {named}: {said}; `slowwave sql reviewed` shows it"
     if len(given) < SHORTEST_ID:
         return f"no item of the queue is called {named}: write {SHORTEST_ID} characters of its id or more"

@@ -1,7 +1,7 @@
 """`slowwave memory`: what one memory says, and changes of it that a person asks for, landed as decisions are.
 
 A decision holds what it changes and what was there before, and is durable before the memory log is added to (see
-`flows/decisions.py`); another decision takes it back.
+`flows/decide/decisions.py`); another decision takes it back.
 """
 
 from __future__ import annotations
@@ -13,20 +13,19 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.flows.check_lines import utc_text
-from slowwave.flows.decisions import EVER, decision, land_decisions, landed_decisions
-from slowwave.flows.errors import UserError
-from slowwave.flows.landed_lake import landed_lake
-from slowwave.flows.near_ids import near_landed
-from slowwave.flows.plan import LogAsOf
-from slowwave.flows.published import current_run
-from slowwave.flows.run import Run
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import quoted
-from slowwave.transforms.decisions import held
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_edits import (
+from slowwave.flows.decide.decisions import EVER, decision, land_decisions, landed_decisions
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.landed_lake import landed_lake
+from slowwave.flows.lake.near_ids import near_landed
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.publish.plan import LogAsOf
+from slowwave.flows.publish.run import Run
+from slowwave.transforms.decisions.effects import held
+from slowwave.transforms.decisions.memory_edits import (
     ARCHIVE,
     MEMORY_EDITS,
     UNDO,
@@ -39,7 +38,8 @@ from slowwave.transforms.memory_edits import (
     state_after,
     states_of,
 )
-from slowwave.transforms.versions import winning_versions
+from slowwave.transforms.landing.tables import Memories
+from slowwave.transforms.landing.versions import winning_versions
 
 _NOTHING = "(nothing was changed)"
 
@@ -172,7 +172,7 @@ def _undoing(known: Known, undone: Undoable | None) -> Fields:
     """The fields as they were before a decision, which must still say what it made of them."""
     named = quoted(known.memory_id)
     if undone is None:
-        message = f"no `slowwave memory` command changed {named}, so there is nothing to take back {_NOTHING}"
+        message = f"no change of {named} by `slowwave memory` is left, so there is nothing to take back {_NOTHING}"
         raise UserError(message)
     decided_at = undone.decision["decided_at"]
     made = next((state for state in known.states if state["valid_from"] == decided_at), None)

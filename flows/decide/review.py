@@ -1,6 +1,6 @@
 """Review: what a person says of the items of the queue, landed as decisions and as the changes that follow from them.
 
-Decisions are durable before the memory log is added to (see `flows/decisions.py`); nothing is ever decided by itself.
+Decisions are durable before the memory log is added to (see `decisions`); nothing is ever decided by itself.
 """
 
 from __future__ import annotations
@@ -14,34 +14,35 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from slowwave.flows.check_lines import utc_text
-from slowwave.flows.decisions import decision, land_decisions, landed_decisions
-from slowwave.flows.errors import UserError
-from slowwave.flows.plan import LogAsOf
-from slowwave.flows.published import current_run
-from slowwave.flows.review_shown import SHORTEST_ID
-from slowwave.flows.run import Run
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import quoted
-from slowwave.transforms.review_changes import (
+from slowwave.flows.decide.decisions import decision, land_decisions, landed_decisions
+from slowwave.flows.decide.listed import SHORTEST_ID
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.publish.plan import LogAsOf
+from slowwave.flows.publish.run import Run
+from slowwave.transforms.decisions.review.changes import (
     CannotDecideError,
     Change,
     Wish,
     asked_changes,
     candidate_id,
     holds,
+    owner,
     takes_back,
     undoing_changes,
     unmerged,
     with_before,
 )
-from slowwave.transforms.review_decisions import MERGE, REVIEWS
-from slowwave.transforms.review_items import statement_ids
+from slowwave.transforms.decisions.review.decisions import MERGE, REVIEWS
+from slowwave.transforms.decisions.review.items import statement_ids
 
 _ITEM = ("kind", "project", "memory_type", "text", "memory_ids", "basis")
 # kept with a decision for people, and for the next decision on an item that is no longer in the queue
-_BESIDE = ("target_memory_id", "queue_reason")
+_BESIDE = ("target_memory_id", "queue_reason", "user_id")
 _COMPARED = ("status", "content", "project", "memory_type")
 
 
@@ -220,7 +221,7 @@ class _Desk:
             **{name: item[name] for name in _ITEM},
         }
         said = {"reason": reason, "changed_by": by}
-        kept = {name: item[name] for name in _BESIDE}
+        kept = {name: item.get(name) for name in _BESIDE}
         return decision(
             self.wish.command,
             "item",
@@ -242,11 +243,23 @@ class _Desk:
             and json.loads(last["values"])["basis"] == item["basis"]
             and {self.wish.memory_id, self.wish.into} <= {None, *named}
             and self.wish.confidence in {None, *(change.get("confidence") for change in before)}
+            and self._is_for_whom_it_shall_be(item, states)
             and all(holds(change, states.get(change["memory_id"])) for change in before)
         )
 
+    def _is_for_whom_it_shall_be(self, item: dict[str, Any], states: dict[str, dict[str, Any]]) -> bool:
+        """Whether the memory of a candidate is for the user, or for all, as was said; True: nothing was."""
+        if self.wish.scope is None:
+            return True
+        user = states.get(candidate_id(item), {}).get("user_id")
+        return user == (owner(item, states) if self.wish.scope == "user" else None)
+
     def _asked(self, item: dict[str, Any], states: dict[str, dict[str, Any]]) -> list[Change]:
         of_item = self.published.statements.filter(pl.col("item_id") == item["item_id"])
+        is_new = item["kind"] == "candidate" and candidate_id(item) not in states
+        if is_new and "user_id" not in self.published.queue.columns:
+            message = "current was published by a release that told no users apart: run `slowwave nightly` first"
+            raise UserError(message)
         try:
             return asked_changes(self.wish, item, states, of_item["interaction_id"].to_list())
         except CannotDecideError as error:
@@ -273,8 +286,13 @@ class _Desk:
         return None
 
     def _said_since(self, item: dict[str, Any]) -> str | None:
-        """Why a candidate found in answers is none any more: a memory of its project says it by now."""
-        there = self.now_states.filter(pl.col("project") == pl.lit(item["project"]), pl.col("content").is_not_null())
+        """Why a candidate found in answers is none any more: a memory of its project, for its user, says it by now."""
+        user, of_user = item.get("user_id"), pl.col("user_id")
+        there = self.now_states.filter(
+            pl.col("project") == pl.lit(item["project"]),
+            pl.col("content").is_not_null(),
+            of_user.is_null() | (of_user == pl.lit(user, dtype=pl.String)).fill_null(value=False),
+        )
         wanted = statement_ids(pl.Series("text", [item["text"]]))[0]
         same = there.filter((statement_ids(there["content"]) == wanted).alias("is_same"))
         return f"{same['memory_id'][0]} says it since the publish" if same.height else None

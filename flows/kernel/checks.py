@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import duckdb
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.terminal import terminal_safe
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import terminal_safe
+from slowwave.flows.kernel.times import utc_iso
 
 if TYPE_CHECKING:  # rich is slow to load, and a monitor asks for JSON
     from rich.console import Console
@@ -81,27 +82,6 @@ def worst(states: Iterable[State]) -> State:
 def at_most(limit: State, state: State) -> State:
     """`state`, but no more severe than `limit`."""
     return limit if _SEVERITY[state] > _SEVERITY[limit] else state
-
-
-def in_words(age: timedelta) -> str:
-    """An age as a person says it, such as `3 hours ago`; for a time to come, `in 3 hours`."""
-    seconds = abs(age.total_seconds())
-    for unit, length, least in (("day", 86_400, 2), ("hour", 3_600, 2), ("minute", 60, 1)):
-        if seconds >= least * length:
-            count = int(seconds // length)
-            said = f"{count:,} {unit}" + ("s" if count > 1 else "")
-            return f"{said} ago" if age > timedelta(0) else f"in {said}"
-    return "just now"
-
-
-def utc_text(time: datetime) -> str:
-    """A time to the second, as `2026-03-10 08:15:00Z`."""
-    return f"{time:%Y-%m-%d %H:%M:%S}Z"
-
-
-def utc_iso(time: datetime) -> str:
-    """A time for JSON: ISO 8601 ending in Z."""
-    return f"{time.isoformat()}Z"
 
 
 def screen() -> Console:

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.home import umask_from_environment
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.home import umask_from_environment
+from slowwave.flows.kernel.settings import Settings
 
 
 def home_umask() -> int:
@@ -54,7 +54,7 @@ def make_home(home: Path) -> None:
     """Make the home folder where there is none, closed to others also where no command has taken the umask."""
     if home.is_dir():
         return
-    from slowwave.flows.store import fsync_path, make_durable_folder  # loads Polars, which a reader does without
+    from slowwave.flows.kernel.store import fsync_path, make_durable_folder  # loads Polars, which a reader does without
 
     make_durable_folder(home.parent)
     home.mkdir(mode=0o777 & ~home_umask(), exist_ok=True)

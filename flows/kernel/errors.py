@@ -6,6 +6,14 @@ from __future__ import annotations
 class UserError(Exception):
     """Something the user can mend; the message says what is wrong and what to do. Shown without a stack trace."""
 
+    exit_code = 1
+
+
+class WrongUsageError(UserError):
+    """What was asked for, or what the user wrote into a file, makes no sense: nothing was done."""
+
+    exit_code = 2
+
 
 class AuditFailedError(UserError):
     """An audit of a new serving file found bad rows; yesterday's tables stay live."""

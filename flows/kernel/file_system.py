@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from slowwave.flows.store import TEMPORARY, fsync_path
+from slowwave.flows.kernel.store import TEMPORARY, fsync_path
 
 PROBE_PREFIX = ".doctor-"
 

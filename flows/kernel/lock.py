@@ -17,9 +17,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from slowwave.flows.doors import make_home
-from slowwave.flows.errors import UserError
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel.doors import make_home
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.times import utc_text
 
 _held: dict[Path, int] = {}
 # `holder` itself has the lock for an instant: nobody is refused because somebody looked.
@@ -154,7 +156,7 @@ def _locked(
     """Hold one lock file, made where there is none, and say in it who does."""
     try:
         if not path.parent.is_dir():
-            from slowwave.flows.store import make_durable_folder  # loads Polars, which a reader does without
+            from slowwave.flows.kernel.store import make_durable_folder  # loads Polars, which a reader does without
 
             make_durable_folder(path.parent)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)  # less the umask
@@ -163,7 +165,7 @@ def _locked(
         raise UserError(message) from error
     try:
         _acquire(handle, settings, deadline, waiting, refusal)
-        since = time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime())
+        since = utc_text(utc_now())
         said = {"command": command, "pid": os.getpid(), "host": socket.gethostname(), "since": since}
         _write(handle, {**said, "home": str(settings.home)})
         _held[path] = handle

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.home import home_from_environment
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
+from slowwave.flows.kernel.home import home_from_environment
 
 if TYPE_CHECKING:
     from slowwave.transforms.params import Params
@@ -104,7 +105,7 @@ class Settings:
 
         `$SLOWWAVE_LLM_MODEL` names the model in place of both: what is published depends on it.
 
-        Raises UserError when the file is not TOML or states what no param is called.
+        Raises WrongUsageError when the file is not TOML, states what no param is called, or a value that none may have.
         """
         # Pydantic and Polars take half a second to load, and a command that only reads needs no params.
         import tomllib
@@ -118,26 +119,35 @@ class Settings:
         model = os.environ.get("SLOWWAVE_LLM_MODEL", "").strip().encode(errors="backslashreplace").decode()
         try:
             params = Params.model_validate(known_params(self._stated_params()))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, pydantic.ValidationError) as error:
+        except pydantic.ValidationError as error:
+            wrong = "; ".join(_wrong(one) for one in error.errors(include_url=False))
+            message = f"{self.params_file} cannot be used: {wrong} (what is left out there has its default)"
+            raise WrongUsageError(message) from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             message = f"{self.params_file} cannot be used: {error}"
-            raise UserError(message) from error
+            raise WrongUsageError(message) from error
         return params.model_copy(update={"llm": params.llm.model_copy(update={"model": model})}) if model else params
 
     def params_without_effect(self) -> list[str]:
         """What `params.toml` states that changes nothing, one sentence for each place: a release before read it.
 
-        Raises UserError as `params` does.
+        Raises WrongUsageError as `params` does.
         """
         from slowwave.transforms.params_stated import without_effect
 
-        params = self.params()
-        methods = {"heuristics": params.heuristics.method, "errors": params.errors.method}
-        return without_effect(self._stated_params(), methods)
+        return without_effect(self._stated_params(), self.params().chosen_methods())
 
     def _stated_params(self) -> dict[str, Any]:
         import tomllib
 
         return tomllib.loads(self.params_file.read_text(encoding="utf-8")) if self.params_file.exists() else {}
+
+
+def _wrong(error: Mapping[str, Any]) -> str:
+    """One error of pydantic's in a sentence: where, and what."""
+    where = ".".join(str(part) for part in error["loc"])
+    said = str(error["ctx"]["error"]) if error["type"] == "value_error" else error["msg"]
+    return f"{where}: {said}" if where else said
 
 
 def settings_from_environment() -> Settings:

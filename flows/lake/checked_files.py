@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.flows.lake import Lake
-from slowwave.flows.lake_files import LakeFile
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.schema import Landed, polars_schema
-from slowwave.transforms.set_aside import (
+from slowwave.flows.lake.files import LakeFile
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.core.schema import Landed, polars_schema
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.set_aside import (
     FAILED,
     checks_digest,
     failed_checks,
@@ -23,7 +23,7 @@ from slowwave.transforms.set_aside import (
     left_out_rows,
     read_by_checks,
 )
-from slowwave.transforms.set_aside_tables import CheckedFiles
+from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 
 # Files that are looked through together, up to this much of them.
 _READ_BYTES = 16 * 2**20

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import polars as pl
 
-from slowwave.flows.lake import Lake
-from slowwave.transforms.landed_tables import LANDED
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.landing.tables import LANDED
 
 # Of Parquet, which unpacks to a few times that: much less than the vectors of words take.
 _SMALL_BYTES = 16 * 2**20

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from slowwave.flows.lake_files import LakeFormat, check_format
-from slowwave.flows.settings import LAKE_FORMAT
-from slowwave.flows.store import write_durably
+from slowwave.flows.kernel.settings import LAKE_FORMAT
+from slowwave.flows.kernel.store import write_durably
+from slowwave.flows.lake.files import LakeFormat, check_format
 
 # What leads from the format before to this one, given the lake's folder. Formats 2 and 3 need nothing but their mark.
 STEPS: Mapping[int, Callable[[Path], None]] = {}

@@ -13,14 +13,14 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.flows.lake_files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
-from slowwave.flows.lake_formats import bring_up_to_date
-from slowwave.flows.pieces import gathered_pieces
-from slowwave.flows.store import TEMPORARY, make_durable_folder, row_groups_count, write_parquet
-from slowwave.transforms.hashing import digest, rows_digest
-from slowwave.transforms.schema import Landed, Table, conform, polars_schema
-from slowwave.transforms.schema_changes import as_declared
-from slowwave.transforms.set_aside_tables import CheckedFiles
+from slowwave.flows.kernel.store import TEMPORARY, make_durable_folder, row_groups_count, write_parquet
+from slowwave.flows.lake.files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
+from slowwave.flows.lake.formats import bring_up_to_date
+from slowwave.flows.lake.pieces import gathered_pieces
+from slowwave.transforms.core.hashing import digest, rows_digest
+from slowwave.transforms.core.schema import Landed, Table, conform, polars_schema
+from slowwave.transforms.landing.schema_changes import as_declared
+from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 
 _WIDER = pl.ScanCastOptions(
     integer_cast=["upcast", "allow-float"],

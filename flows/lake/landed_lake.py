@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake
-from slowwave.flows.screen import this_command
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.progress import this_command
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.lake import Lake
 
 
 def landed_lake(settings: Settings) -> Lake:

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import polars as pl
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import written_columns
-from slowwave.flows.lake_files import files_by_day
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.schema import Table
-from slowwave.transforms.schema_changes import misfit
-from slowwave.transforms.serving_tables import LEDGER
-from slowwave.transforms.set_aside_tables import CheckedFiles
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.lake.files import files_by_day
+from slowwave.flows.lake.lake import written_columns
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import EVIDENCE
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.ledger_tables import LEDGER
+from slowwave.transforms.landing.schema_changes import misfit
+from slowwave.transforms.landing.set_aside_tables import CheckedFiles
+from slowwave.transforms.landing.tables import LANDED
 
 
 def explained(error: Exception, lake: str | Path) -> Exception:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.lake_sql import with_lake_rows
-from slowwave.flows.query_connection import no_globs
+from slowwave.flows.lake.sql import no_globs, with_lake_rows
 
 SHOWN_NEAR = 3
 

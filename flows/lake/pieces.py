@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from slowwave.flows.lake_files import LakeFile
+from slowwave.flows.lake.files import LakeFile
 
 # So many times its size a file may unpack to; into what is little even then it does not pay to look.
 _MOST_UNPACKED = 1000

@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel.settings import Settings
 
 
 def run_path(settings: Settings, run_id: str) -> Path:

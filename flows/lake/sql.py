@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 # What is read so, with its declared type.
 READ: Mapping[str, Mapping[str, str]] = {
@@ -53,6 +54,7 @@ READ: Mapping[str, Mapping[str, str]] = {
     "interactions": {
         "interaction_id": "VARCHAR",
         "agent": "VARCHAR",
+        "user_id": "VARCHAR",
         "prompt": "VARCHAR",
         "recorded_at": "TIMESTAMP",
         "row_hash": "VARCHAR",
@@ -81,3 +83,8 @@ def with_lake_rows(sql: str) -> str:
         rows = f"(SELECT {read} FROM ({files} UNION ALL BY NAME SELECT {declared} WHERE false))"  # noqa: S608 - our own
         sql = sql.replace(f"{{{table}}}", rows)
     return sql
+
+
+def no_globs(paths: Sequence[Path]) -> list[str]:
+    """Paths as DuckDB's readers take them: what they would read as a pattern stands for itself."""
+    return [str(path).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for path in paths]

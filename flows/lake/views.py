@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-from slowwave.flows.checked_files import FileChecks, counted_rows
-from slowwave.flows.lake import Lake
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.versions import winning_versions
+from slowwave.flows.lake.checked_files import FileChecks, counted_rows
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.landing.tables import LANDED
+from slowwave.transforms.landing.versions import winning_versions
 
 
 class LandedViews:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.inbox import inbox_deliveries
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.times import day_start
+from slowwave.flows.land.inbox import inbox_deliveries
 
 if TYPE_CHECKING:
-    from slowwave.flows.screen import Screen
+    from slowwave.flows.kernel.progress import Screen
 
 _NOTE = "demo.json"
 
@@ -22,7 +23,7 @@ def claim_for_demo(settings: Settings, *, seed: int, days: int) -> None:
 
     Raises UserError when it holds anything else: rows are never removed, so they could not be taken apart again.
     """
-    from slowwave.flows.store import write_durably
+    from slowwave.flows.kernel.store import write_durably
 
     wanted = {"seed": seed, "days": days}
     noted = _noted(settings)
@@ -44,7 +45,7 @@ def midnight_after(days: int) -> datetime:
     """The midnight at which so many days of sample logs end."""
     from slowwave.data.sample import FIRST_DAY
 
-    return datetime.combine(FIRST_DAY, time()) + timedelta(days=days)
+    return day_start(FIRST_DAY) + timedelta(days=days)
 
 
 def sample_end(settings: Settings) -> datetime | None:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from slowwave.flows.terminal import counted
+from slowwave.flows.kernel.terminal import counted
 
 # Names that programs give a file while they write it.
 _UNFINISHED = (

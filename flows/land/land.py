@@ -19,24 +19,25 @@ from typing import BinaryIO
 
 import polars as pl
 
-from slowwave.flows.delivered_chunk import Chunk
-from slowwave.flows.delivery import chunks, file_hash, open_delivery
-from slowwave.flows.delivery_paths import path_deliveries
-from slowwave.flows.inbox import Delivery
-from slowwave.flows.lake import Lake
-from slowwave.flows.landing_report import FileCounts, LandingReport
-from slowwave.flows.quarantine import ChangedFileError, keep_bytes
-from slowwave.flows.refused_rows import MOST_REFUSED, not_read_on, refused_frame
-from slowwave.flows.retry import Attempt, attempts, rows_of_files
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.same_file import holds_what_was_hashed, remove_unchanged
-from slowwave.flows.settings import LONGEST_ROW
-from slowwave.flows.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, landed_together
-from slowwave.flows.stage_costs import stage_cost
-from slowwave.transforms.landed_tables import LANDED, Memories
-from slowwave.transforms.landing import ROW_NUMBER, Kind, LandedRows, readable_rows
-from slowwave.transforms.schema import Landed
-from slowwave.transforms.serving_tables import Quarantine, QuarantineResolved, RunFiles
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.land.formats.chunk import Chunk
+from slowwave.flows.land.formats.delivery import chunks, file_hash, open_delivery
+from slowwave.flows.land.inbox import Delivery
+from slowwave.flows.land.paths import path_deliveries
+from slowwave.flows.land.quarantine import ChangedFileError, keep_bytes
+from slowwave.flows.land.refused_rows import MOST_REFUSED, not_read_on, refused_frame
+from slowwave.flows.land.report import FileCounts, LandingReport
+from slowwave.flows.land.retry import Attempt, attempts, rows_of_files
+from slowwave.flows.land.same_file import holds_what_was_hashed, remove_unchanged
+from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, landed_together
+from slowwave.transforms.core.schema import Landed
+from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.landed_rows import ROW_NUMBER, LandedRows, readable_rows
+from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles
+from slowwave.transforms.landing.tables import LANDED, Memories
 
 __all__ = ["Delivery", "FileCounts", "Landing", "LandingReport", "compact_landed", "path_deliveries"]
 
@@ -116,7 +117,7 @@ class Landing:
         lake: Lake | None,
         run_id: str,
         *,
-        kind: Kind | None = None,
+        kind: LandedTable | None = None,
         progress: Callable[[str, int, int], None] | None = None,
         stdin: BinaryIO | None = None,
         known: Lake | None = None,
@@ -125,7 +126,7 @@ class Landing:
         self.lake = lake
         self.known = lake or known
         self.run_id = run_id
-        self.kind: Kind | None = kind
+        self.kind: LandedTable | None = kind
         self.progress = progress or (lambda *_: None)
         self.stdin = stdin or sys.stdin.buffer
         self.longest_row = longest_row
@@ -282,7 +283,7 @@ class Landing:
             self._flush_rows()
 
     def _landed(
-        self, file: FileCounts, pieces: Iterator[Chunk], kind: Kind | None
+        self, file: FileCounts, pieces: Iterator[Chunk], kind: LandedTable | None
     ) -> Iterator[tuple[LandedRows, pl.DataFrame]]:
         """Landed rows of each chunk, with all that were delivered counted, and the refused ones.
 

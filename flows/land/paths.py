@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.inbox import Delivery
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.land.inbox import Delivery
 
 SUFFIXES = (".jsonl", ".ndjson", ".csv", ".parquet")
 PACKED_SUFFIXES = (".gz", ".zst")

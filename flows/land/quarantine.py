@@ -13,10 +13,10 @@ from typing import BinaryIO
 
 import polars as pl
 
-from slowwave.flows.lake import Lake
-from slowwave.flows.store import write_durably
-from slowwave.transforms.schema import Table
-from slowwave.transforms.serving_tables import Quarantine, QuarantineResolved, RunFiles
+from slowwave.flows.kernel.store import write_durably
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles
 
 _BLOCK = 2**20
 _TEXTS = ("raw_text", "header")

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from slowwave.flows.delivered_chunk import BadRow, Chunk
-from slowwave.flows.landing_report import FileCounts
-from slowwave.transforms.delivered_rows import RecordRows
-from slowwave.transforms.landing import QUARANTINE_SCHEMA, ROW_NUMBER, Kind
+from slowwave.flows.land.formats.chunk import BadRow, Chunk
+from slowwave.flows.land.report import FileCounts
+from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.delivered_rows import RecordRows
+from slowwave.transforms.landing.landed_rows import QUARANTINE_SCHEMA, ROW_NUMBER
 
 # What is longer is kept as bytes: every publish holds the text of all refused rows.
 _TEXT_CHARACTERS = 1_000_000
@@ -17,7 +18,7 @@ _TEXT_CHARACTERS = 1_000_000
 MOST_REFUSED = 1_000_000
 
 
-def refused_frame(file: FileCounts, chunk: Chunk, quarantine: pl.DataFrame, kind: Kind | None) -> pl.DataFrame:
+def refused_frame(file: FileCounts, chunk: Chunk, quarantine: pl.DataFrame, kind: LandedTable | None) -> pl.DataFrame:
     """The refused rows of a chunk as rows of `quarantine`, without run and time."""
     refused = pl.concat([quarantine, _bad_rows(chunk.bad)])
     header = chunk.header if chunk.header is None or len(chunk.header) <= _TEXT_CHARACTERS else None

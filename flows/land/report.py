@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from slowwave.flows.terminal import counted
+from slowwave.flows.kernel.terminal import counted
 
 MAX_REFUSED = 0.5
 _MOST_REASONS = 1_000

@@ -10,17 +10,17 @@ from typing import Any, cast
 
 import polars as pl
 
-from slowwave.flows.delivered_chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
-from slowwave.flows.delivery import chunks, jsonl_chunks
-from slowwave.flows.delivery_csv import csv_chunks
-from slowwave.flows.delivery_lines import Lines
-from slowwave.flows.lake import Lake
-from slowwave.flows.landing_report import FileCounts
-from slowwave.flows.quarantine import kept_path, refused_rows, with_texts
-from slowwave.transforms.delivered_rows import RecordRows
-from slowwave.transforms.landing import Kind
-from slowwave.transforms.schema import polars_schema
-from slowwave.transforms.serving_tables import Quarantine, RunFiles
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
+from slowwave.flows.land.formats.csv import csv_chunks
+from slowwave.flows.land.formats.delivery import chunks, jsonl_chunks
+from slowwave.flows.land.formats.lines import Lines
+from slowwave.flows.land.quarantine import kept_path, refused_rows, with_texts
+from slowwave.flows.land.report import FileCounts
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.delivered_rows import RecordRows
+from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Attempt:
     source: str
     file_hash: str
     bytes_count: int
-    kind: Kind | None
+    kind: LandedTable | None
     tried: pl.DataFrame
     known: set[str]
     rows_count: int
@@ -103,7 +103,7 @@ def attempts(lake: Lake) -> list[Attempt]:
                 source=rows["source"][0],
                 file_hash=str(file_hash),
                 bytes_count=sizes[file_hash],
-                kind=cast("Kind | None", rows["kind"][0]),
+                kind=cast("LandedTable | None", rows["kind"][0]),
                 tried=rows,
                 known=set(passed.get(file_hash, [])),
                 rows_count=counts[str(file_hash)],

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from slowwave.flows.delivery import file_hash
+from slowwave.flows.land.formats.delivery import file_hash
 
 
 def holds_what_was_hashed(handle: BinaryIO, before: os.stat_result, sha256: str, size: int) -> bool:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from slowwave.flows.delivered_chunk import Chunk
-from slowwave.flows.landing_report import FileCounts
-from slowwave.transforms.delivered_rows import FrameRows, RecordRows
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.landing import ROW_NUMBER, Kind, readable_rows
+from slowwave.flows.land.formats.chunk import Chunk
+from slowwave.flows.land.report import FileCounts
+from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.delivered_rows import FrameRows, RecordRows
+from slowwave.transforms.landing.landed_rows import ROW_NUMBER, readable_rows
+from slowwave.transforms.landing.tables import LANDED
 
 FILE_NUMBER = "file_number"
 SMALL_BYTES = 2**20
@@ -52,7 +53,7 @@ class SmallFiles:
         return self.rows_count >= _MOST_ROWS or self.bytes_count >= _MOST_BYTES or len(self.files) >= _MOST_ROWS
 
 
-def landed_together(small: SmallFiles, kind: Kind | None) -> tuple[dict[str, list[pl.DataFrame]], set[int]]:
+def landed_together(small: SmallFiles, kind: LandedTable | None) -> tuple[dict[str, list[pl.DataFrame]], set[int]]:
     """Landed rows by table with `file_number`, and the numbers of files with refused rows, which are left out."""
     frames: dict[str, list[pl.DataFrame]] = {table.name: [] for table in LANDED}
     refused: set[int] = set()

@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from slowwave.flows.home import home_from_environment, umask_from_environment
+from slowwave.flows.kernel.home import home_from_environment, umask_from_environment
 
 MAX_ROWS = 100_000
 MAX_BYTES = 256 * 1024 * 1024

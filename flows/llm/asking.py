@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from slowwave.flows.llm_client import Answer, Client, LlmError, NotUnderstoodError, unexpected
-from slowwave.flows.llm_endpoint import Endpoint
-from slowwave.transforms.llm_params import LlmParams
-from slowwave.transforms.llm_prompts import Prompt
+from slowwave.flows.llm.client import Answer, Client, LlmError, NotUnderstoodError, unexpected
+from slowwave.flows.llm.endpoint import Endpoint
+from slowwave.transforms.llm.params import LlmParams
+from slowwave.transforms.llm.prompts import Prompt
 
 # A model that answers so many questions in a row with what cannot be read is not asked on.
 _UNREADABLE_IN_A_ROW = 30

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.llm_endpoint import Endpoint
-from slowwave.transforms.llm_answers import UnreadableAnswerError, answer_schema, answer_values
-from slowwave.transforms.llm_params import LlmParams
-from slowwave.transforms.llm_prompts import Prompt
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.llm.endpoint import Endpoint
+from slowwave.transforms.llm.answers import UnreadableAnswerError, answer_schema, answer_values
+from slowwave.transforms.llm.params import LlmParams
+from slowwave.transforms.llm.prompts import Prompt
 
 if TYPE_CHECKING:
     from httpx2 import Response

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
-from slowwave.flows.errors import UserError
+from slowwave.flows.kernel.errors import UserError
 
 # Many local servers want no key, but the client wants one.
 _NO_KEY = "none"

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.llm_asking import Asked, Budget, Question, ask
-from slowwave.flows.llm_client import Answer, check_installed
-from slowwave.flows.llm_endpoint import Endpoint, endpoint_from_environment
-from slowwave.flows.run_ids import utc_now
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.decisions import decision_rows
-from slowwave.transforms.llm_decisions import answer_decision
-from slowwave.transforms.llm_questions import prompts, questions, spent, unanswered, without_rejected
-from slowwave.transforms.rejected_texts import rejected_texts
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.llm.asking import Asked, Budget, Question, ask
+from slowwave.flows.llm.client import Answer, check_installed
+from slowwave.flows.llm.endpoint import Endpoint, endpoint_from_environment
+from slowwave.transforms.decisions.effects import decision_rows
+from slowwave.transforms.decisions.review.rejected_texts import rejected_texts
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.llm.decisions import answer_decision
+from slowwave.transforms.llm.questions import prompts, questions, spent, unanswered, without_rejected
 
 if TYPE_CHECKING:
-    from slowwave.flows.lake import Lake
-    from slowwave.flows.plan import LogAsOf
-    from slowwave.flows.run import Run
-    from slowwave.transforms.llm_params import LlmParams
+    from slowwave.flows.lake.lake import Lake
+    from slowwave.flows.publish.plan import LogAsOf
+    from slowwave.flows.publish.run import Run
+    from slowwave.transforms.llm.params import LlmParams
 
 _PROMPTS_AT_ONCE = 256
 
@@ -46,7 +46,7 @@ def asked_of_model(run: Run) -> Asked | None:
 
 def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> Asked:
     """Ask at most `limit` of the open questions, newest first, within what is left of the day's budget."""
-    from slowwave.flows.plan import LogAsOf
+    from slowwave.flows.publish.plan import LogAsOf
 
     log = LogAsOf(run.lake, utc_now(), run.params)
     changes, wanted = open_questions(log)
@@ -65,7 +65,7 @@ def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> Asked:
 
 def open_questions(log: LogAsOf) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rules' curation_decisions, and the open questions about them: unanswered, and of no rejected text."""
-    from slowwave.flows.curation import decided_by_rules
+    from slowwave.flows.publish.curation import decided_by_rules
 
     changes = decided_by_rules(log)
     asked = questions(changes, log.states, log.params.llm)

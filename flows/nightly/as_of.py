@@ -6,18 +6,18 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from slowwave.flows.code_hash import code_hash
-from slowwave.flows.engine import suited_engine
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import build, make_plan
-from slowwave.flows.plan import LogAsOf, Plan
-from slowwave.flows.publish import publish
-from slowwave.flows.run import Progress, no_progress, start_run
-from slowwave.flows.settings import Settings
-from slowwave.transforms.evidence_tables import DayInputs
-from slowwave.transforms.hashing import digest
+from slowwave.flows.kernel.code_hash import code_hash
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.engine import suited_engine
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.nightly.nightly import build, make_plan
+from slowwave.flows.publish.plan import LogAsOf, Plan
+from slowwave.flows.publish.publish import publish
+from slowwave.flows.publish.run import Progress, no_progress, start_run
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.evidence.tables import DayInputs
 
 _WAIT_SECONDS = 600
 

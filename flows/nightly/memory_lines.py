@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.terminal import counted, shortened
+from slowwave.flows.kernel.terminal import counted, shortened
 
 _SHOWN = 3
 _SHOWN_CHARACTERS = 60
@@ -64,7 +64,7 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
         f"{active:,} active" + (": " if verdicts else "") + ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts)
     ]
     if candidates:
-        said.append(f"{counted(candidates, 'candidate waits', 'candidates wait')} for a decision")
+        said.append(f"{counted(candidates, 'landed candidate waits', 'landed candidates wait')} for a decision")
     if unknown:
         said.append(f"{unknown:,} injected but never landed")
     if fading:

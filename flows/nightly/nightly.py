@@ -14,24 +14,22 @@ from typing import Any, Literal
 
 import polars as pl
 
-from slowwave.flows.code_hash import code_hash
-from slowwave.flows.engine import suited_engine
-from slowwave.flows.errors import UserError
-from slowwave.flows.inbox import inbox_deliveries, passed_over
-from slowwave.flows.lake import Lake
-from slowwave.flows.lake_misfits import explained
-from slowwave.flows.land import Delivery, Landing, LandingReport, compact_landed
-from slowwave.flows.plan import DayPlan, LogAsOf, Plan
-from slowwave.flows.published import current_run, run_path
-from slowwave.flows.room import room_to_land, room_to_publish
-from slowwave.flows.run import Progress, Run, no_progress, start_run
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.serving import Finding, is_readable, swap_in
-from slowwave.flows.terminal import quoted
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.evidence_tables import DayInputs
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.serving_tables import Runs
+from slowwave.flows.kernel.code_hash import code_hash
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.lake.engine import suited_engine
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.misfits import explained
+from slowwave.flows.lake.published import current_run, run_path
+from slowwave.flows.land.inbox import inbox_deliveries, passed_over
+from slowwave.flows.land.land import Delivery, Landing, LandingReport, compact_landed
+from slowwave.flows.nightly.room import room_to_land, room_to_publish
+from slowwave.flows.publish.plan import DayPlan, LogAsOf, Plan
+from slowwave.flows.publish.run import Progress, Run, no_progress, start_run
+from slowwave.flows.publish.serving import Finding, is_readable, swap_in
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.transforms.landing.tables import LANDED
 
 __all__ = [
     "NightlyResult",
@@ -42,7 +40,6 @@ __all__ = [
     "land_paths",
     "nightly",
     "no_progress",
-    "parse_as_of",
     "retry_quarantine",
     "start_run",
 ]
@@ -143,7 +140,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         run.begin("land")
         run.stage("land", land_inbox, run)
         if run.params.llm.model and not explicit:
-            from slowwave.flows.llm_stage import asked_line, asked_of_model
+            from slowwave.flows.llm.stage import asked_line, asked_of_model
 
             answers = run.stage("ask", asked_of_model, run)
             asked = asked_line(answers) if answers else ""
@@ -156,7 +153,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
                 return _skipped(run, plan, skip, asked)
             room_to_publish(run.settings, plan)
             # loads what computes, which a run with nothing new does not need
-            from slowwave.flows.publish import publish
+            from slowwave.flows.publish.publish import publish
 
             built = build(run, plan, verify=full)
             path, findings, row = run.stage("publish", publish, run, plan, built, run_path(run.settings, run.run_id))
@@ -169,7 +166,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         if told is error:
             raise
         raise told from error
-    from slowwave.flows.prune import prune
+    from slowwave.flows.nightly.prune import prune
 
     run.stage("prune", prune, run.settings, run.lake)
     return NightlyResult(run.run_id, row["status"], "", as_of, run.landed, plan, built, findings, path, asked)
@@ -246,8 +243,8 @@ def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:
 
 def build(run: Run, plan: Plan, *, verify: bool = False) -> list[DayPlan]:
     """Build the days that must be built, some days at a time."""
-    from slowwave.flows.replay import batches_of_days, build_days
-    from slowwave.transforms.used import forget_words
+    from slowwave.flows.publish.replay import batches_of_days, build_days
+    from slowwave.transforms.evidence.used.memories import forget_words
 
     wanted = plan.to_build
     done = 0
@@ -290,17 +287,3 @@ def _record_failure(run: Run, as_of: datetime | None, error: Exception) -> None:
             run.record(run.ledger_row("failed", as_of=as_of, message=str(error)))
     except OSError:
         return
-
-
-def parse_as_of(text: str) -> datetime:
-    """`2026-03-10` (its midnight UTC) or any time of the landing contract.
-
-    Raises UserError for anything else.
-    """
-    from slowwave.transforms.times import time_from_text
-
-    parsed = pl.select(time_from_text(pl.lit(text))).item()
-    if parsed is None:
-        message = f"{quoted(text)} is no time: use 2026-03-10 (midnight UTC, exclusive) or 2026-03-10T08:00:00Z"
-        raise UserError(message)
-    return parsed

@@ -11,10 +11,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from slowwave.flows.lake_files import files_by_day
-from slowwave.flows.lock import running_run
-from slowwave.flows.query_connection import no_globs
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel.lock import running_run
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.files import files_by_day
+from slowwave.flows.lake.sql import no_globs
 
 Record = dict[str, Any]
 

@@ -22,10 +22,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import shortened
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import shortened
 
 _SECONDS = 60.0
 _MOST_SECONDS = 3600.0

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from slowwave.flows.lake import Lake
-from slowwave.flows.published import current_run, report_file, reports_folder
-from slowwave.flows.quarantine import forget_resolved_bytes
-from slowwave.flows.run_ids import is_run_id
-from slowwave.flows.settings import Settings
-from slowwave.flows.store import TEMPORARY, write_durably
-from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
+from slowwave.flows.kernel.run_ids import is_run_id
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.store import TEMPORARY, write_durably
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.published import current_run, report_file, reports_folder
+from slowwave.flows.land.quarantine import forget_resolved_bytes
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import EVIDENCE
 
 KEEP_RUNS = 7
 # No serving file goes earlier after it ceased to be current: somebody may still be reading, or comparing.

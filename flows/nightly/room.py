@@ -6,13 +6,13 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.file_system import nearest_folder
-from slowwave.flows.inbox import Delivery
-from slowwave.flows.plan import Plan
-from slowwave.flows.published import current_run
-from slowwave.flows.settings import Settings
-from slowwave.transforms.landed_tables import LANDED, Interactions
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.file_system import nearest_folder
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.land.inbox import Delivery
+from slowwave.flows.publish.plan import Plan
+from slowwave.transforms.landing.tables import LANDED, Interactions
 
 # What is written aside stands beside what it replaces for a moment, and sizes are estimates.
 _SAFETY = 2

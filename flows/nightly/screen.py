@@ -1,128 +1,36 @@
-"""What a person sees of a run: progress on standard error while it goes on, one screen of lines when it is done."""
+"""What a person sees of a run when it is done: one screen of lines."""
 
 from __future__ import annotations
 
-import shlex
-import shutil
-import sys
-import textwrap
-import time
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
-from slowwave.flows import check_lines
-from slowwave.flows.check_lines import utc_text
-from slowwave.flows.lake import Lake
-from slowwave.flows.landing_report import LandingReport
-from slowwave.flows.learned_lines import learned_lines
-from slowwave.flows.memory_lines import memory_lines, waits_for_review
-from slowwave.flows.nightly import NightlyResult
-from slowwave.flows.plan import DayPlan
-from slowwave.flows.set_aside_lines import set_aside_lines
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import counted, shortened, terminal_safe
-from slowwave.transforms.serving_tables import Runs
+from slowwave.flows.kernel import checks as check_lines
+from slowwave.flows.kernel.progress import Lines, print_lines, this_command
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.land.report import LandingReport
+from slowwave.flows.nightly.learned_lines import learned_lines
+from slowwave.flows.nightly.memory_lines import memory_lines, waits_for_review
+from slowwave.flows.nightly.nightly import NightlyResult
+from slowwave.flows.nightly.set_aside_lines import set_aside_lines
+from slowwave.flows.publish.plan import DayPlan
+from slowwave.transforms.landing.ledger_tables import Runs
 
-Lines = list[tuple[str, str]]
-
-_PHASES = {"ask": "asking", "plan": "planning", "replay": "replaying", "publish": "publishing"}
-_SECONDS_BETWEEN_LINES = 10.0
-_LABEL_WIDTH = 13
 _SHOWN_FILES = 12
 _SHOWN_REASONS = 5
 _SHOWN_FINDINGS = 5
 _REASON_WIDTH = 90
 _FINDING_WIDTH = 300
-
-
-def phase_of(label: str) -> str:
-    """Which phase of a run a progress label belongs to; labels of landing are names of files."""
-    return _PHASES.get(label, "landing")
-
-
-class Screen:
-    """Progress on standard error: bars where that is a terminal, else a short line per phase and every ten seconds."""
-
-    def __init__(self) -> None:
-        self._console = Console(stderr=True, markup=False, highlight=False, emoji=False)
-        self._bars: Progress | None = None
-        self._phase = ""
-        self._last = 0.0
-
-    def __enter__(self) -> Screen:
-        if self._console.is_terminal:
-            self._bars = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                TextColumn("{task.fields[detail]}", markup=False),
-                TimeElapsedColumn(),
-                console=self._console,
-                transient=True,
-            )
-            self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Take the bars away, before a result is printed."""
-        if self._bars is not None:
-            self._bars.stop()
-            self._bars = None
-
-    def note(self, text: str) -> None:
-        """A line of its own, such as whom we wait for."""
-        line = f"slowwave: {terminal_safe(text)}"
-        if self._bars is not None:
-            self._console.print(Text(line), soft_wrap=True)
-        else:
-            with suppress(OSError):  # nobody reads it any more: that is no reason to stop a night half-way
-                sys.stderr.write(f"{line}\n")
-                sys.stderr.flush()
-
-    def progress(self, label: str, done: int, total: int) -> None:
-        """What is being done, and how much of it is done (`total` 0: not known)."""
-        phase = phase_of(label)
-        is_new, self._phase = phase != self._phase, phase
-        if self._bars is not None:
-            if is_new:
-                for bar in self._bars.task_ids:
-                    self._bars.remove_task(bar)
-                self._bars.add_task(phase, total=None, detail="")
-            detail = (
-                shortened(terminal_safe(label), 40) if phase == "landing" else f"{done} of {total}" if total else ""
-            )
-            self._bars.update(self._bars.task_ids[-1], completed=done, total=total or None, detail=detail)
-        elif is_new or time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
-            self._last = time.monotonic()
-            self.note(phase + (f": {done} of {total}" if total and phase in {"asking", "replaying"} else ""))
-
-
-def print_lines(title: str, lines: Lines, commands: Sequence[str] = ()) -> None:
-    """Print a title, labelled lines and commands to run next on standard output; commands are never broken."""
-    console = check_lines.screen()
-    if title:
-        console.print(Text(terminal_safe(title), style="bold"), soft_wrap=True)
-    indent = " " * _LABEL_WIDTH
-    for label, text in lines:
-        parts = textwrap.wrap(terminal_safe(text), console.width - _LABEL_WIDTH) or [""]
-        console.print(Text.assemble((f"{label:<{_LABEL_WIDTH}}", "bold"), f"\n{indent}".join(parts)), soft_wrap=True)
-    for at, command in enumerate(commands):
-        label = "" if at else "next"
-        console.print(
-            Text.assemble((f"{label:<{_LABEL_WIDTH}}", "bold"), (terminal_safe(command), "cyan")), soft_wrap=True
-        )
 
 
 # ----------------------------------------------------------------------------------------------------------- landing
@@ -274,10 +182,3 @@ def quarantine_command(run_id: str) -> str:
     """The command that shows the rows a run refused, once they are published."""
     wanted = f"SELECT source, row_number, reason, raw_text FROM quarantine WHERE run_id = '{run_id}'"  # noqa: S608 - shown
     return f'{this_command()} sql "{wanted}"'
-
-
-def this_command() -> str:
-    """How the user calls us: by name where that works, else by the path that was used."""
-    called = sys.argv[0]
-    is_path = Path(called).name == "slowwave" and shutil.which("slowwave") != called
-    return shlex.quote(called) if is_path else "slowwave"

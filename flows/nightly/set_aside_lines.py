@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.terminal import shortened
+from slowwave.flows.kernel.terminal import shortened
 
 _SHOWN = 3
 _SHOWN_CHARACTERS = 60

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.store import TEMPORARY
-from slowwave.transforms.hashing import digest
-from slowwave.transforms.schema import duckdb_ddl
-from slowwave.transforms.serving_tables import SERVING
+from slowwave.flows.kernel.store import TEMPORARY
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.core.schema import duckdb_ddl
+from slowwave.transforms.graph import SERVING
 
 _FOLDER = Path(__file__).parent / "__pycache__"
 _NAME, _DIGEST_BYTES = "blank-{}.duckdb", 32

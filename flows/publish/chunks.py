@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.flows.lake import scan_declared
-from slowwave.flows.plan import LogAsOf, days_together
-from slowwave.transforms.chunk_tables import ChunkUse
-from slowwave.transforms.chunk_use import chunk_days, chunk_use
-from slowwave.transforms.landed_tables import Interactions
-from slowwave.transforms.schema import Table
+from slowwave.flows.lake.lake import scan_declared
+from slowwave.flows.publish.plan import LogAsOf, days_together
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.evidence.chunks.tables import ChunkUse
+from slowwave.transforms.evidence.chunks.use import chunk_days, chunk_use
+from slowwave.transforms.evidence.nodes import CHUNKS
+from slowwave.transforms.landing.tables import Interactions
 
 _WANTED = {
     "interaction_id": pl.String,
@@ -27,6 +28,6 @@ def chunks_from(log: LogAsOf) -> dict[type[Table], pl.DataFrame]:
     for days in days_together(files, files):
         paths = [file.path for day in days for file in files[day]]
         if scan_declared(Interactions, paths).select(is_named.any()).collect().item():
-            won = log.winners(Interactions, days, ("project", "chunks_used")).rename({"created_at": "occurred_at"})
+            won = log.winners(Interactions, days, CHUNKS.columns).rename({"created_at": "occurred_at"})
             counted.append(chunk_days(won).collect())
     return {ChunkUse: chunk_use(pl.concat(counted).lazy()).collect()}

@@ -8,18 +8,19 @@ from contextlib import contextmanager
 
 import polars as pl
 
-from slowwave.flows.memory import give_back
-from slowwave.flows.plan import LogAsOf, Plan
-from slowwave.flows.review_queue import review_from
-from slowwave.flows.run import Run
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.curation_decisions import curation_decisions
-from slowwave.transforms.llm_decisions import answered_pairs, curation_answered
-from slowwave.transforms.llm_relations import observation_methods
-from slowwave.transforms.observation_tables import CurationDecisions, Observations
-from slowwave.transforms.observations import observed
-from slowwave.transforms.pair_reading import forget_readings
-from slowwave.transforms.schema import Table
+from slowwave.flows.kernel.memory import give_back
+from slowwave.flows.publish.plan import LogAsOf, Plan
+from slowwave.flows.publish.review_queue import review_from
+from slowwave.flows.publish.run import Run
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.llm.decisions import answered_pairs, curation_answered
+from slowwave.transforms.observations.answered import observation_methods
+from slowwave.transforms.observations.curation.decisions import curation_decisions
+from slowwave.transforms.observations.observations import observed
+from slowwave.transforms.observations.pairs.reading import forget_readings
+from slowwave.transforms.observations.pairs.texts import ReadyTexts
+from slowwave.transforms.observations.tables import CurationDecisions, Observations
 
 
 def curated_from(run: Run, plan: Plan, health: pl.DataFrame, ended: pl.DataFrame) -> dict[type[Table], pl.DataFrame]:
@@ -30,15 +31,15 @@ def curated_from(run: Run, plan: Plan, health: pl.DataFrame, ended: pl.DataFrame
     params = run.params.observations
     states = plan.log.states
     with _without_cycles():
-        rules = decided_by_rules(plan.log)
+        ready = ReadyTexts()
+        rules = decided_by_rules(plan.log, ready)
         give_back()
         answered = answered_pairs(rules, states, plan.log.decisions, run.params.llm)
-        told = observed(states, health, word_vectors, plan.log.as_of, params, answered)
+        told = observed(states, health, word_vectors, plan.log.as_of, params, answered, ready)
         curated = curation_answered(rules, states, plan.log.decisions, run.params.llm)
         forget_readings()
         give_back()
-        disputes = (told.contradictions, told.merge_proposals, params.method)
-        review = review_from(run, plan, health, ended, *disputes, curated)
+        review = review_from(run, plan, health, ended, told.contradictions, told.merge_proposals, curated)
     return {
         Observations: observation_methods(told.observations, answered),
         CurationDecisions: curated,
@@ -46,9 +47,9 @@ def curated_from(run: Run, plan: Plan, health: pl.DataFrame, ended: pl.DataFrame
     }
 
 
-def decided_by_rules(log: LogAsOf) -> pl.DataFrame:
-    """curation_decisions as the rules have them: what a language model is asked about."""
-    return curation_decisions(log.states, word_vectors, log.params.observations)
+def decided_by_rules(log: LogAsOf, ready: ReadyTexts | None = None) -> pl.DataFrame:
+    """curation_decisions as the rules have them: what a language model is asked about; texts are kept in `ready`."""
+    return curation_decisions(log.states, word_vectors, log.params.observations, ready)
 
 
 @contextmanager

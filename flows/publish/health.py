@@ -7,30 +7,30 @@ from datetime import date
 
 import polars as pl
 
-from slowwave.flows.learning import memory_outcomes_from
-from slowwave.flows.plan import LogAsOf, Plan, days_together
-from slowwave.flows.run import Run
-from slowwave.flows.stage_costs import stage_cost
-from slowwave.transforms.decisions import archivings, forgetting_audit
-from slowwave.transforms.evidence_tables import MemoryDays, MemoryReferences, ProjectDays, ReferenceDays
-from slowwave.transforms.forgetting_evidence import forgetting_evidence
-from slowwave.transforms.forgetting_plan import forgetting_plan, forgetting_quotas
-from slowwave.transforms.forgetting_tables import ForgettingAudit, ForgettingPlan, ForgettingQuotas, Regret
-from slowwave.transforms.landed_tables import Interactions
-from slowwave.transforms.memory_health import COUNTS, memory_health
-from slowwave.transforms.memory_health_history import memory_health_history
-from slowwave.transforms.memory_reach import bound_days, bound_reaches
-from slowwave.transforms.memory_timelines import MemoryTimelines, memory_timelines
-from slowwave.transforms.memory_use import MemoryUse
-from slowwave.transforms.memory_use_history import memory_use_history
-from slowwave.transforms.project_health import project_health
-from slowwave.transforms.project_health_tables import ProjectHealth
-from slowwave.transforms.regret import regret
-from slowwave.transforms.review_value import review_value
-from slowwave.transforms.schema import Table
-from slowwave.transforms.serving_tables import MemoryHealth
-from slowwave.transforms.times import epoch_day
-from slowwave.transforms.verdicts import verdicts
+from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.flows.publish.learned import memory_outcomes_from
+from slowwave.flows.publish.plan import LogAsOf, Plan, days_together
+from slowwave.flows.publish.run import Run
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.core.times import epoch_day
+from slowwave.transforms.decisions.effects import archivings, forgetting_audit
+from slowwave.transforms.decisions.forgetting.evidence import forgetting_evidence
+from slowwave.transforms.decisions.forgetting.plan import forgetting_plan, forgetting_quotas
+from slowwave.transforms.decisions.forgetting.regret import regret
+from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit, ForgettingPlan, ForgettingQuotas, Regret
+from slowwave.transforms.evidence.nodes import REPLAYED
+from slowwave.transforms.evidence.reach import bound_days, bound_reaches
+from slowwave.transforms.evidence.tables import MemoryDays, MemoryReferences, ProjectDays, ReferenceDays
+from slowwave.transforms.health.history import memory_health_history
+from slowwave.transforms.health.judged_health import judged_health
+from slowwave.transforms.health.memory_health import COUNTS
+from slowwave.transforms.health.project.project_health import project_health
+from slowwave.transforms.health.project.tables import ProjectHealth
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.health.usage_history import memory_use_history
+from slowwave.transforms.landing.tables import Interactions
+from slowwave.transforms.usage.timelines import MemoryTimelines, memory_timelines
+from slowwave.transforms.usage.usage import MemoryUse
 
 # Rows of history told at once: a year of 100,000 memories is tens of millions, and a million takes 500 MB.
 PIECE_ROWS = 1_000_000
@@ -49,9 +49,8 @@ def _bound_days(log: LogAsOf, reaches: pl.DataFrame) -> pl.DataFrame | None:
     if reaches.is_empty():
         return None
     files = log.files(Interactions)
-    names = ("project", "agent", "user_id", "session_id")
     told = [
-        bound_days(log.winners(Interactions, days, names).rename({"created_at": "occurred_at"}), reaches)
+        bound_days(log.winners(Interactions, days, REPLAYED.columns).rename({"created_at": "occurred_at"}), reaches)
         for days in days_together(files, files)
     ]
     return pl.concat(told) if told else None
@@ -70,21 +69,8 @@ def health_from(
         outcomes = memory_outcomes_from(run, plan, attempts).lazy()
     touches = eligible.lazy().drop("eligible_count").drop_nulls("touched_day")
     evidence = forgetting_evidence(states, touches, log.decisions, log.as_of)
-    known = memory_health(
-        states,
-        days,
-        eligible.lazy(),
-        outcomes,
-        use.memories.lazy(),
-        evidence.lazy().select("memory_id", "is_held"),
-        params,
-    )
-    known = known.collect()
-    mass = params.memory_outcomes.interval_mass
-    told = verdicts(known.lazy(), today, params.verdict, interval_mass=mass)
-    judged = known.join(told.collect(), on="memory_id", maintain_order="left")
-    worth = review_value(judged, params.review, interval_mass=mass).select("memory_id", "review_value")
-    health = judged.join(worth, on="memory_id", how="left", maintain_order="left")
+    is_held = evidence.lazy().select("memory_id", "is_held")
+    health = judged_health(states, days, eligible.lazy(), outcomes, use.memories.lazy(), is_held, today, params)
     archived = archivings(log.decisions, log.as_of)
     references = run.lake.scan_evidence(MemoryReferences, plan.partitions)
     return {

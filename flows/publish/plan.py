@@ -14,22 +14,24 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.flows.checked_files import FileChecks, left_out_by_people
-from slowwave.flows.lake import Lake, LakeFile, microseconds, written_columns
-from slowwave.flows.stage_costs import stage_cost
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.decisions import effective
-from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
-from slowwave.transforms.fingerprints import fingerprint
-from slowwave.transforms.hashing import digest, rows_digest
-from slowwave.transforms.landed_tables import LANDED, Interactions, Memories, Outcomes
-from slowwave.transforms.memory_eligibility import memory_eligibility
-from slowwave.transforms.memory_states import memory_pool, memory_states
+from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.flows.lake.checked_files import FileChecks, left_out_by_people
+from slowwave.flows.lake.lake import Lake, LakeFile, microseconds, written_columns
+from slowwave.transforms.core.hashing import digest, rows_digest
+from slowwave.transforms.core.schema import Landed, polars_schema
+from slowwave.transforms.decisions.effects import effective
+from slowwave.transforms.evidence.eligibility import memory_eligibility
+from slowwave.transforms.evidence.fingerprint import fingerprint
+from slowwave.transforms.evidence.nodes import MEMORY_CHANGES, REPLAYED
+from slowwave.transforms.evidence.states import memory_pool, memory_states
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.evidence.used.passages import is_long
+from slowwave.transforms.graph import EVIDENCE
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.schema_changes import lacks_only_new_columns
+from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
+from slowwave.transforms.landing.versions import is_visible, winning_versions
 from slowwave.transforms.params import Params
-from slowwave.transforms.schema import Landed, polars_schema
-from slowwave.transforms.schema_changes import lacks_only_new_columns
-from slowwave.transforms.used_passages import is_long
-from slowwave.transforms.versions import is_visible, winning_versions
 
 
 @dataclass(frozen=True)
@@ -136,11 +138,18 @@ class LogAsOf:
         winners = winning_versions(table, rows, self.as_of)
         return rows.join(winners, on="row_hash", how="anti").select("day", "row_hash").collect()
 
-    def winners(self, table: type[Landed], days: Iterable[date], names: Iterable[str]) -> pl.LazyFrame:
-        """The winning versions on `days`, with the columns `names` (and those that decide who wins), and `day`."""
+    def winners(
+        self, table: type[Landed], days: Iterable[date], names: Iterable[str], of: pl.LazyFrame | None = None
+    ) -> pl.LazyFrame:
+        """The winning versions on `days`, with the columns `names` (and those that decide who wins), and `day`.
+
+        `of`: keys; no others are looked at.
+        """
         narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash", *names]))
         chosen = [file for day in days for file in self.files(table).get(day, [])]
         rows = self.counted(table, self.lake.scan_rows(table, chosen)).select(narrow)
+        if of is not None:
+            rows = rows.join(of, on=list(table.key), how="semi")
         rows = rows.with_columns(pl.col(table.event_time).dt.date().alias("day"))
         won = winning_versions(table, rows, self.as_of)
         return won.join(self.moved_away(table).lazy(), on=["day", "row_hash"], how="anti")
@@ -148,7 +157,7 @@ class LogAsOf:
     @cached_property
     def states(self) -> pl.DataFrame:
         """Memory states visible at `as_of`."""
-        changes = self.winners(Memories, self.files(Memories), (*Memories.state, "clears"))
+        changes = self.winners(Memories, self.files(Memories), MEMORY_CHANGES.columns)
         return memory_states(changes).collect()
 
     @cached_property
@@ -196,7 +205,6 @@ _Row = dict[str, Any]
 _Key = tuple[Any, ...]
 _KEEP_BYTES = 256 * 2**20
 _READ_BYTES = 16 * 2**20
-_REPLAYED = ("interaction_id", "created_at", "project", "agent", "session_id", "user_id")
 
 
 @dataclass(frozen=True)
@@ -236,7 +244,7 @@ def taken_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
 
 
 def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
-    rows = log.winners(Interactions, [day], _REPLAYED).rename({"created_at": "occurred_at"}).collect()
+    rows = log.winners(Interactions, [day], REPLAYED.columns).rename({"created_at": "occurred_at"}).collect()
     pool = log.pool_between(rows["occurred_at"])
     with stage_cost("eligibility"):
         eligibility = memory_eligibility(rows.lazy(), pool).collect()
@@ -372,13 +380,15 @@ def evidence_columns() -> str:
     return digest(told)
 
 
-def days_together(days: Iterable[date], files: Mapping[date, Sequence[LakeFile]]) -> Iterator[list[date]]:
-    """The days in groups of about `_READ_BYTES` of files."""
+def days_together(
+    days: Iterable[date], files: Mapping[date, Sequence[LakeFile]], most: int = _READ_BYTES
+) -> Iterator[list[date]]:
+    """The days in groups of about `most` bytes of files."""
     gathered: list[date] = []
     held = 0
     for day in days:
         size = sum(file.path.stat().st_size for file in files[day])
-        if gathered and held + size > _READ_BYTES:
+        if gathered and held + size > most:
             yield gathered
             gathered, held = [], 0
         gathered.append(day)

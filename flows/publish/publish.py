@@ -15,42 +15,35 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from slowwave.flows.chunks import chunks_from
-from slowwave.flows.code_hash import code_hash
-from slowwave.flows.curation import curated_from
-from slowwave.flows.health import health_from, history_pieces, timelines_from
-from slowwave.flows.learning import learned_from
-from slowwave.flows.memory import give_back
-from slowwave.flows.plan import DayPlan, Plan
-from slowwave.flows.published import current_run
-from slowwave.flows.quarantine import refused_rows, shown_text, with_texts
-from slowwave.flows.run import Run, one_row
-from slowwave.flows.serving import Finding, ServingFile, fetched, table_hashes
-from slowwave.flows.stage_costs import stage_cost
-from slowwave.transforms.evidence_tables import DayInputs, MemoryReferences
-from slowwave.transforms.landed_days import landed_days
-from slowwave.transforms.landed_tables import LANDED, Interactions, Memories
-from slowwave.transforms.learning import Learned
-from slowwave.transforms.learning_tables import CountedOutcomes, Scorecard
-from slowwave.transforms.memory_health import COUNTS
-from slowwave.transforms.memory_timelines import MemoryTimelines
-from slowwave.transforms.memory_use import MemoryUse, memory_use
-from slowwave.transforms.schema import Landed, Table, computed_schema
-from slowwave.transforms.serving_tables import (
-    PUBLISHED,
-    LandedDays,
-    MemoryHealth,
-    MemoryHealthHistory,
-    PublishedReferences,
-    Quarantine,
-    QuarantineResolved,
-    RunFiles,
-    Runs,
-)
-from slowwave.transforms.set_aside import LEFT_OUT
-from slowwave.transforms.set_aside_tables import SetAside
-from slowwave.transforms.strength_tables import FittedStrengths
-from slowwave.transforms.times import epoch_day
+from slowwave.flows.kernel.code_hash import code_hash
+from slowwave.flows.kernel.memory import give_back
+from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.land.quarantine import refused_rows, shown_text, with_texts
+from slowwave.flows.publish.chunks import chunks_from
+from slowwave.flows.publish.curation import curated_from
+from slowwave.flows.publish.health import health_from, history_pieces, timelines_from
+from slowwave.flows.publish.learned import learned_from
+from slowwave.flows.publish.plan import DayPlan, Plan
+from slowwave.flows.publish.run import Run, one_row
+from slowwave.flows.publish.serving import Finding, ServingFile, fetched, table_hashes
+from slowwave.transforms.core.schema import Landed, Table
+from slowwave.transforms.core.times import epoch_day
+from slowwave.transforms.evidence.tables import DayInputs, MemoryReferences, PublishedReferences
+from slowwave.transforms.graph import PUBLISHED
+from slowwave.transforms.health.memory_health import COUNTS
+from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
+from slowwave.transforms.landing.landed_days import landed_days
+from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles, Runs
+from slowwave.transforms.landing.set_aside import LEFT_OUT, set_aside
+from slowwave.transforms.landing.set_aside_tables import SetAside
+from slowwave.transforms.landing.tables import LANDED, Interactions, LandedDays, Memories
+from slowwave.transforms.learning.attempts.outcomes import ended_interactions
+from slowwave.transforms.learning.learned import Learned
+from slowwave.transforms.learning.tables import CountedOutcomes, Scorecard
+from slowwave.transforms.usage.strength.tables import FittedStrengths
+from slowwave.transforms.usage.timelines import MemoryTimelines
+from slowwave.transforms.usage.usage import MemoryUse, all_scores, memory_use
 
 _BY_DAY = (MemoryHealthHistory, PublishedReferences, LandedDays)
 # Columns of memory_health, half of what it takes, that neither observations nor the review queue ask for.
@@ -118,17 +111,18 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
             # what a step alone needs is dropped before the next one
             taught = _write_taught(run, plan, serving, use)
             run.progress("publish", 1, 4)
+            _pause(serving)
             if base is None:
                 _write_days(run, plan, serving, timelines, use.strength_fits)
             else:
                 _write_changed_days(run, plan, serving, base, timelines, use.strength_fits)
             run.progress("publish", 2, 4)
             del timelines
+            _pause(serving)
             health = _write_health(run, plan, serving, use, taught)
-            ended = taught.tables[CountedOutcomes].filter("is_deciding").select("interaction_id", "success")
+            ended = ended_interactions(taught.tables[CountedOutcomes])
             del use, taught
-            serving.rest()
-            give_back()
+            _pause(serving)
             _write_curated(run, plan, serving, health, ended)
             del health, ended
             run.progress("publish", 3, 4)
@@ -136,12 +130,19 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
     return path, findings, row
 
 
+def _pause(serving: ServingFile) -> None:
+    """Give back what a step leaves behind: the next one needs the room."""
+    serving.rest()
+    give_back()
+
+
 def _write_taught(run: Run, plan: Plan, serving: ServingFile, use: MemoryUse) -> Learned:
     """Write what outcomes teach, and what was fitted for the memories' use."""
     run.progress("publish", 0, 4)
     with stage_cost("fits"):
         taught = learned_from(run, plan)
-    graded = pl.concat([taught.tables[Scorecard].select(use.scores.columns), use.scores])
+    give_back()
+    graded = all_scores(taught.tables[Scorecard], use.scores)
     serving.replace(_stamped_tables(run, plan, {**taught.tables, **use.tables, Scorecard: graded}))
     return taught
 
@@ -197,9 +198,8 @@ def _finished(
 
 def set_aside_from(plan: Plan) -> pl.DataFrame:
     """The rows of the table `set_aside`, before they are stamped: versions seen by the publish that count nowhere."""
-    seen = pl.all_horizontal((pl.col("happened_at", "recorded_at") < plan.log.as_of).fill_null(value=True))
-    rows = [plan.log.set_aside(of).filter(seen).with_columns(table=pl.lit(of.name)) for of in LANDED]
-    return pl.concat(rows).select(computed_schema(SetAside).names())
+    rows = [plan.log.set_aside(of).with_columns(table=pl.lit(of.name)) for of in LANDED]
+    return set_aside(pl.concat(rows), plan.log.as_of)
 
 
 def _set_aside_said(aside: pl.DataFrame) -> list[str]:

@@ -7,16 +7,23 @@ from datetime import date
 
 import polars as pl
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake, scan_declared, written_columns
-from slowwave.flows.memory import give_back
-from slowwave.flows.pieces import gathered_pieces, pieces
-from slowwave.flows.plan import DayPlan, LogAsOf, ReplayInputs, taken_replay_inputs
-from slowwave.flows.stage_costs import stage_cost
-from slowwave.flows.store import write_parquet
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.evidence_tables import (
-    EVIDENCE,
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.memory import give_back
+from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.flows.kernel.store import write_parquet
+from slowwave.flows.lake.lake import Lake, scan_declared, written_columns
+from slowwave.flows.lake.pieces import gathered_pieces, pieces
+from slowwave.flows.publish.plan import DayPlan, LogAsOf, ReplayInputs, taken_replay_inputs
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.core.schema import Table, polars_schema
+from slowwave.transforms.evidence.eligibility import eligible_pool
+from slowwave.transforms.evidence.memory_days import memory_days, project_days, reference_days, replayed_interactions
+from slowwave.transforms.evidence.nodes import TEXTS
+from slowwave.transforms.evidence.reach import REACH, within_reach
+from slowwave.transforms.evidence.references import memory_references
+from slowwave.transforms.evidence.statements.extract import extracted_statements
+from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+from slowwave.transforms.evidence.tables import (
     MemoryDays,
     MemoryEligibility,
     MemoryReferences,
@@ -24,16 +31,10 @@ from slowwave.transforms.evidence_tables import (
     ReferenceDays,
     ReplayedInteractions,
 )
-from slowwave.transforms.extract import extracted_statements
-from slowwave.transforms.extract_tables import ExtractedStatements
-from slowwave.transforms.landed_tables import Interactions
-from slowwave.transforms.memory_days import memory_days, reference_days
-from slowwave.transforms.memory_reach import REACH, within_reach
-from slowwave.transforms.memory_references import memory_references
-from slowwave.transforms.project_days import project_days
-from slowwave.transforms.schema import Table, conform, polars_schema
-from slowwave.transforms.schema_changes import lacks_only_new_columns
-from slowwave.transforms.used import USED, used_memories_by_day
+from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
+from slowwave.transforms.graph import EVIDENCE
+from slowwave.transforms.landing.schema_changes import lacks_only_new_columns
+from slowwave.transforms.landing.tables import Interactions
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
 BATCH_BYTES = 192 * 2**20
@@ -44,7 +45,6 @@ _BYTES_PER_MEMORY = 300
 _POOL_ROWS = 500_000
 # What `echo/1` asks of the pool.
 _ECHOED = ("memory_id", *REACH, "pattern", "valid_from", "valid_until")
-_TEXTS = ("row_hash", "prompt", "response", "response_summary", "memories_used", "reinforce")
 
 
 def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan]) -> list[list[DayPlan]]:
@@ -85,7 +85,7 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
         interactions, eligibility = of_day.interactions.lazy(), of_day.eligibility.lazy()
         referred = references.lazy().filter(is_of_day == day)
         made: dict[type[Table], pl.LazyFrame] = {
-            ReplayedInteractions: conform(ReplayedInteractions, interactions),
+            ReplayedInteractions: replayed_interactions(interactions),
             MemoryEligibility: eligibility,
             MemoryReferences: referred,
             MemoryDays: memory_days(eligibility, referred, log.params.evidence),
@@ -112,7 +112,9 @@ def _found_in_texts(
     seen: set[str] = set()
     for slices in gathered_pieces(files, _SLICE_BYTES):
         scans = [
-            scan_declared(Interactions, [piece.file.path]).slice(piece.offset, piece.rows).select(_TEXTS)
+            scan_declared(Interactions, [piece.file.path])
+            .slice(piece.offset, piece.rows)
+            .select("row_hash", *TEXTS.columns)
             for piece in slices
         ]
         with stage_cost("echo"):
@@ -152,9 +154,8 @@ def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) ->
 
 def _pool_of_day(log: LogAsOf, day: date, of_day: ReplayInputs) -> pl.LazyFrame:
     """The pool rows of the memories that were eligible on a day, with `day`."""
-    eligible = of_day.eligibility.lazy().select("memory_id", "content_hash").unique()
     pool = log.pool_between(of_day.interactions["occurred_at"])
-    return pool.join(eligible, on=["memory_id", "content_hash"], how="semi").with_columns(pl.lit(day).alias("day"))
+    return eligible_pool(pool, of_day.eligibility.lazy()).with_columns(pl.lit(day).alias("day"))
 
 
 def _wanted_rows(texts: pl.DataFrame, wanted: pl.DataFrame, seen: set[str]) -> pl.DataFrame:

@@ -6,26 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import polars as pl
 
-from slowwave.flows.code_hash import code_hash
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake, make_lake
-from slowwave.flows.lake_files import check_format
-from slowwave.flows.land import LandingReport
-from slowwave.flows.lock import note_run
-from slowwave.flows.memory import give_back
-from slowwave.flows.published import current_run
-from slowwave.flows.run_ids import new_run_id, utc_now
-from slowwave.flows.settings import Settings
-from slowwave.flows.version import VERSION
+from slowwave.flows.kernel.code_hash import code_hash
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import note_run
+from slowwave.flows.kernel.memory import give_back
+from slowwave.flows.kernel.run_ids import new_run_id, utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.version import VERSION
+from slowwave.flows.lake.files import check_format
+from slowwave.flows.lake.lake import Lake, make_lake
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.land.land import LandingReport
+from slowwave.transforms.core.schema import Table, polars_schema
+from slowwave.transforms.core.vocabularies import RunKind
+from slowwave.transforms.landing.ledger_tables import Runs
 from slowwave.transforms.params import Params
-from slowwave.transforms.schema import Table, polars_schema
-from slowwave.transforms.serving_tables import Runs
-
-RunKind = Literal["land", "nightly", "backfill", "as_of"]
 
 
 class Progress(Protocol):

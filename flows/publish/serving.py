@@ -18,14 +18,16 @@ from typing import Literal
 import duckdb
 import polars as pl
 
-from slowwave.flows.blank import declarations, keep_blank, kept_blank
-from slowwave.flows.errors import AuditFailedError
-from slowwave.flows.published import current_run
-from slowwave.flows.settings import Settings
-from slowwave.flows.store import TEMPORARY, fsync_path, make_durable_folder
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.schema import Table, conform, duckdb_ddl
-from slowwave.transforms.serving_tables import SERVING
+from slowwave.flows.kernel.errors import AuditFailedError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.store import TEMPORARY, fsync_path, make_durable_folder
+from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.publish.blank import declarations, keep_blank, kept_blank
+from slowwave.transforms.core.schema import Table, conform, duckdb_ddl
+from slowwave.transforms.graph import SERVING
+from slowwave.transforms.landing.tables import LANDED
 
 _HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n--\s*(.+)")
 _WORD = re.compile(r"\w+")
@@ -57,12 +59,21 @@ class Finding:
 
     audit: Audit
     rows: int
-    examples: list[tuple[object, ...]]
+    examples: list[dict[str, object]]  # the first rows, by column
     blamed: str = ""  # the first row at fault as TABLE:KEY, where the audit selects one that landed
 
     def __str__(self) -> str:
-        shown = "; ".join(str(tuple(map(str, example))) for example in self.examples)
-        return f"{self.audit.name}: {self.rows} bad rows. {self.audit.description} For example {shown}"
+        shown = "; ".join(", ".join(f"{name} {_shown(value)}" for name, value in row.items()) for row in self.examples)
+        # what must never be is told of by the rule that it breaks, what is worth knowing by what it is
+        many = f"broken by {counted(self.rows, 'row')}" if self.audit.severity == "fail" else f"{self.rows:,} found"
+        return f"{self.audit.name}: {many}. {self.audit.description} For example {shown}"
+
+
+def _shown(value: object) -> str:
+    """A value on one line: texts as Python quotes them, for they come from logs, and times to the second."""
+    if isinstance(value, datetime):
+        return utc_text(value)
+    return repr(value) if isinstance(value, str) else str(value)
 
 
 @cache
@@ -70,8 +81,9 @@ def audits() -> tuple[Audit, ...]:
     """All audits, by name."""
     tables = {table.name for table in SERVING}
     found = []
-    folder = resources.files("slowwave.flows").joinpath("audits")
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+    folder = resources.files("slowwave.flows.publish").joinpath("audits")
+    entries = [entry for room in folder.iterdir() if room.is_dir() for entry in room.iterdir()]
+    for entry in sorted(entries, key=lambda entry: entry.name):
         if entry.name.endswith(".sql"):
             sql = entry.read_text(encoding="utf-8")
             header = _HEADER.match(sql)
@@ -96,7 +108,8 @@ def audit_findings(connection: duckdb.DuckDBPyConnection, empty: Collection[str]
         names = [column[0] for column in selected.description or []]
         rows = selected.fetchall()
         if rows:
-            findings.append(Finding(audit, len(rows), rows[:_SHOWN_ROWS], _blamed(names, rows[0])))
+            first = [dict(zip(names, row, strict=True)) for row in rows[:_SHOWN_ROWS]]
+            findings.append(Finding(audit, len(rows), first, _blamed(names, rows[0])))
     return findings
 
 

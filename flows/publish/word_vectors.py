@@ -15,10 +15,12 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from slowwave.transforms.compiled import kernel
+from slowwave.transforms.core.compiled import kernel
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+    from slowwave.transforms.core.arrays import Bytes, Integers
 
 DIMENSIONS = 256
 _TENSOR = "embedding.weight"
@@ -64,6 +66,12 @@ def _in_steps(vectors: NDArray[np.float16]) -> NDArray[np.int16]:
     return np.round(vectors.astype(np.float32) * _embedding()[1]).astype(np.int16)
 
 
+def _end_to_end(words: list[str]) -> tuple[Bytes, Integers]:
+    """Words as UTF-8, end to end, and 0 and where each one's end."""
+    encoded = [word.encode() for word in words]
+    return np.frombuffer(bytearray(b"".join(encoded)), np.uint8), np.cumsum([0, *map(len, encoded)])
+
+
 class _WordLlama:
     """The vector of each word: the sum of the vectors of its tokens. Common words have short ones."""
 
@@ -86,7 +94,8 @@ class _WordLlama:
     def _told(self, words: list[str]) -> NDArray[np.int16]:
         if not words:
             return np.zeros((0, DIMENSIONS), np.int16)
-        tokens, ends = self._tokenized(words)
+        # the loop is three times as fast, but to read the merges takes as long as fifty thousand words
+        tokens, ends = self.tokens(*_end_to_end(words)) if "_merges" in self.__dict__ else self._tokenized(words)
         # a product of sparse rows sums without a copy of each token's vector for each of its words
         known, column = np.unique(tokens, return_inverse=True)
         counts = sp.csr_array((np.ones(len(tokens), np.int32), column, ends), shape=(len(words), len(known)))
@@ -101,9 +110,9 @@ class _WordLlama:
         """The vectors of the tokens, in steps of 1/1024 of the largest component."""
         return _in_steps(_embedding()[0])
 
-    def tokens(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def tokens(self, text: Bytes, ends: Integers) -> tuple[NDArray[np.int32], Integers]:
         """Tokens of words, end to end, and 0 and where each word's end; the words are UTF-8, with ends alike."""
-        loops: Any = kernel("byte_pairs_kernel")
+        loops: Any = kernel("language.byte_pairs_kernel")
         if loops is None:
             return self._tokenized([bytes(text[at:end]).decode() for at, end in pairwise(ends.tolist())])
         found = np.empty(len(text) + len(ends), np.int32)
@@ -119,7 +128,7 @@ class _WordLlama:
             found[found_ends[done] : found_ends[done + 1]] = own
             done += 1
 
-    def _tokenized(self, words: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def _tokenized(self, words: list[str]) -> tuple[NDArray[np.int32], Integers]:
         found: list[list[int]] = []
         for start in range(0, len(words), _BLOCK):  # what is told of a word takes a kilobyte, its tokens a few bytes
             block = words[start : start + _BLOCK]
@@ -140,7 +149,7 @@ class _WordLlama:
         pairs = np.array([places[left] << 32 | places[right] for left, right in merges])
         merged = np.array([places[left + right] for left, right in merges], np.int32)
         slots = np.full(2 ** int(2 * len(pairs)).bit_length(), -1)
-        loops: Any = kernel("byte_pairs_kernel")
+        loops: Any = kernel("language.byte_pairs_kernel")
         loops.pairs_placed(pairs, slots)
         return characters, np.int32(places[_BEFORE_A_WORD]), np.int32(places[_BYTE_0]), pairs, merged, slots
 

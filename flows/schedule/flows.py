@@ -20,21 +20,24 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
-from slowwave.flows import nightly as plain
-from slowwave.flows.doors import home_doors
-from slowwave.flows.errors import UserError
-from slowwave.flows.inbox import inbox_deliveries, passed_over
-from slowwave.flows.land import LandingReport
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import NightlyResult, parse_as_of
-from slowwave.flows.notify import notify
-from slowwave.flows.prefect_server import configure
-from slowwave.flows.report import reported
-from slowwave.flows.run import Progress, Run, RunKind, no_progress, start_run
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.screen import Lines, landed_lines, phase_of, result_lines, result_title
-from slowwave.flows.settings import Settings, settings_from_environment
-from slowwave.flows.terminal import terminal_safe
+from slowwave.flows.ask.report import reported
+from slowwave.flows.kernel.doors import home_doors
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.progress import Lines, phase_of
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings, settings_from_environment
+from slowwave.flows.kernel.terminal import terminal_safe
+from slowwave.flows.kernel.times import parse_as_of
+from slowwave.flows.land.inbox import inbox_deliveries, passed_over
+from slowwave.flows.land.land import LandingReport
+from slowwave.flows.nightly import nightly as plain
+from slowwave.flows.nightly.nightly import NightlyResult
+from slowwave.flows.nightly.notify import notify
+from slowwave.flows.nightly.screen import landed_lines, result_lines, result_title
+from slowwave.flows.publish.run import Progress, Run, no_progress, start_run
+from slowwave.flows.schedule.server import configure
+from slowwave.transforms.core.vocabularies import RunKind
 
 configure(settings_from_environment())  # Prefect reads its environment once, when it is first imported
 

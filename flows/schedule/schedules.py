@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from slowwave.flows.check_lines import utc_text
-from slowwave.flows.lock import serve_lock
-from slowwave.flows.prefect_server import configure, prefect_api
-from slowwave.flows.screen import Screen
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import counted, quoted
+from slowwave.flows.kernel.lock import serve_lock
+from slowwave.flows.kernel.progress import Screen
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, quoted
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.schedule.server import configure, prefect_api
 
 
 def serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes: int) -> None:
@@ -40,7 +40,7 @@ def _serve(settings: Settings, zone: ZoneInfo, nightly_cron: str, land_minutes: 
     screen.note("starting Prefect")
     try:
         with prefect_api(settings, schedules=True) as url:
-            from slowwave.flows import orchestrate
+            from slowwave.flows.schedule import flows as orchestrate
 
             served = orchestrate.deployments(settings, zone.key, nightly_cron, land_minutes)
             landing = datetime.now(UTC) + timedelta(minutes=land_minutes)

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
 
 START_SECONDS = 180
 ANSWER_SECONDS = 10
@@ -183,7 +183,7 @@ def _child(settings: Settings, *, schedules: bool) -> Iterator[tuple[subprocess.
     environment.pop("PREFECT_API_URL", None)
     with listener, (settings.prefect_home / "server.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-m", "slowwave.flows.prefect_child", str(listener.fileno())],
+            [sys.executable, "-m", "slowwave.flows.schedule.child", str(listener.fileno())],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from slowwave.flows.terminal import shortened
-from slowwave.flows.why_text import time_text, wrapped
+from slowwave.flows.ask.why.text import wrapped
+from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.times import utc_text
 
 Record = dict[str, Any]
 
@@ -33,12 +34,12 @@ def curation_lines(found: Record) -> list[str]:
 
 def _waiting(item: Record) -> str:
     said = f"waits for review as {item['kind']} (place {item['rank']}, item {item['item_id'][:12]}): {item['text']}"
-    return f"{shortened(said, _SHOWN)} ({shortened(item['reason'], _SHOWN)})"
+    return f"{shortened(said, _SHOWN)}; why: {shortened(item['reason'], _SHOWN)}"
 
 
 def decided_words(one: Record) -> str:
     """What curation says of a text: the action, of which memory, why; beside it the rules', where a model decided."""
-    said = f"{time_text(one['changed_at'])} {_action(one['action'], one['target_memory_id'])} ({one['reason']})"
+    said = f"{utc_text(one['changed_at'])} {_action(one['action'], one['target_memory_id'])} ({one['reason']})"
     if one.get("rules_action") is None:
         return shortened(said, _SHOWN)
     rules = _action(one["rules_action"], one["rules_target_memory_id"])

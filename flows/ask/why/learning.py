@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from slowwave.flows.terminal import counted, shortened
-from slowwave.flows.why_text import aligned, more, printed, time_text, wrapped
+from slowwave.flows.ask.why.text import aligned, more, printed, wrapped
+from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.kernel.times import utc_text
 
 Record = dict[str, Any]
 Records = Callable[..., list[Record]]
@@ -160,9 +161,9 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
             "  90 % credible interval for its share of successes in the next seven days "
             f"{use['confidence_low']:.2f} to {use['confidence_high']:.2f}"
         )
-        lines.append(
-            f"  of the estimate its own attempts, worth {use['effective_sessions']:.1f} independent ones, tell about "
-            f"{1 - use['prior_share']:.0%}"
+        lines += wrapped(
+            f"about {1 - use['prior_share']:.0%} of the estimate is told by its own attempts, which count now as much "
+            f"as {use['effective_sessions']:.1f} independent ones"
         )
         lines += wrapped(f"the rest is told by its relatives ({use['prior_mean']:.2f}){_drawn_to(use['fit'])}")
         lines += wrapped(_fading(use["fit"]))
@@ -230,7 +231,7 @@ def _outcome_lines(row: Record) -> list[str]:
     inferred = " (kind of task inferred from its words)" if row["is_task_type_inferred"] else ""
     lines = [
         f"outcome {row['outcome_id']}: {'succeeded' if row['success'] else 'failed'}, {counted}",
-        f"{time_text(row['created_at'])}, known from {time_text(row['known_at'])}",
+        f"{utc_text(row['created_at'])}, known from {utc_text(row['known_at'])}",
         f"{about}{inferred}",
         f"strategy {row['strategy_id'] or '(none)'}, error {row['error_id'] or '(none)'}",
     ]
@@ -243,7 +244,7 @@ def _outcome_lines(row: Record) -> list[str]:
 def _outcomes(rows: list[Record], limit: int) -> list[str]:
     shown = [
         [
-            time_text(row["created_at"]),
+            utc_text(row["created_at"]),
             _short(row["project"]),
             _short(row["agent"]),
             _short(row["block"]),

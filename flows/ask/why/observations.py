@@ -8,9 +8,10 @@ from typing import Any
 
 import orjson
 
-from slowwave.flows.terminal import shortened
-from slowwave.flows.why_curation import decided_words
-from slowwave.flows.why_text import aligned, more, printed, time_text, wrapped
+from slowwave.flows.ask.why.curation import decided_words
+from slowwave.flows.ask.why.text import aligned, more, printed, wrapped
+from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.times import utc_text
 
 Record = dict[str, Any]
 Records = Callable[..., list[Record]]
@@ -88,20 +89,20 @@ def observation_text(found: Record, limit: int) -> str:
     row, counts = found["observation"], found["counts"]
     lines = [f"observation {found['observation_id']} of {row['project'] or '(no project)'}, {row['scope']}"]
     lines += wrapped(shortened(row["text"], _SHOWN))
-    lines.append(f"as of {time_text(found['as_of'])}, published by run {found['run_id']}")
+    lines.append(f"as of {utc_text(found['as_of'])}, published by run {found['run_id']}")
     confidence = "confidence not known" if row["confidence"] is None else f"confidence {row['confidence']:.2f}"
     lines.append(
-        f"{confidence}; trend {row['trend']}; {row['freshness']}: last evidence {time_text(row['last_evidence_at'])}"
+        f"{confidence}; trend {row['trend']}; {row['freshness']}: last evidence {utc_text(row['last_evidence_at'])}"
     )
     lines += ["", f"sources {counts['sources']}: its proof; each counts once, however often it was said"]
-    lines += aligned([["", time_text(one["cited_at"]), _short(one["source_id"])] for one in found["sources"][:limit]])
+    lines += aligned([["", utc_text(one["cited_at"]), _short(one["source_id"])] for one in found["sources"][:limit]])
     lines += more(counts["sources"], limit)
     lines += ["", f"memories {counts['memories']}: active ones that state it ({row['method']})"]
     lines += _memories(found["memories"], limit)
     lines += ["", f"references {counts['references']}: answers that echo or use one of them"]
     lines += aligned(
         [
-            ["", time_text(one["occurred_at"]), _short(one["interaction_id"]), _short(one["memory_id"])]
+            ["", utc_text(one["occurred_at"]), _short(one["interaction_id"]), _short(one["memory_id"])]
             for one in found["references"][:limit]
         ]
     )
@@ -129,7 +130,7 @@ def _journey(steps: list[Record]) -> list[str]:
         of = " ".join(part for part in (after["subject"], after["attribute"]) if part)
         since = f"said {before['from'][:_DAY]}" if before["from"] else "not said since when"
         change = f"from “{before['value']}” ({since}) to “{after['value']}” (said {after['from'][:_DAY]})"
-        lines += wrapped(shortened(f"- {of}: {change}" if of else f"- {change}", _SHOWN))
+        lines += wrapped(shortened(f"- “{of}”: {change}" if of else f"- {change}", _SHOWN))
     for step in steps:
         times = f"{step['from'] or 'not said since when'} to {step['until'] or 'now'}"
         lines += wrapped(f"- {times}: {shortened(step['text'], _SHOWN)}")
@@ -139,7 +140,7 @@ def _journey(steps: list[Record]) -> list[str]:
 def _memories(rows: list[Record], limit: int) -> list[str]:
     lines = []
     for row in rows[:limit]:
-        said = f"{_short(row['memory_id'])} ({time_text(row['created_at'])}): {row['content']}"
+        said = f"{_short(row['memory_id'])} ({utc_text(row['created_at'])}): {row['content']}"
         lines += wrapped(f"- {shortened(said, _SHOWN)}")
     return lines + more(len(rows), limit)
 

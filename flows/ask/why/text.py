@@ -12,8 +12,9 @@ from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 
-from slowwave.flows.terminal import counted, shortened, terminal_safe
-from slowwave.transforms.lift_words import ASSOCIATED, compared
+from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
+from slowwave.flows.kernel.times import utc_text
+from slowwave.transforms.lift.words import ASSOCIATED, compared
 
 Record = dict[str, Any]
 
@@ -44,7 +45,7 @@ def memory_text(found: Record, limit: int, curation: Sequence[str] = ()) -> str:
     state = found["memory"]
     lines = [f"memory {found['memory_id']}: {identity_words(state)}"]
     lines += wrapped(shortened(state["content"] or "(its text is not known)", _CONTENT_CHARACTERS))
-    lines += [f"as of {time_text(found['as_of'])}, published by run {found['run_id']}", *_life(state)]
+    lines += [f"as of {utc_text(found['as_of'])}, published by run {found['run_id']}", *_life(state)]
     lines += [
         "",
         f"verdict {state['verdict']}:",
@@ -68,8 +69,8 @@ def interaction_text(found: Record) -> str:
     parroted = _parroted(found["echoed"])
     lines = [
         f"interaction {found['interaction_id']}",
-        f"{time_text(found['occurred_at'])}, {about}",
-        f"as of {time_text(found['as_of'])}, published by run {found['run_id']}",
+        f"{utc_text(found['occurred_at'])}, {about}",
+        f"as of {utc_text(found['as_of'])}, published by run {found['run_id']}",
         "",
         f"injected {len(found['injected'])}: memories put into it (memories_used)",
         *(f"  {row['memory_id']}" for row in found["injected"]),
@@ -105,10 +106,10 @@ def identity_words(state: Record) -> str:
 def _life(state: Record) -> list[str]:
     said = []
     if state["created_at"]:
-        said.append(f"created {time_text(state['created_at'])}")
+        said.append(f"created {utc_text(state['created_at'])}")
     if state["first_referenced_at"]:
         said.append(
-            f"referenced from {time_text(state['first_referenced_at'])} to {time_text(state['last_referenced_at'])}"
+            f"referenced from {utc_text(state['first_referenced_at'])} to {utc_text(state['last_referenced_at'])}"
         )
     lines = ["; ".join(said)] if said else []
     if state["reinforced_confidence"] is not None:
@@ -185,7 +186,7 @@ def _interactions(rows: list[Record] | None, limit: int, problem: str) -> list[s
         return [f"  not listed: {problem}"]
     shown = [
         [
-            time_text(row["occurred_at"]),
+            utc_text(row["occurred_at"]),
             row["project"],
             row["agent"],
             row["session_id"] or "",
@@ -202,7 +203,7 @@ def _passage(row: Record) -> list[str]:
     """What of a long memory was found in the answer; nothing for other rows."""
     if not row.get("passage"):
         return []
-    said = f"on “{shortened(row['passage'], _PASSAGE_CHARACTERS)}”"
+    said = f"which say “{shortened(row['passage'], _PASSAGE_CHARACTERS)}”"
     return textwrap.wrap(terminal_safe(said), _width() - 2, initial_indent="    ", subsequent_indent="    ")
 
 
@@ -215,7 +216,7 @@ def _where(row: Record) -> str:
     """How a row's answer was found to echo or use the memory; '' for other rows."""
     if "used_score" in row:
         begin = row.get("passage_at")
-        place = "" if begin is None else f", by characters {begin + 1}-{begin + len(row['passage'])}"
+        place = "" if begin is None else f", by its characters {begin + 1}-{begin + len(row['passage'])}"
         return f"probability {row['used_score']:.2f}{place}"
     if "echoed_in" not in row:
         return ""
@@ -229,9 +230,9 @@ def _changes(changes: list[Record], limit: int) -> list[str]:
         by = f" by {change['changed_by']}" if change["changed_by"] else ""
         why = f": {change['reason']}" if change["reason"] else ""
         lost = "" if change["is_winning"] else " (replaced by a later version)"
-        lines.append(f"  {time_text(change['changed_at'])}{by}{lost}{why}")
+        lines.append(f"  {utc_text(change['changed_at'])}{by}{lost}{why}")
         if change["recorded_at"] != change["changed_at"]:
-            lines.append(f"    recorded {time_text(change['recorded_at'])}")
+            lines.append(f"    recorded {utc_text(change['recorded_at'])}")
         for name, (old, new) in change["changed"].items():
             before = "" if old is None else f"{_value(old)} → "
             lines.append(f"    {name}: {before}{_value(new)}")
@@ -273,11 +274,6 @@ def _value(value: object) -> str:
         return "nothing"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return shortened(text, _VALUE_CHARACTERS) if text else "''"
-
-
-def time_text(value: datetime) -> str:
-    """A time to the second, in UTC."""
-    return f"{value:%Y-%m-%d %H:%M:%S}Z"
 
 
 def _width() -> int:

@@ -17,24 +17,24 @@ from typing import Any
 
 import duckdb
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake_files import check_format
-from slowwave.flows.lake_sql import with_lake_rows
-from slowwave.flows.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
-from slowwave.flows.query_connection import DuckDBConfig, error_lines, no_globs, published_file
-from slowwave.flows.query_output import json_bytes
-from slowwave.flows.settings import Settings
-from slowwave.flows.terminal import counted, shortened, terminal_safe
-from slowwave.flows.why_curation import CURATED, WAITS, curation_lines
-from slowwave.flows.why_learning import (
+from slowwave.flows.ask.connection import DuckDBConfig, error_lines, published_file
+from slowwave.flows.ask.output import json_bytes
+from slowwave.flows.ask.why.curation import CURATED, WAITS, curation_lines
+from slowwave.flows.ask.why.learning import (
     error_about,
     learned_text,
     outcome_about,
     strategies_named,
     strategy_about,
 )
-from slowwave.flows.why_observations import observation_about, observation_text
-from slowwave.flows.why_text import interaction_text, memory_text
+from slowwave.flows.ask.why.observations import observation_about, observation_text
+from slowwave.flows.ask.why.text import interaction_text, memory_text
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
+from slowwave.flows.lake.files import check_format
+from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
+from slowwave.flows.lake.sql import no_globs, with_lake_rows
 
 Record = dict[str, Any]
 
@@ -397,8 +397,8 @@ def _once_in_extra(row: Record) -> Record:
     extra = row["extra"] or ""
     if not any(f'"{name}":' in extra for name in _CHANGED_FIELDS):
         return {}
-    from slowwave.transforms.landed_tables import Memories  # slow to load
-    from slowwave.transforms.schema_changes import taken_from_extra
+    from slowwave.transforms.landing.schema_changes import taken_from_extra
+    from slowwave.transforms.landing.tables import Memories  # slow to load
 
     return taken_from_extra(Memories, row)
 

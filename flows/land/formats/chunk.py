@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-from slowwave.flows.delivery_lines import MOST_VALUES, Lines, values_count
-from slowwave.transforms.delivered_rows import DeliveredRows, RecordRows
+from slowwave.flows.land.formats.lines import MOST_VALUES, Lines, values_count
+from slowwave.transforms.core.vocabularies import FileFormat
+from slowwave.transforms.landing.delivered_rows import DeliveredRows, RecordRows
 
 CHUNK_ROWS = 20_000
 CHUNK_BYTES = 32 * 2**20
-
-FileFormat = Literal["jsonl", "csv", "parquet", "unknown"]
 
 
 @dataclass(frozen=True)

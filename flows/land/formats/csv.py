@@ -6,9 +6,9 @@ import csv
 from collections.abc import Iterator
 from typing import cast
 
-from slowwave.flows.delivered_chunk import Chunk, Collector
-from slowwave.flows.delivery_lines import BOM, EMPTY_LINES, Lines, LongLine, too_long
-from slowwave.flows.terminal import quoted
+from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.land.formats.chunk import Chunk, Collector
+from slowwave.flows.land.formats.lines import BOM, EMPTY_LINES, Lines, LongLine, too_long
 
 _SHOWN_OF_LONG = 1_000
 

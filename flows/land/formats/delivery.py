@@ -12,10 +12,11 @@ from typing import BinaryIO, cast
 
 import orjson
 
-from slowwave.flows.delivered_chunk import BadRow, Chunk, Collector
-from slowwave.flows.delivery_csv import csv_chunks
-from slowwave.flows.delivery_kind import text_kind
-from slowwave.flows.delivery_lines import (
+from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.flows.land.formats.chunk import BadRow, Chunk, Collector
+from slowwave.flows.land.formats.csv import csv_chunks
+from slowwave.flows.land.formats.kind import text_kind
+from slowwave.flows.land.formats.lines import (
     MOST_VALUES,
     Lines,
     LongLine,
@@ -25,8 +26,7 @@ from slowwave.flows.delivery_lines import (
     too_long,
     values_count,
 )
-from slowwave.flows.settings import LONGEST_ROW
-from slowwave.transforms.delivered_rows import RecordRows
+from slowwave.transforms.landing.delivered_rows import RecordRows
 
 _BLOCK = 2**20
 _SPOOL_BYTES = 64 * 2**20
@@ -49,7 +49,7 @@ def chunks(handle: BinaryIO, name: str, longest_row: int = LONGEST_ROW) -> Itera
     """
     if handle.read(4) == b"PAR1":
         # loads numpy, which a night with nothing to land does not need
-        from slowwave.flows.delivery_parquet import parquet_chunks
+        from slowwave.flows.land.formats.parquet import parquet_chunks
 
         yield from parquet_chunks(handle, longest_row)
         return

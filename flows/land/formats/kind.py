@@ -9,10 +9,10 @@ from typing import Literal
 
 import orjson
 
-from slowwave.flows.delivery_lines import BOM, Lines, LongLine, has_too_many_values, in_megabytes
-from slowwave.flows.terminal import counted
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.schema import producer_columns
+from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.land.formats.lines import BOM, Lines, LongLine, has_too_many_values, in_megabytes
+from slowwave.transforms.core.schema import producer_columns
+from slowwave.transforms.landing.tables import LANDED
 
 # Read for a first line that is a JSON object, before the text is taken for none that can be landed.
 _LOOKED_AT_BYTES = 64 * 2**20

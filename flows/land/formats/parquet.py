@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from slowwave.flows.decoded_sizes import decoded_sizes
-from slowwave.flows.delivered_chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
-from slowwave.flows.delivery_lines import in_megabytes, too_long
-from slowwave.flows.parquet_pages import ColumnPages, column_pages
-from slowwave.flows.terminal import quoted
-from slowwave.transforms.delivered_rows import FrameRows, RecordRows
+from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
+from slowwave.flows.land.formats.decoded_sizes import decoded_sizes
+from slowwave.flows.land.formats.lines import in_megabytes, too_long
+from slowwave.flows.land.formats.parquet_pages import ColumnPages, column_pages
+from slowwave.transforms.landing.delivered_rows import FrameRows, RecordRows
 
 if TYPE_CHECKING:
     import pyarrow as pa

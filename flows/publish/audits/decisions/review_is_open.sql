@@ -12,7 +12,7 @@ UNION ALL
 SELECT q.item_id, h.memory_id, 'says the same'
 FROM review_queue AS q
 JOIN memory_health AS h ON h.project = q.project AND h.content = q.text
-WHERE q.kind = 'candidate' AND len(q.memory_ids) = 0
+WHERE q.kind = 'candidate' AND len(q.memory_ids) = 0 AND (h.user_id IS NULL OR h.user_id = q.user_id)
 UNION ALL
 SELECT q.item_id, h.memory_id, 'is that candidate'
 FROM review_queue AS q

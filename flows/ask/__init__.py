@@ -1,0 +1,4 @@
+"""Commands that only read: sql, report, diff, export.
+
+They see one publish each, and take no lock.
+"""

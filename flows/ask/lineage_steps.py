@@ -1,0 +1,147 @@
+"""What is landed and made, each with its sources: the graph as people and programs are told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from slowwave.flows.ask.connection import published_file
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import quoted
+from slowwave.transforms.core.node import Given, Handed, Node, Rows, Taken, named
+from slowwave.transforms.core.schema import table_comment
+from slowwave.transforms.graph import EVIDENCE, NODES
+
+Kind = Literal["landed", "evidence", "handed", "published"]
+KINDS: Mapping[str, str] = {
+    "landed": "Landed: what producers deliver, with the columns that are read",
+    "evidence": "Evidence: made of each day alone and kept in the lake",
+    "handed": "Handed on: made on the way, kept nowhere",
+    "published": "Published: for `slowwave sql`",
+}
+_GIVEN_BY: Mapping[Given, Node] = {given: node for node in NODES for given in node.gives}
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that is landed or made: of what, by what, how much of it the last publish had, and at what cost.
+
+    `sources`: ids of steps, with the columns that are read of each; of what is made, all are. `cpu_seconds`: of all
+    that is made with it at once.
+    """
+
+    id: str
+    name: str
+    kind: Kind
+    about: str
+    sources: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    made_by: str = ""
+    grain: str = ""
+    methods: tuple[str, ...] = ()
+    params: tuple[str, ...] = ()
+    rows: int | None = None
+    cpu_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """What the current publish noted: rows by published table, CPU seconds by node."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    cpu_seconds: dict[str, float] = field(default_factory=dict)
+
+
+def lineage(settings: Settings, table: str | None) -> list[Step]:
+    """The steps to `table`, each behind its sources, itself last; None: all tables, without what is handed on."""
+    last, params = _last_run(settings), settings.params()
+    if table is None:
+        order: list[Given] = [given for node in NODES for given in node.tables]
+        sources = {given: list(_tables_behind(given)) for given in order}
+    else:
+        order = list(dict.fromkeys(_behind(_known(table))))
+        sources = {given: list(_GIVEN_BY[given].taken) for given in order}
+    landed = {taken.of.name: taken for given in order for taken in sources[given] if isinstance(taken, Rows)}
+    steps = [Step(_id(rows), name, "landed", table_comment(rows.of)) for name, rows in sorted(landed.items())]
+    for given in order:
+        node = _GIVEN_BY[given]
+        kind = _kind(given)
+        steps.append(
+            Step(
+                id=_id(given),
+                name=given.name,
+                kind=kind,
+                about=given.description if isinstance(given, Handed) else table_comment(given),
+                sources=_read(sources[given]),
+                made_by=node.function,
+                grain=node.grain,
+                methods=tuple(node.method_ids(params)),
+                params=node.params,
+                rows=last.rows.get(given.name) if kind != "handed" else None,
+                cpu_seconds=last.cpu_seconds.get(node.name),
+            )
+        )
+    return steps
+
+
+def _known(name: str) -> Given:
+    """The table of that name, the published one where evidence is published too; or what is handed on."""
+    of_name = [given for node in NODES for given in node.gives if given.name == name]
+    if of_name:
+        return max(of_name, key=lambda given: _kind(given) == "published")
+    names = [given.name for node in NODES for given in node.tables]
+    message = f"nothing is made that is called {quoted(name)}: the tables are {', '.join(dict.fromkeys(names))}"
+    raise UserError(message)
+
+
+def _behind(given: Given) -> Iterator[Given]:
+    """Everything that is made for it, sources first, and itself; some of it more than once."""
+    needed = {given}
+    for node in reversed(NODES):
+        if needed & set(node.gives):
+            needed |= {taken for taken in node.taken if not isinstance(taken, Rows)}
+    return (one for node in NODES for one in node.gives if one in needed)
+
+
+def _tables_behind(given: Given) -> Iterator[Taken]:
+    """What it is made from, with that in place of what is only handed on."""
+    for taken in _GIVEN_BY[given].taken:
+        if isinstance(taken, Handed):
+            yield from _tables_behind(taken)
+        else:
+            yield taken
+
+
+def _kind(thing: Taken) -> Kind:
+    if isinstance(thing, Rows):
+        return "landed"
+    if isinstance(thing, Handed):
+        return "handed"
+    return "evidence" if thing in EVIDENCE else "published"
+
+
+def _id(thing: Taken) -> str:
+    return f"{_kind(thing)}_{named(thing)}"
+
+
+def _read(sources: Sequence[Taken]) -> dict[str, tuple[str, ...]]:
+    """The ids of what is read, each once, with the columns of landed tables."""
+    found: dict[str, tuple[str, ...]] = {}
+    for taken in sources:
+        names = taken.columns if isinstance(taken, Rows) else ()
+        found[_id(taken)] = tuple(dict.fromkeys((*found.get(_id(taken), ()), *names)))
+    return found
+
+
+def _last_run(settings: Settings) -> LastRun:
+    """What is known of the current publish; nothing where there is none."""
+    path = published_file(settings)
+    if path is None:
+        return LastRun()
+    import duckdb  # slow to load
+
+    with duckdb.connect(path, read_only=True) as connection:
+        found = connection.execute("SELECT table_hashes FROM runs WHERE run_id = $run", {"run": path.stem}).fetchall()
+    hashes = (told.partition("=") for told in (found[0][0] if found else []))
+    return LastRun({name: int(of_rows.partition("-")[0]) for name, _, of_rows in hashes})

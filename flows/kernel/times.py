@@ -1,0 +1,55 @@
+"""How times are read from what people type, and shown to them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import counted, quoted
+
+
+def parse_as_of(text: str) -> datetime:
+    """`2026-03-10` (its midnight UTC) or any time of the landing contract.
+
+    Raises UserError for anything else.
+    """
+    import polars as pl
+
+    from slowwave.transforms.core.times import time_from_text
+
+    parsed = pl.select(time_from_text(pl.lit(text))).item()
+    if parsed is None:
+        message = f"{quoted(text)} is no time: use 2026-03-10 (midnight UTC, exclusive) or 2026-03-10T08:00:00Z"
+        raise UserError(message)
+    return parsed
+
+
+def day_start(day: date) -> datetime:
+    """Midnight UTC at the start of a day."""
+    return datetime.combine(day, time())
+
+
+def utc_text(time: datetime) -> str:
+    """A time to the second, as `2026-03-10 08:15:00Z`."""
+    return f"{time:%Y-%m-%d %H:%M:%S}Z"
+
+
+def utc_iso(time: datetime) -> str:
+    """A time for JSON: ISO 8601 ending in Z."""
+    return f"{time.isoformat()}Z"
+
+
+def span(length: timedelta) -> str:
+    """A length of time in its largest fitting unit, cut off: `3 hours`, `12 days`; a day is 24 hours."""
+    for unit, size, least in (("day", timedelta(days=1), 2), ("hour", timedelta(hours=1), 2)):
+        if length >= least * size:
+            return counted(length // size, unit)
+    minutes = length // timedelta(minutes=1)
+    return counted(minutes, "minute") if minutes > 0 else "no minutes"
+
+
+def in_words(age: timedelta) -> str:
+    """An age as a person says it, such as `3 hours ago`; for a time to come, `in 3 hours`."""
+    if abs(age) < timedelta(minutes=1):
+        return "just now"
+    return f"{span(age)} ago" if age > timedelta(0) else f"in {span(-age)}"

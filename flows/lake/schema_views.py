@@ -1,0 +1,246 @@
+"""`slowwave schema --views`: SQL with which DuckDB alone, without Slowwave, reads the lake as Slowwave does.
+
+The views read the lake's folders whenever they are asked: what lands later, and the next publish, is seen. What is in
+the rows never gets into the SQL.
+"""
+
+# ruff: noqa: S608 - a text gets into the SQL by `sql_text` alone, and all texts are our own but the lake's folder
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import quoted, terminal_safe
+from slowwave.flows.lake.checked_files import FileChecks
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.core.blank import NOT_BLANK
+from slowwave.transforms.core.schema import Column, Landed, Table, columns, comment, sql_text, table_comment
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import EVIDENCE
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.transforms.landing.schema_changes import from_extra
+from slowwave.transforms.landing.set_aside import LEAVE_IN, LEAVE_OUT, checks_digest
+from slowwave.transforms.landing.set_aside_tables import CheckedFiles
+from slowwave.transforms.landing.tables import LANDED
+
+_DAYS = "day=[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]/*.parquet"
+_NOW = "make_timestamp(epoch_us(now()))"
+_HEADER = """\
+-- The lake {lake}
+-- as views for DuckDB 2.0, which needs nothing else of Slowwave; written by `slowwave schema --views`.
+--
+--   interactions, outcomes, memories   the winning versions: one row per key, none that is set aside
+--   interactions_log, ...              every version
+--   {evidence}
+--                                      the evidence of the last publish, by `day`; before the first, of backfills
+--
+-- They read the folders when they are asked: what lands later, and the next publish, is seen. A table without any file
+-- when this was written has no rows until it is written again{without}.
+"""
+
+
+def lake_views_sql(root: Path) -> str:
+    """SQL that makes the views of the lake at `root` in DuckDB.
+
+    Raises UserError where there is no lake, nothing has landed, a newer version wrote it, or DuckDB cannot be told of
+    its folder.
+    """
+    if not root.is_dir():
+        message = f"there is no lake in {root}: name one with --lake, or land something with `slowwave land PATH`"
+        raise UserError(message)
+    lake = Lake(root.absolute())
+    lake.check_format()
+    if not any(lake.files(table.name) for table in LANDED):
+        message = f"the lake in {root} holds no rows: land some with `slowwave land PATH`"
+        raise UserError(message)
+    return _LakeViews(lake).sql()
+
+
+class _LakeViews:
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._root = _pattern(lake.root)
+        self._checks = FileChecks(lake)
+        self._without: list[str] = []
+
+    def sql(self) -> str:
+        views = []
+        for table in LANDED:
+            views.append(_view(f"{table.name}_log", table, self._log(table)))
+            views.append(_view(table.name, table, self._winning(table)))
+        partitions = self._partitions()
+        views += [_view(table.name, table, self._evidence(table, partitions), "day") for table in EVIDENCE]
+        without = f" (here {', '.join(dict.fromkeys(self._without))})" if self._without else ""
+        header = _HEADER.format(
+            lake=terminal_safe(str(self._lake.root)),
+            evidence=", ".join(table.name for table in EVIDENCE),
+            without=without,
+        )
+        return "\n".join([header, *views])
+
+    # ------------------------------------------------------------------------------------------------ landed rows
+
+    def _log(self, table: type[Landed]) -> str:
+        return f"{self._landed(table)}\nQUALIFY row_number() OVER (PARTITION BY row_hash) = 1"
+
+    def _winning(self, table: type[Landed]) -> str:
+        key = ", ".join(f'"{name}"' for name in table.key)
+        return (
+            f"FROM (\n{self._landed(table)}\n)\n"
+            f'WHERE "{table.event_time}" < {_NOW} AND recorded_at < {_NOW}\n'
+            f"AND row_hash NOT IN (\n{self._set_aside(table)}\n)\n"
+            f"QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY recorded_at DESC, row_hash DESC) = 1"
+        )
+
+    def _landed(self, table: type[Landed]) -> str:
+        """The rows of all files, as declared now; one that stands in two files twice."""
+        stood = from_extra(table)
+        names = [f'"{c.name}"' for c in columns(table)]
+        return self._rows(table, table.name) if not stood else _with_extra(self._rows(table, table.name), stood, names)
+
+    def _set_aside(self, table: type[Landed]) -> str:
+        """The hashes of rows that fail a check, by what nights found out and by what was found now, or are left out."""
+        files = [file for of_day in self._lake.files(table.name).values() for file in of_day]
+        now = self._checks.failed(table, self._checks.unknown(table, files))["row_hash"].unique().sort()
+        found = [f"SELECT unnest([{', '.join(map(sql_text, now))}]::VARCHAR[])"]
+        checked = self._rows(CheckedFiles, CheckedFiles.name)
+        found.append(
+            f"SELECT unnest(list_transform(failed, lambda one: one.row_hash)) FROM (\n{checked}\n)\n"
+            f"WHERE checks = {sql_text(checks_digest())} AND landed_table = {sql_text(table.name)}"
+        )
+        decisions = self._rows(Decisions, Decisions.name)
+        found.append(
+            "SELECT unnest(json_extract_string(\"values\", '$.rows[*].row_hash')) FROM (\n"
+            f'SELECT command, target, "values" FROM (\n{decisions}\n)\n'
+            f"WHERE command IN ({sql_text(LEAVE_OUT)}, {sql_text(LEAVE_IN)})\n"
+            "QUALIFY row_number() OVER (PARTITION BY target ORDER BY decided_at DESC, decision_id DESC) = 1\n"
+            f") WHERE command = {sql_text(LEAVE_OUT)} AND split_part(target, ':', 1) = {sql_text(table.name)}"
+        )
+        return "\nUNION ALL ".join(found)
+
+    # --------------------------------------------------------------------------------------------------- evidence
+
+    def _partitions(self) -> str:
+        """Day and fingerprint of the partitions of the last publish; of backfills, where nothing is published."""
+        runs, inputs = self._rows(Runs, Runs.name), self._rows(DayInputs, DayInputs.name)
+        return (
+            f"WITH built AS (\n"
+            "SELECT DISTINCT run_id, kind, status FROM (\n"
+            f"{runs}\n) WHERE kind IN ('nightly', 'backfill') AND status IN "
+            "('published', 'published_incomplete', 'built')\n"
+            "), last AS (SELECT max(run_id) AS run_id FROM built WHERE kind = 'nightly')\n"
+            "SELECT day, fingerprint FROM (\n"
+            f"{inputs}\n) SEMI JOIN built USING (run_id)\n"
+            "WHERE landed_table = 'interactions' AND fingerprint <> ''\n"
+            "AND run_id = coalesce((SELECT run_id FROM last), run_id)\n"
+            "QUALIFY row_number() OVER (PARTITION BY day ORDER BY run_id DESC) = 1"
+        )
+
+    def _evidence(self, table: type[Table], partitions: str) -> str:
+        day = r"CAST(regexp_extract(filename, 'day=([0-9-]{10})/[^/]*$', 1) AS DATE) AS day"
+        rows = self._rows(table, f"evidence/{table.name}", [day, "parse_filename(filename, true) AS fingerprint"])
+        return f"SELECT * EXCLUDE (fingerprint) FROM (\n{rows}\n) SEMI JOIN (\n{partitions}\n) USING (day, fingerprint)"
+
+    # -------------------------------------------------------------------------------------------------------- files
+
+    def _rows(self, table: type[Table], folder: str, more: Sequence[str] = ()) -> str:
+        """The rows of a table's files with the declared columns, whichever release wrote them."""
+        declared = columns(table)
+        nothing = ", ".join(f'CAST(NULL AS {c.duckdb_type}) AS "{c.name}"' for c in declared)
+        if not self._lake.files(folder):
+            self._without.append(table.name)
+            no_more = "".join(f", NULL AS {each.rsplit(' ', 1)[1]}" for each in more)
+            return f"SELECT {nothing}{no_more} WHERE false"
+        files = sql_text(f"{self._root}/{folder}/{_DAYS}")
+        read = f"read_parquet({files}, hive_partitioning = false, union_by_name = true, filename = true)"
+        selected = ", ".join([*(_read(c) for c in declared), *more])
+        # union_by_name leaves out a column that no file has: beside none of the rows it is there
+        return f"SELECT {selected} FROM (\nFROM {read}\nUNION ALL BY NAME SELECT {nothing} WHERE false)"
+
+
+def _pattern(root: Path) -> str:
+    """A folder as DuckDB's patterns of paths take it: what stands in its name stands for itself."""
+    text = str(root)
+    if any(char in "\\\0" or "\ud800" <= char <= "\udfff" for char in text):
+        message = f"DuckDB cannot be told of the folder {quoted(text)}: name the lake by a link without such characters"
+        raise UserError(message)
+    return text.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]")
+
+
+def _read(c: Column) -> str:
+    value = f'CAST("{c.name}" AS {c.duckdb_type})'
+    if c.since > 1 and not c.nullable:
+        value = f"coalesce({value}, CAST({sql_text(json.dumps(c.default))} AS {c.duckdb_type}))"
+    return f'{value} AS "{c.name}"'
+
+
+def _view(name: str, table: type[Table], query: str, *more: str) -> str:
+    named = {c.name: comment(c) for c in columns(table)} | dict.fromkeys(more, "The UTC day of the partition.")
+    lines = [f'CREATE OR REPLACE VIEW "{name}" AS\n{query};']
+    lines.append(f'COMMENT ON VIEW "{name}" IS {sql_text(table_comment(table))};')
+    lines += [f'COMMENT ON COLUMN "{name}"."{each}" IS {sql_text(text)};' for each, text in named.items()]
+    return "\n".join(lines) + "\n"
+
+
+# ------------------------------------------------------------------------------- fields that stood in `extra` before
+
+
+def _with_extra(rows: str, stood: Sequence[Column], names: Sequence[str]) -> str:
+    """`rows` of which columns since declared may stand in `extra`, as `schema_changes.as_declared` reads them."""
+    told, fits, taken = [], [], {}
+    for c in stood:
+        value, is_fit = _of_extra(c)
+        told.append(f'{value} AS "told_{c.name}", {is_fit} AS "fits_{c.name}"')
+        fits.append(f"CASE WHEN \"fits_{c.name}\" THEN '{json.dumps(c.name)}:null' END")
+        taken[f'"{c.name}"'] = f'coalesce("{c.name}", "told_{c.name}") AS "{c.name}"'
+    any_fit = " OR ".join(f'"fits_{c.name}"' for c in stood)
+    patch = f"'{{' || concat_ws(',', {', '.join(fits)}) || '}}'"
+    left = f"nullif(CAST(json_merge_patch(extra, {patch}) AS VARCHAR), '{{}}')"
+    taken['"extra"'] = f"CASE WHEN {any_fit} THEN {left} ELSE extra END AS extra"
+    cleared = [c for c in stood if c.kind != "text"]
+    if cleared and '"clears"' in names:
+        which = ", ".join(
+            f"CASE WHEN json_extract_string(extra, '$.\"{c.name}\"') = '' THEN {sql_text(c.name)} END" for c in cleared
+        )
+        added = f"list_filter([{which}], lambda name: name IS NOT NULL)"
+        both = f"list_sort(list_distinct(list_concat(coalesce(clears, []), {added})))"
+        taken['"clears"'] = f"CASE WHEN len({added}) > 0 THEN {both} ELSE clears END AS clears"
+    selected = ", ".join(taken.get(name, name) for name in names)
+    return f"SELECT {selected} FROM (\nSELECT *, {', '.join(told)} FROM (\n{rows}\n))"
+
+
+def _of_extra(c: Column) -> tuple[str, str]:
+    """What a row's `extra` says of a column, and whether that fits it, as `coerce` has it."""
+    value = f"json_extract(extra, '$.\"{c.name}\"')"
+    if c.kind == "texts":
+        whole = f"json_extract_string(extra, '$.\"{c.name}\"')"
+        listed = f"CASE json_type({value}) WHEN 'ARRAY' THEN {value} WHEN 'VARCHAR' THEN try_cast({whole} AS JSON) END"
+        items = f"json_extract({listed}, '$[*]')"
+        is_list = (
+            f"json_type({listed}) = 'ARRAY' AND len(list_filter({items}, "
+            "lambda item: json_type(item) IN ('NULL', 'OBJECT', 'ARRAY'))) = 0"
+        )
+        texts = f"CASE WHEN {is_list} THEN list_transform({items}, lambda item: {_text('item')}) END"
+        blank = f"(json_type({value}) = 'VARCHAR' AND NOT regexp_matches({whole}, '{NOT_BLANK}'))"
+        return texts, f"coalesce({is_list}, false) OR coalesce({blank}, false)"
+    if c.kind != "text":
+        message = f"{c.name}: a column of kind {c.kind} that stood in `extra` is not read by these views yet"
+        raise NotImplementedError(message)
+    text = _text(value)
+    if c.choices:
+        allowed = ", ".join(map(sql_text, ("", *c.choices)))
+        text = f"CASE WHEN {text} IN ({allowed}) THEN {text} END"
+    return text, f"{text} IS NOT NULL"
+
+
+def _text(value: str) -> str:
+    """One JSON value as text: a number as Python writes it, as landing takes it."""
+    plain = f"json_extract_string({value}, '$')"
+    return (
+        f"CASE json_type({value}) WHEN 'DOUBLE' THEN CAST(CAST({plain} AS DOUBLE) AS VARCHAR) "
+        f"WHEN 'OBJECT' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'NULL' THEN NULL ELSE {plain} END"
+    )

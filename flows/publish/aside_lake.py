@@ -1,0 +1,29 @@
+"""A lake to compute from without writing into it: what would have to be built there is built aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.publish.plan import DayPlan
+from slowwave.transforms.core.schema import Table
+
+
+class AsideLake(Lake):
+    """The lake at `root`, whose days `built_aside` lie in another folder; nothing in it is written but those."""
+
+    def __init__(self, root: Path, aside: Path) -> None:
+        super().__init__(root)
+        self._aside = Lake(aside)
+        self._built: set[tuple[date, str]] = set()
+
+    def build_aside(self, days: Iterable[DayPlan]) -> None:
+        """From now on the partitions of these days are looked for, and written, aside."""
+        self._built.update((day.day, day.fingerprint) for day in days)
+
+    def evidence_path(self, table: type[Table], day: date, fingerprint: str) -> Path:
+        """Where a day's partition with this fingerprint is."""
+        lake = self._aside if (day, fingerprint) in self._built else super()
+        return lake.evidence_path(table, day, fingerprint)

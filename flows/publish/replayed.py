@@ -1,0 +1,29 @@
+"""The interactions that a publish is computed from, with whose they are."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.flows.lake.lake import Lake, written_columns
+from slowwave.flows.publish.plan import Plan
+from slowwave.transforms.evidence.tables import ReplayedInteractions
+from slowwave.transforms.landing.tables import Interactions
+
+
+def replayed_interactions(lake: Lake, plan: Plan) -> pl.LazyFrame:
+    """replayed_interactions of the plan's days, with user_id wherever an interaction names one.
+
+    Days that a release built which did not look for users stay as they are; their users are looked up in the log.
+    """
+    table = ReplayedInteractions
+    unseen = {
+        day: fingerprint
+        for day, fingerprint in plan.partitions.items()
+        if "user_id" not in written_columns(lake.evidence_path(table, day, fingerprint))
+    }
+    if not unseen:
+        return lake.scan_evidence(table, plan.partitions)
+    seen = lake.scan_evidence(table, {day: name for day, name in plan.partitions.items() if day not in unseen})
+    users = plan.log.winners(Interactions, unseen, ["user_id"]).select("interaction_id", "user_id")
+    looked_up = lake.scan_evidence(table, unseen).drop("user_id").join(users, on="interaction_id", how="left")
+    return pl.concat([seen, looked_up.select(seen.collect_schema().names())])
