@@ -1,1 +1,4 @@
-"""Charts, the report and the dashboard."""
+"""What people look at.
+
+A room imports only rooms before it: cookbook, charts, report, app. Of flows it asks, and changes nothing itself.
+"""

@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from slowwave.dashboards.cookbook import Recipe
+from slowwave.dashboards.cookbook.cookbook import Recipe
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.words import moment
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.times import utc_text
 
 Row = Mapping[str, Any]
 Link = Callable[[Row], str]
@@ -66,7 +66,7 @@ def table_html(
         ShownColumn(
             name=name,
             label=(labels or {}).get(name, name.replace("_", " ")),
-            unit=known[name].unit if name in known else "",
+            unit=_unit(known[name].unit if name in known else "", (labels or {}).get(name, name.replace("_", " "))),
             meaning=known[name].meaning if name in known else "",
             is_numeric=frame.schema[name].is_numeric(),
         )
@@ -78,6 +78,11 @@ def table_html(
         for row in frame.iter_rows(named=True)
     ]
     return rendered("table.html.jinja", caption=caption, columns=shown, rows=rows)
+
+
+def _unit(unit: str, label: str) -> str:
+    """The unit, where the head does not say it already."""
+    return "" if unit in label.split() else unit
 
 
 def _link(links: Mapping[str, Link], name: str, row: Row) -> str:
@@ -96,7 +101,7 @@ def cell_text(value: object) -> str:
     if isinstance(value, float):
         return _number_text(value)
     if isinstance(value, datetime):
-        return moment(value)
+        return utc_text(value)
     if isinstance(value, date):
         return f"{value:%Y-%m-%d}"
     if isinstance(value, (list, tuple)):

@@ -1,20 +1,22 @@
-"""Numbers as they stand in a sentence."""
+"""Numbers as they stand in a sentence, and words in the order in which they are shown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import date
 
 import polars as pl
 
-from slowwave.flows.check_lines import utc_text
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.transforms.core.vocabularies import SETTLED_STATUSES, Verdict
+
+# verdicts of what is in use, and states of memories, in the order in which pages show them
+URGENT_FIRST: tuple[Verdict, ...] = ("harmful", "forget", "review", "unproven", "keep")
+NEVER_LANDED = "never landed"
+STATES = ("active", "candidate", *SETTLED_STATUSES, NEVER_LANDED)
 
 _SHOWN_CHARACTERS = 80
 _SMALLEST_PART = 0.005
-_DAY = timedelta(days=1)
-_HOUR = timedelta(hours=1)
-_MINUTE = timedelta(minutes=1)
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -72,17 +74,16 @@ def points(value: float) -> str:
 
 
 def beside_base_rate(skill: float, low: float | None, high: float | None) -> str:
-    """What is spared of the base rate's log loss, or how much worse it is; the interval in the same sense.
+    """How much better or worse than the base rate a forecast is; the interval in the same sense.
 
-    `spares 3 % of the base rate's log loss (90 % interval −1 % to 16 %)`, `is 3 % worse than the base rate, by log
-    loss (90 % interval 1 % to 16 %)`.
+    `is 3 % better than the base rate, by log loss (90 % interval −1 % to 16 %)`, `is 3 % worse than the base rate, by
+    log loss (90 % interval 1 % to 16 %)`.
     """
     is_worse = percent(skill).startswith("−")
     ends = None if low is None or high is None else (-high, -low) if is_worse else (low, high)
     limits = "" if ends is None else f" (90 % interval {_small_percent(ends[0])} to {_small_percent(ends[1])})"
-    if is_worse:
-        return f"is {percent(-skill)} worse than the base rate, by log loss{limits}"
-    return f"spares {percent(skill)} of the base rate's log loss{limits}"
+    said = f"{percent(-skill)} worse" if is_worse else f"{percent(skill)} better"
+    return f"is {said} than the base rate, by log loss{limits}"
 
 
 def change(value: float, digits: int = 3) -> str:
@@ -117,22 +118,9 @@ def named(project: str | None) -> str:
     return shortened(terminal_safe(shortened(project or "", _SHOWN_CHARACTERS)), _SHOWN_CHARACTERS) or "no project"
 
 
-def moment(time: datetime) -> str:
-    """`2026-04-01 00:00:00Z`, in UTC, as commands write it."""
-    return utc_text(time)
-
-
 def dates(first: date, last: date) -> str:
     """`2026-03-24 to 2026-03-30`; of one day `2026-03-30`."""
     return f"{first}" if first == last else f"{first} to {last}"
-
-
-def span(length: timedelta) -> str:
-    """A length of time in its largest fitting unit, cut off as commands write it: `3 hours`, `12 days`."""
-    for unit, size, least in (("day", _DAY, 2), ("hour", _HOUR, 2)):
-        if length >= least * size:
-            return counted(length // size, unit)
-    return counted(max(0, length // _MINUTE), "minute")
 
 
 def sentence(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The dashboard, as flows/dashboard_script.py draws it: `slowwave dashboard` starts it.
+"""The dashboard, as flows/cli/dashboard_script.py draws it: `slowwave dashboard` starts it.
 
 Every page is a function of the published tables and of its address: what is chosen on a page stands in its query, so
 every view can be linked to. Links are ordinary ones, `links.py`.
@@ -16,28 +16,28 @@ import duckdb
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.links import FIRST_PAGE
-from slowwave.dashboards.pages.interactions import interactions_page
-from slowwave.dashboards.pages.memories import memories_page
-from slowwave.dashboards.pages.memory import memory_page
-from slowwave.dashboards.pages.observations import observations_page
-from slowwave.dashboards.pages.overview import overview_page
-from slowwave.dashboards.pages.review import review_page
-from slowwave.dashboards.pages.runs import runs_page
-from slowwave.dashboards.pages.sql import sql_page
-from slowwave.dashboards.pages.strategies import strategies_page
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.story import narrowed
+from slowwave.dashboards.app.links import FIRST_PAGE
+from slowwave.dashboards.app.pages.interactions import interactions_page
+from slowwave.dashboards.app.pages.memories import memories_page
+from slowwave.dashboards.app.pages.memory import memory_page
+from slowwave.dashboards.app.pages.observations import observations_page
+from slowwave.dashboards.app.pages.overview import overview_page
+from slowwave.dashboards.app.pages.review import review_page
+from slowwave.dashboards.app.pages.runs import runs_page
+from slowwave.dashboards.app.pages.sql import sql_page
+from slowwave.dashboards.app.pages.strategies import strategies_page
+from slowwave.dashboards.app.widgets import told
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.report.night_story import narrowed
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.widgets import told
-from slowwave.flows.check_lines import in_words, utc_text
-from slowwave.flows.errors import UserError
-from slowwave.flows.narrowed import narrowed_by
-from slowwave.flows.nights import ledger, stopped_night
-from slowwave.flows.query_connection import OTHER_RELEASE, error_lines, is_of_another_release, published_file
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import Settings, settings_from_environment
-from slowwave.flows.status import Clock, earlier_instant
+from slowwave.flows.ask.connection import OTHER_RELEASE, error_lines, is_of_another_release, published_file
+from slowwave.flows.ask.narrowed import narrowed_by
+from slowwave.flows.care.status import Clock, earlier_instant
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings, settings_from_environment
+from slowwave.flows.kernel.times import in_words, utc_text
+from slowwave.flows.nightly.nights import ledger, stopped_night
 
 SECONDS_BETWEEN_LOOKS = 5
 _SECONDS_TO_REMEMBER = 60

@@ -9,13 +9,13 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from slowwave.dashboards.cookbook import Recipe
+from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion, first_rows
+from slowwave.dashboards.app.widgets import told
+from slowwave.dashboards.cookbook.cookbook import Recipe
 from slowwave.dashboards.html_table import ShownCell, ShownColumn
-from slowwave.dashboards.sql_answers import SqlAnswer, SqlQuestion, first_rows
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.widgets import told
-from slowwave.flows.errors import UserError
-from slowwave.flows.terminal import terminal_safe
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import terminal_safe
 
 # An answer or None, what went wrong ('' nothing), and the seconds it took.
 Answered = tuple[SqlAnswer | None, str, float]

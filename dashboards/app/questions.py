@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards import charts, story
-from slowwave.dashboards.answers import ALL, Answers, with_interval
+from slowwave.dashboards.app.links import FIRST_PAGE, memory_link, project_view, view
+from slowwave.dashboards.app.widgets import address, asked, choice, command, drawn, limit_of, pattern, said, table
+from slowwave.dashboards.charts import charts
+from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
 from slowwave.dashboards.html_table import Row
-from slowwave.dashboards.links import FIRST_PAGE, memory_link, project_view, view
+from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.widgets import address, asked, choice, command, drawn, limit_of, pattern, said, table
 from slowwave.dashboards.words import counted, first_of, interval, named, not_tried_lately, part, quoted
 
 _SHOWN_ROWS = 15
@@ -100,7 +101,7 @@ def _worse(answers: Answers, project: str | None) -> None:
             rows,
             "got_worse",
             caption=first_of(
-                "What got worse in the 7 days before the publish: memories in their use, strategies in their attempts",
+                "What got worse in the last 7 days: memories in their use, strategies in their attempts",
                 rows.height,
                 answers.count("got_worse", **of),
             ),
@@ -170,7 +171,10 @@ def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
     Without a `task_type` no strategy is named where there are several answers: one is as good as any.
     """
     if best.is_empty():
-        return "No strategy was tried yet: that needs outcomes with a strategy."
+        return (
+            "No strategy was tried yet: that needs outcomes with a strategy. Or the tried one with the highest lower "
+            "bound is one to avoid, and none is named."
+        )
     if total > 1 and not task_type:
         return (
             f"There are {total:,} answers, one for each project, agent and kind of task: choose a kind of task, and a "

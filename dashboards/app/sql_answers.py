@@ -16,10 +16,10 @@ from typing import Literal
 
 import polars as pl
 
-from slowwave.dashboards.sql_child import SECONDS
-from slowwave.flows.errors import UserError
-from slowwave.flows.query_output import distinct_names
-from slowwave.flows.terminal import shortened
+from slowwave.dashboards.app.sql_child import SECONDS
+from slowwave.flows.ask.output import distinct_names
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import shortened
 
 Output = Literal["first rows", "csv", "parquet"]
 Tick = Callable[[float], object]
@@ -116,7 +116,7 @@ def _answer_of_child(folder: Path, asked: str, tick: Tick) -> bytes:
     begun = time.monotonic()
     with question.open("rb") as stdin, answer.open("wb") as stdout, problem.open("wb") as stderr:
         child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "slowwave.dashboards.sql_child"],
+            [sys.executable, "-P", "-m", "slowwave.dashboards.app.sql_child"],
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,

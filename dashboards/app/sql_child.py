@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.narrowed import narrowed_by
-from slowwave.flows.query_output import cell_text
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import settings_from_environment
-from slowwave.flows.sql import answer_query, result_writer
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.ask.narrowed import narrowed_by
+from slowwave.flows.ask.output import cell_text
+from slowwave.flows.ask.sql import answer_query, result_writer
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import settings_from_environment
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
 
 if TYPE_CHECKING:
     import duckdb
 
-    from slowwave.flows.query_connection import DuckDBConfig
+    from slowwave.flows.ask.connection import DuckDBConfig
 
 SECONDS = 30
 SHOWN_ROWS, SHOWN_COLUMNS = 1_000, 200

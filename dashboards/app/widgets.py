@@ -16,14 +16,14 @@ from typing import Any, Literal
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.chart_theme import chart_words, untitled
+from slowwave.dashboards.charts.theme import chart_words, untitled
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.cookbook import cookbook, exactly
+from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
+from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Link, table_html
-from slowwave.dashboards.published import Published
 from slowwave.dashboards.templates import rendered
-from slowwave.flows.query_output import cell_text
-from slowwave.flows.terminal import shortened, spreadsheet_safe, terminal_safe
+from slowwave.flows.ask.output import cell_text
+from slowwave.flows.kernel.terminal import shortened, spreadsheet_safe, terminal_safe
 
 ANY = "%"
 PAGE_ROWS = 50

@@ -6,7 +6,7 @@ it left out. Its title is the conclusion, its description says the figures to th
 
 from __future__ import annotations
 
-from slowwave.dashboards.charts_learning import (
+from slowwave.dashboards.charts.learning import (
     anti_patterns,
     calibration,
     calibration_error,
@@ -15,8 +15,8 @@ from slowwave.dashboards.charts_learning import (
     strategies_per_task,
     success_by_week,
 )
-from slowwave.dashboards.charts_logs import landed_by_day, quarantine_reasons, result_chart
-from slowwave.dashboards.charts_memories import (
+from slowwave.dashboards.charts.logs import landed_by_day, quarantine_reasons, result_chart
+from slowwave.dashboards.charts.memories import (
     decay_forecast,
     memories_by_state,
     memories_by_verdict,

@@ -7,8 +7,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from slowwave.dashboards import charts_parts as parts
-from slowwave.dashboards.chart_theme import BLUE, GREEN, GREY, ORANGE, RED
+from slowwave.dashboards.charts import parts
+from slowwave.dashboards.charts.theme import BLUE, GREEN, GREY, ORANGE, RED
 from slowwave.dashboards.words import beside_base_rate, counted, part, percent, points
 
 _MOST_ROWS = 25
@@ -145,9 +145,11 @@ def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
     )
     sure = tasks.filter(pl.col("best") > _EVEN).height
     chosen = parts.first_rows(tasks, _MOST_TASKS, -pl.col("of_task"), task)
-    order = ["strategy", "attempts", "confidence", "confidence_high"]
+    # of equal lower bounds the recipes name the lowest id; `best_strategies` has none, and one row of each task
+    told = [name for name in ("strategy_id", "strategy", "attempts") if name in known.columns]
+    order = [*told, "confidence", "confidence_high"]
     shown = (
-        known.select(*task, *_CONFIDENCE, "strategy", "attempts")
+        known.select(*task, *_CONFIDENCE, *told)
         .join(chosen, on=task, nulls_equal=True)
         .sort(-pl.col("confidence_low"), *order, nulls_last=True)
         .with_columns(pl.int_range(pl.len()).over(task).alias("rank"))
@@ -169,7 +171,9 @@ def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
     subtitle = "Point: estimated success of the next comparable attempt. Line: 90 % credible interval"
     if tasks.height > _MOST_TASKS:
         subtitle += f". The {_MOST_TASKS} combinations with most attempts"
-    first = parts.first_rows(known, 1, -pl.col("confidence_low"), [*order, *task]).row(0, named=True)
+    first = parts.first_rows(known, 1, -pl.col("confidence_low"), ["project", "task_type", "agent", *order]).row(
+        0, named=True
+    )
     described = f"Highest lower bound: {parts.label(first['strategy'])}, {_worded(first)}, "
     described += f"{_place(*(first[name] for name in task))}."
     return parts.drawn(_intervals(rows, labels), title, subtitle, described, parts.ROW_HEIGHT * len(rows))
@@ -355,7 +359,8 @@ def success_by_week(frame: pl.DataFrame) -> alt.LayerChart:
     title += f"succeeded in the {period} of {last['week']}"
     if total.height > 1:
         before = total.row(-2, named=True)
-        title += f", {percent(before['successes'] / before['attempts'])} of {before['attempts']:,} in the one before"
+        rate = percent(before["successes"] / before["attempts"])
+        title += f", {rate} of {before['attempts']:,} in that of {before['week']}"
     y = alt.Y("value:Q", title="Share of attempts that succeeded", scale=alt.Scale(domain=[0, 1]))
     layers = parts.line_layers(rows, names, total["week"].to_list(), f"UTC {period}", y)
     subtitle = f"Successful share of real attempts per {period}; skips and cascades are no attempts"
@@ -391,7 +396,7 @@ def need_calibration(frame: pl.DataFrame) -> alt.LayerChart:
         ranged.mark_rule(color=ORANGE, strokeWidth=2).encode(x, alt.Y("low:Q"), alt.Y2("high:Q")),
         base.mark_point(filled=True, color=ORANGE, size=70, opacity=1, shape="square").encode(x, y),
     ]
-    subtitle = "Square: share of the base rate's log loss that the forecast spares. Line: 90 % interval"
+    subtitle = "Square: how much lower than the base rate's its log loss is, as a share of that. Line: 90 % interval"
     described = f"{counted(known.height, 'Monday')} graded."
     if last["calibration_error"] is not None and last["calibration_error_if_perfect"] is not None:
         described += f" The last forecast was {points(last['calibration_error'])} points off on average, a perfect "

@@ -7,8 +7,8 @@ from datetime import date, datetime
 import altair as alt
 import polars as pl
 
-from slowwave.dashboards import charts_parts as parts
-from slowwave.dashboards.chart_theme import RED
+from slowwave.dashboards.charts import parts
+from slowwave.dashboards.charts.theme import RED
 from slowwave.dashboards.words import counted
 
 _MOST_REASONS = 12

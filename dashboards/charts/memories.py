@@ -8,49 +8,47 @@ from datetime import date, datetime, timedelta
 import altair as alt
 import polars as pl
 
-from slowwave.dashboards import charts_parts as parts
-from slowwave.dashboards.chart_theme import GREY, ORANGE, RED, TEXT
-from slowwave.dashboards.words import counted, dates, doing, part
+from slowwave.dashboards.charts import parts
+from slowwave.dashboards.charts.theme import GREY, ORANGE, RED, TEXT
+from slowwave.dashboards.words import STATES, URGENT_FIRST, counted, dates, doing, part
+from slowwave.transforms.core.vocabularies import FADING_STATES, STRENGTH_STATES, TRENDS
 
-_URGENT_FIRST = ("harmful", "forget", "review", "unproven", "keep")
-_TRENDS = ("new", "strengthening", "stable", "weakening", "stale", "unproven")
-_STATES = ("active", "candidate", "superseded", "invalid", "archived", "graduated", "never landed")
-_BANDS = ("strong", "normal", "weak", "forgettable", "no evidence")
+_BANDS = (*STRENGTH_STATES, "no evidence")
 _NO_MEMORIES = "Land memories, then run the night: they are shown here the morning after."
 _TWO_WEEKS = 14
 
 
 def memories_by_verdict(frame: pl.DataFrame) -> alt.LayerChart:
     """Active memories by verdict and trend. `frame`: of the recipe `memories_by_verdict`."""
-    cells = _cells(frame, "verdict", "trend", "unproven", _TRENDS[-1])
+    cells = _cells(frame, "verdict", "trend", "unproven", TRENDS[-1])
     if cells.is_empty():
         return parts.blank("No active memories yet", _NO_MEMORIES)
     per = _totals(cells)
     total = sum(per.values())
     found = ", ".join(f"{per.get(verdict, 0):,} {verdict}" for verdict in ("review", "forget", "harmful"))
     title = f"{counted(total, 'active memory', 'active memories')} by verdict: {found}"
-    down = [name for name in _URGENT_FIRST if name in per]
+    down = [name for name in URGENT_FIRST if name in per]
     rising = _totals(cells.rename({"down": "across", "across": "down"}))
     described = _listed({name: per[name] for name in down}) + ". By trend: "
     return _table(
-        cells, down, _TRENDS, title, "Memories per verdict (rows) and trend of their use (columns)",
-        described + _listed({name: rising[name] for name in _TRENDS if name in rising}), "Trend of use",
+        cells, down, TRENDS, title, "Memories per verdict (rows) and trend of their use (columns)",
+        described + _listed({name: rising[name] for name in TRENDS if name in rising}), "Trend of use",
     )  # fmt: skip
 
 
 def memories_by_state(frame: pl.DataFrame) -> alt.LayerChart:
     """Memories by state and band of strength. `frame`: of the recipe `memories_by_state`."""
-    cells = _cells(frame, "status", "strength_state", _STATES[-1], _BANDS[-1])
+    cells = _cells(frame, "status", "strength_state", STATES[-1], _BANDS[-1])
     if cells.is_empty():
         return parts.blank("No memories yet", _NO_MEMORIES)
     per = _totals(cells)
     active = cells.filter(pl.col("down") == "active")
-    fading = int(active.filter(pl.col("across").is_in(["weak", "forgettable"]))["count"].sum())
+    fading = int(active.filter(pl.col("across").is_in(FADING_STATES))["count"].sum())
     title = f"{fading:,} of {counted(per.get('active', 0), 'active memory', 'active memories')} "
     title += "is weak or forgettable" if fading == 1 else "are weak or forgettable"
     if active.is_empty():
         title = "No memory is active"
-    down = [name for name in _STATES if name in per]
+    down = [name for name in STATES if name in per]
     return _table(
         cells, down, _BANDS, title, "Memories per state (rows) and band of strength (columns)",
         _listed({name: per[name] for name in down}), "Strength",
@@ -160,6 +158,8 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
     title += f"{'fades' if fading == 1 else 'fade'} in the next {counted(span, 'day')} unless referenced"
     undated = int(days["undated_count"].fill_null(0).max() or 0)  # pyright: ignore[reportArgumentType]
     title += f"; of {undated:,} it cannot be told" if undated else ""
+    if faded == active:
+        title = f"{doing(faded, 'active memory has', 'active memories have')} faded, which is all there are"
     summed, period = parts.bucketed(coming, "day", ["fading_count"])
     so_far, rows = faded, []
     for day, count in summed.iter_rows():

@@ -12,9 +12,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from slowwave.dashboards.chart_theme import BLUE, DASHES, PALETTE, SHAPES, TEXT
+from slowwave.dashboards.charts.theme import BLUE, DASHES, PALETTE, SHAPES, TEXT
 from slowwave.dashboards.words import interval, part
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.times import utc_iso
 
 Row = dict[str, Any]
 
@@ -99,7 +100,7 @@ def estimate(value: float, low: float | None, high: float | None) -> str:
 
 def instant(value: date | datetime) -> str:
     """A UTC day or time as every browser reads it, whatever its time zone."""
-    return f"{value.isoformat()}Z" if isinstance(value, datetime) else f"{value.isoformat()}T00:00:00Z"
+    return utc_iso(value) if isinstance(value, datetime) else f"{value.isoformat()}T00:00:00Z"
 
 
 def number(value: float | None) -> float | None:

@@ -11,10 +11,10 @@ import polars.selectors as cs
 from markupsafe import Markup
 
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.cookbook import cookbook
+from slowwave.dashboards.cookbook.cookbook import cookbook
 from slowwave.dashboards.html_table import cell_text, table_html
 from slowwave.dashboards.words import interval, part
-from slowwave.flows.terminal import shortened
+from slowwave.flows.kernel.terminal import shortened
 
 ALL = "9223372036854775807"  # of a recipe's own `limit`
 _LONGEST_TEXT = 160

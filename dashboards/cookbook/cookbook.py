@@ -2,7 +2,7 @@
 
 A file `queries/NAME.sql` begins with its header, `--` comments that go on over indented lines:
 
-    -- question: Which memories do answers repeat most?
+    -- question: Which memories do answers refer to most, word for word or in other words?
     -- columns: memory_id – the memory; reference_count (interactions) – answers that echo it
     -- params: project=harbour-shop; memory_id
     -- A remark may follow.
@@ -16,8 +16,10 @@ a pattern: `%` is any text, `_` any character, and a backslash before one of the
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 _ENTRY = re.compile(r"-- (question|columns|params): (.+)")
 _CONTINUED = re.compile(r"--  +(.+)")
@@ -46,15 +48,20 @@ class Recipe:
 
 def cookbook() -> dict[str, Recipe]:
     """Every recipe by name, sorted."""
-    folder = resources.files("slowwave.dashboards").joinpath("queries")
-    entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
-    found = [entry for entry in entries if entry.name.endswith(".sql")]
-    return {
-        recipe.name: recipe
-        for recipe in (
-            read_recipe(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8")) for entry in found
-        )
+    found = {
+        entry.name.removesuffix(".sql"): entry
+        for entry in _files(resources.files("slowwave.dashboards.cookbook").joinpath("queries"))
     }
+    return {name: read_recipe(name, entry.read_text(encoding="utf-8")) for name, entry in sorted(found.items())}
+
+
+def _files(folder: Traversable) -> Iterator[Traversable]:
+    """The queries in a folder and in the folders of it, which group them."""
+    for entry in folder.iterdir():
+        if entry.name.endswith(".sql"):
+            yield entry
+        elif entry.is_dir():
+            yield from _files(entry)
 
 
 def exactly(text: str) -> str:

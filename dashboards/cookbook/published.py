@@ -12,9 +12,9 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
-from slowwave.dashboards.answers import Answers
-from slowwave.flows.narrowed import EVERYTHING, Narrowed, narrow
-from slowwave.flows.query_connection import locked_connection
+from slowwave.dashboards.cookbook.answers import Answers
+from slowwave.flows.ask.connection import locked_connection
+from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed, narrow
 
 _KEPT_ANSWERS = 256
 _MOST_ROWS = 1_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.dashboards import story
-from slowwave.dashboards.answers import ALL, Answers
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.report_parts import Item, Items, Section, told_apart
+from slowwave.dashboards.cookbook.answers import ALL, Answers
+from slowwave.dashboards.report import night_story as story
+from slowwave.dashboards.report.parts import Item, Items, Section, told_apart
 from slowwave.dashboards.words import first_of, sum_of
 
 WORSE_DAYS = 7
@@ -110,7 +110,7 @@ def review(answers: Answers) -> Section:
     rows = answers.rows("review_queue", _FIRST)
     items = [
         Item(
-            story.place(row["kind"], row["project"], story.sessions(row["sessions"])),
+            story.place(row["kind"], row["project"], story.of_user(row["user_id"]), story.sessions(row["sessions"])),
             story.excerpt(row["text"]),
             story.excerpt(row["reason"]),
             command_line("review", "show", row["item_id"]),

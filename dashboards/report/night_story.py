@@ -13,22 +13,11 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.dashboards.words import (
-    change,
-    counted,
-    interval,
-    listed,
-    moment,
-    named,
-    part,
-    points,
-    quoted,
-    sentence,
-    span,
-    sum_of,
-)
-from slowwave.flows.terminal import shortened, terminal_safe
-from slowwave.transforms.lift_words import compared
+from slowwave.dashboards.words import change, counted, interval, listed, named, part, points, quoted, sentence, sum_of
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.times import span, utc_text
+from slowwave.transforms.core.vocabularies import CAUSAL_BASES, FADING_STATES
+from slowwave.transforms.lift.words import compared
 
 Sentences = list[str]
 
@@ -122,7 +111,7 @@ def narrowed(about: str) -> list[str]:
 def freshness(run: Mapping[str, Any], newest: pl.DataFrame | None) -> Sentences:
     """How fresh the tables are. `run`: its row of `runs`; `newest`: of `freshness`, None where it is not there."""
     as_of: datetime = run["as_of"]
-    said = [f"Shows what was known before {moment(as_of)}."]
+    said = [f"Shows what was known before {utc_text(as_of)}."]
     if newest is None:
         return said
     times = newest.filter(pl.col("landed_table") == "interactions")["newest_at"].drop_nulls()
@@ -130,7 +119,7 @@ def freshness(run: Mapping[str, Any], newest: pl.DataFrame | None) -> Sentences:
         return [*said, "No interaction is known."]
     at: datetime = times.max()  # pyright: ignore[reportAssignmentType]
     old = as_of - at
-    said.append(f"The newest interaction is of {moment(at)}, {span(old)} before.")
+    said.append(f"The newest interaction is of {utc_text(at)}, {span(old)} before.")
     if old > _FRESH:
         said.append("Either nothing happened since, or logs have not arrived.")
     return said
@@ -138,7 +127,7 @@ def freshness(run: Mapping[str, Any], newest: pl.DataFrame | None) -> Sentences:
 
 def published(run: Mapping[str, Any]) -> str:
     """Which run it was, and what it took in. `run`: its row of `runs`."""
-    ended = f" {moment(run['finished_at'])}" if run["finished_at"] else ""
+    ended = f" {utc_text(run['finished_at'])}" if run["finished_at"] else ""
     took = (
         f"; of {counted(run['delivered'], 'row')} it was given, {run['accepted']:,} were new, "
         f"{run['duplicate']:,} known and {run['quarantined']:,} refused"
@@ -165,16 +154,18 @@ def changes(rows: pl.DataFrame, *, is_first: bool) -> Sentences:
     since = rows["since_at"].drop_nulls()
     if since.is_empty():
         return ["There is nothing to compare: no memory is known yet."]
-    begin = f"{'In the 24 hours before this first publish, since' if is_first else 'Since'} {moment(since[0])}"
+    first = f"In the 24 hours before this first publish, since {utc_text(since[0])}"
+    begin = first if is_first else f"Since {utc_text(since[0])}"
+    quiet = f"{begin}," if is_first else begin
     if not sum_of(rows, "count"):
-        return [f"{begin} nothing changed, and no interaction was given a memory."]
+        return [f"{quiet} nothing changed, and no interaction was given a memory."]
     use = rows.filter((pl.col("topic") == "use") & (pl.col("count") > 0))
     others = rows.filter((pl.col("topic") != "use") & (pl.col("count") > 0))
     found = [
         f"{row['what']} ({counted(row['count'], *_TOPICS.get(row['topic'], (row['topic'], row['topic'])))})"
         for row in others.head(_MOST_CHANGES).to_dicts()
     ]
-    told = f"{begin}: {'; '.join(found)}" if found else f"{begin} no memory, strategy or observation changed"
+    told = f"{begin}: {'; '.join(found)}" if found else f"{quiet} no memory, strategy or observation changed"
     rest = others.height - len(found)
     said = [sentence(told + (f"; and {counted(rest, 'other kind')} of change" if rest > 0 else ""))]
     counts = [f"{row['what']}: {row['count']:,}" for row in use.iter_rows(named=True)]
@@ -183,12 +174,12 @@ def changes(rows: pl.DataFrame, *, is_first: bool) -> Sentences:
 
 def is_faded() -> pl.Expr:
     """Which rows of `got_worse` only tell that nothing referred to a memory."""
-    return pl.col("what").is_in(["weak", "forgettable"]) & (pl.col("kind") == "memory")
+    return pl.col("what").is_in(FADING_STATES) & (pl.col("kind") == "memory")
 
 
 def worse(counts: pl.DataFrame, days: int) -> Sentences:
     """What got worse, and then what only faded. `counts`: rows of `got_worse` by kind and what, or project too."""
-    begin = f"In the {days} days before the publish"
+    begin = f"In the last {days} days"
     if not sum_of(counts):
         return [f"{begin} nothing got worse."]
     by_what = counts.group_by("kind", "what", maintain_order=True).agg(pl.col("rows").sum())
@@ -274,11 +265,16 @@ def harms(flags: pl.DataFrame, bases: pl.DataFrame, below: int | None = None) ->
     `flags`, `bases`: rows of `helping_and_hurting_memories` by is_harmful and by lift_basis; `below`: how many of all
     have an interval wholly below 0, where that is to be told.
     """
-    judged = sum_of(bases.filter(pl.col("lift_basis").is_in(["randomised", "cutoff"])))
+    judged = sum_of(bases.filter(pl.col("lift_basis").is_in(CAUSAL_BASES)))
     total = sum_of(bases)
     harmful = sum_of(flags.filter(pl.col("is_harmful").fill_null(value=False)))
     if not total:
-        return ["No memory can be judged by outcomes yet: that needs outcomes of interactions with and without it."]
+        return [
+            (
+                "No memory is known to help or harm yet: that needs outcomes of interactions that were given it, and "
+                "of like ones that were not."
+            )
+        ]
     basis = (
         f"{judged:,} of {counted(total, 'memory', 'memories')} with a lift can be called harmful or not, because "
         "retrieval was randomised or had a cutoff; of the others only an association is known."
@@ -333,6 +329,11 @@ def excerpt(text: str | None) -> str:
     return shortened(terminal_safe(shortened(text or "", _EXCERPT_CHARACTERS)), _EXCERPT_CHARACTERS)
 
 
+def of_user(user_id: str | None) -> str:
+    """Whose alone a thing is; '' where it is no user's."""
+    return f"user {user_id}" if user_id is not None else ""
+
+
 def sessions(count: int) -> str:
     """In how many sessions; '' where none is known."""
     return counted(count, "session") if count else ""
@@ -345,7 +346,9 @@ def alarmed(levels: pl.DataFrame, statuses: pl.DataFrame) -> Sentences:
     if not projects:
         return ["No project is known yet."]
     unknown = per.get("unknown", 0)
-    quiet = f"No alarm for {per.get('healthy', 0) + unknown:,} of {counted(projects, 'project')} with memories"
+    without = per.get("healthy", 0) + unknown
+    some = f"{without:,} of" if without < projects else "any of" if projects > 1 else "the"
+    quiet = f"No alarm for {some} {counted(projects, 'project')} with memories"
     little = f"; of these {unknown:,} {_plural(unknown, 'was', 'were')} hardly used, so that little is known of "
     told = quiet + (little + f"{_plural(unknown, 'it', 'them')}." if unknown else ".")
     total = sum_of(levels)
@@ -361,7 +364,12 @@ def grade(rows: pl.DataFrame) -> Sentences:
     graded = {row["metric"]: row for row in ours.iter_rows(named=True) if row["value"] is not None}
     beside = graded.get("brier_minus_laplace")
     if beside is None:
-        return ["The forecasts of success cannot be graded yet: that needs a week of outcomes after a Monday."]
+        return [
+            (
+                "The forecasts of success cannot be graded yet: that needs attempts of known strategies in the week "
+                "after one of the latest Mondays (26, if params.toml says no other number)."
+            )
+        ]
     low, high = beside["value_low"], beside["value_high"]
     rule = "(successes + 1) / (attempts + 2)"
     said = f"cannot be told apart from {rule}"

@@ -15,17 +15,16 @@ import duckdb
 import polars as pl
 from markupsafe import Markup
 
-from slowwave.dashboards import report_act as act
-from slowwave.dashboards import report_state as state
-from slowwave.dashboards import story
-from slowwave.dashboards.answers import Answers, framed
-from slowwave.dashboards.chart_theme import unchecked
+from slowwave.dashboards.charts.theme import unchecked
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.report_parts import Section
+from slowwave.dashboards.cookbook.answers import Answers, framed
+from slowwave.dashboards.report import act, state
+from slowwave.dashboards.report import night_story as story
+from slowwave.dashboards.report.parts import Section
 from slowwave.dashboards.templates import rendered
-from slowwave.flows.terminal import shortened, terminal_safe
-from slowwave.transforms.schema import columns
-from slowwave.transforms.serving_tables import Runs
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.transforms.core.schema import columns
+from slowwave.transforms.landing.ledger_tables import Runs
 
 Parts = Mapping[str, tuple[str, Callable[[Answers], Section]]]
 

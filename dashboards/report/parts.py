@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from slowwave.dashboards.answers import ShownTable
-from slowwave.dashboards.chart_theme import chart_svg, chart_words, untitled
+from slowwave.dashboards.charts.theme import chart_svg, chart_words, untitled
+from slowwave.dashboards.cookbook.answers import ShownTable
 from slowwave.dashboards.words import named
 
 if TYPE_CHECKING:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.dashboards import charts, state_story, story
-from slowwave.dashboards.answers import ALL, Answers, with_interval
+from slowwave.dashboards.charts import charts
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.report_parts import Section
+from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
+from slowwave.dashboards.report import night_story as story
+from slowwave.dashboards.report import state_story
+from slowwave.dashboards.report.parts import Section
 from slowwave.dashboards.words import sum_of
 
 _FIRST = 8

@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.dashboards.words import (
+    URGENT_FIRST,
     beside_base_rate,
     counted,
     doing,
     interval,
     listed,
-    moment,
     named,
     not_tried_lately,
     part,
@@ -19,13 +19,14 @@ from slowwave.dashboards.words import (
     small_part,
     sum_of,
 )
+from slowwave.flows.kernel.times import utc_text
 
 Sentences = list[str]
 
-_URGENT_FIRST = ("harmful", "forget", "review", "unproven", "keep")
 _COIN = 0.5
 _LATE_HOURS = 24
 _MOST_PROJECTS = 6
+_NEED = "need_30d, the probability of a reference within 30 days,"
 _WEIGHED = (
     "An estimate may differ from the raw counts beside it: recent attempts weigh more, and what is expected before any "
     "attempt comes from comparable ones."
@@ -40,7 +41,7 @@ def memories(rows: pl.DataFrame, states: pl.DataFrame) -> Sentences:
         told.append("No memory is active yet: a memory counts from a change with status active on.")
     else:
         per = dict(rows.group_by("verdict").agg(pl.col("memories_count").sum()).iter_rows())
-        found = [f"{per[verdict]:,} {verdict}" for verdict in _URGENT_FIRST if per.get(verdict)]
+        found = [f"{per[verdict]:,} {verdict}" for verdict in URGENT_FIRST if per.get(verdict)]
         told.append(f"{counted(active, 'active memory', 'active memories')}, by verdict: {listed(found)}.")
     other = states.filter(pl.col("status").is_null() | (pl.col("status") != "active"))
     of_status = other.group_by(pl.col("status").fill_null("injected but never landed"), maintain_order=True)
@@ -116,9 +117,9 @@ def strategies(best: pl.DataFrame, total: int, reliable: pl.DataFrame, trends: p
     sure = sum_of(reliable.filter("is_reliable"))
     told = [
         (
-            f"In {sure:,} of the {counted(total, 'combination')} of project, agent and kind of task where the tried "
-            "strategy with the highest lower bound is not one to avoid, it is reliable: enough attempts, and a lower "
-            "bound above .50."
+            "Of the tried strategies, the one with the highest lower bound is reliable (enough attempts, and a lower "
+            f"bound above .50) in {sure:,} of {counted(total, 'combination')} of project, agent and kind of task; "
+            "those where it is one to avoid are left out."
         ),
         (
             f"Highest lower bound of all: {quoted(first['strategy'])} ({where or 'no project'}): estimated success "
@@ -173,7 +174,10 @@ def patterns(states: pl.DataFrame) -> Sentences:
     """What became of failing strategies. `states`: rows of `anti_patterns_by_state` by state."""
     if states.is_empty():
         return ["No strategy was ever found to keep failing."]
-    words = {"dormant": "dormant (not tried lately)", "closed": "closed (its recent attempts no longer keep failing)"}
+    words = {
+        "dormant": "dormant (not tried lately)",
+        "closed": "closed (no longer failing of late, or now expected to succeed)",
+    }
     found = [f"{count:,} {words.get(state, state)}" for state, count in states.select("state", "rows").iter_rows()]
     return [sentence(f"{counted(sum_of(states), 'anti-pattern')}: {listed(found)}")]
 
@@ -186,10 +190,11 @@ def fading(days: pl.DataFrame) -> Sentences:
     faded, cumulative = days["fading_count"][0], days["cumulative_count"][-1]
     gone = f"{faded:,} {'has' if faded == 1 else 'have'} faded"
     undated = int(days["undated_count"][0] or 0)
-    of_dated = "of those whose day can be told " if undated else ""
-    soon = f"{of_dated}{cumulative:,} will have within {counted(days.height - 1, 'day')}"
-    of_active = f"Of {counted(active, 'active memory', 'active memories')}, {gone}"
-    told = [f"{of_active}, and {soon} if nothing refers to any of them."]
+    told = [f"Of {counted(active, 'active memory', 'active memories')}, {gone}."]
+    if faded < active:
+        of_dated = "of those whose day can be told, " if undated else ""
+        soon = f"{of_dated}{cumulative - faded:,} more will fade within {counted(days.height - 1, 'day')}"
+        told.append(sentence(f"{soon} if nothing refers to them"))
     if undated:
         told.append(
             f"When {doing(undated, 'more memory fades', 'more memories fade')} cannot be told: the log has watched no "
@@ -202,10 +207,10 @@ def need(cutoffs: pl.DataFrame) -> Sentences:
     """Whether need_30d can be believed. `cutoffs`: of the recipe `need_calibration`, newest first."""
     graded = cutoffs.filter(pl.col("skill").is_not_null())
     if graded.is_empty():
-        return ["need_30d cannot be graded yet: that needs 30 days after a Monday on which memories were known."]
+        return [f"{_NEED} cannot be graded yet: that needs 30 days after a Monday on which memories were known."]
     row = graded.row(0, named=True)
     told = (
-        f"On the {counted(row['memories_count'], 'forecast')} of {row['cutoff_at']:%Y-%m-%d}, need_30d "
+        f"On the {counted(row['memories_count'], 'forecast')} of {row['cutoff_at']:%Y-%m-%d}, {_NEED} "
         f"{beside_base_rate(row['skill'], row['skill_low'], row['skill_high'])}."
     )
     if row["calibration_error"] is None or row["calibration_error_if_perfect"] is None:
@@ -237,7 +242,7 @@ def landed(days: pl.DataFrame) -> Sentences:
     if days.is_empty():
         return ["No row has landed yet."]
     rows, late = sum_of(days, "rows_count"), sum_of(days, "late_count")
-    told = f"{counted(rows, 'row is', 'rows are')} in the tables as their last versions"
+    told = f"{counted(rows, 'row is', 'rows are')} in the tables, each in its latest version"
     after = f"recorded more than {_LATE_HOURS} hours after {'it' if late == 1 else 'they'}"
     return [
         f"{told}; {doing(late, 'was', 'were')} {after} happened.",
@@ -250,7 +255,7 @@ def freshness(rows: pl.DataFrame) -> Sentences:
     newest = rows.group_by("landed_table").agg(pl.col("newest_at").max()).sort("landed_table").drop_nulls()
     if newest.is_empty():
         return []
-    return [sentence("newest: " + "; ".join(f"{table} {moment(at)}" for table, at in newest.iter_rows()))]
+    return [sentence("newest: " + "; ".join(f"{table} {utc_text(at)}" for table, at in newest.iter_rows()))]
 
 
 def nights(rows: pl.DataFrame) -> Sentences:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.cookbook import cookbook, exactly
-from slowwave.dashboards.links import project_view, view
-from slowwave.dashboards.live_answers import answer_table, answered
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.sql_answers import SqlAnswer, SqlQuestion
-from slowwave.dashboards.widgets import (
+from slowwave.dashboards.app.links import project_view, view
+from slowwave.dashboards.app.live_answers import answer_table, answered
+from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion
+from slowwave.dashboards.app.widgets import (
     ANY,
     PAGE_ROWS,
     address,
@@ -23,9 +21,12 @@ from slowwave.dashboards.widgets import (
     told,
     typed,
 )
+from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
+from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.words import counted
-from slowwave.flows.terminal import shortened, terminal_safe
-from slowwave.transforms.times import time_from_text
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.times import utc_iso
+from slowwave.transforms.core.times import time_from_text
 
 _RECIPE = "landed_interactions"
 _TIME = "2026-03-10, or 2026-03-10T08:00:00.000001Z"
@@ -108,7 +109,7 @@ def _exact_time(text: str) -> str | None:
     if not text.strip():
         return ""
     time = pl.select(time_from_text(pl.lit(text.strip()))).item()
-    return None if time is None else f"{time.isoformat()}Z"
+    return None if time is None else utc_iso(time)
 
 
 def _narrowed() -> dict[str, str]:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.answers import with_interval
-from slowwave.dashboards.cookbook import exactly
-from slowwave.dashboards.links import memory_link
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.widgets import (
+from slowwave.dashboards.app.links import memory_link
+from slowwave.dashboards.app.widgets import (
     ANY,
     PAGE_ROWS,
     address,
@@ -25,13 +22,13 @@ from slowwave.dashboards.widgets import (
     table,
     typed,
 )
-from slowwave.dashboards.words import counted
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.dashboards.cookbook.answers import with_interval
+from slowwave.dashboards.cookbook.cookbook import exactly
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, counted
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.transforms.core.vocabularies import TRENDS
 
-_VERDICTS = ("harmful", "forget", "review", "unproven", "keep", "inactive")
-_TRENDS = ("new", "strengthening", "stable", "weakening", "stale", "unproven")
-_NEVER_LANDED = "never landed"
-_STATUSES = ("active", "candidate", "superseded", "invalid", "archived", "graduated", _NEVER_LANDED)
 _SORTS = {
     "references": "most references",
     "needed": "most likely needed",
@@ -106,13 +103,13 @@ def _filters(published: Published) -> tuple[dict[str, str], str]:
     with middle:
         project = project_choice(memory_projects(published))
     with right:
-        verdict = choice("Verdict", "verdict", _VERDICTS, unchosen="any verdict")
+        verdict = choice("Verdict", "verdict", (*URGENT_FIRST, "inactive"), unchosen="any verdict")
     with st.expander("State, trend, type and order", expanded=any(map(address, _FOLDED))):
         columns = st.columns(4)
         with columns[0]:
-            status = choice("State", "status", _STATUSES, unchosen="any state")
+            status = choice("State", "status", STATES, unchosen="any state")
         with columns[1]:
-            trend = choice("Trend of its use", "trend", _TRENDS, unchosen="any trend")
+            trend = choice("Trend of its use", "trend", TRENDS, unchosen="any trend")
         with columns[2]:
             memory_type = choice("Type", "type", _types(published), unchosen="any type", shown=_label)
         with columns[3]:
@@ -132,7 +129,7 @@ def _filters(published: Published) -> tuple[dict[str, str], str]:
 
 def _status(chosen: str) -> str:
     """A state as the recipe takes it, where '' is a memory that was injected and never landed."""
-    return "" if chosen == _NEVER_LANDED else chosen or ANY
+    return "" if chosen == NEVER_LANDED else chosen or ANY
 
 
 def _types(published: Published) -> list[str]:

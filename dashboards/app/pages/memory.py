@@ -8,14 +8,8 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards import charts
-from slowwave.dashboards.answers import ALL
-from slowwave.dashboards.cookbook import exactly
-from slowwave.dashboards.html_table import Row
-from slowwave.dashboards.links import memory_link, project_view, view
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.widgets import (
+from slowwave.dashboards.app.links import memory_link, project_view, view
+from slowwave.dashboards.app.widgets import (
     PAGE_ROWS,
     Figure,
     asked,
@@ -31,9 +25,16 @@ from slowwave.dashboards.widgets import (
     told,
     typed,
 )
-from slowwave.dashboards.words import counted, interval, moment, named, part, sentence
-from slowwave.flows.terminal import shortened, terminal_safe
-from slowwave.flows.why_text import MEANINGS, identity_words, lift_words, planned_words, use_words
+from slowwave.dashboards.charts import charts
+from slowwave.dashboards.cookbook.answers import ALL
+from slowwave.dashboards.cookbook.cookbook import exactly
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.words import counted, interval, named, part, sentence
+from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, use_words
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.times import utc_text
 
 Memory = dict[str, Any]
 
@@ -81,7 +82,7 @@ def memory_page(published: Published) -> None:
 
 
 def _unknown(published: Published, memory_id: str) -> None:
-    as_of = f" as of {moment(published.as_of)}" if published.as_of else ""
+    as_of = f" as of {utc_text(published.as_of)}" if published.as_of else ""
     told("warning", f"no memory {shortened(terminal_safe(memory_id), 200)} is known{as_of}")
     near = published.answer("near_memories", memory_id=memory_id[:_SHOWN_CHARACTERS])
     if near.is_empty():
@@ -129,7 +130,7 @@ def _state(published: Published, memory: Memory) -> None:
     memory_id = memory["memory_id"]
     section("Its state", use(memory))
     facts = [
-        ("Created", moment(memory["created_at"]) if memory["created_at"] else _NOT_KNOWN),
+        ("Created", utc_text(memory["created_at"]) if memory["created_at"] else _NOT_KNOWN),
         ("Referenced", _span(memory)),
         ("Importance", _NOT_KNOWN if memory["importance"] is None else part(memory["importance"])),
         ("Pinned or held", _kept(memory)),
@@ -159,7 +160,7 @@ def use(memory: Memory) -> str:
 def _span(memory: Memory) -> str:
     if memory["first_referenced_at"] is None:
         return "no detected use, which is no proof of none"
-    return f"{moment(memory['first_referenced_at'])} to {moment(memory['last_referenced_at'])}"
+    return f"{utc_text(memory['first_referenced_at'])} to {utc_text(memory['last_referenced_at'])}"
 
 
 def _kept(memory: Memory) -> str:
@@ -235,7 +236,7 @@ def _outcomes(memory: Memory) -> None:
     )
     section("How attempts that referenced it ended")
     if not succeeded + failed:
-        said("No attempt with a known outcome referenced it, so neither confidence nor lift is known.")
+        said("No attempt with a known outcome referenced it, so its confidence is not known.")
     else:
         beside = "" if expected is None else f"; {expected:.1f} expected"
         said(

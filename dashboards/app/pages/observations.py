@@ -5,11 +5,8 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards.answers import ALL, Answers
-from slowwave.dashboards.html_table import Row
-from slowwave.dashboards.links import memory_link, project_view
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.widgets import (
+from slowwave.dashboards.app.links import memory_link, project_view
+from slowwave.dashboards.app.widgets import (
     address,
     asked,
     choice,
@@ -25,11 +22,14 @@ from slowwave.dashboards.widgets import (
     told,
     typed,
 )
+from slowwave.dashboards.cookbook.answers import ALL, Answers
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.words import counted, first_of, listed, sum_of
+from slowwave.transforms.core.vocabularies import FRESHNESS
 
 _ROWS = 20
 _SHOWN = 100
-_FRESHNESS = ("fresh", "ageing", "stale")
 _ACTIONS = ("add", "update", "merge", "skip", "delete")
 
 
@@ -43,7 +43,7 @@ def observations_page(published: Published) -> None:
     with columns[1]:
         text = typed("Search in the text", "search", placeholder="part of a fact")
     with columns[2]:
-        freshness = choice("Freshness", "freshness", _FRESHNESS, unchosen="Fresh or not")
+        freshness = choice("Freshness", "freshness", FRESHNESS, unchosen="Fresh or not")
     with published.answers() as answers:
         _one(answers)
         _facts(answers, project, text, freshness)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards import charts, state_story, story
-from slowwave.dashboards.answers import ALL, Answers
-from slowwave.dashboards.links import FIRST_PAGE, memory_link, project_view
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.questions import archivable, questions
-from slowwave.dashboards.widgets import (
+from slowwave.dashboards.app.links import FIRST_PAGE, memory_link, project_view
+from slowwave.dashboards.app.questions import archivable, questions
+from slowwave.dashboards.app.widgets import (
     Figure,
     asked,
     drawn,
@@ -23,12 +20,17 @@ from slowwave.dashboards.widgets import (
     table,
     told,
 )
+from slowwave.dashboards.charts import charts
+from slowwave.dashboards.cookbook.answers import ALL, Answers
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.report import night_story as story
+from slowwave.dashboards.report import state_story
 from slowwave.dashboards.words import counted, first_of, listed, sum_of
 
 _MANY = 100_000
 _VERDICTS = (
-    ("keep", "keep", "used, or too young to tell otherwise"),
-    ("unproven", "unproven", "too few chances to judge"),
+    ("keep", "keep", "in use, pinned or held, or faded in a quiet project"),
+    ("unproven", "unproven", "too little is known to judge"),
     ("review", "review", "worth a person's look"),
     ("forget", "forget", "faded, not known to be needed"),
     ("harmful", "harmful", "lower success beyond chance"),

@@ -8,13 +8,8 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards import story
-from slowwave.dashboards.answers import Answers
-from slowwave.dashboards.cookbook import exactly
-from slowwave.dashboards.html_table import Row
-from slowwave.dashboards.links import memory_link, project_view
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.widgets import (
+from slowwave.dashboards.app.links import memory_link, project_view
+from slowwave.dashboards.app.widgets import (
     address,
     asked,
     choice,
@@ -29,11 +24,17 @@ from slowwave.dashboards.widgets import (
     told,
     whole_text,
 )
-from slowwave.dashboards.words import counted, first_of, sentence
+from slowwave.dashboards.cookbook.answers import Answers
+from slowwave.dashboards.cookbook.cookbook import exactly
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.report import night_story as story
+from slowwave.dashboards.words import counted, first_of, named, sentence
 
 _MOST = 100_000
 _ROWS = 20
 _SHOWN = 100
+_QUEUE_COLUMNS = ("rank", "text", "kind", "reason", "sessions", "interactions", "succeeded", "failed", "project")
 _KINDS = ("harmful", "contradiction", "outdated", "candidate", "merge", "doubtful", "fading", "unused")
 # what can be said of each kind, and what that does
 _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -105,15 +106,19 @@ def _one(answers: Answers) -> None:
         else:
             command("review", action, item_id, purpose=purpose)
     if item["kind"] == "candidate":
+        if item["user_id"] is not None:
+            purpose = "To put it in use for all users of its project"
+            command("review", "promote", item_id, scope="project", purpose=purpose)
         command("review", "merge", item_id, into="MEMORY_ID", purpose="To merge it into a memory that says it already")
     said("Add `--dry-run` to see what a command would change, `--reason` to say why.")
 
 
 def _evidence_words(item: Mapping[str, Any]) -> str:
+    whose = "" if item["user_id"] is None else f"It belongs to user {named(item['user_id'])} alone. "
     if not item["interactions"]:
-        return "No interaction stands behind it."
+        return f"{whose}No interaction stands behind it."
     return (
-        f"{counted(item['interactions'], 'interaction')} in {counted(item['sessions'], 'session')} behind it; "
+        f"{whose}{counted(item['interactions'], 'interaction')} in {counted(item['sessions'], 'session')} behind it; "
         f"in {item['succeeded']:,} of them the latest attempt succeeded, in {item['failed']:,} it failed."
     )
 
@@ -133,8 +138,8 @@ def _queue(answers: Answers, project: str | None, kind: str) -> None:
         table(
             shown,
             "review_queue",
-            caption=f"What most sessions speak for comes first; {place}",
-            columns=["rank", "text", "kind", "reason", "sessions", "interactions", "succeeded", "failed", "project"],
+            caption=f"By sessions; candidates among themselves by what speaks for them, guessed merges last; {place}",
+            columns=[*_QUEUE_COLUMNS, *(["user_id"] if shown["user_id"].count() else [])],
             links={"text": lambda row: project_view("review", project, kind=kind, item=row["item_id"])},
         )
     asked("review_queue", **of)

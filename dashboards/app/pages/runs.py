@@ -7,10 +7,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards import charts, state_story
-from slowwave.dashboards.answers import ALL, Answers
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.widgets import (
+from slowwave.dashboards.app.widgets import (
     asked,
     choice,
     command,
@@ -22,7 +19,12 @@ from slowwave.dashboards.widgets import (
     table,
     told,
 )
-from slowwave.dashboards.words import counted, first_of, moment
+from slowwave.dashboards.charts import charts
+from slowwave.dashboards.cookbook.answers import ALL, Answers
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.report import state_story
+from slowwave.dashboards.words import counted, first_of
+from slowwave.flows.kernel.times import utc_text
 
 _MOST = 100_000
 _ROWS = 20
@@ -64,9 +66,9 @@ def _published(answers: Answers, run_id: str) -> None:
 def _run_words(run: dict[str, Any]) -> str:
     warnings = len([line for line in (run["message"] or "").splitlines() if line.strip()])
     audits = f"Audits gave {counted(warnings, 'warning')}, none fatal." if warnings else "Audits found nothing."
-    finished = "" if run["finished_at"] is None else f", published at {moment(run['finished_at'])}"
+    finished = "" if run["finished_at"] is None else f", published at {utc_text(run['finished_at'])}"
     return (
-        f"Run {run['run_id']} shows what was known before {moment(run['as_of'])}{finished}, from "
+        f"Run {run['run_id']} shows what was known before {utc_text(run['as_of'])}{finished}, from "
         f"{counted(run['days_count'], 'day')} with evidence. {audits}"
     )
 

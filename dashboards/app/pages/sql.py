@@ -9,21 +9,21 @@ from typing import Literal
 
 import streamlit as st
 
-from slowwave.dashboards import charts
+from slowwave.dashboards.app.links import memory_link
+from slowwave.dashboards.app.live_answers import answer_table, answered
+from slowwave.dashboards.app.sql_answers import MOST_BYTES, SqlAnswer, SqlQuestion, whole_result
+from slowwave.dashboards.app.sql_child import SECONDS
+from slowwave.dashboards.app.widgets import address, choice, drawn, said, told
+from slowwave.dashboards.charts import charts
 from slowwave.dashboards.commands import command_line
-from slowwave.dashboards.cookbook import Recipe, cookbook
+from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
+from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import ShownCell, ShownColumn
-from slowwave.dashboards.links import memory_link
-from slowwave.dashboards.live_answers import answer_table, answered
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.sql_answers import MOST_BYTES, SqlAnswer, SqlQuestion, whole_result
-from slowwave.dashboards.sql_child import SECONDS
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.widgets import address, choice, drawn, said, told
 from slowwave.dashboards.words import counted
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.schema import table_comment
-from slowwave.transforms.serving_tables import SERVING
+from slowwave.transforms.core.schema import table_comment
+from slowwave.transforms.graph import SERVING
+from slowwave.transforms.landing.tables import LANDED
 
 _MOST_IN_ADDRESS = 4_000
 _MOST_TYPED = 100_000

@@ -7,14 +7,9 @@ from collections.abc import Mapping
 import polars as pl
 import streamlit as st
 
-from slowwave.dashboards import charts, state_story, story
-from slowwave.dashboards.answers import ALL, Answers, with_interval
-from slowwave.dashboards.cookbook import exactly
-from slowwave.dashboards.html_table import Row
-from slowwave.dashboards.links import FIRST_PAGE, project_view, view
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.questions import best_strategies_table, strategy_to_use
-from slowwave.dashboards.widgets import (
+from slowwave.dashboards.app.links import FIRST_PAGE, project_view, view
+from slowwave.dashboards.app.questions import best_strategies_table, strategy_to_use
+from slowwave.dashboards.app.widgets import (
     Figure,
     address,
     asked,
@@ -31,8 +26,15 @@ from slowwave.dashboards.widgets import (
     table,
     told,
 )
+from slowwave.dashboards.charts import charts
+from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
+from slowwave.dashboards.cookbook.cookbook import exactly
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.html_table import Row
+from slowwave.dashboards.report import night_story as story
+from slowwave.dashboards.report import state_story
 from slowwave.dashboards.words import counted, first_of, quoted, sum_of
-from slowwave.flows.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import shortened, terminal_safe
 
 Of = Mapping[str, str]  # what is chosen, as the recipes take it
 

@@ -1,12 +1,13 @@
 -- question: What waits for a person's word, and what speaks for looking at it?
 -- columns: rank – place in the queue; kind – harmful, contradiction, outdated, candidate, merge, doubtful, fading or
---   unused; project – its project; memory_type – of the memory it is or would be; text – what to read;
---   sessions – that state it, or had its memories; interactions – in them; in_prompt – of them those whose prompt said
---   it already; succeeded – of them those whose latest attempt succeeded; failed – those whose latest attempt failed;
---   last_seen_at (UTC) – last of them; reason – why it waits; item_id – as `slowwave review` takes it
+--   unused; project – its project; user_id – the user whose alone it is, null is: the project's;
+--   memory_type – of the memory it is or would be; text – what to read; sessions – that state it, or had its memories;
+--   interactions – in them; in_prompt – of them those whose prompt said it already; succeeded – of them those whose
+--   latest attempt succeeded; failed – those whose latest attempt failed; last_seen_at (UTC) – last of them;
+--   reason – why it waits; item_id – as `slowwave review` takes it
 -- params: item_id=%; kind=%; project=%
 SELECT
-    rank, kind, project, memory_type, text, sessions_count AS sessions, interactions_count AS interactions,
+    rank, kind, project, user_id, memory_type, text, sessions_count AS sessions, interactions_count AS interactions,
     in_prompt_count AS in_prompt, succeeded_count AS succeeded, failed_count AS failed, last_seen_at, reason, item_id
 FROM review_queue
 WHERE

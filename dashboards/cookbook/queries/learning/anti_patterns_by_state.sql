@@ -1,5 +1,5 @@
 -- question: Which strategies keep failing, which no longer do, and which were not tried lately?
--- columns: state – open, dormant (not tried lately) or closed (its recent attempts no longer keep failing); kind – avoid
+-- columns: state – open, dormant (not tried lately) or closed (no longer failing of late, or now expected to succeed); kind – avoid
 --   or hard_task; project – the project; agent – the agent; task_type – kind of task; pattern – the strategy;
 --   error_template – the error behind at least half of its failures; failure_rate (0-1) – of all its attempts;
 --   baseline_rate (0-1) – of comparable attempts; e_value – evidence that may be looked at every night; last_seen_at (UTC) –

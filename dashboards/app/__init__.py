@@ -1,0 +1,4 @@
+"""The dashboard's pages, and what they share.
+
+Pages read one publish; what they change goes through commands.
+"""

@@ -1,0 +1,4 @@
+"""One page a file.
+
+Each is a function that `app` lists.
+"""
