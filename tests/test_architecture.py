@@ -28,8 +28,12 @@ PURE_MODULES = frozenset(
         "slowwave.transforms",
     }
 )  # fmt: skip
-# The one transform that may say something and load another at run time: whether loops are compiled changes no result.
-LOADER, LOADING = "transforms/compiled.py", frozenset({"imports importlib", "imports logging"})
+# The transforms that load others at run time: loops that are compiled (whether they are changes no result, and is
+# said), and methods, which are named where nothing heavy may be imported.
+LOADING = {
+    "transforms/core/compiled.py": frozenset({"imports importlib", "imports logging"}),
+    "transforms/core/methods/registry.py": frozenset({"imports importlib"}),
+}
 # The polars submodule that is all input and output.
 IMPURE_SUBMODULES = frozenset({"polars.io"})
 # Built-in names a transform may not even mention; hash() of text differs from process to process.
@@ -42,7 +46,7 @@ POLARS_IO = frozenset(n for thing in (pl, pl.DataFrame, pl.LazyFrame) for n in d
 
 # The modules that run flows, and so may import Prefect when they are imported.
 # Nobody else may import these at top level either: that would load Prefect all the same.
-PREFECT_MODULES = frozenset({"flows/orchestrate.py"})
+PREFECT_MODULES = frozenset({"flows/schedule/flows.py"})
 
 
 def within(module: str, names: frozenset[str]) -> bool:
@@ -152,6 +156,55 @@ def prefect_on_import(source: str) -> list[str]:
     ]
 
 
+# Each room imports itself, rooms before it, and what lies at the top of lower packages.
+ROOMS = {
+    "transforms": (
+        "core", "language", "landing", "evidence", "grouping", "learning", "lift", "usage", "health", "observations",
+        "decisions", "llm",
+    ),
+    "flows": (
+        "kernel", "lake", "land", "publish", "llm", "nightly", "ask", "decide", "care", "schedule", "cli",
+    ),
+    "dashboards": ("cookbook", "charts", "report", "app"),
+}  # fmt: skip
+# What is in no room: in `transforms` what is made of all rooms, in `dashboards` what every room stands on.
+AT_THE_TOP = {
+    "transforms": frozenset({"graph", "params", "params_stated"}),
+    "flows": frozenset[str](),
+    "dashboards": frozenset({"commands", "html_table", "templates", "words"}),
+}
+TOP_ABOVE = frozenset({"transforms"})
+# Commands that show what dashboards make of the published tables.
+SHOWING = re.compile(r"flows/(ask/(report|sql)|cli/(dashboard(_script)?|memory_edit_lines))\.py")
+MOST_FILES = 16  # in a folder, its __init__ apart
+
+
+def is_reachable(path: str, package: str, room: str) -> bool:
+    """Whether a file may import from a room; `room` is a module where that lies at the top."""
+    own, *rooms, _ = path.split("/")
+    if package == own:
+        order = ROOMS[own]
+        if room in order:
+            return not rooms or order.index(room) <= order.index(rooms[0])
+        return not rooms or own not in TOP_ABOVE
+    if own == "flows":
+        return package != "dashboards" or SHOWING.fullmatch(path) is not None
+    if own == "transforms":
+        return False
+    return rooms[:1] in (["report"], ["app"]) or room in {"core", "kernel", "ask"}
+
+
+def not_below(path: str, source: str) -> list[str]:
+    """The imports of a file that reach above its room, or into a package that may not be reached from it."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        for module, name in imported(node):
+            _, package, room, *_ = [*f"{module}.{name}".split("."), "", ""]
+            if module.startswith("slowwave.") and not is_reachable(path, package, room):
+                found.append(f"line {getattr(node, 'lineno', 0)}: imports {module}")
+    return found
+
+
 def modules_under(*folders: str) -> list[str]:
     """The Python files in these folders, as paths from the root."""
     return sorted(p.relative_to(ROOT).as_posix() for folder in folders for p in (ROOT / folder).rglob("*.py"))
@@ -171,7 +224,7 @@ def loaded_by(statement: str, package: str, cwd: Path) -> list[str]:
 @pytest.mark.parametrize("path", modules_under("transforms"))
 def test_transforms_are_pure(path: str) -> None:
     found = impurities((ROOT / path).read_text(encoding="utf-8"))
-    excused = LOADING if path == LOADER else frozenset[str]()
+    excused = LOADING.get(path, frozenset[str]())
     assert [one for one in found if one.split(": ", 1)[1] not in excused] == []
 
 
@@ -184,7 +237,7 @@ def test_a_kernel_stands_alone(path: str) -> None:
         for module, _ in imported(node)
         if within(module, frozenset({"slowwave"}))
     ]
-    assert own == ["slowwave.transforms.compiled"]
+    assert own == ["slowwave.transforms.core.compiled"]
 
 
 def test_the_rules_have_something_to_look_at() -> None:
@@ -200,7 +253,7 @@ def test_prefect_is_imported_only_where_flows_run(path: str) -> None:
 
 
 def test_the_command_line_starts_without_prefect(tmp_path: Path) -> None:
-    assert loaded_by("import slowwave.flows.cli", "prefect", tmp_path) == []
+    assert loaded_by("import slowwave.flows.cli.main", "prefect", tmp_path) == []
 
 
 def test_the_producers_writer_starts_without_prefect(tmp_path: Path) -> None:
@@ -223,6 +276,66 @@ def test_every_folder_of_modules_is_in_the_wheel() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
     folders = {Path(path).parent.as_posix() for path in modules_under(*PACKAGES)}
     assert set(settings["packages"]) == {"slowwave"} | {"slowwave." + folder.replace("/", ".") for folder in folders}
+
+
+@pytest.mark.parametrize("path", modules_under(*ROOMS))
+def test_a_room_imports_only_rooms_below_it(path: str) -> None:
+    assert not_below(path, (ROOT / path).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_at_the_top_lies_only_what_is_of_all_rooms(package: str) -> None:
+    assert {path.stem for path in (ROOT / package).glob("*.py")} == {"__init__", *AT_THE_TOP[package]}
+    folders = {path.name for path in (ROOT / package).iterdir() if (path / "__init__.py").exists()}
+    assert folders == set(ROOMS[package])
+
+
+@pytest.mark.parametrize("folder", sorted({path.rpartition("/")[0] for path in modules_under(*ROOMS)}))
+def test_a_room_is_small_and_says_what_it_is(folder: str) -> None:
+    files = [path for path in (ROOT / folder).glob("*.py") if path.name != "__init__.py"]
+    assert len(files) <= MOST_FILES
+    said = ast.get_docstring(ast.parse((ROOT / folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    assert len(re.findall(r"[.;:?](?:\s|$)", said)) >= 2
+
+
+@pytest.mark.parametrize("folder", ["flows/publish/audits", "dashboards/cookbook/queries"])
+def test_queries_lie_in_small_folders_by_what_they_ask_about(folder: str) -> None:
+    assert list((ROOT / folder).glob("*.sql")) == []
+    assert all(len(list(path.glob("*.sql"))) <= MOST_FILES for path in (ROOT / folder).iterdir())
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("transforms/core/hashing.py", "from slowwave.transforms.landing.tables import Memories"),
+        ("transforms/core/hashing.py", "from slowwave.transforms.params import Params"),
+        ("transforms/usage/need/fits.py", "from slowwave.transforms.health import verdicts"),
+        ("transforms/llm/prompts.py", "from slowwave.flows.kernel.lock import holder"),
+        ("flows/kernel/lock.py", "def f():\n    from slowwave.flows.lake.lake import Lake"),
+        ("flows/nightly/nightly.py", "from slowwave.flows.schedule import flows"),
+        ("flows/nightly/nightly.py", "from slowwave.dashboards.report.page import report_html"),
+        ("dashboards/charts/theme.py", "from slowwave.dashboards.report import act"),
+        ("dashboards/charts/theme.py", "from slowwave.flows.decide.review import promote"),
+        ("dashboards/charts/theme.py", "from slowwave.transforms.lift.lift import memory_lift"),
+    ],
+)
+def test_an_import_upwards_is_caught(path: str, source: str) -> None:
+    assert not_below(path, source)
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("transforms/usage/need/fits.py", "from slowwave.transforms.usage.strength import fits"),
+        ("transforms/params.py", "from slowwave.transforms.llm.params import LlmParams"),
+        ("flows/ask/sql.py", "from slowwave.dashboards.cookbook.cookbook import cookbook"),
+        ("flows/kernel/settings.py", "from slowwave.transforms.params import Params"),
+        ("dashboards/app/app.py", "from slowwave.flows.care.status import freshness"),
+        ("dashboards/charts/parts.py", "from slowwave.dashboards import words"),
+    ],
+)
+def test_an_import_downwards_passes(path: str, source: str) -> None:
+    assert not_below(path, source) == []
 
 
 def test_a_stray_module_at_the_root_would_be_installed() -> None:
@@ -253,7 +366,7 @@ def test_a_stray_module_at_the_root_would_be_installed() -> None:
         "import slowwave",
         "from slowwave import flows",
         "import slowwave.flows",
-        "from slowwave.flows import lake",
+        "from slowwave.flows.lake import lake",
         "import slowwave.transforms_of_another_kind",
         "from . import schema",
         "from .schema import TABLES",
@@ -304,10 +417,10 @@ def test_impure_code_is_caught(source: str) -> None:
         "from collections.abc import Iterable",
         "from datetime import UTC, datetime, timedelta",
         "from pydantic import BaseModel",
-        "import slowwave.transforms.schema",
+        "import slowwave.transforms.core.schema",
         "from slowwave import transforms",
-        "from slowwave.transforms import schema",
-        "from slowwave.transforms.schema import TABLES",
+        "from slowwave.transforms.core import schema",
+        "from slowwave.transforms.core.schema import TABLES",
         "random.Random(7).random()",
         "frame.sample(3, seed=7)",
         "moment.astimezone(UTC)",
@@ -332,9 +445,9 @@ def test_a_finding_names_its_line() -> None:
         "import prefect.client",
         "from prefect import flow",
         "from prefect.tasks import task",
-        "import slowwave.flows.orchestrate",
-        "from slowwave.flows import orchestrate",
-        "from slowwave.flows.orchestrate import nightly",
+        "import slowwave.flows.schedule.flows",
+        "from slowwave.flows.schedule import flows as orchestrate",
+        "from slowwave.flows.schedule.flows import nightly",
         "try:\n    import prefect\nexcept ImportError:\n    prefect = None",
         "if True:\n    import prefect",
         "class A:\n    import prefect",
@@ -354,7 +467,7 @@ def test_prefect_on_import_is_caught(source: str) -> None:
         "async def run():\n    import prefect",
         "class A:\n    def run(self):\n        import prefect",
         "if TYPE_CHECKING:\n    from prefect import Flow",
-        "from slowwave.flows import lake",
+        "from slowwave.flows.lake import lake",
     ],
 )
 def test_prefect_where_it_is_needed_passes(source: str) -> None:

@@ -1,4 +1,4 @@
-"""Every command in the README and in the help texts runs, and the README names what there is."""
+"""Every command in the pages and in the help texts runs, and the pages name what there is."""
 
 from __future__ import annotations
 
@@ -10,35 +10,50 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 import typer.main
 
 from slowwave.data.sample import write_sample
-from slowwave.flows import cli
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import nightly, parse_as_of, start_run
-from slowwave.flows.notify import notify_settings
-from slowwave.flows.settings import Settings
+from slowwave.flows.cli import main as cli
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.times import parse_as_of
+from slowwave.flows.nightly.nightly import nightly, start_run
+from slowwave.flows.nightly.notify import notify_settings
+from slowwave.transforms.graph import EVIDENCE, SERVING
+from slowwave.transforms.landing.tables import LANDED
 from slowwave.transforms.params import Params
-from slowwave.transforms.serving_tables import SERVING
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text()
+    for pattern in ("*.md", "*/README.md", "flows/*/README.md")
+    for path in sorted(ROOT.glob(pattern))
+    if not path.relative_to(ROOT).parts[0].startswith(".")
+}
+README, ALL = PAGES["README.md"], "\n".join(PAGES.values())
 # These start Prefect, or do not end: they are run by tests of their own.
 RUN_ELSEWHERE = ("slowwave demo", "slowwave nightly", "slowwave backfill", "slowwave serve", "slowwave dashboard")
+# What a shell runs as it stands; the rest are make's targets, installing, and what test_other_tools.py runs.
+SHELL = ("mkdir ", "cp ")
+ELSEWHERE = ("make ", "duckdb ", ".venv/bin/pip install ", "export SLOWWAVE_LLM_URL=")
 
 
-def _readme_commands() -> list[str]:
-    blocks = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
-    lines = [re.sub(r"\s+#.*$", "", line).strip() for block in blocks for line in block.splitlines()]
-    return [line for line in lines if line.startswith("slowwave")]
+def _blocks(language: str, text: str = ALL) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def _shell_lines(text: str = ALL) -> list[str]:
+    lines = [re.sub(r"\s+#.*$", "", line).strip() for block in _blocks("sh", text) for line in block.splitlines()]
+    return [line for line in lines if line]
 
 
 def _commands() -> list[str]:
     examples = [line for lines in cli.EXAMPLES.values() for line in lines]
-    every = dict.fromkeys([*_readme_commands(), *examples])
+    every = dict.fromkeys([*(line for line in _shell_lines() if line.startswith("slowwave")), *examples])
     return [line for line in every if "--plan" in line or not line.startswith(RUN_ELSEWHERE)]
 
 
@@ -88,6 +103,42 @@ def _known_candidate(sandbox: Path) -> str:
     return rows[0][0]
 
 
+def test_every_line_of_a_shell_is_run_by_some_test() -> None:
+    lines = _shell_lines()
+    assert len(lines) > 80
+    assert [line for line in lines if not line.startswith(("slowwave ", *SHELL, *ELSEWHERE))] == []
+
+
+@pytest.mark.parametrize("line", dict.fromkeys(line for line in _shell_lines() if line.startswith(RUN_ELSEWHERE)))
+def test_what_runs_elsewhere_is_understood(line: str) -> None:
+    commands: Any = typer.main.get_command(cli.app)
+    name, command, arguments = commands.resolve_command(typer.Context(commands), shlex.split(line)[1:])
+    command.make_context(name, arguments)
+
+
+def test_what_is_made_has_a_target() -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    named = {*re.findall(r"`make ([a-z-]+)", ALL), *(line.split()[1] for line in _shell_lines() if "make " in line[:5])}
+    assert {"demo", "test", "bench"} <= named <= set(targets)
+
+
+@pytest.mark.slow
+def test_a_backup_is_a_home_again(sandbox: Path, tmp_path: Path) -> None:
+    lines = [line for line in _shell_lines(PAGES["flows/README.md"]) if line.startswith(SHELL)]
+    env = {**os.environ, "SLOWWAVE_HOME": str(sandbox / "home")}
+    query = "SELECT * EXCLUDE (run_id) FROM memory_health ORDER BY memory_id"
+    found = []
+    for settings in (Settings(sandbox / "home"), Settings(tmp_path / "backup")):
+        if found:  # what other tests landed here is built by now
+            subprocess.run(["bash", "-ec", "\n".join(lines)], env=env, cwd=tmp_path, check=True)
+        with writer_lock(settings, "test"):
+            night = nightly(start_run(settings, "nightly"), as_of=parse_as_of("2026-03-06"))
+        with duckdb.connect(settings.current, read_only=True) as connection:
+            found.append(connection.sql(query).fetchall())
+    assert night.built == []
+    assert found[0] == found[1]
+
+
 def test_every_command_has_examples_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined] - a group
     assert set(commands) == set(cli.EXAMPLES)
@@ -99,45 +150,95 @@ def test_every_command_has_examples_and_help(capsys: pytest.CaptureFixture[str])
             assert line in shown
 
 
-def test_the_readme_names_every_command_and_table() -> None:
+def test_every_command_has_its_row_and_every_row_its_table(capsys: pytest.CaptureFixture[str]) -> None:
     for command in cli.EXAMPLES:
         assert re.search(rf"\| .*`{command}\b", README), command
-    for table in SERVING:
-        assert f"`{table.name}`" in README, table.name
+    (listed,) = re.findall(r"\| table \|.*?\n\n", PAGES["dashboards/README.md"], flags=re.DOTALL)
+    named = {name for row in listed.strip().splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert named - {table.name for table in (*SERVING, *LANDED)} == set()
+    assert {"memory_health", "heuristics", "runs"} <= named
+    assert cli._exit_code(["schema"]) == 0
+    told = capsys.readouterr().out
+    assert [table.name for table in (*SERVING, *EVIDENCE, *LANDED) if f"\n  {table.name} " not in told] == []
 
 
-def test_the_readme_names_every_dependency() -> None:
+def test_the_picture_of_the_graph_shows_what_is(capsys: pytest.CaptureFixture[str]) -> None:
+    (picture,) = _blocks("mermaid", PAGES["transforms/README.md"])
+    assert cli._exit_code(["lineage", "--format", "mermaid"]) == 0
+    drawn = capsys.readouterr().out.splitlines()
+    assert len(picture.splitlines()) > 100
+    assert set(picture.splitlines()) - set(drawn) == set()  # what is new may be missing until it is drawn anew
+
+
+def test_every_page_is_reached_from_the_readme_which_is_short() -> None:
+    assert len(README.splitlines()) <= 200
+    assert set(PAGES) - {"README.md"} <= set(_links(README))
+
+
+def test_every_dependency_has_its_reason() -> None:
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    stands_on = README.split("## What it stands on")[1]
+    stands_on = PAGES["CONTRIBUTING.md"].split("## What it stands on")[1]
     for requirement in listed:
         name = re.match(r"[A-Za-z0-9_-]+", requirement)
         assert name is not None
         assert name[0] in stands_on
 
 
-def test_the_readme_paths_exist() -> None:
-    for path in re.findall(r"`((?:transforms|flows|tests|data|dashboards)/[\w./]*)`", README):
-        assert "NAME" in path or (ROOT / path).exists(), path
+@pytest.mark.parametrize("page", PAGES)
+def test_paths_and_links_lead_somewhere(page: str) -> None:
+    for path in re.findall(r"`((?:transforms|flows|tests|data|dashboards)/[\w./]*)`", PAGES[page]):
+        assert "NAME" in path or "ROOM" in path or page == "CHANGELOG.md" or (ROOT / path).exists(), path
+    for link in _links(PAGES[page]):
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in _anchors(target.read_text()), link
 
 
-def test_the_readme_params_are_params() -> None:
-    blocks = re.findall(r"```toml\n(.*?)```", README, flags=re.DOTALL)
+def _links(text: str) -> list[str]:
+    return re.findall(r"\]\((?!https?:)([^)\s]+)\)", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+
+
+def _anchors(text: str) -> set[str]:
+    """The anchors of a page's headings, as those who show Markdown make them."""
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_stated_params_are_params() -> None:
+    blocks = _blocks("toml")
     assert len(blocks) > 1
-    params = [block for block in blocks if "[notify]" not in block]
-    for block in params:
-        Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
+    for block in blocks:
+        if "[notify]" not in block:
+            Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
 
 
-def test_the_readme_settings_are_settings(tmp_path: Path) -> None:
-    (block,) = (block for block in re.findall(r"```toml\n(.*?)```", README, flags=re.DOTALL) if "[notify]" in block)
+def test_stated_settings_are_settings(tmp_path: Path) -> None:
+    (block,) = (block for block in _blocks("toml") if "[notify]" in block)
     Settings(tmp_path).settings_file.write_text(block)
     assert notify_settings(Settings(tmp_path)) is not None
 
 
 def test_the_producers_example_reaches_the_inbox(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    (example,) = _blocks("python", README)
     env = {**os.environ, "SLOWWAVE_HOME": str(tmp_path)}
     subprocess.run([sys.executable, "-c", example], check=True, env=env, cwd=tmp_path, timeout=300)
     rows = [json.loads(line) for file in (tmp_path / "inbox").glob("*.jsonl") for line in file.read_text().splitlines()]
     assert {"memory_id", "prompt", "success"} <= set().union(*rows)
     assert len(rows) == 3
+
+
+def test_the_lines_of_json_land(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (lines,) = _blocks("json", README)
+    (tmp_path / "runs.jsonl").write_text(lines)
+    monkeypatch.setenv("SLOWWAVE_HOME", str(tmp_path / "home"))
+    assert cli._exit_code(["land", str(tmp_path / "runs.jsonl"), "--max-refused", "0"]) == 0
+
+
+def test_the_sample_is_made_as_its_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = _blocks("python", PAGES["data/README.md"])
+    (tmp_path / "data" / "inbox").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example, "data/README.md", "exec"), {})  # noqa: S102 - our own page
+    assert len(list((tmp_path / "data" / "inbox").iterdir())) == 74

@@ -1,4 +1,4 @@
-"""What the README says of other tools holds: its lines run on a published file and on an export of it."""
+"""What is said of other tools holds: its lines run on a published file and on an export of it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import duckdb
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows import cli
+from slowwave.flows.cli import main as cli
 
 ROOT = Path(__file__).parents[1]
-(SECTION,) = re.findall(r"\n## For other tools\n(.*?)\n## ", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+SECTION = (ROOT / "dashboards" / "README.md").read_text().split("\n## For other tools\n")[1]
 PYTHON = re.findall(r"```py\n(.*?)```", SECTION, flags=re.DOTALL)
 DUCKDB = [line for line in SECTION.splitlines() if line.startswith("duckdb ")]
 
@@ -30,6 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home.land(memory("m1"), memory("m2"), interaction("i1", memories_used=["m1"]))
     home.nightly(datetime(2026, 3, 3))  # noqa: DTZ001 - naive times hold UTC
     assert home.run("export").returncode == 0
+    assert home.run("schema", "--views", "--output", "lake.sql").returncode == 0
     return made
 
 
@@ -46,9 +47,9 @@ def _ran(code: str) -> tuple[dict[str, Any], Any]:
     last = tree.body[-1]
     if isinstance(last, ast.Expr):
         tree.body.pop()
-    exec(compile(tree, "README", "exec"), names)  # noqa: S102 - our own README
+    exec(compile(tree, "dashboards/README.md", "exec"), names)  # noqa: S102 - our own page
     if isinstance(last, ast.Expr):
-        shown = eval(compile(ast.Expression(last.value), "README", "eval"), names)  # noqa: S307 - our own README
+        shown = eval(compile(ast.Expression(last.value), "dashboards/README.md", "eval"), names)  # noqa: S307 - our own page
     return names, shown
 
 
@@ -71,6 +72,8 @@ def test_the_sql_of_the_duckdb_lines_runs(line: str) -> None:
     sql = words[words.index("-c") + 1]
     path = words[2] if words[1] == "-readonly" else ":memory:"
     with duckdb.connect(path, read_only=path != ":memory:") as connection:
+        if words[1] == "-init":
+            connection.execute(Path(words[2]).read_text())
         assert connection.sql(sql).fetchall()
 
 
@@ -97,7 +100,7 @@ def test_a_copy_is_whole_and_a_reader_keeps_what_it_opened(there: Path) -> None:
 
 @pytest.mark.usefixtures("there")
 def test_the_export_lines_run() -> None:
-    lines = [line.split("#")[0] for line in SECTION.splitlines() if line.startswith("slowwave ")]
+    lines = [line.split("#")[0] for line in SECTION.splitlines() if line.startswith("slowwave export")]
     assert len(lines) == 2
     for line in lines:
         words = shlex.split(line)[1:]

@@ -12,14 +12,15 @@ import pytest
 from small_home import SmallHome
 from streamlit.testing.v1 import AppTest
 
-from slowwave.dashboards.pages.memories import memories_page
-from slowwave.dashboards.pages.memory import memory_page
-from slowwave.dashboards.pages.overview import overview_page
-from slowwave.dashboards.published import Published
+from slowwave.dashboards.app.pages.memories import memories_page
+from slowwave.dashboards.app.pages.memory import memory_page
+from slowwave.dashboards.app.pages.overview import overview_page
+from slowwave.dashboards.cookbook.published import Published
 from slowwave.data.sample import write_sample
-from slowwave.flows.land import path_deliveries
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import land_paths, parse_as_of, start_run
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.times import parse_as_of
+from slowwave.flows.land.land import path_deliveries
+from slowwave.flows.nightly.nightly import land_paths, start_run
 
 pytestmark = pytest.mark.bench
 

@@ -23,6 +23,7 @@ def read(folder: Path, name: str) -> pl.DataFrame:
     return pl.scan_parquet(sorted(folder.glob(f"{name}-*.parquet")), missing_columns="insert").collect()
 
 
+@pytest.mark.slow
 def test_equal_arguments_give_equal_files(logs: Path, tmp_path: Path) -> None:
     write_logs(tmp_path, SIZE)
     names = sorted(path.relative_to(logs) for path in logs.rglob("*.parquet"))

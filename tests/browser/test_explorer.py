@@ -14,8 +14,8 @@ from browser_pages import chosen, drawn, opened, rows_of
 from hostile_rows import PROJECT, TEXTS
 from playwright.sync_api import Browser, Page, expect
 
-from slowwave.dashboards.links import memory_link, project_view
-from slowwave.flows.terminal import terminal_safe
+from slowwave.dashboards.app.links import memory_link, project_view
+from slowwave.flows.kernel.terminal import terminal_safe
 
 OF_PROJECT = "project = '" + PROJECT.replace("'", "''") + "'"
 _COUNTS = ("eligible", "injected", "echoed", "used", "references", "confirmed", "contradicted")

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows.decisions import landed_decisions
-from slowwave.flows.lake import Lake
+from slowwave.flows.decide.decisions import landed_decisions
+from slowwave.flows.lake.lake import Lake
 
 pytestmark = [pytest.mark.crash, pytest.mark.slow]
 
@@ -24,7 +24,8 @@ GONE = ("m1", "m2")
 # Every durable write flushes the new file, then its folder: before each of them the process dies at once.
 KILLING = """
 import os, signal, sys
-from slowwave.flows import cli, store
+from slowwave.flows.cli import main as cli
+from slowwave.flows.kernel import store
 left = int(sys.argv[1])
 flush = store.fsync_path
 def killing(path):

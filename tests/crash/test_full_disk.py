@@ -17,9 +17,9 @@ import crash_home
 import pytest
 from crash_cases import Driver
 
-from slowwave.flows.lake import Lake
-from slowwave.flows.settings import Settings
-from slowwave.transforms.serving_tables import RunFiles
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.landing.ledger_tables import RunFiles
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 
@@ -31,7 +31,7 @@ def _slowwave(
     home: Path, *arguments: str, prepare: Callable[[], None] | None = None
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "slowwave.flows.cli", *arguments],
+        [sys.executable, "-m", "slowwave.flows.cli.main", *arguments],
         env={**os.environ, "SLOWWAVE_HOME": str(home)},
         capture_output=True,
         text=True,

@@ -9,8 +9,8 @@ import pytest
 from review_acts import states
 from small_home import SmallHome, memory
 
-from slowwave.flows.decisions import landed_decisions
-from slowwave.flows.lake import Lake
+from slowwave.flows.decide.decisions import landed_decisions
+from slowwave.flows.lake.lake import Lake
 from tests.crash.test_forget_faults import MOST_FLUSHES, killed_at, landed
 
 pytestmark = [pytest.mark.crash, pytest.mark.slow]

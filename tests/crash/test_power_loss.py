@@ -7,7 +7,7 @@ from crash_cases import Call, Driver
 from crash_check import prepared
 from crash_disk import order_faults
 
-from slowwave.flows.lake import COMPACT_FROM_FILES
+from slowwave.flows.lake.lake import COMPACT_FROM_FILES
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 

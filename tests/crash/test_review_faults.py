@@ -10,8 +10,8 @@ import pytest
 from review_acts import item, reviewable_rows
 from small_home import SmallHome
 
-from slowwave.flows.decisions import landed_decisions
-from slowwave.flows.lake import Lake
+from slowwave.flows.decide.decisions import landed_decisions
+from slowwave.flows.lake.lake import Lake
 from tests.crash.test_forget_faults import MOST_FLUSHES, killed_at, landed
 
 pytestmark = [pytest.mark.crash, pytest.mark.slow]

@@ -17,15 +17,15 @@ import crash_home
 import pytest
 from crash_cases import Driver
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake
-from slowwave.flows.lock import holder, serve_lock, writer_lock
-from slowwave.flows.settings import Settings
-from slowwave.transforms.serving_tables import RunFiles, Runs
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import holder, serve_lock, writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 
-COMMAND = [sys.executable, "-m", "slowwave.flows.cli"]
+COMMAND = [sys.executable, "-m", "slowwave.flows.cli.main"]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import crash_home
 import pytest
 from crash_cases import Driver
 
-from slowwave.flows.prune import KEEP_RUNS
+from slowwave.flows.nightly.prune import KEEP_RUNS
 
 pytestmark = pytest.mark.slow  # each night is a process; law tests replay what was late and early
 

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.dashboards import story, words
+from slowwave.dashboards import words
+from slowwave.dashboards.report import night_story as story
+from slowwave.flows.kernel.times import span
 
 COUNTS = st.integers(0, 10**12)
 
@@ -59,18 +61,18 @@ def test_what_is_quoted_is_one_short_line_that_prints(text: str) -> None:
     ],
 )
 def test_a_span_has_one_unit(length: timedelta, expected: str) -> None:
-    assert words.span(length) == expected
+    assert span(length) == expected
 
 
 @pytest.mark.parametrize(
     ("skill", "low", "high", "expected"),
     [
-        (0.03, -0.01, 0.16, "spares 3 % of the base rate's log loss (90 % interval −1 % to 16 %)"),
+        (0.03, -0.01, 0.16, "is 3 % better than the base rate, by log loss (90 % interval −1 % to 16 %)"),
         (-0.03, -0.16, -0.01, "is 3 % worse than the base rate, by log loss (90 % interval 1 % to 16 %)"),
         (-0.03, -0.16, 0.02, "is 3 % worse than the base rate, by log loss (90 % interval −2 % to 16 %)"),
-        (-0.001, -0.16, 0.02, "spares 0 % of the base rate's log loss (90 % interval −16 % to 2 %)"),
+        (-0.001, -0.16, 0.02, "is 0 % better than the base rate, by log loss (90 % interval −16 % to 2 %)"),
         (-0.0126, -0.0886, -0.005, "is 1 % worse than the base rate, by log loss (90 % interval 0.5 % to 9 %)"),
-        (0.02, -0.0031, 0.0001, "spares 2 % of the base rate's log loss (90 % interval −0.3 % to 0 %)"),
+        (0.02, -0.0031, 0.0001, "is 2 % better than the base rate, by log loss (90 % interval −0.3 % to 0 %)"),
         (-0.5, None, 0.02, "is 50 % worse than the base rate, by log loss"),
     ],
 )

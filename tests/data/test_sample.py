@@ -130,6 +130,7 @@ def digest_in_a_new_process(hash_seed: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_the_same_arguments_give_the_same_bytes(files):
     assert list(sample_files(7)) == files
     assert digest_in_a_new_process("1") == digest_in_a_new_process("2") == DIGEST

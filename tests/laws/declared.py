@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.schema import columns
-from slowwave.transforms.serving_tables import SERVING
+from slowwave.transforms.core.schema import columns
+from slowwave.transforms.graph import SERVING
 from tests.laws.home import Home
 
 

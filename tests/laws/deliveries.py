@@ -14,9 +14,9 @@ import polars as pl
 import zstandard
 from hypothesis import strategies as st
 
-from slowwave.transforms.delivered_rows import RecordRows
-from slowwave.transforms.landed_tables import Interactions, Memories, Outcomes
-from slowwave.transforms.landing import landed_rows
+from slowwave.transforms.landing.delivered_rows import RecordRows
+from slowwave.transforms.landing.landed_rows import landed_rows
+from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
 from tests.laws.model import CANCELLED, INLINE, Row, Version
 
 Format = Literal["jsonl", "jsonl.gz", "jsonl.zst", "csv", "parquet"]

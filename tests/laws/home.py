@@ -9,20 +9,20 @@ from typing import Any
 
 import duckdb
 
-from slowwave.flows.as_of import serving_as_of
-from slowwave.flows.inbox import inbox_deliveries
-from slowwave.flows.lake import Lake
-from slowwave.flows.land import LandingReport, path_deliveries
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import NightlyResult, land_paths, nightly, start_run
-from slowwave.flows.prune import Pruned, prune
-from slowwave.flows.published import current_run
-from slowwave.flows.serving import table_hash
-from slowwave.flows.settings import Settings
-from slowwave.transforms import serving_tables
-from slowwave.transforms.serving_tables import Runs
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.land.inbox import inbox_deliveries
+from slowwave.flows.land.land import LandingReport, path_deliveries
+from slowwave.flows.nightly.as_of import serving_as_of
+from slowwave.flows.nightly.nightly import NightlyResult, land_paths, nightly, start_run
+from slowwave.flows.nightly.prune import Pruned, prune
+from slowwave.flows.publish.serving import table_hash
+from slowwave.transforms.graph import PUBLISHED as TABLES
+from slowwave.transforms.landing.ledger_tables import Runs
 
-PUBLISHED = tuple(table.name for table in serving_tables.PUBLISHED)
+PUBLISHED = tuple(table.name for table in TABLES)
 # Empty where nobody set a quota or decided anything, and every row passes its checks.
 DECIDED = {
     "forgetting_plan",

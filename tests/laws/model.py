@@ -1,13 +1,12 @@
 """The laws in plain Python, obvious and slow: what a publish must show, and what becomes of every delivered row.
 
 Rows are dictionaries as a producer writes them, except that times are naive datetimes holding UTC; a line that is no
-JSON object at all is `bytes`. Asked of the project itself are only the hash that breaks a tie between two versions, and
-what `used/2` says of one interaction alone.
+JSON object at all is `bytes`. What is eligible and what is an echo stands in `memory_model`. Asked of the project
+itself are only the hash that breaks a tie between two versions, and what `used/2` says of one interaction alone.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,10 +14,11 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 import polars as pl
+from memory_model import echoed_in, is_eligible, is_global, normalised, pattern, reinforced
 
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.used import STEPS, used_memories
-from slowwave.transforms.used_params import UsedParams
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.evidence.used.memories import STEPS, used_memories
+from slowwave.transforms.evidence.used.params import UsedParams
 
 Row = dict[str, Any]
 _ASKED: dict[str, Any] = dict.fromkeys(
@@ -34,9 +34,6 @@ DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "c
 ABOUT = ("scope", "user_id")
 SCOPES = ("agent", "project", "global")
 STATE = (*DEFAULTS, "content", "confidence", "importance", "source_ids", "superseded_by", *ABOUT)
-# `\s` of Rust's regex; Python's own also takes U+001C to U+001F
-_WHITE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-_DELTA, _CAP = 0.02, 1.0
 INLINE = "o-"  # begins the id of an outcome without one; the rest is a hash there, the interaction's id here
 CANCELLED = "Cancelled by the user"
 
@@ -130,11 +127,6 @@ def _version(table: str, given: Row, key: tuple[str, ...], event: str) -> Versio
     return Version(table, key_values, given[event], given["recorded_at"], tuple(sorted(fields.items())))
 
 
-def normalised(text: str) -> str:
-    """`echo/1`: lower case, runs of white space as one space, trimmed."""
-    return re.sub(f"[{_WHITE}]+", " ", text.lower()).strip(" ")
-
-
 @dataclass
 class Laws:
     """The log, and everything that follows from it. `row_hash` names a version when two were recorded at once."""
@@ -210,11 +202,11 @@ class Laws:
                 _reference(references, memory_id, interaction)["is_injected"] = True
             for memory_id, of_memory in states.items():
                 state = next((state for state in of_memory if state.holds_at(interaction.event)), None)
-                if state is None or not _is_eligible(state.values, interaction):
+                if state is None or not is_eligible(state.values, _row(interaction)):
                     continue
                 eligible.append((memory_id, interaction.event))
                 found = _echo(state.values["content"] or "", interaction)
-                if found and interaction["reinforce"]:
+                if found:
                     _reference(references, memory_id, interaction).update(found)
         for interaction, used in _used(self.winners("interactions", as_of), states):
             for memory, score, passage, passage_at, method in used:
@@ -303,28 +295,16 @@ def _fits(name: str, value: Any) -> bool:
     return name != "scope" or value in {*SCOPES, ""}
 
 
-def _is_eligible(values: Row, interaction: Version) -> bool:
-    is_there = values["project"] == interaction["project"] or _is_global(values)
-    is_agents = values["scope"] != "agent" or values["agent"] == interaction["agent"]
-    is_users = values["user_id"] is None or values["user_id"] == interaction["user_id"]
-    return values["status"] == "active" and is_there and is_agents and is_users
-
-
-def _is_global(values: Row) -> bool:
-    of_nobody = values["project"] == "" and values["memory_type"] in {"identity", "preference"}
-    return of_nobody or values["scope"] == "global"
-
-
 def _echo(content: str, interaction: Version) -> Row | None:
-    beginning = normalised(content)[:80]
-    if len(beginning) < 12:
+    wanted, read = pattern(content), _row(interaction)
+    where = echoed_in(read, wanted)
+    if wanted is None or where is None:
         return None
-    places = {"response": "response", "summary": "response_summary"}
-    found = [place for place, name in places.items() if beginning in normalised(interaction[name] or "")]
-    if not found:
-        return None
-    echoed_in = "both" if len(found) == 2 else found[0]
-    return {"is_echoed": True, "echoed_in": echoed_in, "in_prompt": beginning in normalised(interaction["prompt"])}
+    return {"is_echoed": True, "echoed_in": where, "in_prompt": wanted in normalised(read["prompt"])}
+
+
+def _row(interaction: Version) -> Row:
+    return defaultdict(lambda: None, interaction.fields)
 
 
 def _used(
@@ -338,7 +318,7 @@ def _used(
         pool = [
             (
                 memory_id,
-                _is_global(state.values),
+                is_global(state.values),
                 state.values["project"],
                 state.values["content"],
                 state.start,
@@ -346,7 +326,7 @@ def _used(
             )
             for memory_id, of_memory in states.items()
             for state in of_memory
-            if any(state.holds_at(i.event) and _is_eligible(state.values, i) for i in of_day)
+            if any(state.holds_at(i.event) and is_eligible(state.values, _row(i)) for i in of_day)
         ]
         known = pl.DataFrame(pool, schema=_POOL, orient="row")
         for interaction in of_day:
@@ -358,7 +338,7 @@ def _used(
                     memory_id
                     for memory_id, of_memory in states.items()
                     if any(
-                        state.holds_at(interaction.event) and _is_eligible(state.values, interaction)
+                        state.holds_at(interaction.event) and is_eligible(state.values, _row(interaction))
                         for state in of_memory
                     )
                 }
@@ -392,10 +372,6 @@ def _counts(
     }
 
 
-def _reinforced(initial: float | None, echoes: int) -> float | None:
-    return None if initial is None else max(initial, min(initial + _DELTA * echoes, _CAP))
-
-
 def _health(memory_id: str, states: list[State], counts: Row) -> Row:
     names = ("project", "agent", "user_id", "scope", "memory_type", "status", "content")
     values = states[-1].values if states else {}
@@ -404,7 +380,7 @@ def _health(memory_id: str, states: list[State], counts: Row) -> Row:
         **{name: values.get(name) for name in names},
         "created_at": states[0].start if states else None,
         **counts,
-        "reinforced_confidence": _reinforced(values.get("confidence"), counts["echoed_count"]),
+        "reinforced_confidence": reinforced(values.get("confidence"), counts["echoed_count"]),
     }
 
 
@@ -430,6 +406,6 @@ def _history(
             "day": day,
             "status": values.get("status"),
             **{name: count for name, count in counts.items() if name.endswith("_count")},
-            "reinforced_confidence": _reinforced(values.get("confidence"), counts["echoed_count"]),
+            "reinforced_confidence": reinforced(values.get("confidence"), counts["echoed_count"]),
         }
     return rows

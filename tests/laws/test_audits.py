@@ -14,14 +14,14 @@ import polars as pl
 import pytest
 
 from slowwave.data.sample import sample_files
-from slowwave.flows import health as health_module
-from slowwave.flows import serving as serving_module
-from slowwave.flows.errors import AuditFailedError
-from slowwave.flows.serving import audit_findings, audits
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.decisions import APPLY, decision_rows, values_json
-from slowwave.transforms.review_decisions import PROMOTE
-from slowwave.transforms.set_aside import LEAVE_OUT
+from slowwave.flows.kernel.errors import AuditFailedError
+from slowwave.flows.publish import health as health_module
+from slowwave.flows.publish import serving as serving_module
+from slowwave.flows.publish.serving import audit_findings, audits
+from slowwave.transforms.decisions.effects import APPLY, decision_rows, values_json
+from slowwave.transforms.decisions.review.decisions import PROMOTE
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.set_aside import LEAVE_OUT
 from tests.laws.deliveries import START, jsonl
 from tests.laws.home import PUBLISHED, Home
 
@@ -373,21 +373,22 @@ def test_an_audit_finds_its_fault(serving, monkeypatch, name, fault):
     finally:
         serving.rollback()
     assert found.rows >= 1
-    assert f"{name}: {found.rows} bad rows" in str(found)
+    many = f"broken by {found.rows} row" if AUDITS[name].severity == "fail" else f"{found.rows} found."
+    assert str(found).startswith(f"{name}: {many}")
 
 
 def test_a_failed_audit_leaves_yesterday_live_and_the_run_red(published, copy_of):
     home = copy_of(published)
     before, hashes = home.current, home.hashes()
-    right = health_module.memory_health
+    right = health_module.judged_health
 
-    def wrong(*arguments) -> pl.LazyFrame:
+    def wrong(*arguments) -> pl.DataFrame:
         return right(*arguments).with_columns(pl.col("injected_count") + 1)
 
     home.drop("late.jsonl", jsonl([{"interaction_id": "late", "created_at": START, "prompt": "?"}]))
     with (
-        patch.object(health_module, "memory_health", wrong),
-        pytest.raises(AuditFailedError, match="counts_are_explained: 5 bad rows"),
+        patch.object(health_module, "judged_health", wrong),
+        pytest.raises(AuditFailedError, match="counts_are_explained: broken by 5 rows"),
     ):
         home.nightly(AS_OF)
     assert home.current == before
@@ -408,7 +409,9 @@ def test_a_warning_is_published_with_the_run(published, copy_of):
     result = home.nightly(AS_OF)
     assert [finding.audit.name for finding in result.findings] == ["never_landed_memories"]
     messages = {row["run_id"]: row["message"] for row in home.rows("FROM runs")}
-    assert "never_landed_memories: 1 bad rows" in messages[result.run_id]
+    said = messages[result.run_id]
+    assert said.startswith("never_landed_memories: 1 found. Memories that were injected but never landed")
+    assert said.endswith("For example memory_id '=cmd()', injected_count 1")
 
 
 def test_who_reads_goes_on_reading(published, copy_of):

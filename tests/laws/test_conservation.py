@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from slowwave.flows.quarantine import refused_rows
-from slowwave.transforms.serving_tables import RunFiles
+from slowwave.flows.land.quarantine import refused_rows
+from slowwave.transforms.landing.ledger_tables import RunFiles
 from tests.laws.deliveries import START, formats, jsonl, packed, row_hash
 from tests.laws.deliveries import rows as delivered_rows
 from tests.laws.home import Home

@@ -14,7 +14,7 @@ from rebuilds import rebuilt_hashes
 from thorough import IS_THOROUGH, some
 from use_logs import ALWAYS, QUICK_PARAMS, at, change, event_time, landed, text_of, used
 
-from slowwave.flows.lake_views import LandedViews
+from slowwave.flows.lake.views import LandedViews
 from tests.laws.deliveries import jsonl
 from tests.laws.home import Home, Row
 
@@ -158,11 +158,12 @@ def test_as_of_before_the_command_nothing_has_happened(home):
 def test_a_hold_counts_from_its_time_on(home):
     held(home, NOW, "m1")
     is_held = "SELECT memory_id FROM memory_health WHERE is_held"
-    assert home.rows(is_held, told_anew(home, NOW)) == []
+    at_that_time = told_anew(home, NOW)
+    assert home.rows(is_held, at_that_time) == []
+    assert "m1" in planned(home, at_that_time)
     later = told_anew(home, at(10, 5.5))
     assert home.rows(is_held, later) == [{"memory_id": "m1"}]
     assert "m1" not in planned(home, later)
-    assert "m1" in planned(home, told_anew(home, NOW))
     assert ("m1", "held since the publish") in applied(home, at(10, 6)).skipped
     released(home, at(10, 7), "m1")
     assert home.rows(is_held, told_anew(home, at(10, 6.5))) == [{"memory_id": "m1"}]

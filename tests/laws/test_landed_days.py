@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import polars as pl
 
-from slowwave.flows import publish as publish_module
+from slowwave.flows.publish import publish as publish_module
 from tests.laws.deliveries import START, jsonl
 
 DAY = timedelta(days=1)

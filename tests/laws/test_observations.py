@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slowwave.flows import cli
+from slowwave.flows.cli import main as cli
 from tests.laws.deliveries import START, jsonl
 from tests.laws.home import Home
 
@@ -113,7 +113,7 @@ def test_a_crash_between_delete_and_insert_cannot_be(tmp_path: Path) -> None:
         raise OSError(message)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("slowwave.flows.curation.word_vectors", failing)
+        patch.setattr("slowwave.flows.publish.curation.word_vectors", failing)
         with pytest.raises(OSError, match="embedding is down"):
             home.nightly(AS_OF)
     assert home.current == path

@@ -11,9 +11,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from slowwave.flows import prune as prune_module
-from slowwave.flows.prune import KEEP_RUNS, prune
-from slowwave.transforms.evidence_tables import EVIDENCE
+from slowwave.flows.nightly import prune as prune_module
+from slowwave.flows.nightly.prune import KEEP_RUNS, prune
+from slowwave.transforms.graph import EVIDENCE
 from tests.laws.deliveries import START, jsonl
 from tests.laws.home import Home
 from tests.laws.model import Row
@@ -80,19 +80,19 @@ def test_the_24_hours_begin_when_a_run_ceases_to_be_current(home):
 
 
 def test_current_and_what_kept_runs_name_stay(home):
-    files = [publish(home, number) for number in range(5)]
+    files = [publish(home, number) for number in range(4)]
     age(home, 48)
     for number, path in enumerate(files):  # in order, as they ceased to be current
         age(home, 48 - number, path)
     before = partitions(home)
     size = sum(path.stat().st_size for path in files[:2])
-    pruned = home.prune(keep=2)
-    assert [path.exists() for path in files] == [False, False, True, True, True]
+    pruned = home.prune(keep=1)
+    assert [path.exists() for path in files] == [False, False, True, True]
     assert (pruned.serving_files, pruned.partitions) == (2, 2 * len(EVIDENCE))
     assert pruned.bytes > size
-    assert len(before) == 5
-    assert len(partitions(home)) == 3
-    assert home.prune(keep=2).serving_files == 0
+    assert len(before) == 4
+    assert len(partitions(home)) == 2
+    assert home.prune(keep=1).serving_files == 0
 
 
 def test_current_stays_however_old_and_can_be_read_rebuilt_and_gone_on_from(home):
@@ -162,14 +162,14 @@ def test_half_written_leftovers_go(home):
 
 
 def test_every_nightly_prunes(home, monkeypatch):
-    monkeypatch.setattr(prune_module, "prune", partial(prune, keep=2))
+    monkeypatch.setattr(prune_module, "prune", partial(prune, keep=1))
     files = []
-    for number in range(2 + 3):
+    for number in range(1 + 2):
         files.append(publish(home, number))
         age(home, 48 - number, files[-1])
         if number:
             age(home, 48 - number, files[-2])
-    assert sum(path.exists() for path in files) == 2 + 1
+    assert sum(path.exists() for path in files) == 1 + 1
     assert files[-1].exists()
 
 

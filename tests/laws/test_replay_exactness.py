@@ -137,13 +137,14 @@ def test_what_is_learned_does_not_depend_on_the_delivery(taught, new_home):
     for number in range(2):
         in_stages.drop(f"stage-{number}.jsonl", b"\n".join(lines[number::2]))
         if number == 0 or IS_THOROUGH:
-            in_stages.nightly(TAUGHT_AS_OF - timedelta(days=14 - 7 * number))
+            in_stages.nightly(TAUGHT_AS_OF - timedelta(days=(14 if IS_THOROUGH else 28) - 7 * number))
     for home in (shuffled, in_stages):
         home.nightly(TAUGHT_AS_OF)
     assert at_once.hashes() == shuffled.hashes() == in_stages.hashes()
     assert all(at_once.table(name) for name in PUBLISHED if name not in DECIDED)
-    in_stages.nightly(TAUGHT_AS_OF, full=True)
-    assert at_once.hashes() == in_stages.hashes()
+    if IS_THOROUGH:  # what is learned is learned of the whole log each night; of the days, test_users.py tells
+        in_stages.nightly(TAUGHT_AS_OF, full=True)
+        assert at_once.hashes() == in_stages.hashes()
 
 
 @pytest.mark.slow

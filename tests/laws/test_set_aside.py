@@ -8,14 +8,14 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake_views import LandedViews
-from slowwave.flows.leave_out import decide_rows
-from slowwave.transforms.hashing import with_row_hash
-from slowwave.transforms.landed_tables import LANDED, Interactions, Memories, Outcomes
-from slowwave.transforms.schema import Landed, polars_schema
-from slowwave.transforms.set_aside import row_checks
-from slowwave.transforms.set_aside_tables import CheckedFiles
+from slowwave.flows.decide.leave_out import decide_rows
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.lake.views import LandedViews
+from slowwave.transforms.core.schema import Landed, polars_schema
+from slowwave.transforms.landing.row_hashes import with_row_hash
+from slowwave.transforms.landing.set_aside import row_checks
+from slowwave.transforms.landing.set_aside_tables import CheckedFiles
+from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
 from tests.laws.deliveries import START, jsonl
 from tests.laws.home import Home
 

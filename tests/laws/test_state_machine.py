@@ -25,11 +25,11 @@ from hypothesis.stateful import (
 )
 from thorough import IS_THOROUGH
 
-from slowwave.flows import lake as lake_module
-from slowwave.flows import replay as replay_module
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.published import current_run
-from slowwave.transforms.landed_tables import LANDED
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.lake import lake as lake_module
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.publish import replay as replay_module
+from slowwave.transforms.landing.tables import LANDED
 from tests.laws.deliveries import (
     DAYS,
     START,

@@ -27,7 +27,7 @@ from use_logs import (
     used,
 )
 
-from slowwave.flows import publish as publishing
+from slowwave.flows.publish import publish as publishing
 from tests.laws.deliveries import jsonl
 from tests.laws.home import Home, Row
 

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 import real_rows
 
-from slowwave.transforms.anti_pattern_params import AntiPatternParams
-from slowwave.transforms.anti_patterns import anti_patterns
+from slowwave.transforms.learning.anti_patterns.anti_patterns import anti_patterns
+from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 pytestmark = [
     pytest.mark.shared_data,

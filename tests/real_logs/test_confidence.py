@@ -14,13 +14,13 @@ import polars as pl
 import pytest
 from real_rows import FOLDER, outcome_rows
 
-from slowwave.transforms.attempt_sessions import attempt_cells
-from slowwave.transforms.confidence_fits import confidence_fits, confidence_losses, interval_grades
-from slowwave.transforms.confidence_params import ConfidenceParams
-from slowwave.transforms.confidence_scorecard import RECORDS, graded_beliefs
-from slowwave.transforms.confidence_states import Known
-from slowwave.transforms.interval_coverage import share_inside, worth_of
-from slowwave.transforms.scorecard import BASE_RATE, LAPLACE
+from slowwave.transforms.core.counts.interval_coverage import share_inside, worth_of
+from slowwave.transforms.learning.attempts.sessions import attempt_cells
+from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
+from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.scorecard.confidence import RECORDS, graded_beliefs
+from slowwave.transforms.learning.scorecard.scorecard import BASE_RATE, LAPLACE
 
 pytestmark = [
     pytest.mark.shared_data,

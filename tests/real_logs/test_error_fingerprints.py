@@ -17,8 +17,8 @@ from error_grouping import (
     told_by_others,
 )
 
-from slowwave.transforms.error_fingerprints import error_fingerprints, is_blank
-from slowwave.transforms.error_masking import RULES
+from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints, is_blank
+from slowwave.transforms.grouping.errors.masking import RULES
 
 pytestmark = [
     pytest.mark.shared_data,

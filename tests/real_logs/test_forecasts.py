@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 from real_rows import FOLDER, outcome_rows
 
-from slowwave.transforms.attempt_params import AttemptParams
-from slowwave.transforms.attempt_sessions import attempt_cells, attempt_sessions
-from slowwave.transforms.attempts import counted_outcomes
-from slowwave.transforms.forecast_params import ForecastParams
-from slowwave.transforms.scorecard import graded_forecasts, scorecard
-from slowwave.transforms.scorecard_params import ScorecardParams
-from slowwave.transforms.success_forecasts import project_losses
+from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
+from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.attempts.sessions import attempt_cells, attempt_sessions
+from slowwave.transforms.learning.forecast.fits import project_losses
+from slowwave.transforms.learning.forecast.params import ForecastParams
+from slowwave.transforms.learning.scorecard.params import ScorecardParams
+from slowwave.transforms.learning.scorecard.scorecard import graded_forecasts, scorecard
 
 pytestmark = [
     pytest.mark.shared_data,
@@ -28,7 +28,7 @@ def attempts() -> pl.DataFrame:
     rows = pl.DataFrame(outcome_rows(), infer_schema_length=None).with_columns(
         pl.col("created_at").str.to_datetime(time_zone="UTC").dt.replace_time_zone(None).dt.cast_time_unit("us"),
         pl.lit("").alias("agent"),
-        *[pl.lit(None, pl.String).alias(name) for name in ("interaction_id", "task")],
+        *[pl.lit(None, pl.String).alias(name) for name in ("interaction_id", "user_id", "task")],
         pl.lit(None, pl.Int64).alias("tokens"),
         pl.lit(None, pl.Float64).alias("cost"),
     )

@@ -12,14 +12,14 @@ import real_rows
 from observation_variants import variants
 from scipy.optimize import minimize
 
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.memory_pairs import relation
-from slowwave.transforms.merge_likeness import likeness_logits, merge_likelihood
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_conflicts import conflicts
-from slowwave.transforms.pair_reading import reading
-from slowwave.transforms.pair_scores import pair_features, similarity
-from slowwave.transforms.pair_texts import pair_texts
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.observations.merges.likeness import likeness_logits, merge_likelihood
+from slowwave.transforms.observations.pairs.conflicts import conflicts
+from slowwave.transforms.observations.pairs.reading import reading
+from slowwave.transforms.observations.pairs.relation import relation
+from slowwave.transforms.observations.pairs.scores import pair_features, similarity
+from slowwave.transforms.observations.pairs.texts import pair_texts
+from slowwave.transforms.observations.params import ObservationParams
 
 pytestmark = [
     pytest.mark.shared_data,

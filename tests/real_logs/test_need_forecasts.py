@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 from reference_log_rows import REFERENCE_LOGS, ReferenceLog, reference_logs
 
-from slowwave.dashboards.reliability_chart import reliability_chart
-from slowwave.transforms.need_coefficients import need_coefficients, need_log_loss, need_probability
-from slowwave.transforms.need_forecasts import need_forecasts
-from slowwave.transforms.need_params import NeedParams
+from slowwave.dashboards.charts.reliability import reliability_chart
+from slowwave.transforms.usage.need.forecasts import need_forecasts
+from slowwave.transforms.usage.need.logistic import need_coefficients, need_log_loss, need_probability
+from slowwave.transforms.usage.need.params import NeedParams
 
 pytestmark = [
     pytest.mark.shared_data,

@@ -10,13 +10,13 @@ import pytest
 import real_rows
 from observation_rows import health_of
 
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.curation_decisions import curation_decisions
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_states import memory_states
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.observations import observed
-from slowwave.transforms.schema import polars_schema
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.evidence.states import memory_states
+from slowwave.transforms.landing.tables import Memories
+from slowwave.transforms.observations.curation.decisions import curation_decisions
+from slowwave.transforms.observations.observations import observed
+from slowwave.transforms.observations.params import ObservationParams
 
 pytestmark = [
     pytest.mark.shared_data,

@@ -13,11 +13,12 @@ import duckdb
 import pytest
 import real_rows
 
-from slowwave.flows.land import path_deliveries
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import NightlyResult, land_paths, nightly, parse_as_of, start_run
-from slowwave.flows.settings import Settings
-from slowwave.transforms.serving_tables import PUBLISHED
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.times import parse_as_of
+from slowwave.flows.land.land import path_deliveries
+from slowwave.flows.nightly.nightly import NightlyResult, land_paths, nightly, start_run
+from slowwave.transforms.graph import PUBLISHED
 
 pytestmark = [
     pytest.mark.shared_data,

@@ -2,7 +2,8 @@
 
 The sheets beside this hold ids and verdicts, and no text. What was marked in a log was marked by reading it, before the
 method ran on it; what was found was read one by one. `conv-47`, `conv-50` and the coding session were marked before any
-rule was written, `conv-43` and `conv-48` before the rules that had been mended on the others ran on them.
+rule was written, `conv-43` and `conv-48` before the rules that had been mended on the others ran on them. Since then
+all five have been used to make rules; `conv-42` was read for it too, and of `conv-44` only what was found.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ import real_rows
 from observation_rows import START
 from state_change_log import ALIKE, CHANGES
 
-from slowwave.transforms.state_candidates import state_candidates
-from slowwave.transforms.state_changes import StateChange, Stated, state_changes
+from slowwave.transforms.observations.states.candidates import state_candidates
+from slowwave.transforms.observations.states.changes import StateChange, Stated, state_changes
 
 pytestmark = pytest.mark.shared_data
 is_here = pytest.mark.skipif(not real_rows.FOLDER.is_dir(), reason="the real logs are not beside the checkout")

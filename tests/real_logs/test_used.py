@@ -11,8 +11,8 @@ import real_rows
 import used_fits
 from used_fits import Joined, Scored, conversations, fitted, measures
 
-from slowwave.transforms.used_coefficients import COEFFICIENTS
-from slowwave.transforms.used_params import UsedParams
+from slowwave.transforms.evidence.used.coefficients import COEFFICIENTS
+from slowwave.transforms.evidence.used.params import UsedParams
 
 pytestmark = [
     pytest.mark.shared_data,

@@ -10,17 +10,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from slowwave.transforms.attempt_params import AttemptParams
-from slowwave.transforms.attempt_sessions import (
+from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.attempts.sessions import (
     attempt_cells,
     attempt_sessions,
     next_midnight,
     session_correlations,
 )
-from slowwave.transforms.forecast_params import ForecastParams
-from slowwave.transforms.heuristic_params import HeuristicParams
-from slowwave.transforms.heuristics import heuristics
-from slowwave.transforms.success_forecasts import forecast_fits, project_losses
+from slowwave.transforms.learning.forecast.fits import forecast_fits, project_losses
+from slowwave.transforms.learning.forecast.params import ForecastParams
+from slowwave.transforms.learning.heuristic_params import HeuristicParams
+from slowwave.transforms.learning.heuristics import heuristics
 
 pytestmark = pytest.mark.slow
 

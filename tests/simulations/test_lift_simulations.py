@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from lift_worlds import AS_OF, World, frames
 
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
-from slowwave.transforms.memory_outcomes import memory_outcomes
+from slowwave.transforms.lift.outcomes import memory_outcomes
+from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 pytestmark = pytest.mark.slow
 

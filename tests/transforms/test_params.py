@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from tried_methods import tried
 
-from slowwave.transforms.params import EvidenceParams, Params
-from slowwave.transforms.used_params import UsedParams
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.used.params import UsedParams
+from slowwave.transforms.params import Params
 
 OTHER_EVIDENCE: dict[str, Any] = {
     "eligible_method": "eligible/1", "injected_method": "injected/2", "echo_method": "echo/2",
@@ -35,6 +37,13 @@ def test_another_value_is_known_here_for_every_field():
     assert {*OTHER, "evidence"} == set(Params.model_fields)
 
 
+@pytest.fixture
+def _others_are_tried():
+    with tried("injected/1", "injected/2"), tried("echo/1", "echo/2"), tried("strategy_groups/1", "strategy_groups/2"):
+        yield
+
+
+@pytest.mark.usefixtures("_others_are_tried")
 def test_the_hash_changes_with_every_field_and_the_evidence_hash_only_with_evidence():
     changed_evidence = [Params(evidence=EvidenceParams(**{name: value})) for name, value in OTHER_EVIDENCE.items()]
     changed_rest = [Params(**{name: value}) for name, value in OTHER.items()]

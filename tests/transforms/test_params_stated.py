@@ -9,8 +9,8 @@ import pytest
 from slowwave.transforms.params import Params
 from slowwave.transforms.params_stated import known_params, without_effect
 
-NOW = {"heuristics": "heuristic/2", "errors": "error/2"}
-BEFORE = {"heuristics": "heuristic/1", "errors": "error/1"}
+NOW = Params().chosen_methods()
+BEFORE = NOW | {"heuristics.method": "heuristic/1", "errors.method": "error/1"}
 OF_BEFORE = {
     "heuristics": {"trend_method": "strategy_trend/1", "trend_days": 21},
     "scorecard": {"method": "scorecard/1"},

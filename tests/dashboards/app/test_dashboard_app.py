@@ -23,12 +23,12 @@ from small_home import SmallHome, interaction, memory
 from streamlit import cache_data
 from streamlit.testing.v1 import AppTest
 
-from slowwave.dashboards import app
-from slowwave.dashboards.published import Published
+from slowwave.dashboards.app import app
+from slowwave.dashboards.cookbook.published import Published
 
 pytestmark = pytest.mark.filterwarnings(IGNORED)
 
-SCRIPT = Path(__file__).parents[2] / "flows" / "dashboard_script.py"
+SCRIPT = Path(__file__).parents[3] / "flows" / "cli" / "dashboard_script.py"
 HOSTILE = "**b** <img src=x onerror=alert(1)> :red[x] </script> \x1b[31m"
 AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - UTC, as the flows take it
 
@@ -112,7 +112,7 @@ def test_failing_query_is_told(monkeypatch: pytest.MonkeyPatch, home: SmallHome,
 @contextmanager
 def served(folder: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A dashboard that answers, and its token."""
-    command = [sys.executable, "-m", "slowwave.flows.cli", "dashboard", "--port", str(port)]
+    command = [sys.executable, "-m", "slowwave.flows.cli.main", "dashboard", "--port", str(port)]
     nowhere = folder.parent / "user"
     nowhere.mkdir(exist_ok=True)
     environment = {**os.environ, "SLOWWAVE_HOME": str(folder), "HOME": str(nowhere)}

@@ -18,13 +18,13 @@ from small_home import SmallHome, interaction, memory, outcome
 from streamlit.testing.v1 import AppTest
 from thorough import some
 
-from slowwave.dashboards.links import memory_link, project_view, view
-from slowwave.dashboards.pages.memories import memories_page
-from slowwave.dashboards.pages.memory import memory_page, use
-from slowwave.dashboards.pages.overview import overview_page
-from slowwave.dashboards.published import Published
-from slowwave.dashboards.questions import strategy_to_use
-from slowwave.dashboards.widgets import csv_of
+from slowwave.dashboards.app.links import memory_link, project_view, view
+from slowwave.dashboards.app.pages.memories import memories_page
+from slowwave.dashboards.app.pages.memory import memory_page, use
+from slowwave.dashboards.app.pages.overview import overview_page
+from slowwave.dashboards.app.questions import strategy_to_use
+from slowwave.dashboards.app.widgets import csv_of
+from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.words import first_of
 
 pytestmark = pytest.mark.filterwarnings(IGNORED)

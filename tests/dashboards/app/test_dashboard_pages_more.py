@@ -14,16 +14,16 @@ from hostile_rows import HUGE, PROJECT, TEXTS, hostile_rows
 from small_home import SmallHome, interaction, memory
 from taught_rows import AS_OF, taught_rows
 
-from slowwave.dashboards.cookbook import cookbook
-from slowwave.dashboards.pages.interactions import interactions_page
-from slowwave.dashboards.pages.memory import memory_page
-from slowwave.dashboards.pages.observations import observations_page
-from slowwave.dashboards.pages.overview import overview_page
-from slowwave.dashboards.pages.review import review_page
-from slowwave.dashboards.pages.runs import runs_page
-from slowwave.dashboards.pages.sql import sql_page
-from slowwave.dashboards.pages.strategies import strategies_page
-from slowwave.dashboards.published import Published
+from slowwave.dashboards.app.pages.interactions import interactions_page
+from slowwave.dashboards.app.pages.memory import memory_page
+from slowwave.dashboards.app.pages.observations import observations_page
+from slowwave.dashboards.app.pages.overview import overview_page
+from slowwave.dashboards.app.pages.review import review_page
+from slowwave.dashboards.app.pages.runs import runs_page
+from slowwave.dashboards.app.pages.sql import sql_page
+from slowwave.dashboards.app.pages.strategies import strategies_page
+from slowwave.dashboards.cookbook.cookbook import cookbook
+from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.words import part
 
 PAGES: list[Draw] = [strategies_page, observations_page, review_page, runs_page, sql_page]
@@ -293,7 +293,7 @@ def test_commands_on_hostile_items_print_on_one_line(hostile):
 
 
 def test_every_recipe_of_these_pages_is_in_the_cookbook():
-    pages = Path(__file__).resolve().parents[2] / "dashboards" / "pages"
+    pages = Path(__file__).resolve().parents[3] / "dashboards" / "app" / "pages"
     for name in ("strategies", "observations", "review", "runs"):
         source = (pages / f"{name}.py").read_text()
         asked = set(re.findall(r'(?:rows|count|counts|asked)\(\s*"(\w+)"', source))

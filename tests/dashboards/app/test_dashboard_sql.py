@@ -13,11 +13,11 @@ import pytest
 from drawn_pages import IGNORED, bodies, commands, drawn, published_by, words
 from small_home import SmallHome, interaction, memory
 
-from slowwave.dashboards import sql_answers
-from slowwave.dashboards.cookbook import cookbook
-from slowwave.dashboards.pages.sql import _params_of, sql_page
-from slowwave.dashboards.sql_answers import SqlAnswer, SqlQuestion, first_rows, whole_result
-from slowwave.flows.errors import UserError
+from slowwave.dashboards.app import sql_answers
+from slowwave.dashboards.app.pages.sql import _params_of, sql_page
+from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion, first_rows, whole_result
+from slowwave.dashboards.cookbook.cookbook import cookbook
+from slowwave.flows.kernel.errors import UserError
 
 pytestmark = [
     pytest.mark.filterwarnings(IGNORED),

@@ -9,8 +9,8 @@ import pytest
 from drawn_pages import IGNORED, bodies, drawn, published_by, words
 from small_home import SmallHome, interaction
 
-from slowwave.dashboards.pages.interactions import interactions_page
-from slowwave.dashboards.widgets import PAGE_ROWS
+from slowwave.dashboards.app.pages.interactions import interactions_page
+from slowwave.dashboards.app.widgets import PAGE_ROWS
 
 pytestmark = [
     pytest.mark.filterwarnings(IGNORED),

@@ -12,9 +12,9 @@ import altair as alt
 import polars as pl
 import pytest
 
-from slowwave.dashboards import charts
-from slowwave.dashboards.chart_theme import DASHES, PALETTE, SHAPES, chart_svg, chart_words, untitled
-from slowwave.dashboards.charts_parts import drawn
+from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts.parts import drawn
+from slowwave.dashboards.charts.theme import DASHES, PALETTE, SHAPES, chart_svg, chart_words, untitled
 
 HOSTILE = [
     "</svg><script>alert(1)</script>",
@@ -25,8 +25,8 @@ HOSTILE = [
 ]
 RENDER = """
 import polars as pl
-from slowwave.dashboards import charts
-from slowwave.dashboards.chart_theme import chart_svg
+from slowwave.dashboards.charts import charts
+from slowwave.dashboards.charts.theme import chart_svg
 frame = pl.DataFrame({"field": ["a", ""], "reason": ["x", "<y>"], "refused": [1, 2]})
 charts.quarantine_reasons(frame)
 print(chart_svg(charts.quarantine_reasons(frame)))
@@ -95,6 +95,7 @@ def test_what_xml_cannot_hold_is_written_out_whatever_chart_holds_it():
     assert parsed(svg).get("aria-label") == "T\\x00. \\x1b"
 
 
+@pytest.mark.slow
 def test_the_same_chart_has_the_same_bytes_in_another_process():
     run = [sys.executable, "-c", RENDER]
     other = subprocess.run(run, capture_output=True, text=True, check=True, env={"TZ": "Asia/Tokyo", "LANG": "de_DE"})

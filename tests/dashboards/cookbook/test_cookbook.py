@@ -13,11 +13,11 @@ from attic_rows import PARAMS, attic_decisions, attic_rows
 from small_home import SmallHome, interaction, memory, outcome
 from taught_rows import AS_OF, taught_rows
 
-from slowwave.dashboards.cookbook import Recipe, cookbook, exactly, read_recipe
-from slowwave.flows import cli
-from slowwave.flows.decisions import land_decisions
-from slowwave.flows.lake import Lake
-from slowwave.flows.lock import writer_lock
+from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook, exactly, read_recipe
+from slowwave.flows.cli import main as cli
+from slowwave.flows.decide.decisions import land_decisions
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.lake.lake import Lake
 
 RECIPES = cookbook()
 SAYS_M1 = memory("m1")["content"]

@@ -19,12 +19,12 @@ from small_home import SmallHome, interaction, memory
 from taught_rows import AS_OF, taught_rows
 from thorough import examples
 
-from slowwave.dashboards.cookbook import cookbook
-from slowwave.dashboards.report import report_html
-from slowwave.flows.decisions import land_decisions
-from slowwave.flows.lake import Lake
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.query_connection import locked_connection
+from slowwave.dashboards.cookbook.cookbook import cookbook
+from slowwave.dashboards.report.page import report_html
+from slowwave.flows.ask.connection import locked_connection
+from slowwave.flows.decide.decisions import land_decisions
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.lake.lake import Lake
 
 # What a browser would fetch, or run.
 LOADING = {"src", "srcset", "href", "xlink:href", "action", "formaction", "data", "poster", "background", "ping"}
@@ -268,7 +268,7 @@ def test_methods_and_hashes_of_the_run_are_named(taught: SmallHome, taught_html:
 def test_the_same_run_gives_the_same_bytes_in_another_process(taught: SmallHome, taught_html: str) -> None:
     code = (
         "import sys; from pathlib import Path; import duckdb\n"
-        "from slowwave.dashboards.report import report_html\n"
+        "from slowwave.dashboards.report.page import report_html\n"
         "path = Path(sys.argv[1])\n"
         "with duckdb.connect(path, read_only=True, config={'threads': 1}) as connection:\n"
         "    sys.stdout.buffer.write(report_html(connection, path.stem).encode())"
@@ -298,7 +298,7 @@ def test_a_table_that_is_missing_leaves_the_rest(
     connection, run_id = without
     connection.execute(f"DROP TABLE {table}")
     monkeypatch.setattr(
-        "slowwave.dashboards.report_parts.chart_svg", lambda *_: "<svg></svg>"
+        "slowwave.dashboards.report.parts.chart_svg", lambda *_: "<svg></svg>"
     )  # known by now, and slow
     page = Page(report_html(connection, run_id))
     assert "does not hold what this section needs" in page.text

@@ -7,8 +7,9 @@ from datetime import date, datetime
 import duckdb
 import polars as pl
 
-from slowwave.dashboards import report_act, report_state
-from slowwave.dashboards.answers import Answers
+from slowwave.dashboards.cookbook.answers import Answers
+from slowwave.dashboards.report import act as report_act
+from slowwave.dashboards.report import state as report_state
 
 DAY = date(2026, 3, 30)
 

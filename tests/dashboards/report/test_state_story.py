@@ -7,7 +7,7 @@ from datetime import date, datetime
 import polars as pl
 import pytest
 
-from slowwave.dashboards import state_story
+from slowwave.dashboards.report import state_story
 
 AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC
 HOSTILE = "<script>\x1b[31m\u202e\n**b**" + "x" * 10_000
@@ -60,8 +60,8 @@ def test_a_strategy_is_never_called_best() -> None:
     reliable = counts(is_reliable=[True, False], rows=[29, 98])
     said = state_story.strategies(best, 127, reliable, counts(trend=["weakening"], rows=[2]))
     assert said[0].startswith(
-        "In 29 of the 127 combinations of project, agent and kind of task where the tried strategy with the highest "
-        "lower bound is not one to avoid, it is reliable"
+        "Of the tried strategies, the one with the highest lower bound is reliable (enough attempts, and a lower bound "
+        "above .50) in 29 of 127 combinations of project, agent and kind of task; those where it is one to avoid"
     )
     assert (
         "estimated success .83 on the next comparable attempt; 90 % credible interval .68–.94; 17 attempts" in said[1]
@@ -85,21 +85,22 @@ def test_decay_is_told_under_its_condition(faded: int, verb: str) -> None:
             "undated_count": [0, 0],
         }
     )  # fmt: skip
-    said = state_story.fading(days)[0]
-    assert said == (
-        f"Of 9 active memories, {verb} faded, and {faded + 3} will have within 1 day if nothing refers to any of them."
-    )
+    assert state_story.fading(days)[:2] == [
+        f"Of 9 active memories, {verb} faded.",
+        "3 more will fade within 1 day if nothing refers to them.",
+    ]
     # without a day a memory may fade any day: it is not said that it will not
-    assert state_story.fading(days.with_columns(undated_count=pl.lit(4)))[:2] == [
-        (
-            f"Of 9 active memories, {verb} faded, and of those whose day can be told {faded + 3} will have within 1 "
-            "day if nothing refers to any of them."
-        ),
+    assert state_story.fading(days.with_columns(undated_count=pl.lit(4)))[1:3] == [
+        "Of those whose day can be told, 3 more will fade within 1 day if nothing refers to them.",
         (
             "When 4 more memories fade cannot be told: the log has watched no memory of their type without a reference "
             "for nearly so long."
         ),
     ]
+    gone = pl.DataFrame(
+        {"fading_count": [9, 0], "cumulative_count": [9, 9], "active_count": [9, 9], "undated_count": [0, 0]}
+    )
+    assert state_story.fading(gone)[:2] == ["Of 9 active memories, 9 have faded.", state_story.fading(days)[-1]]
     assert state_story.fading(days.with_columns(active_count=pl.lit(0))) == ["No memory is active, so none fades."]
     assert state_story.fading(days.clear()) == ["No memory is active, so none fades."]
 
@@ -114,7 +115,7 @@ def test_data_quality_is_counted() -> None:
     assert state_story.refused(reasons.clear()) == ["No row was ever refused."]
     days = pl.DataFrame({"rows_count": [1000, 234], "late_count": [0, 5]})
     assert state_story.landed(days)[0].startswith(
-        "1,234 rows are in the tables as their last versions; 5 were recorded"
+        "1,234 rows are in the tables, each in its latest version; 5 were recorded"
     )
     assert "an inline `success` makes an outcome of its own" in state_story.landed(days)[1]
     assert state_story.landed(days.clear()) == ["No row has landed yet."]
@@ -124,8 +125,8 @@ def test_what_became_of_failing_strategies_is_said_as_measured() -> None:
     states = counts(state=["dormant", "closed", "open"], rows=[51, 12, 1])
     assert state_story.patterns(states) == [
         (
-            "64 anti-patterns: 51 dormant (not tried lately), 12 closed (its recent attempts no longer keep failing) "
-            "and 1 open."
+            "64 anti-patterns: 51 dormant (not tried lately), 12 closed (no longer failing of late, or now expected to "
+            "succeed) and 1 open."
         )
     ]
 
@@ -135,8 +136,8 @@ def test_need_is_graded_in_the_sense_of_its_number() -> None:
     row |= {"calibration_error": 0.0005, "calibration_error_if_perfect": 0.02}
     assert state_story.need(pl.DataFrame([row])) == [
         (
-            "On the 1,613 forecasts of 2026-04-01, need_30d is 3 % worse than the base rate, by log loss "
-            "(90 % interval 1 % to 16 %)."
+            "On the 1,613 forecasts of 2026-04-01, need_30d, the probability of a reference within 30 days, is 3 % "
+            "worse than the base rate, by log loss (90 % interval 1 % to 16 %)."
         ),
         "Calibration error below .01; a perfect forecaster would score .02 on as many memories.",
     ]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.dashboards import story
 from slowwave.dashboards.commands import command_line
+from slowwave.dashboards.report import night_story as story
 
 AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC
 COUNTS = st.integers(0, 10**12)
@@ -113,13 +113,13 @@ def test_what_got_worse_is_counted_by_kind() -> None:
         "{} weakening, by 28 days beside all before and not by these 7; the day told is that of the last attempt."
     )
     assert story.worse(rows, 7) == [
-        "In the 7 days before the publish 4 things got worse: 4 memories: verdict review.",
+        "In the last 7 days 4 things got worse: 4 memories: verdict review.",
         weakening.format("1 strategy is"),
     ]
     # strategies are told by other days than memories: those are not said of them
     alone = counts(kind=["strategy"], what=["weakening"], rows=[6])
     assert story.worse(alone, 7) == [weakening.format("6 strategies are")]
-    assert story.worse(rows.clear(), 7) == ["In the 7 days before the publish nothing got worse."]
+    assert story.worse(rows.clear(), 7) == ["In the last 7 days nothing got worse."]
 
 
 def test_what_only_faded_comes_last() -> None:
@@ -130,7 +130,7 @@ def test_what_only_faded_comes_last() -> None:
         rows=[30, 4, 3, 2, 1],
     )
     faded = "37 memories faded without a new reference: 34 became forgettable and 3 became weak."
-    begin = "In the 7 days before the publish"
+    begin = "In the last 7 days"
     assert story.worse(rows, 7) == [
         f"{begin} 2 things got worse: 2 memories: verdict review.",
         (
@@ -192,7 +192,10 @@ def test_only_withheld_retrieval_calls_a_memory_harmful() -> None:
     for below, said in ((0, "none of 30 intervals lies"), (1, "1 of 30 intervals lies"), (2, "2 of 30 intervals lie")):
         assert story.harms(none, bases, below)[0] == f"No memory is known to lower success: {said} wholly below 0."
     assert "retrieval was not randomised" in associated[1]
-    assert "outcomes of interactions with and without it" in story.harms(flags.clear(), bases.clear())[0]
+    assert (
+        "interactions that were given it, and of like ones that were not"
+        in story.harms(flags.clear(), bases.clear())[0]
+    )
 
 
 def test_a_harmful_memory_is_told_with_its_interval_and_basis() -> None:
@@ -225,7 +228,7 @@ def test_alarms_are_counted_by_level_beside_the_projects() -> None:
     )
     assert story.alarmed(counts(level=["critical"], rows=[2]), statuses) == ["2 alarms: 2 critical.", without]
     healthy = statuses.filter(pl.col("status") == "healthy")
-    assert story.alarmed(counts(level=[], rows=[]), healthy) == ["No alarm for 3 of 3 projects with memories."]
+    assert story.alarmed(counts(level=[], rows=[]), healthy) == ["No alarm for any of 3 projects with memories."]
     assert story.alarmed(counts(level=[], rows=[]), statuses.clear()) == ["No project is known yet."]
 
 

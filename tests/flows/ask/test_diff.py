@@ -12,10 +12,10 @@ import duckdb
 import pytest
 from small_home import MEMORY, SmallHome, interaction, memory
 
-from slowwave.flows.cli import main
-from slowwave.flows.errors import UserError
-from slowwave.flows.publish_diff import EXAMPLES, find_run, publish_diff
-from slowwave.flows.published import current_run
+from slowwave.flows.ask.diff_tables import EXAMPLES, find_run, publish_diff
+from slowwave.flows.cli.main import main
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.lake.published import current_run
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 

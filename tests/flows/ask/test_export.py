@@ -18,12 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows import cli
-from slowwave.flows import export as export_module
-from slowwave.flows.published import current_run
-from slowwave.flows.settings import Settings
-from slowwave.transforms.schema import polars_schema
-from slowwave.transforms.serving_tables import SERVING, MemoryHealth
+from slowwave.flows.ask import export as export_module
+from slowwave.flows.cli import main as cli
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.published import current_run
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.graph import SERVING
+from slowwave.transforms.health.tables import MemoryHealth
 
 HOSTILE = '=HYPERLINK("http://x")'
 
@@ -199,7 +200,7 @@ def test_a_file_of_another_version_or_a_damaged_one_is_told(home, export, monkey
 
 def test_a_reader_who_goes_ends_no_export(home, tmp_path):
     done = subprocess.run(
-        ["bash", "-c", 'set -o pipefail; "$0" -m slowwave.flows.cli export --to all | head -1', sys.executable],
+        ["bash", "-c", 'set -o pipefail; "$0" -m slowwave.flows.cli.main export --to all | head -1', sys.executable],
         env={**os.environ, "SLOWWAVE_HOME": str(home.folder)},
         cwd=tmp_path,
         capture_output=True,

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.dashboards import report as made
-from slowwave.flows import cli
-from slowwave.flows.prune import _KEEP_REPORTS
-from slowwave.flows.published import report_file, reports_folder
-from slowwave.flows.report import reported
-from slowwave.flows.screen import result_lines
+from slowwave.dashboards.report import page as made
+from slowwave.flows.ask.report import reported
+from slowwave.flows.cli import main as cli
+from slowwave.flows.lake.published import report_file, reports_folder
+from slowwave.flows.nightly.prune import _KEEP_REPORTS
+from slowwave.flows.nightly.screen import result_lines
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -146,7 +146,7 @@ def test_a_report_that_aborts_or_hangs_is_told_and_harms_nothing(
     python.write_text(f"#!/bin/sh\n{ends}\n")
     python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
-    monkeypatch.setattr("slowwave.flows.report._MOST_SECONDS", 1)
+    monkeypatch.setattr("slowwave.flows.ask.report._MOST_SECONDS", 1)
     assert told in reported(home.settings)
     assert names(home) == []
 

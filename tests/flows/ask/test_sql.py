@@ -20,13 +20,14 @@ import polars as pl
 import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
-from slowwave.flows import cli, sql
-from slowwave.flows.lake import COMPACT_FROM_FILES, Lake
-from slowwave.flows.lake_views import LandedViews
-from slowwave.flows.query_connection import OTHER_RELEASE
-from slowwave.flows.terminal import spreadsheet_safe
-from slowwave.transforms.landed_tables import Interactions
-from slowwave.transforms.serving_tables import SERVING
+from slowwave.flows.ask import sql
+from slowwave.flows.ask.connection import OTHER_RELEASE
+from slowwave.flows.cli import main as cli
+from slowwave.flows.kernel.terminal import spreadsheet_safe
+from slowwave.flows.lake.lake import COMPACT_FROM_FILES, Lake
+from slowwave.flows.lake.views import LandedViews
+from slowwave.transforms.graph import SERVING
+from slowwave.transforms.landing.tables import Interactions
 
 HOSTILE = "=cmd() \x1b[31mred\x1b[0m [red]markup[/red] \"double\" 'single'; DROP TABLE runs; -- \x00\x9b2J\u202e<b>"
 FUTURE = "2999-01-01T00:00:00Z"
@@ -174,7 +175,7 @@ def test_no_text_begins_as_a_formula_does(start, before):
 
 
 def test_parquet_is_what_was_asked(home):
-    command = [sys.executable, "-m", "slowwave.flows.cli", "sql", "--format", "parquet"]
+    command = [sys.executable, "-m", "slowwave.flows.cli.main", "sql", "--format", "parquet"]
     query = "SELECT memory_id, eligible_count, sum(eligible_count) OVER () AS total, 1 AS a, 2 AS a FROM memory_health"
     done = subprocess.run(
         [*command, query], env={**os.environ, "SLOWWAVE_HOME": str(home.folder)}, capture_output=True, check=True
@@ -189,7 +190,7 @@ def test_parquet_does_not_go_to_a_terminal(home):
     master, terminal = os.openpty()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "slowwave.flows.cli", "sql", "FROM runs", "--format", "parquet"],
+            [sys.executable, "-m", "slowwave.flows.cli.main", "sql", "FROM runs", "--format", "parquet"],
             env={**os.environ, "SLOWWAVE_HOME": str(home.folder)},
             stdout=terminal,
             stderr=subprocess.PIPE,
@@ -208,7 +209,15 @@ def test_a_terminal_obeys_nothing(home, output):
     master, terminal = os.openpty()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "slowwave.flows.cli", "sql", "SELECT content FROM memories", "--format", output],
+            [
+                sys.executable,
+                "-m",
+                "slowwave.flows.cli.main",
+                "sql",
+                "SELECT content FROM memories",
+                "--format",
+                output,
+            ],
             env={**os.environ, "SLOWWAVE_HOME": str(home.folder), "NO_COLOR": "1", "TERM": "dumb"},
             stdout=terminal,
             stderr=subprocess.PIPE,
@@ -377,7 +386,7 @@ def test_a_compaction_meanwhile_only_means_another_look(tmp_path, capfd, monkeyp
         taken.append(views)
         return views
 
-    monkeypatch.setattr("slowwave.flows.lake_views.LandedViews", list_then_compact)
+    monkeypatch.setattr("slowwave.flows.lake.views.LandedViews", list_then_compact)
     said = asking(home.folder, capfd, monkeypatch)("SELECT count(DISTINCT interaction_id) AS n FROM interactions_log")
     assert said.rows == [{"n": COMPACT_FROM_FILES}]
     assert len(taken) == 2
@@ -499,7 +508,7 @@ def test_a_failing_query_says_why_in_a_line_or_two(ask, query, complaint):
 
 
 def test_a_query_comes_from_standard_input(home):
-    command = [sys.executable, "-m", "slowwave.flows.cli", "sql", "-", "--format", "csv"]
+    command = [sys.executable, "-m", "slowwave.flows.cli.main", "sql", "-", "--format", "csv"]
     env = {**os.environ, "SLOWWAVE_HOME": str(home.folder)}
     done = subprocess.run(command, env=env, input=b"SELECT 'caf\xc3\xa9' AS a", capture_output=True, check=True)
     assert done.stdout.decode() == "a\ncafé\n"
@@ -528,7 +537,7 @@ def test_the_cookbook_is_listed(ask_nothing):
 
 def test_a_question_to_the_published_tables_loads_no_polars(home):
     code = (
-        "import sys; from slowwave.flows.cli import _exit_code; "
+        "import sys; from slowwave.flows.cli.main import _exit_code; "
         "code = _exit_code(['sql', 'SELECT count(*) FROM memory_health']); "
         "loaded = {'polars', 'pyarrow', 'prefect'} & sys.modules.keys(); raise SystemExit(code or str(loaded or ''))"
     )
@@ -540,7 +549,7 @@ def test_a_question_to_the_published_tables_loads_no_polars(home):
 def test_ctrl_c_stops_a_query(home, tmp_path):
     query = "SELECT count(*) FROM range(1000000000) AS a, range(1000) AS b WHERE a.range % 7 = b.range % 5"
     with subprocess.Popen(
-        [sys.executable, "-m", "slowwave.flows.cli", "sql", query],
+        [sys.executable, "-m", "slowwave.flows.cli.main", "sql", query],
         env={**os.environ, "SLOWWAVE_HOME": str(home.folder), "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -559,7 +568,7 @@ def test_ctrl_c_stops_a_query(home, tmp_path):
 def test_a_reader_that_has_seen_enough_is_no_error(home, tmp_path):
     with (tmp_path / "err").open("wb+") as err:
         with subprocess.Popen(
-            [sys.executable, "-m", "slowwave.flows.cli", "sql", "FROM range(10000000)", "--format", "csv"],
+            [sys.executable, "-m", "slowwave.flows.cli.main", "sql", "FROM range(10000000)", "--format", "csv"],
             env={**os.environ, "SLOWWAVE_HOME": str(home.folder)},
             stdout=subprocess.PIPE,
             stderr=err,

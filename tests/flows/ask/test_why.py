@@ -15,13 +15,13 @@ import pytest
 from small_home import SmallHome, interaction, memory
 
 from slowwave.data.sample import write_sample
-from slowwave.flows import cli
-from slowwave.flows.land import path_deliveries
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import land_paths, start_run
-from slowwave.flows.why import Publish
-from slowwave.flows.why_text import lift_words, use_words
-from slowwave.transforms.landed_tables import Memories
+from slowwave.flows.ask.why.text import lift_words, use_words
+from slowwave.flows.ask.why.why import Publish
+from slowwave.flows.cli import main as cli
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.land.land import path_deliveries
+from slowwave.flows.nightly.nightly import land_paths, start_run
+from slowwave.transforms.landing.tables import Memories
 
 HOSTILE = "=cmd() \x1b[31mred\x1b[0m [red]markup[/red] \"double\" 'single'; DROP TABLE runs; -- \x00\x9b2J\u202e<b>"
 UNSAFE = {"\x1b", "\x9b", "\x00", "\u202e"}

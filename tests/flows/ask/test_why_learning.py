@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
-from slowwave.flows import cli
+from slowwave.flows.cli import main as cli
 
 HOSTILE = "rm -rf / \x1b[31m=cmd()[red] '; DROP TABLE runs; --"
 SAYS_M1 = memory("m1")["content"]

@@ -19,11 +19,12 @@ from pathlib import Path
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows import doctor, file_system
-from slowwave.flows.check_lines import CheckLine
-from slowwave.flows.cli import main
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import LAKE_FORMAT
+from slowwave.flows.care import doctor
+from slowwave.flows.cli.main import main
+from slowwave.flows.kernel import file_system
+from slowwave.flows.kernel.checks import CheckLine
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import LAKE_FORMAT
 
 SECOND_HOMES = "other homes"
 

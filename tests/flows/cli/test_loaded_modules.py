@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,18 +14,20 @@ import polars as pl
 import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
-from slowwave.flows.lake import Lake
-from slowwave.flows.report import write_report
-from slowwave.transforms.serving_tables import Runs
+from slowwave.flows.ask.report import write_report
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.landing.ledger_tables import Runs
 
 _SLOW = {"altair", "numba", "numpy", "prefect", "pyarrow", "scipy", "sqlalchemy", "streamlit", "wordllama"}
 _READING = _SLOW | {"polars", "pydantic"}
 _CODE = """
 import json, sys
-from slowwave.flows.cli import main
-try:
-    main({arguments!r})
-finally:
+from slowwave.flows.cli.main import main
+for arguments in {commands!r}:
+    try:
+        main(arguments)
+    except SystemExit:
+        pass
     print(json.dumps(sorted({{name.split(".")[0] for name in sys.modules}})), file=sys.stderr)
 """
 
@@ -39,65 +42,63 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small.folder
 
 
-def loaded(arguments: list[str], home: Path) -> set[str]:
-    """The top-level modules that a command has loaded when it ends."""
+def loaded(home: Path, *commands: str) -> dict[str, set[str]]:
+    """The top-level modules that are loaded when each of these commands, one after the other in a process, ends."""
     done = subprocess.run(
-        [sys.executable, "-c", _CODE.format(arguments=arguments)],
+        [sys.executable, "-c", _CODE.format(commands=[shlex.split(command) for command in commands])],
         env={**os.environ, "SLOWWAVE_HOME": str(home)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr
-    return set(json.loads(done.stderr.splitlines()[-1]))
+    listed = [line for line in done.stderr.splitlines() if line.startswith("[")]
+    return {command: set(json.loads(line)) for command, line in zip(commands, listed, strict=True)}
 
 
+def nothing(commands: list[str]) -> dict[str, set[str]]:
+    """That none of them has loaded any."""
+    return {command: set() for command in commands}
+
+
+# One process per set: what one command loads, those after it have too, so each set is of those that shun the same.
 @pytest.mark.parametrize(
-    ("arguments", "never"),
+    ("never", "commands"),
     [
-        (["--help"], _READING | {"duckdb", "orjson", "rich"}),
-        (["--version"], _READING | {"duckdb", "orjson", "rich"}),
-        (["status", "--help"], _READING | {"duckdb", "orjson", "rich"}),
-        (["status"], _READING),
-        (["status", "--format", "json"], _READING | {"rich"}),
-        (["why", "m-1"], _READING),
-        (["why", "i-1", "--format", "json"], _READING),
-        (["sql", "SELECT * FROM memory_health WHERE memory_id = 'm-1'"], _READING),
-        (["sql", "SELECT count(*) FROM heuristics", "--format", "csv"], _READING | {"rich"}),
-        (["sql", "--list"], _READING),
-        (["schema"], (_READING | {"duckdb", "rich"}) - {"pydantic"}),
-        (["schema", "memory_health", "--format", "sql"], (_READING | {"duckdb", "rich"}) - {"pydantic"}),
+        (_READING | {"duckdb", "orjson", "rich"}, ["--help", "--version", "status --help"]),
+        (
+            _READING,
+            [
+                "status",
+                "why m-1",
+                "why i-1 --format json",
+                "sql \"SELECT * FROM memory_health WHERE memory_id = 'm-1'\"",
+                "sql --list",
+            ],
+        ),
+        (_READING | {"rich"}, ["status --format json", "sql 'SELECT count(*) FROM heuristics' --format csv"]),
+        ((_READING | {"duckdb", "rich"}) - {"pydantic"}, ["schema", "schema memory_health --format sql"]),
     ],
-    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+    ids=["help", "answers", "for programs", "schema"],
 )
-def test_a_command_that_reads_loads_nothing_slow(arguments: list[str], never: set[str], home: Path) -> None:
-    assert loaded(arguments, home) & never == set()
+def test_commands_that_read_load_nothing_slow(never: set[str], commands: list[str], home: Path) -> None:
+    assert {name: modules & never for name, modules in loaded(home, *commands).items()} == nothing(commands)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["memory", "show", "m-1"],
-        ["memory", "show", "m-7", "--format", "json"],
-        ["memory", "pin", "m-1", "--yes"],
-        ["memory", "undo", "m-1", "--dry-run"],
-    ],
-    ids=" ".join,
-)
-def test_a_command_about_one_memory_loads_no_prefect_nor_what_computes(
-    arguments: list[str], home: Path, tmp_path: Path
-) -> None:
+def test_commands_about_one_memory_load_no_prefect_nor_what_computes(home: Path, tmp_path: Path) -> None:
     shutil.copytree(home, tmp_path / "home", symlinks=True)
-    assert loaded(arguments, tmp_path / "home") & _SLOW == set()
+    commands = ["memory show m-1", "memory show m-7 --format json", "memory undo m-1 --dry-run", "memory pin m-1 --yes"]
+    found = loaded(tmp_path / "home", *commands)
+    assert {name: modules & _SLOW for name, modules in found.items()} == nothing(commands)
 
 
 def test_status_of_a_home_that_is_not_there_loads_nothing_slow(tmp_path: Path) -> None:
-    assert loaded(["status"], tmp_path / "nowhere") & _READING == set()
+    assert loaded(tmp_path / "nowhere", "status")["status"] & _READING == set()
 
 
 def test_a_night_with_nothing_new_is_recorded_without_prefect_or_what_computes(home: Path) -> None:
     before = runs(home)
-    assert loaded(["nightly"], home) & (_SLOW | {"jinja2", "vl_convert"}) == set()
+    assert loaded(home, "nightly")["nightly"] & (_SLOW | {"jinja2", "vl_convert"}) == set()
     assert [row[0] for row in runs(home)] == [*(row[0] for row in before), "skipped"]
 
 
@@ -105,7 +106,7 @@ def test_landing_parquet_loads_no_pandas(tmp_path: Path) -> None:
     delivered = tmp_path / "a.parquet"
     rows = {"interaction_id": ["i-1"], "created_at": ["2026-03-01"], "prompt": ["a"], "memories_used": [["m-1", "m-2"]]}
     pl.DataFrame(rows).write_parquet(delivered)
-    modules = loaded(["land", str(delivered)], tmp_path / "home")
+    (modules,) = loaded(tmp_path / "home", f"land {delivered}").values()
     assert "pyarrow" in modules
     assert modules & {"numba", "pandas", "prefect", "scipy"} == set()
 

@@ -18,9 +18,9 @@ import pytest
 from small_home import SmallHome
 from thorough import some
 
-from slowwave.flows.cli import main
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.settings import Settings
+from slowwave.flows.cli.main import main
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
 
 MEMORY = {"memory_id": "m1", "changed_at": "2026-03-01", "status": "active", "content": "Use tabs in every Makefile"}
 INTERACTION = {
@@ -70,7 +70,7 @@ def files_below(folder: Path) -> set[str]:
 def started(home: Path, *arguments: str, stdin: int | None = None) -> subprocess.Popen[str]:
     """A command in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "slowwave.flows.cli", *arguments],
+        [sys.executable, "-m", "slowwave.flows.cli.main", *arguments],
         env={**os.environ, "SLOWWAVE_HOME": str(home)},
         stdin=stdin,
         stdout=subprocess.PIPE,
@@ -274,7 +274,7 @@ def test_a_server_that_is_not_there_is_one_sentence(
     command: Command, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
-    monkeypatch.setattr("slowwave.flows.prefect_server.ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr("slowwave.flows.schedule.server.ANSWER_SECONDS", 0.5)
     jsonl(home / "inbox" / "a.jsonl", INTERACTION)
     code, out, err = command("nightly")
     assert (code, out) == (1, "")
@@ -397,7 +397,7 @@ def test_a_killed_command_takes_its_server_with_it(home: Path) -> None:
     for line in one.stderr:
         if "Prefect started" in line:
             break
-    assert any("prefect_child" in line for line in children_of(home))
+    assert any("schedule.child" in line for line in children_of(home))
     one.kill()
     one.communicate(timeout=300)
     deadline = time.monotonic() + 600
@@ -425,7 +425,7 @@ def test_any_locale_will_do(home: Path, tmp_path: Path, locale: str) -> None:
     environment = {**os.environ, "LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     for arguments in (["land", "a.jsonl"], ["nightly", "--plan"], ["sql", "SELECT prompt FROM interactions"]):
         done = subprocess.run(
-            [sys.executable, "-m", "slowwave.flows.cli", *arguments],
+            [sys.executable, "-m", "slowwave.flows.cli.main", *arguments],
             env=environment, cwd=tmp_path, capture_output=True, timeout=120, check=False,
         )  # fmt: skip
         assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr.decode()
@@ -448,6 +448,15 @@ def test_a_damaged_file_of_the_lake_is_named(home: Path, command: Command) -> No
 LONG = "\N{SNOWMAN} " * 2_500
 
 
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A published home, which nothing here changes."""
+    made = SmallHome(tmp_path_factory.mktemp("commands") / "home")
+    made.land(MEMORY, INTERACTION)
+    made.nightly(datetime(2026, 3, 10))  # noqa: DTZ001 - naive UTC
+    return made.folder
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -466,10 +475,10 @@ LONG = "\N{SNOWMAN} " * 2_500
     ],
     ids=lambda arguments: " ".join(word for word in arguments if len(word) < 20),
 )
-def test_a_long_name_is_shortened_in_what_is_said_of_it(home: Path, command: Command, arguments: list[str]) -> None:
-    published = SmallHome(home)
-    published.land(MEMORY, INTERACTION)
-    published.nightly(datetime(2026, 3, 10))  # noqa: DTZ001 - naive UTC
+def test_a_long_name_is_shortened_in_what_is_said_of_it(
+    published: Path, command: Command, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.setenv("SLOWWAVE_HOME", str(published))
     code, out, err = command(*arguments)
     assert code in (1, 2)
     assert len(out + err) < 1_500

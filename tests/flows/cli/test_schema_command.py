@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 
 from slowwave.data.sample import SampleFile, sample_files, sample_truth
-from slowwave.flows import cli
-from slowwave.flows.schema_command import GROUPS
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.serving_tables import SERVING
+from slowwave.flows.cli import main as cli
+from slowwave.flows.cli.schema import GROUPS
+from slowwave.transforms.graph import SERVING
+from slowwave.transforms.landing.tables import LANDED
 
 NAMES = [table.name for group in GROUPS.values() for table in group]
 

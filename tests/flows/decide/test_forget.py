@@ -15,17 +15,19 @@ import polars as pl
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows import cli, forget, forget_commands
-from slowwave.flows import decisions as deciding
-from slowwave.flows.decisions import landed_decisions
-from slowwave.flows.forget import Outcome, apply_plan, published_plan, restore
-from slowwave.flows.lake import Lake
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.plan import LogAsOf
-from slowwave.flows.run import start_run
-from slowwave.flows.run_ids import utc_now
-from slowwave.transforms.decisions import forgetting_audit
-from slowwave.transforms.landed_tables import Interactions, Memories
+from slowwave.flows.cli import forget as forget_commands
+from slowwave.flows.cli import main as cli
+from slowwave.flows.decide import decisions as deciding
+from slowwave.flows.decide import forget
+from slowwave.flows.decide.decisions import landed_decisions
+from slowwave.flows.decide.forget import Outcome, apply_plan, published_plan, restore
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.publish.plan import LogAsOf
+from slowwave.flows.publish.run import start_run
+from slowwave.transforms.decisions.effects import forgetting_audit
+from slowwave.transforms.landing.tables import Interactions, Memories
 
 AS_OF = datetime(2026, 6, 1)
 HOSTILE = "../../etc/'; DROP TABLE runs; --\x1b[31m[red]=cmd()\u202e"
@@ -132,6 +134,7 @@ def test_applying_twice_changes_nothing_more(home: SmallHome) -> None:
     assert (rows_of(home, "memories"), rows_of(home, "decisions")) == rows
 
 
+@pytest.mark.thorough  # as in the laws of forgetting
 def test_after_applying_there_is_nothing_to_plan(home: SmallHome) -> None:
     applied(home)
     home.nightly()
@@ -142,6 +145,19 @@ def test_a_dry_run_writes_no_row(home: SmallHome) -> None:
     rows = rows_of(home, "memories")
     assert sorted(applied(home, dry_run=True).changed) == sorted(SUPERSEDED)
     assert (rows_of(home, "memories"), rows_of(home, "decisions")) == (rows, 0)
+
+
+def test_a_dry_run_names_what_would_go_and_not_what_is_held(home: SmallHome, monkeypatch, capsys) -> None:
+    said(home, monkeypatch, capsys, "hold", "m1", "--reason", "a law")
+    code, out, _ = said(home, monkeypatch, capsys, "apply", "--dry-run")
+    would, skipped = out.split("skipped")
+    assert (code, "would go     2 memories" in would, "m2: superseded" in would, "m1" in would) == (
+        0,
+        True,
+        True,
+        False,
+    )
+    assert "m1: held since the publish" in skipped
 
 
 @pytest.mark.parametrize("how", ["ids", "run", "all"])
@@ -322,7 +338,7 @@ def test_killed_at_any_write_and_run_again_is_as_if_nothing_had_happened(
     assert status(home)["m1"] == ("archived" if command is applied else "superseded")
 
 
-def test_what_a_killed_apply_had_decided_is_never_done_unchecked(home: SmallHome, monkeypatch) -> None:
+def test_what_a_killed_apply_had_decided_is_never_done_unchecked(home: SmallHome, monkeypatch, capsys) -> None:
     write = Lake.write_rows
 
     def killing(self: Lake, table: Any, *arguments: Any) -> Path:
@@ -334,7 +350,7 @@ def test_what_a_killed_apply_had_decided_is_never_done_unchecked(home: SmallHome
         patched.setattr(Lake, "write_rows", killing)
         with pytest.raises(Killed):
             applied(home)
-    assert home.run("forget", "hold", "m1", "--reason", "an audit").returncode == 0
+    assert said(home, monkeypatch, capsys, "hold", "m1", "--reason", "an audit")[0] == 0
     home.nightly()
     with duckdb.connect(home.settings.current, read_only=True) as connection:
         assert connection.sql("FROM forgetting_audit WHERE action = 'archived'").fetchall() == []

@@ -18,13 +18,14 @@ from released_homes import RELEASES, released_home
 from review_acts import landed, states
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows import cli, memory_commands
-from slowwave.flows import decisions as deciding
-from slowwave.flows import memory_edits as editing
-from slowwave.flows.lake import Lake
-from slowwave.flows.plan import LogAsOf
-from slowwave.flows.run_ids import utc_now
-from slowwave.transforms.rejected_texts import rejected_texts
+from slowwave.flows.cli import main as cli
+from slowwave.flows.cli import memory as memory_commands
+from slowwave.flows.decide import decisions as deciding
+from slowwave.flows.decide import memory_edits as editing
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.publish.plan import LogAsOf
+from slowwave.transforms.decisions.review.rejected_texts import rejected_texts
 
 HOSTILE = "=cmd()|'; DROP TABLE runs; --\x1b[31m[red]\u202e"
 
@@ -69,13 +70,10 @@ def said(capsys: Any) -> Any:
 CHANGES = [
     (["edit", "m-1", "--content", "Another text."], {"content": "Another text."}),
     (["edit", "m-1", "--type", "preference", "--project", ""], {"memory_type": "preference", "project": ""}),
-    (["edit", "m-1", "--agent", "tester", "--importance", "1"], {"agent": "tester", "importance": 1.0}),
-    (["edit", "m-1", "--confidence", "0"], {"confidence": 0.0}),
     (["edit", "m-1", "--clear", "confidence", "--clear", "source_ids"], {"confidence": None, "source_ids": None}),
     (["edit", "m-1", "--clear", "agent", "--status", "candidate"], {"agent": "", "status": "candidate"}),
     (["edit", "old", "--status", "active"], {"status": "active", "superseded_by": None}),
     (["archive", "m-1"], {"status": "archived"}),
-    (["archive", "old"], {"status": "archived"}),
     (["invalidate", "m-1"], {"status": "invalid"}),
     (["pin", "m-1"], {"pinned": True}),
     (
@@ -96,14 +94,26 @@ CHANGES = [
         {"scope": "global", "user_id": "ada", "category": "style", "domain": "auth", "source": "x"},
     ),
     (["edit", "tagged", "--clear", "scope", "--user", ""], {"scope": None, "user_id": None}),
-    (["edit", "tagged", "--clear", "tags", "--clear", "category"], {"tags": None, "category": None}),
+    (["edit", "tagged", "--user", " ", "--category", "\u200b"], {"user_id": None, "category": None}),
+    (["edit", "m-1", "--agent", "\u3000", "--project", "\ufeff "], {"agent": "", "project": ""}),
     (["tag", "m-1", "deploy", "urgent", "deploy"], {"tags": ["deploy", "urgent"]}),
     (["tag", "tagged", "new", "a", "--remove", "b"], {"tags": ["a", "new"]}),
+]
+# of fields and states that are changed as those above are
+FURTHER_CHANGES = [
+    (["edit", "m-1", "--agent", "tester", "--importance", "1"], {"agent": "tester", "importance": 1.0}),
+    (["edit", "m-1", "--confidence", "0"], {"confidence": 0.0}),
+    (["archive", "old"], {"status": "archived"}),
+    (["edit", "tagged", "--clear", "tags", "--clear", "category"], {"tags": None, "category": None}),
     (["tag", "tagged", "--remove", "a", "--remove", "b"], {"tags": None}),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "altered"), CHANGES, ids=[" ".join(given) for given, _ in CHANGES])
+@pytest.mark.parametrize(
+    ("arguments", "altered"),
+    [*CHANGES, *(pytest.param(*change, marks=pytest.mark.thorough) for change in FURTHER_CHANGES)],
+    ids=[" ".join(given) for given, _ in [*CHANGES, *FURTHER_CHANGES]],
+)
 def test_a_change_alters_what_was_asked_alone_and_undo_restores_all(
     home: SmallHome, said: Any, arguments: list[str], altered: dict[str, Any]
 ) -> None:

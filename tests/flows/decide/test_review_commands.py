@@ -14,11 +14,11 @@ import pytest
 from review_acts import HOSTILE, STATED, item, items, landed, reviewable_rows, rows_of, said, states
 from small_home import SmallHome, interaction
 
-from slowwave.flows import cli, review_commands
-from slowwave.flows import decisions as deciding
-from slowwave.flows.errors import UserError
-from slowwave.flows.why import run_why
-from slowwave.transforms.review_tables import REVIEW_KINDS
+from slowwave.flows.ask.why.why import run_why
+from slowwave.flows.cli import main as cli
+from slowwave.flows.cli import review as review_commands
+from slowwave.flows.decide import decisions as deciding
+from slowwave.flows.kernel.errors import UserError
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 
@@ -216,10 +216,6 @@ def test_an_empty_lake_says_what_to_do(tmp_path: Path, monkeypatch: Any, capsys:
     assert "nightly" in asked(empty, monkeypatch, capsys, "list")[2]
     code, _, err = asked(empty, monkeypatch, capsys, "promote", "0123456789")
     assert (code, "nothing has been landed" in err) == (1, True)
-
-
-def test_the_command_knows_every_kind_in_their_order() -> None:
-    assert tuple(review_commands.Kind) == REVIEW_KINDS
 
 
 def test_each_command_has_examples_that_are_its_own(home: SmallHome, monkeypatch: Any, capsys: Any) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows import doctor
-from slowwave.flows.doors import home_doors, home_umask, left_ajar
-from slowwave.flows.errors import UserError
-from slowwave.flows.report import reported
-from slowwave.flows.settings import Settings
-from slowwave.flows.writer import Writer
+from slowwave.flows.ask.report import reported
+from slowwave.flows.care import doctor
+from slowwave.flows.kernel.doors import home_doors, home_umask, left_ajar
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.land.writer import Writer
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 
@@ -45,7 +45,7 @@ def run(home: SmallHome, *command: str, **environment: str) -> subprocess.Comple
 
 
 def slowwave(home: SmallHome, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return run(home, sys.executable, "-m", "slowwave.flows.cli", *arguments, **environment)
+    return run(home, sys.executable, "-m", "slowwave.flows.cli.main", *arguments, **environment)
 
 
 def modes(folder: Path) -> dict[str, int]:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from small_home import SmallHome, interaction
 
-from slowwave.flows import lake as lake_module
-from slowwave.flows.lake import COMPACT_FROM_FILES, Lake
-from slowwave.flows.store import row_groups_count
-from slowwave.transforms.landed_tables import Interactions
-from slowwave.transforms.serving_tables import Quarantine, RunFiles
+from slowwave.flows.kernel.store import row_groups_count
+from slowwave.flows.lake import lake as lake_module
+from slowwave.flows.lake.lake import COMPACT_FROM_FILES, Lake
+from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles
+from slowwave.transforms.landing.tables import Interactions
 
 DAY = date(2026, 3, 2)
 MEGABYTE = 2**20
@@ -40,6 +40,7 @@ def test_small_files_become_one(home: SmallHome):
     assert lake.ledger(Quarantine).equals(before[2])
 
 
+@pytest.mark.slow
 def test_files_that_hold_much_when_decoded_are_not_merged_at_once(home: SmallHome, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(lake_module, "COMPACT_FROM_FILES", 1_000)
     for number in range(20):
@@ -61,9 +62,9 @@ def test_files_that_hold_much_when_decoded_are_not_merged_at_once(home: SmallHom
 
 
 def test_a_file_of_many_row_groups_is_left_as_it_is(home: SmallHome, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("slowwave.flows.store._BYTES_PER_GROUP", 1_000)
+    monkeypatch.setattr("slowwave.flows.kernel.store._BYTES_PER_GROUP", 1_000)
     home.land(*(interaction(f"i{number:02}") for number in range(20)))
-    monkeypatch.setattr("slowwave.flows.store._BYTES_PER_GROUP", 32 * MEGABYTE)
+    monkeypatch.setattr("slowwave.flows.kernel.store._BYTES_PER_GROUP", 32 * MEGABYTE)
     lake = Lake(Path(home.settings.lake))
     (large,) = (file.path for file in lake.files("interactions")[DAY])
     assert row_groups_count(large) > 2

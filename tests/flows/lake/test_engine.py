@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from slowwave.data.sample import write_sample
-from slowwave.flows import engine
-from slowwave.flows.demo_home import midnight_after
+from slowwave.flows.lake import engine
+from slowwave.flows.land.demo_home import midnight_after
 from tests.laws.home import Home
 
 DAYS = 3

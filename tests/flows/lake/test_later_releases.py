@@ -17,21 +17,22 @@ from make_released_home import deliveries
 from released_homes import COUNTS, landed_files, last_as_of, published, released_home
 from small_home import SmallHome
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake_files import check_format
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import backfill, start_run
-from slowwave.flows.settings import LAKE_FORMAT
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import LAKE_FORMAT
+from slowwave.flows.lake.files import check_format
+from slowwave.flows.nightly.nightly import backfill, start_run
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 
 OLDEST = "0.1.0"
-LANDED, EVIDENCE = "transforms/landed_tables.py", "transforms/evidence_tables.py"
+LANDED, EVIDENCE = "transforms/landing/tables.py", "transforms/evidence/tables.py"
 _FEEDBACK = '    feedback: str | None = column("What the user said of it.", default=None)\n'
 _REINFORCE = '    reinforce: bool = column("false: echoed and used are not looked for in this row.", default=True)\n'
 _NEW = ", default=None, since=2)\n"
 # Fields that producers sent before any release knew them.
 FROM_EXTRA = (
+    (LANDED, "import Annotated, Any, ClassVar\n", "import Annotated, Any, ClassVar, Literal\n"),
     (LANDED, _FEEDBACK, _FEEDBACK + f'    basis: Literal["reported", "evaluated"] | None = column("Basis."{_NEW}'),
     (LANDED, _REINFORCE, _REINFORCE + f'    memories_cited: list[str] | None = column("Cited."{_NEW}'),
 )
@@ -71,8 +72,8 @@ def test_a_partition_that_only_lacks_new_columns_is_kept(home, tmp_path):
     assert night(release, home.folder, at(home)) == (before, {})
     read = """
 from pathlib import Path
-from slowwave.flows.lake import Lake
-from slowwave.transforms.evidence_tables import MemoryDays, DayInputs
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.evidence.tables import MemoryDays, DayInputs
 lake = Lake(Path({root!r}))
 days = {{row["day"]: row["fingerprint"] for row in lake.ledger(DayInputs).iter_rows(named=True) if row["fingerprint"]}}
 rows = lake.scan_evidence(MemoryDays, days).collect()
@@ -115,18 +116,12 @@ def test_who_builds_some_days_does_not_vouch_for_the_others(home):
 def test_a_partition_whose_type_is_wider_is_built_again(home, tmp_path):
     before = [list(row) for row in published(home, COUNTS)]
     count = '    interactions_count: {0} = column("Its interactions.")\n'
-    made = "            ProjectDays: {0},\n"
     read = "    active = run.lake.scan_evidence(ProjectDays, plan.partitions){0}\n"
     release = later_release(
         tmp_path / "later",
         (EVIDENCE, count.format("int"), count.format("float")),
         (
-            "flows/replay.py",
-            made.format("project_days(interactions)"),
-            made.format("conform(ProjectDays, project_days(interactions))"),
-        ),
-        (
-            "flows/health.py",
+            "flows/publish/health.py",
             read.format(""),
             read.format('.with_columns(pl.col("interactions_count").cast(pl.Int64))'),
         ),
@@ -299,7 +294,7 @@ STEPS: Mapping[int, Callable[[Path], None]] = {2: _step}
 
 @pytest.mark.slow
 def test_a_lake_is_brought_up_to_date_by_the_next_night_and_again_where_that_was_killed(home, tmp_path):
-    release = later_release(tmp_path / "later", ("flows/lake_formats.py", _STEP, _KILLED_STEP))
+    release = later_release(tmp_path / "later", ("flows/lake/formats.py", _STEP, _KILLED_STEP))
     marker, landed, as_of = home.folder / "lake" / "FORMAT", landed_files(home), at(home)
     assert marker.read_text() == "1\n"
     for _ in range(2):
@@ -323,11 +318,12 @@ def test_an_older_release_would_refuse_a_half_migrated_lake():
 
 
 def test_declared_types_are_those_that_duckdb_reads():
-    from slowwave.flows.lake_sql import READ
-    from slowwave.transforms.decision_tables import Decisions
-    from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
-    from slowwave.transforms.landed_tables import LANDED as TABLES
-    from slowwave.transforms.schema import columns
+    from slowwave.flows.lake.sql import READ
+    from slowwave.transforms.core.schema import columns
+    from slowwave.transforms.evidence.tables import DayInputs
+    from slowwave.transforms.graph import EVIDENCE
+    from slowwave.transforms.landing.decisions_table import Decisions
+    from slowwave.transforms.landing.tables import LANDED as TABLES
 
     declared = {t.name: {c.name: c.duckdb_type for c in columns(t)} for t in (*TABLES, Decisions, *EVIDENCE, DayInputs)}
     for table, read in READ.items():

@@ -9,10 +9,10 @@ import duckdb
 import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
-from slowwave.flows.land import path_deliveries
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import land_paths, start_run
-from slowwave.flows.published import current_run
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.land.land import path_deliveries
+from slowwave.flows.nightly.nightly import land_paths, start_run
 
 BLANKS = (
     "", "   ", "\u00a0", "\u3000", "\u2028", "\x85", "\u200b" * 30, "\ufeff" * 30, "\u00ad" * 30, "\U000e0041" * 30,
@@ -84,7 +84,7 @@ def test_half_a_surrogate_pair_is_refused_with_its_place_and_controls_are_kept(t
         landed = land_paths(start_run(home.settings, "land"), path_deliveries([str(log)]))
     assert (landed.total("accepted"), landed.total("quarantined")) == (2, 1)
     assert list(landed.reasons) == ["the line is not JSON: no low surrogate in string (column 14)"]
-    done = home.run("sql", "SELECT prompt FROM interactions WHERE interaction_id = 'i-1'")
+    done = home.ask("sql", "SELECT prompt FROM interactions WHERE interaction_id = 'i-1'")
     assert r"a\x00b\x1b[31m" in done.stdout
-    as_json = home.run("sql", "SELECT prompt FROM interactions WHERE interaction_id = 'i-1'", "--format", "json")
+    as_json = home.ask("sql", "SELECT prompt FROM interactions WHERE interaction_id = 'i-1'", "--format", "json")
     assert r'"a\u0000b\u001b[31m"' in as_json.stdout

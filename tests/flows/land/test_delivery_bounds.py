@@ -18,14 +18,14 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from slowwave.flows import delivery_parquet
-from slowwave.flows.decoded_sizes import decoded_sizes
-from slowwave.flows.delivered_chunk import CHUNK_BYTES, Chunk
-from slowwave.flows.delivery import chunks
-from slowwave.flows.errors import UserError
-from slowwave.flows.parquet_pages import column_pages
-from slowwave.flows.settings import LONGEST_ROW, Settings
-from slowwave.transforms.delivered_rows import FrameRows
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import LONGEST_ROW, Settings
+from slowwave.flows.land.formats import parquet as delivery_parquet
+from slowwave.flows.land.formats.chunk import CHUNK_BYTES, Chunk
+from slowwave.flows.land.formats.decoded_sizes import decoded_sizes
+from slowwave.flows.land.formats.delivery import chunks
+from slowwave.flows.land.formats.parquet_pages import column_pages
+from slowwave.transforms.landing.delivered_rows import FrameRows
 
 ROW = b'{"prompt": "What now?", "created_at": "2026-03-01"}\n'
 LONGEST = 100_000

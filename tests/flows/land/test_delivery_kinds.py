@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.flows.delivered_chunk import Chunk
-from slowwave.flows.delivery import chunks
+from slowwave.flows.land.formats.chunk import Chunk
+from slowwave.flows.land.formats.delivery import chunks
 
 ROW = b'{"prompt": "What now?", "created_at": "2026-03-01"}'
 CSV = b"prompt,created_at\nWhat now?,2026-03-01\n"

@@ -13,15 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 from small_home import SmallHome
 
-from slowwave.flows import cli
-from slowwave.flows.errors import UserError
-from slowwave.flows.lake import Lake
-from slowwave.flows.land import Delivery, Landing, LandingReport, path_deliveries
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import land_paths, nightly, parse_as_of, start_run
-from slowwave.flows.quarantine import kept_path
-from slowwave.flows.settings import Settings
-from slowwave.transforms.landed_tables import Interactions, Outcomes
+from slowwave.flows.cli import main as cli
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.times import parse_as_of
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.land.land import Delivery, Landing, LandingReport, path_deliveries
+from slowwave.flows.land.quarantine import kept_path
+from slowwave.flows.nightly.nightly import land_paths, nightly, start_run
+from slowwave.transforms.landing.tables import Interactions, Outcomes
 
 GOOD = '{"prompt": "fine", "created_at": "2026-03-01", "interaction_id": "good"}\n'
 FAR = 4_611_686_018_427_387  # milliseconds: the year 148108
@@ -200,7 +201,7 @@ def lines(count: int, mark: str) -> bytes:
     )
 
 
-@pytest.mark.parametrize("is_inbox", [True, False])
+@pytest.mark.parametrize("is_inbox", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_file_overwritten_while_it_is_read_has_not_landed(is_inbox: bool, tmp_path: Path) -> None:
     """Its hash is of other bytes than its rows: as a landed file, it would be passed over when delivered again."""
     path, first, second = tmp_path / "a.jsonl", lines(45_000, "a"), lines(45_000, "b")

@@ -14,16 +14,16 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from slowwave.flows import land as landing_module
-from slowwave.flows.delivery_paths import path_deliveries
-from slowwave.flows.inbox import Delivery, passed_over
-from slowwave.flows.land import Landing
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import land_paths
-from slowwave.flows.quarantine import kept_path, refused_rows, with_texts
-from slowwave.flows.run import start_run
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.serving_tables import Quarantine, RunFiles
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.land import land as landing_module
+from slowwave.flows.land.inbox import Delivery, passed_over
+from slowwave.flows.land.land import Landing
+from slowwave.flows.land.paths import path_deliveries
+from slowwave.flows.land.quarantine import kept_path, refused_rows, with_texts
+from slowwave.flows.nightly.nightly import land_paths
+from slowwave.flows.publish.run import start_run
+from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles
+from slowwave.transforms.landing.tables import LANDED
 from tests.laws.home import Home
 
 LINES = [b'{"interaction_id": "i%d", "created_at": "2026-03-01", "prompt": "%x"}' % (i, i**9) for i in range(60)]
@@ -164,7 +164,7 @@ def failing(on: str) -> Callable[..., object]:
 
 
 def test_a_fault_of_ours_stops_one_file_and_no_other(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    from slowwave.flows import small_files
+    from slowwave.flows.land import small_files
 
     for module in (landing_module, small_files):
         monkeypatch.setattr(module, "readable_rows", failing("poison"))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from slowwave.flows.quarantine import refused_rows, with_texts
-from slowwave.flows.retry import attempts
-from slowwave.transforms.serving_tables import Quarantine
+from slowwave.flows.land.quarantine import refused_rows, with_texts
+from slowwave.flows.land.retry import attempts
+from slowwave.transforms.landing.ledger_tables import Quarantine
 from tests.laws.home import Home
 
 
@@ -31,6 +31,7 @@ def test_the_beginning_of_a_long_refused_row_is_published_and_the_lake_has_all(t
     assert attempt.tried["raw_text"].to_list() == [line.decode().rstrip("\n") for line in lines]
 
 
+@pytest.mark.slow
 def test_texts_of_refused_rows_come_some_at_a_time_and_each_once(tmp_path: Path) -> None:
     home = Home(tmp_path)
     count, draw = 200, random.Random(5)

@@ -10,16 +10,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from slowwave.flows import lake, land
-from slowwave.flows.landing_report import LandingReport
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import retry_quarantine
-from slowwave.flows.prune import prune
-from slowwave.flows.quarantine import kept_path, refused_rows
-from slowwave.flows.run import start_run
-from slowwave.transforms import landing
-from slowwave.transforms.landed_tables import Interactions
-from slowwave.transforms.serving_tables import Quarantine, RunFiles
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.lake import lake
+from slowwave.flows.land import land
+from slowwave.flows.land.quarantine import kept_path, refused_rows
+from slowwave.flows.land.report import LandingReport
+from slowwave.flows.nightly.nightly import retry_quarantine
+from slowwave.flows.nightly.prune import prune
+from slowwave.flows.publish.run import start_run
+from slowwave.transforms.landing import landed_rows as landing
+from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles
+from slowwave.transforms.landing.tables import Interactions
 from tests.laws.home import Home
 
 LONG = b'{"interaction_id": "long", "created_at": "2026-03-01", "prompt": "%s"}' % (b"x" * 3000)
@@ -136,7 +137,7 @@ def test_a_kept_file_is_read_again_whole_under_another_limit(home: Home, monkeyp
 
 def test_a_file_refused_whole_counts_its_rows_when_it_can_be_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("slowwave.flows.delivery_kind._FIELDS", {"nothing"})
+        patch.setattr("slowwave.flows.land.formats.kind._FIELDS", {"nothing"})
         home.drop("a.csv", b"prompt,created_at\nfine,2026-03-01\n ,2026-03-01\n")
         (file,) = home.land_inbox().files
         assert file.is_refused_whole
@@ -146,6 +147,7 @@ def test_a_file_refused_whole_counts_its_rows_when_it_can_be_read(home: Home, mo
     assert_accounted(home)
 
 
+@pytest.mark.slow
 def test_of_a_file_with_too_many_refused_rows_the_rest_is_kept_unread(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,7 +174,7 @@ def test_kept_bytes_go_with_the_last_row_that_needs_them(home: Home, monkeypatch
     home.drop("a.jsonl", LONG)
     (file,) = home.land_inbox().files
     path = kept_path(home.lake, file.file_hash)
-    monkeypatch.setattr("slowwave.flows.prune._GRACE", timedelta(hours=-1))
+    monkeypatch.setattr("slowwave.flows.nightly.prune._GRACE", timedelta(hours=-1))
     prune(home.settings, home.lake, 7)
     assert path.exists()
     monkeypatch.delenv("SLOWWAVE_LONGEST_ROW")

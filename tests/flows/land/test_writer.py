@@ -20,7 +20,7 @@ import pytest
 
 import slowwave
 from slowwave import Writer, record_interaction, record_memory, record_outcome
-from slowwave.flows.home import home_from_environment
+from slowwave.flows.kernel.home import home_from_environment
 
 HANG_SECONDS = 30.0
 
@@ -588,8 +588,8 @@ def test_exit_does_not_wait_for_ever_and_says_what_is_lost(home):
     result = python(
         """
         import os, threading, slowwave
-        import slowwave.flows.writer
-        slowwave.flows.writer.EXIT_SECONDS = 0.3
+        import slowwave.flows.land.writer
+        slowwave.flows.land.writer.EXIT_SECONDS = 0.3
         os.fsync = lambda descriptor: threading.Event().wait()
         slowwave.record_interaction("p")
         """,
@@ -694,7 +694,8 @@ def test_importing_the_writer_needs_the_standard_library_alone(home):
         print(sorted(heavy), sorted(name for name in sys.modules if name.startswith("slowwave")))
         """
     result = python(code, home)
-    assert result.stdout == "[] ['slowwave', 'slowwave.flows', 'slowwave.flows.home', 'slowwave.flows.writer']\n"
+    rooms = ["slowwave.flows.kernel", "slowwave.flows.kernel.home", "slowwave.flows.land", "slowwave.flows.land.writer"]
+    assert result.stdout == f"[] {['slowwave', 'slowwave.flows', *rooms]}\n"
 
 
 def test_version():

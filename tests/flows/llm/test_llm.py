@@ -13,7 +13,7 @@ import pytest
 from llm_home import QUESTIONS, TEXTS, LlmHome, llm_home
 from small_home import memory
 
-from slowwave.flows.published import current_run
+from slowwave.flows.lake.published import current_run
 
 
 @pytest.fixture
@@ -39,11 +39,11 @@ def test_what_the_rules_say_of_the_same_changes_stands_beside(home):
     home.nightly()
     rows = home.published()
     assert (rows["b"]["rules_action"], rows["a"]["rules_action"]) == ("add", "add")
-    counted = json.loads(home.run("sql", "model_and_rules", "--format", "json").stdout)
+    counted = json.loads(home.ask("sql", "model_and_rules", "--format", "json").stdout)
     assert sum(row["changes"] for row in counted) == len(rows)
     differing = [row for row in counted if row["is_same"] is False]
     assert ("add", "merge") in {(row["rules_action"], row["model_action"]) for row in differing}
-    told = " ".join(home.run("why", "b").stdout.split())
+    told = " ".join(home.ask("why", "b").stdout.split())
     assert "merge a (" in told
     assert ", says curate/llm-1:some-model; the rules say add (" in told
     home.run("report")

@@ -15,11 +15,11 @@ from llm_home import KEY, QUESTIONS, LlmHome, llm_home
 from llm_server import Reply, always, data_of, good_answer, is_curate
 from small_home import SmallHome, memory
 
-from slowwave.flows import cli
-from slowwave.flows.curate_command import run_curate
-from slowwave.flows.errors import UserError
-from slowwave.flows.llm_asking import Asked
-from slowwave.flows.llm_stage import asked_line
+from slowwave.flows.cli import main as cli
+from slowwave.flows.cli.curate import run_curate
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.llm.asking import Asked
+from slowwave.flows.llm.stage import asked_line
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 
@@ -109,7 +109,7 @@ def test_without_the_client_library_the_rules_go_on(home):
         "import sys, importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == 'openai' else real(name, *a)\n"
         "sys.modules['openai'] = None\n"
-        "from slowwave.flows import cli; sys.argv = ['slowwave', 'curate']; cli.main()"
+        "from slowwave.flows.cli import main as cli; sys.argv = ['slowwave', 'curate']; cli.main()"
     )
     done = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1
@@ -117,7 +117,9 @@ def test_without_the_client_library_the_rules_go_on(home):
 
 
 def test_the_library_is_loaded_only_where_a_model_is_asked():
-    code = "import slowwave.flows.nightly, slowwave.flows.cli, sys; raise SystemExit('openai' in sys.modules)"
+    code = (
+        "import slowwave.flows.nightly.nightly, slowwave.flows.cli.main, sys; raise SystemExit('openai' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

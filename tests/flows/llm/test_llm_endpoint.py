@@ -14,9 +14,9 @@ import pytest
 from llm_home import KEY, QUESTIONS, LlmHome, llm_home
 from llm_server import ADD, SAME, Reply, Request, always, good_answer, is_curate
 
-from slowwave.flows import cli
-from slowwave.flows.llm_endpoint import endpoint_from_environment
-from slowwave.flows.llm_stage import asked_line
+from slowwave.flows.cli import main as cli
+from slowwave.flows.llm.endpoint import endpoint_from_environment
+from slowwave.flows.llm.stage import asked_line
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
 
@@ -175,7 +175,7 @@ def test_the_libraries_say_nothing_of_requests(home):
     server = home.serve(good_answer)
     code = (
         "import logging; logging.basicConfig(level=logging.DEBUG, format='%(name)s %(message)s')\n"
-        "from slowwave.flows.cli import main; main(['curate'])"
+        "from slowwave.flows.cli.main import main; main(['curate'])"
     )
     environment = {**os.environ, "OPENAI_LOG": "debug"}
     done = subprocess.run(

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows.errors import UserError
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.published import current_run
-from slowwave.flows.run import start_run
-from slowwave.flows.why import run_why
+from slowwave.flows.ask.why.why import run_why
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.publish.run import start_run
 
 
 @pytest.fixture(scope="module")

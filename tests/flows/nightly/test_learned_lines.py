@@ -7,7 +7,7 @@ from pathlib import Path
 
 from small_home import SmallHome, interaction, outcome
 
-from slowwave.flows.learned_lines import learned_lines
+from slowwave.flows.nightly.learned_lines import learned_lines
 
 AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 

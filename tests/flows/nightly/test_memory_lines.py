@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows.memory_lines import memory_lines
-from slowwave.flows.screen import next_commands, print_lines
+from slowwave.flows.kernel.progress import print_lines
+from slowwave.flows.nightly.memory_lines import memory_lines
+from slowwave.flows.nightly.screen import next_commands
 
 AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 HOSTILE = "=cmd() \x1b[31mred\u202e"
@@ -55,7 +56,7 @@ def test_counts_come_first_then_what_to_do(home):
         "one order, that of the queue"
     )
     assert found[0][1] == (
-        "24 active: 1 forget, 21 unproven, 2 keep; 1 candidate waits for a decision; "
+        "24 active: 1 forget, 21 unproven, 2 keep; 1 landed candidate waits for a decision; "
         "1 fades within 30 days without a reference"
     )
     assert found[1][1] == "1: `slowwave forget plan` shows them, `slowwave forget apply` archives"

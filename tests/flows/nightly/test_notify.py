@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from small_home import SmallHome, interaction, memory
 
-from slowwave.flows import cli
-from slowwave.flows.errors import UserError
-from slowwave.flows.notify import Notify, notify, notify_settings
-from slowwave.flows.settings import Settings
+from slowwave.flows.cli import main as cli
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.nightly.notify import Notify, notify, notify_settings
 
 _WRITE = "import pathlib, sys; pathlib.Path('told').write_text(sys.stdin.read()); sys.exit({code})"
 

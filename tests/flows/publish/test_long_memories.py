@@ -48,17 +48,17 @@ def test_the_passage_is_published(home):
 def test_why_tells_the_passage_and_its_place(home):
     begin = HANDBOOK.index(SENTENCES[2])
     for asked, key in (("handbook", "interaction_id"), ("late", "memory_id")):
-        told = json.loads(home.run("why", asked, "--format", "json").stdout)["used"]
+        told = json.loads(home.ask("why", asked, "--format", "json").stdout)["used"]
         assert [(row["passage"], row["passage_at"]) for row in told] == [(SENTENCES[2], begin)]
         assert told[0][key] in {"late", "handbook"}
-        text = " ".join(home.run("why", asked).stdout.split())
-        assert f"by characters {begin + 1}-{begin + len(SENTENCES[2])} on “{SENTENCES[2]}”" in text
+        text = " ".join(home.ask("why", asked).stdout.split())
+        assert f"by its characters {begin + 1}-{begin + len(SENTENCES[2])} which say “{SENTENCES[2]}”" in text
 
 
 def test_why_of_a_short_memory_tells_no_passage(home):
-    (used,) = json.loads(home.run("why", "m3", "--format", "json").stdout)["used"]
+    (used,) = json.loads(home.ask("why", "m3", "--format", "json").stdout)["used"]
     assert used["passage"] is used["passage_at"] is None
-    assert "on “" not in home.run("why", "m3").stdout
+    assert "on “" not in home.ask("why", "m3").stdout
 
 
 def test_with_the_method_before_nothing_is_built_again_and_with_the_new_one_only_days_with_a_long_memory(tmp_path):

@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from slowwave.flows import blank
-from slowwave.flows.serving import ServingFile, audit_findings, audits
-from slowwave.transforms.schema import columns
-from slowwave.transforms.serving_tables import SERVING
+from slowwave.flows.publish import blank
+from slowwave.flows.publish.serving import ServingFile, audit_findings, audits
+from slowwave.transforms.core.schema import columns
+from slowwave.transforms.graph import SERVING
 
 
 @pytest.fixture

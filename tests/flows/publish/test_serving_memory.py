@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from slowwave.flows import serving
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.serving import ServingFile
-from slowwave.transforms.schema import polars_schema
-from slowwave.transforms.serving_tables import Quarantine, RunFiles
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.publish import serving
+from slowwave.flows.publish.serving import ServingFile
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles
 
 MEGABYTE = 2**20
 
@@ -22,6 +22,7 @@ def refused(count: int) -> pl.LazyFrame:
     return pl.LazyFrame(rows, schema=polars_schema(Quarantine))
 
 
+@pytest.mark.slow
 def test_more_text_than_the_database_may_hold_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "_MEMORY_MB", 48)
     with ServingFile(tmp_path / "run.duckdb") as file:

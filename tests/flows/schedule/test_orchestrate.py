@@ -21,13 +21,13 @@ from typing import Any, cast
 import duckdb
 import pytest
 
-from slowwave.flows import serving
-from slowwave.flows.errors import AuditFailedError, UserError
-from slowwave.flows.lake import Lake
-from slowwave.flows.prefect_server import prefect_api
-from slowwave.flows.serving import audits
-from slowwave.flows.settings import Settings
-from slowwave.transforms.serving_tables import Runs
+from slowwave.flows.kernel.errors import AuditFailedError, UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.publish import serving
+from slowwave.flows.publish.serving import audits
+from slowwave.flows.schedule.server import prefect_api
+from slowwave.transforms.landing.ledger_tables import Runs
 
 pytestmark = [
     pytest.mark.slow,  # Prefect's server takes long to start; what its tasks do is tested without it
@@ -51,7 +51,7 @@ def flows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
         patch.setenv("SLOWWAVE_HOME", str(home))
         patch.setenv("PREFECT_HOME", str(home / "prefect"))
         with prefect_api(Settings(home)):
-            from slowwave.flows import orchestrate
+            from slowwave.flows.schedule import flows as orchestrate
 
             yield orchestrate
     gc.collect()  # here, where those connections are excused
@@ -169,8 +169,8 @@ def test_a_flow_waits_for_another_writer_only_so_long(
 ) -> None:
     monkeypatch.setattr(flows, "WAIT_SECONDS", 0.5)
     code = (
-        "import sys; from pathlib import Path; from slowwave.flows.lock import writer_lock;"
-        "from slowwave.flows.settings import Settings\n"
+        "import sys; from pathlib import Path; from slowwave.flows.kernel.lock import writer_lock;"
+        "from slowwave.flows.kernel.settings import Settings\n"
         f"with writer_lock(Settings(Path({str(home)!r})), 'land'): print('held', flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -262,7 +262,7 @@ def test_serve_lands_and_publishes_until_it_is_told_to_stop(tmp_path: Path) -> N
     command = [
         sys.executable,
         "-m",
-        "slowwave.flows.cli",
+        "slowwave.flows.cli.main",
         "serve",
         "--timezone",
         "Europe/Berlin",
@@ -312,7 +312,7 @@ def test_serve_ends_when_its_server_does(tmp_path: Path) -> None:
     said = tmp_path / "log"
     with said.open("w") as log:
         serve = subprocess.Popen(
-            [sys.executable, "-m", "slowwave.flows.cli", "serve"],
+            [sys.executable, "-m", "slowwave.flows.cli.main", "serve"],
             env=environment | {"SLOWWAVE_HOME": str(tmp_path / "home")},
             cwd=tmp_path,
             stdout=log,

@@ -9,7 +9,7 @@ from html import unescape
 from small_home import SmallHome
 from streamlit.testing.v1 import AppTest
 
-from slowwave.dashboards.published import Published
+from slowwave.dashboards.cookbook.published import Published
 
 Draw = Callable[[Published], None]
 # Streamlit's own folder for the script below

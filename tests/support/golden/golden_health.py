@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from health_rows import TODAY, Row, ago, health_frame, health_row, unused_row
 
-from slowwave.transforms.decisions import APPLY, HOLD, RELEASE, RESTORE, decision_rows, values_json
+from slowwave.transforms.decisions.effects import APPLY, HOLD, RELEASE, RESTORE, decision_rows, values_json
 
 _FADED = {"strength": 0.04, "strength_state": "forgettable"}
 _FADED_USED = {**_FADED, "trend": "stale", "last_referenced_at": ago(200), "need_30d": 0.01, "need_if_active": 0.02}

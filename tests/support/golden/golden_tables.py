@@ -1,4 +1,10 @@
-"""Golden tables: what a released version published, in files that never change.
+"""Golden tables: what a released version published, in files that never change: `GOLDEN_DIGESTS` has their hashes.
+
+A better method is a new version with a folder of its own. To write its files, name them in `GOLDEN_DIGESTS`, run
+
+    SLOWWAVE_REGENERATE_GOLDEN=1 pytest tests/golden/test_golden.py
+
+or whichever file makes them, read what changed line by line, and pin the hash that the failing test names.
 
 Numbers are compared to a billionth: `exp` and `log` differ in the last bit from one family of CPUs to the next.
 """
@@ -14,15 +20,24 @@ import orjson
 import polars as pl
 import pytest
 
+from slowwave.transforms.core.methods.golden_digests import GOLDEN_DIGESTS
+
+GOLDEN = Path(__file__).resolve().parents[2] / "golden"
+
+
+def golden_names(*folders: str) -> list[str]:
+    """The golden tables in these folders, such as `echo-1/memory_references`."""
+    return [name for name in GOLDEN_DIGESTS if name.partition("/")[0] in folders]
+
 
 def ndjson(frame: pl.DataFrame) -> bytes:
     """The rows of a frame, one JSON object a line."""
     return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in frame.to_dicts())
 
 
-def assert_golden(frame: pl.DataFrame, path: Path, pinned: str) -> None:
-    """The frame is what the file says, and the file has the pinned hash; SLOWWAVE_REGENERATE_GOLDEN=1 writes it."""
-    text = ndjson(frame)
+def assert_golden(frame: pl.DataFrame, name: str, pinned: str = "") -> None:
+    """The frame is what the file of this name says, which has the pinned hash, by default the recorded one."""
+    text, path = ndjson(frame), GOLDEN / f"{name}.ndjson"
     if os.environ.get("SLOWWAVE_REGENERATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text)
@@ -31,7 +46,7 @@ def assert_golden(frame: pl.DataFrame, path: Path, pinned: str) -> None:
     for row, golden in zip(found, told, strict=True):
         assert list(row) == list(golden)
         assert {name: _comparable(value) for name, value in row.items()} == golden
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == pinned
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == (pinned or GOLDEN_DIGESTS[name])
 
 
 def _rows(text: bytes) -> list[dict[str, Any]]:

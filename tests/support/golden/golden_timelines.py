@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.memory_timelines import EVERYBODY, MemoryTimelines
+from slowwave.transforms.usage.timelines import EVERYBODY, MemoryTimelines
 
 START = 19_723  # 2024-01-01: a leap year
 TODAY = START + 731  # 2026-01-01

@@ -11,15 +11,15 @@ import memory_model as model
 import polars as pl
 from hypothesis import strategies as st
 
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_days import memory_days
-from slowwave.transforms.memory_eligibility import memory_eligibility
-from slowwave.transforms.memory_references import memory_references
-from slowwave.transforms.memory_states import memory_pool, memory_states
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.evidence.eligibility import memory_eligibility
+from slowwave.transforms.evidence.memory_days import memory_days
+from slowwave.transforms.evidence.references import memory_references
+from slowwave.transforms.evidence.states import memory_pool, memory_states
+from slowwave.transforms.evidence.used.memories import USED
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.landing.tables import Memories
 from slowwave.transforms.params import Params
-from slowwave.transforms.schema import polars_schema
-from slowwave.transforms.serving_tables import MemoryHealth
-from slowwave.transforms.used import USED
 
 Row = dict[str, Any]
 

@@ -12,8 +12,9 @@ import orjson
 import polars as pl
 import pyarrow as pa
 
-from slowwave.transforms.delivered_rows import FrameRows, RecordRows
-from slowwave.transforms.landing import Kind, LandedRows, landed_rows
+from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.delivered_rows import FrameRows, RecordRows
+from slowwave.transforms.landing.landed_rows import LandedRows, landed_rows
 
 Record = dict[str, Any]
 
@@ -56,7 +57,7 @@ def as_frame(records: Sequence[Record]) -> FrameRows:
     return FrameRows(cast("pl.DataFrame", pl.from_arrow(pa.table(columns))), range(1, len(records) + 1))
 
 
-def land(*records: Record, kind: Kind | None = None) -> LandedRows:
+def land(*records: Record, kind: LandedTable | None = None) -> LandedRows:
     """JSONL rows, landed."""
     return landed_rows(as_jsonl(records), kind)
 

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Protocol
 from unittest.mock import patch
 
-from slowwave.flows.decisions import decide_hold
-from slowwave.flows.forget import Outcome, apply_plan, published_plan, restore
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.run import Run, start_run
-from slowwave.flows.settings import Settings
-from slowwave.transforms.decisions import HOLD, RELEASE
+from slowwave.flows.decide.decisions import decide_hold
+from slowwave.flows.decide.forget import Outcome, apply_plan, published_plan, restore
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.publish.run import Run, start_run
+from slowwave.transforms.decisions.effects import HOLD, RELEASE
 
 
 class HasSettings(Protocol):
@@ -26,8 +26,8 @@ class HasSettings(Protocol):
 def acting(home: HasSettings, now: datetime) -> Iterator[Run]:
     """The run of a command given at `now`, with the lock held and the clock of decisions set."""
     with (
-        patch("slowwave.flows.forget.utc_now", lambda: now),
-        patch("slowwave.flows.decisions.utc_now", lambda: now),
+        patch("slowwave.flows.decide.forget.utc_now", lambda: now),
+        patch("slowwave.flows.decide.decisions.utc_now", lambda: now),
         writer_lock(home.settings, "forget"),
     ):
         yield start_run(home.settings, "backfill")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 _PACKAGES = ("transforms", "flows", "dashboards", "data")
 
 # Publish as of an instant, and tell what that found: the counts of each memory, and the days built, with reasons.
@@ -20,10 +20,10 @@ import json, sys
 from datetime import datetime
 from pathlib import Path
 import duckdb
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import nightly, start_run
-from slowwave.flows.published import current_run
-from slowwave.flows.settings import Settings
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.nightly.nightly import nightly, start_run
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.kernel.settings import Settings
 settings = Settings(Path(sys.argv[1]))
 with writer_lock(settings, "nightly"):
     done = nightly(start_run(settings, "nightly"), as_of=datetime.fromisoformat(sys.argv[2]), full="--full" in sys.argv)
@@ -77,4 +77,4 @@ def night(release: Path, home: Path, as_of: str, *options: str) -> tuple[list[An
 
 def command(release: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A command of a release."""
-    return run_release(release, home, ["-m", "slowwave.flows.cli", *arguments])
+    return run_release(release, home, ["-m", "slowwave.flows.cli.main", *arguments])

@@ -13,9 +13,9 @@ from playwright.sync_api import Page, sync_playwright
 from small_home import SmallHome
 
 from slowwave.data.sample import write_sample
-from slowwave.flows.nightly import parse_as_of
+from slowwave.flows.kernel.times import parse_as_of
 
-FOLDER = Path(__file__).parents[2] / "dashboards" / "pictures"
+FOLDER = Path(__file__).parents[3] / "dashboards" / "pictures"
 _WIDTH, _COLOURS = 1100, 64
 # name, address under the dashboard or '' for the report, height in pixels, dark or light
 _PICTURES: tuple[tuple[str, str, int, Literal["light", "dark"]], ...] = (
@@ -52,6 +52,8 @@ def _settled(page: Page, *, is_app: bool) -> None:
     if is_app:
         page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
         page.wait_for_timeout(4_000)  # charts are drawn after the script has ended
+        page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")  # which may have run again
+        page.wait_for_timeout(2_000)
 
 
 def _save(page: Page, path: Path) -> None:

@@ -10,14 +10,14 @@ from unittest.mock import patch
 import polars as pl
 from small_home import Row, interaction, memory
 
-from slowwave.flows.lake import Lake
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.plan import LogAsOf
-from slowwave.flows.review import Reviewed, published_review, review
-from slowwave.flows.run import start_run
-from slowwave.flows.run_ids import utc_now
-from slowwave.flows.settings import Settings
-from slowwave.transforms.review_changes import Wish
+from slowwave.flows.decide.review import Reviewed, published_review, review
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.publish.plan import LogAsOf
+from slowwave.flows.publish.run import start_run
+from slowwave.transforms.decisions.review.changes import Wish
 
 HOSTILE = "=cmd()|'; DROP TABLE runs; --\x1b[31m[red]\u202e must never be obeyed."
 STATED = "All exports must be streamed."
@@ -43,7 +43,7 @@ def reviewable_rows() -> list[Row]:
         memory("wait", status="candidate", content="Exports are streamed.", source_ids=["i2"]),
         memory("unused", content="The cellar has a second door."),
         *[
-            interaction(f"i{n}", created_at=f"2026-03-{n + 1:02}T09:00:00Z", memories_used=["unused"])
+            interaction(f"i{n}", created_at=f"2026-03-{n // 8 + 2:02}T{n % 8 + 9:02}:00:00Z", memories_used=["unused"])
             for n in range(1, 25)
         ],
         *[interaction(f"j{n}", created_at=f"2026-05-0{n}T09:00:00Z", session_id="s", response=STATED) for n in (1, 2)],
@@ -76,12 +76,13 @@ def said(home: HasSettings, command: str, *item_ids: str, now: datetime | None =
         memory_id=how.pop("memory_id", None),
         into=how.pop("into", None),
         confidence=how.pop("confidence", None),
+        scope=how.pop("scope", None),
     )
     with writer_lock(home.settings, "review"):
         run = start_run(home.settings, "backfill")
         if now is None:
             return review(run, wish, item_ids, **how)
-        with patch("slowwave.flows.review.utc_now", lambda: now):
+        with patch("slowwave.flows.decide.review.utc_now", lambda: now):
             return review(run, wish, item_ids, **how)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -11,11 +13,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-from slowwave.flows.land import path_deliveries
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.nightly import NightlyResult, land_paths, nightly, start_run
-from slowwave.flows.settings import Settings
+from slowwave.flows.cli import main as cli
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.land.land import path_deliveries
+from slowwave.flows.nightly.nightly import NightlyResult, land_paths, nightly, start_run
 
 Row = dict[str, Any]
 MEMORY = "Prices are integers of the smallest coin."
@@ -79,7 +83,7 @@ class SmallHome:
     def run(self, *arguments: str, before: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
         """Run a command in a process of its own, behind `before`."""
         return subprocess.run(
-            [*before, sys.executable, "-m", "slowwave.flows.cli", *arguments],
+            [*before, sys.executable, "-m", "slowwave.flows.cli.main", *arguments],
             env={**os.environ, "SLOWWAVE_HOME": str(self.folder)},
             cwd=self.folder.parent,
             capture_output=True,
@@ -87,6 +91,19 @@ class SmallHome:
             timeout=300,
             check=False,
         )
+
+    def ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in this process: what a process of its own says, without the time it takes to start."""
+        written = io.BytesIO(), io.BytesIO()
+        out, err = (io.TextIOWrapper(each, encoding="utf-8", write_through=True) for each in written)
+        with (
+            patch.dict(os.environ, {"SLOWWAVE_HOME": str(self.folder)}),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            code = cli._exit_code([*arguments])
+        said = [each.getvalue().decode() for each in written]
+        return subprocess.CompletedProcess(arguments, code, *said)
 
     def run_unable_to_write(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command with the home read-only. Root ignores permissions, so it runs without that privilege."""

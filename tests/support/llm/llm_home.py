@@ -14,13 +14,13 @@ import pytest
 from llm_server import LlmServer, Reply, Request, good_answer, llm_server
 from small_home import SmallHome, memory
 
-from slowwave.flows.lake import Lake
-from slowwave.flows.llm_asking import Asked
-from slowwave.flows.llm_stage import asked_of_model
-from slowwave.flows.lock import writer_lock
-from slowwave.flows.published import current_run
-from slowwave.flows.run import start_run
-from slowwave.transforms.decision_tables import Decisions
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.llm.asking import Asked
+from slowwave.flows.llm.stage import asked_of_model
+from slowwave.flows.publish.run import start_run
+from slowwave.transforms.landing.decisions_table import Decisions
 
 KEY = "sk-never-shown"
 TEXTS = {

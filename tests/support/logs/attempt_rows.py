@@ -9,17 +9,22 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.attempt_params import AttemptParams
-from slowwave.transforms.attempt_sessions import attempt_cells, attempt_sessions, next_midnight, session_correlations
-from slowwave.transforms.attempts import counted_outcomes
-from slowwave.transforms.confidence_fits import confidence_fits, confidence_losses, interval_grades
-from slowwave.transforms.confidence_params import ConfidenceParams
-from slowwave.transforms.confidence_states import Known
-from slowwave.transforms.forecast_params import ForecastParams
-from slowwave.transforms.heuristic_params import HeuristicParams
-from slowwave.transforms.heuristics import heuristics
-from slowwave.transforms.heuristics_in_order import heuristics_in_order
-from slowwave.transforms.success_forecasts import forecast_fits, project_losses
+from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
+from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.attempts.sessions import (
+    attempt_cells,
+    attempt_sessions,
+    next_midnight,
+    session_correlations,
+)
+from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
+from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.forecast.fits import forecast_fits, project_losses
+from slowwave.transforms.learning.forecast.params import ForecastParams
+from slowwave.transforms.learning.heuristic_params import HeuristicParams
+from slowwave.transforms.learning.heuristics import heuristics
+from slowwave.transforms.learning.heuristics_in_order import heuristics_in_order
 
 START = datetime(2026, 1, 5)  # noqa: DTZ001 - times are UTC without zone; a Monday
 _SCHEMA = {
@@ -30,6 +35,7 @@ _SCHEMA = {
     "project": pl.String,
     "agent": pl.String,
     "session_id": pl.String,
+    "user_id": pl.String,
     "task_type": pl.String,
     "task": pl.String,
     "strategy": pl.String,
@@ -64,7 +70,8 @@ def outcomes(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
 
 def interactions(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
     """What `resolved_outcomes` takes from interactions."""
-    schema = pl.Schema({name: _SCHEMA[name] for name in ("interaction_id", "project", "agent", "session_id")})
+    names = ("interaction_id", "project", "agent", "session_id", "user_id")
+    schema = pl.Schema({name: _SCHEMA[name] for name in names})
     return pl.DataFrame(list(rows), schema=schema)
 
 

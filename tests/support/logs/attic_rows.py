@@ -12,9 +12,9 @@ from typing import Any
 
 from small_home import Row, interaction, memory
 
-from slowwave.flows.decisions import decision
-from slowwave.transforms.decisions import APPLY, HOLD, RESTORE
-from slowwave.transforms.review_decisions import PROMOTE
+from slowwave.flows.decide.decisions import decision
+from slowwave.transforms.decisions.effects import APPLY, HOLD, RESTORE
+from slowwave.transforms.decisions.review.decisions import PROMOTE
 
 START = datetime(2025, 10, 6)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 DAYS = range(0, 180, 4)

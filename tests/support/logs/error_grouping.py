@@ -17,11 +17,11 @@ import polars as pl
 import real_rows
 from system_lines import system_lines
 
-from slowwave.transforms import error_masking
-from slowwave.transforms.error_fingerprints import error_fingerprints
-from slowwave.transforms.error_params import ErrorParams
+from slowwave.transforms.grouping.errors import masking as error_masking
+from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
+from slowwave.transforms.grouping.errors.params import ErrorParams
 
-CODING = Path(__file__).parents[1] / "fixtures" / "coding_errors.ndjson"
+CODING = Path(__file__).parents[2] / "fixtures" / "coding_errors.ndjson"
 LOGHUB = real_rows.FOLDER / "loghub" / "clusters.parquet"
 _MASKED = (
     r"(?i)\b[a-z][a-z0-9+]*://\S+",

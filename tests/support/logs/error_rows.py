@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.transforms.error_fingerprints import error_fingerprints
-from slowwave.transforms.error_params import ErrorParams
+from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
+from slowwave.transforms.grouping.errors.params import ErrorParams
 
 SCHEMA = {"project": pl.String, "error_message": pl.String}
 V1, V2 = ErrorParams(method="error/1"), ErrorParams(method="error/2")

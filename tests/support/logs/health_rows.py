@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from slowwave.transforms.verdicts import VERDICTS
+from slowwave.transforms.core.vocabularies import VERDICTS
 
 Row = dict[str, Any]
 

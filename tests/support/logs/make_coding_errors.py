@@ -5,7 +5,7 @@ they say: tool, error (the mark), message. Tools that are not installed are left
 tracebacks are cut to their last line, and some messages get what an agent's shell puts before them; nothing else is
 written by hand.
 To make the set anew, or the part of the tools or errors named after it:
-.venv/bin/python tests/support/make_coding_errors.py
+.venv/bin/python tests/support/logs/make_coding_errors.py
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 from coding_faults import FAULTS, Fault
 
-TARGET = Path(__file__).parents[1] / "fixtures" / "coding_errors.ndjson"
+TARGET = Path(__file__).parents[2] / "fixtures" / "coding_errors.ndjson"
 _OCCURRENCES = 4
 _NAMES = ("invoice", "customer", "basket", "ledger", "session", "parcel", "tariff", "voucher", "branch", "payload")
 _WORDS = ("alpha", "north", "amber", "violet", "seven", "cedar", "harbour", "winter", "copper", "meadow")

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from slowwave.transforms.curation_decisions import curation_decisions
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_states import memory_states
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.observations import Observed, observed
-from slowwave.transforms.schema import empty, polars_schema
-from slowwave.transforms.serving_tables import MemoryHealth
+from slowwave.transforms.core.schema import empty, polars_schema
+from slowwave.transforms.evidence.states import memory_states
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.landing.tables import Memories
+from slowwave.transforms.observations.curation.decisions import curation_decisions
+from slowwave.transforms.observations.observations import Observed, observed
+from slowwave.transforms.observations.params import ObservationParams
 
 START = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 AS_OF = START + timedelta(days=100)

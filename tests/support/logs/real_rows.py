@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-FOLDER = Path(__file__).parents[2].parent / "shared" / "data"
+FOLDER = Path(__file__).parents[3].parent / "shared" / "data"
 
 
 def _given(row: dict[str, Any]) -> dict[str, Any]:

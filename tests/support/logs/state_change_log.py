@@ -41,6 +41,17 @@ CHANGES: tuple[tuple[str, str], ...] = (
     ("Dev database: 12 tables", "Dev database: 15 tables"),
     ("The favourite editor of the user is Helix", "The favourite editor of the user is Zed"),
     ("The user prefers dark mode", "The user prefers light mode"),
+    ("Ines is looking for a studio near the harbour", "Ines found a studio in the old mill"),
+    ("Ines is excited for an upcoming recital in Vienna", "Ines had a wonderful evening giving a recital in Vienna"),
+    ("Ines is considering teaming up with shops like Lumen", "Ines signed a contract with Lumen for a year"),
+    ("Ines is weaving on a large tapestry and starts a rug", "Ines finished the rug after a month"),
+    ("Ines signed up for a glassblowing class", "Ines took a glassblowing class with her aunt"),
+    ("Ines can't wait to see the movie 'Paper Boats'", "Ines saw 'Paper Boats' and cried"),
+    ("Ines booked a flight to Lisbon", "Ines visited Lisbon with a friend"),
+    ("Ines's residency is ending soon", "Ines completed a residency that taught her a lot"),
+    ("Ines walks her two ponies", "Ines bought a third pony"),
+    ("Ines works as a framer", "Ines got a job as a curator"),
+    ("All 61 existing tests pass", "All 64 tests pass, no warnings"),
 )
 """What is so, and what is so later."""
 
@@ -69,5 +80,11 @@ ALIKE: tuple[tuple[str, str], ...] = (
     ("The team is working on the exporter", "The team is working on the importer"),
     ("If the queue is full the worker stops", "If the queue is empty the worker sleeps"),
     ("The report is ready on Mondays", "The report is closed to visitors"),
+    ("Ines plans a trip with her choir", "Ines went on a road trip with her cousin"),
+    ("Ines hopes to attend a poetry festival", "Ines attended a jazz festival"),
+    ("Ines has been reading a lot of novels", "Ines finished writing her novel"),
+    ("Ines wants to try Bo's lentil soup", "Ines tried another soup at the market"),
+    ("Ines went to Porto to paint the river", "Ines painted the river gate"),
+    ("Ines looks forward to a walk with friends and dogs", "Ines adopted a dog from a shelter"),
 )
 """Two statements of which the later takes nothing back."""

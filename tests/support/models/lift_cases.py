@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import polars as pl
 
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
-from slowwave.transforms.memory_outcomes import memory_outcomes
+from slowwave.transforms.lift.outcomes import memory_outcomes
+from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 START = datetime(2026, 3, 1)  # noqa: DTZ001 - naive times hold UTC
 AS_OF = START + timedelta(days=100)

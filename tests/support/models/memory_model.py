@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -46,12 +47,17 @@ def state_at(changes: Sequence[Row], memory_id: str, at: datetime) -> Row | None
     return state
 
 
+def is_global(state: Row) -> bool:
+    """Of every project: by its scope, or as an identity or preference of none."""
+    of_nobody = state["project"] == "" and state["memory_type"] in {"identity", "preference"}
+    return of_nobody or state["scope"] == "global"
+
+
 def is_eligible(state: Row | None, interaction: Row) -> bool:
     """Active, and of the project, or an identity or preference of no project, or global; of its agent and its user."""
     if state is None or state["status"] != "active":
         return False
-    is_global = state["project"] == "" and state["memory_type"] in {"identity", "preference"}
-    if not (is_global or state["scope"] == "global" or state["project"] == interaction["project"]):
+    if not (is_global(state) or state["project"] == interaction["project"]):
         return False
     if state["scope"] == "agent" and state["agent"] != interaction["agent"]:
         return False
@@ -63,6 +69,7 @@ def lower(text: str) -> str:
     return pl.Series([text]).str.to_lowercase().item()
 
 
+@cache
 def normalised(text: str) -> str:
     """Lower case, every run of white space one space, none at the ends."""
     words: list[str] = [""]

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import real_rows
 
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.used_coefficients import COEFFICIENTS
-from slowwave.transforms.used_params import UsedParams
-from slowwave.transforms.used_reference import memory_candidates
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.evidence.used.coefficients import COEFFICIENTS
+from slowwave.transforms.evidence.used.params import UsedParams
+from slowwave.transforms.evidence.used.reference import memory_candidates
 
 LABELS = {"answers": "evidence", "turns": "source_turn"}
 # Answers to questions are fewer than turns.

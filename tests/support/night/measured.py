@@ -60,11 +60,12 @@ def limit(folder: str) -> Said:
 
 def night(home: str, as_of: str) -> Said:
     """A whole night with every default, from the inbox to the report, by plain functions: Prefect is left out."""
-    from slowwave.flows.lock import writer_lock
-    from slowwave.flows.nightly import nightly, parse_as_of, start_run
-    from slowwave.flows.report import reported
-    from slowwave.flows.settings import Settings
-    from slowwave.flows.stage_costs import StageCosts, listening
+    from slowwave.flows.ask.report import reported
+    from slowwave.flows.kernel.lock import writer_lock
+    from slowwave.flows.kernel.settings import Settings
+    from slowwave.flows.kernel.stage_costs import StageCosts, listening
+    from slowwave.flows.kernel.times import parse_as_of
+    from slowwave.flows.nightly.nightly import nightly, start_run
 
     settings, costs = Settings(Path(home)), StageCosts()
     listening.set(costs)

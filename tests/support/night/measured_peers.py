@@ -111,10 +111,11 @@ def alma_learn(folder: str, rows: str) -> Said:
 
 def learned(home: str, as_of: str) -> Said:
     """Everything that a publish learns from the outcomes of a home, read from its lake."""
-    from slowwave.flows.learning import learned_from
-    from slowwave.flows.nightly import make_plan, parse_as_of, start_run
-    from slowwave.flows.settings import Settings
-    from slowwave.transforms.learning_tables import CountedOutcomes
+    from slowwave.flows.kernel.settings import Settings
+    from slowwave.flows.kernel.times import parse_as_of
+    from slowwave.flows.nightly.nightly import make_plan, start_run
+    from slowwave.flows.publish.learned import learned_from
+    from slowwave.transforms.learning.tables import CountedOutcomes
 
     run = start_run(Settings(Path(home)), "nightly")
     plan = make_plan(run, parse_as_of(as_of))

@@ -31,9 +31,9 @@ from measured_steps import TooLongError, step
 from night_chart import night_chart
 from night_record import MOST_ABOVE_RECORD, REST, WHOLE, Cost, Round, exponents, judged, night_round
 
-from slowwave.flows.stage_costs import Stage
+from slowwave.flows.kernel.stage_costs import Stage
 
-RECORD = Path(__file__).parents[1] / "bench" / "record" / "night.json"
+RECORD = Path(__file__).parents[2] / "bench" / "record" / "night.json"
 LAST_RUN = RECORD.with_name("last_run.json")
 AS_OF, A_DAY_LATER = "2026-04-01", "2026-04-02"
 ONE_MORE_DAY, NOTHING_NEW = "one more day", "nothing new"

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 from delivered import as_csv, as_frame, as_jsonl, land
 
-from slowwave.transforms.blank import NOT_BLANK, NOT_BLANK_JSON, is_blank, says_nothing
-from slowwave.transforms.coerce import coerced
-from slowwave.transforms.echo import echo_pattern
-from slowwave.transforms.landed_tables import Interactions, Memories
-from slowwave.transforms.landing import landed_rows
+from slowwave.transforms.core.blank import NOT_BLANK, NOT_BLANK_JSON, is_blank, says_nothing
+from slowwave.transforms.core.schema import columns, json_schema
+from slowwave.transforms.evidence.echo.echo import echo_pattern
+from slowwave.transforms.landing.coerce import coerced
+from slowwave.transforms.landing.landed_rows import landed_rows
+from slowwave.transforms.landing.tables import Interactions, Memories
 from slowwave.transforms.params import Params
-from slowwave.transforms.schema import columns, json_schema
 
 BLANKS = {
     "nothing": "", "spaces": "   ", "line breaks": "\r\n\t", "no-break space": "\u00a0", "ideographic space": "\u3000",
@@ -74,8 +74,8 @@ def test_blank_are_white_space_controls_and_formats():
 
 
 def test_no_audit_means_something_else_by_it():
-    said = {entry.name: entry.read_text() for entry in resources.files("slowwave.flows").joinpath("audits").iterdir()}
-    audits = {name: text for name, text in said.items() if name.endswith(".sql")}
+    rooms = resources.files("slowwave.flows.publish").joinpath("audits").iterdir()
+    audits = {entry.name: entry.read_text() for room in rooms if room.is_dir() for entry in room.iterdir()}
     assert [name for name, text in audits.items() if re.search(r"\\S|\btrim\(", text)] == []
     assert NOT_BLANK in audits["observations_stand_on_active_memories.sql"]
 

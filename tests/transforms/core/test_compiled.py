@@ -13,7 +13,7 @@ from thorough import some
 LOOP = """
 import logging
 logging.basicConfig(format="%(message)s")
-from slowwave.transforms.compiled import compiled
+from slowwave.transforms.core.compiled import compiled
 
 @compiled("int64(int64)")
 def doubled(one):
@@ -28,8 +28,8 @@ print(doubled(4), tripled(4), sum(tripled.stats.cache_hits.values()))
 ASKED_TWICE = """
 import sys
 {before}
-from slowwave.transforms.compiled import kernel
-print([kernel("echo_kernel") is None for _ in range(2)])
+from slowwave.transforms.core.compiled import kernel
+print([kernel("evidence.echo.echo_kernel") is None for _ in range(2)])
 """
 
 
@@ -77,7 +77,7 @@ def test_a_loop_that_cannot_be_kept_works_and_says_so_once(loop: Path, tmp_path:
     ("before", "environment", "lines"),
     [
         ("sys.modules['numba'] = None", {}, 1),
-        ("sys.modules['slowwave.transforms.echo_kernel'] = None", {}, 1),
+        ("sys.modules['slowwave.transforms.evidence.echo.echo_kernel'] = None", {}, 1),
         ("", {"NUMBA_DISABLE_JIT": "1"}, 0),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.decayed_counts import Timeline
+from slowwave.transforms.core.counts.decayed_counts import Timeline
 
 _histories = st.lists(
     st.dictionaries(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms import decayed_states
-from slowwave.transforms.decayed_states import UNIT, carried, daily_factor
+from slowwave.transforms.core.counts import decayed_states
+from slowwave.transforms.core.counts.decayed_states import UNIT, carried, daily_factor
 
 _known = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 400), st.integers(0, 50)), max_size=20)
 _half_lives = st.sampled_from([0.1, 2, 7, 30, 180, 10_000, None])

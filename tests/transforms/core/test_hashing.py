@@ -9,12 +9,13 @@ from delivered import as_jsonl, land, utc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.evidence_tables import MemoryEligibility
-from slowwave.transforms.fingerprints import fingerprint
-from slowwave.transforms.hashing import canonical_row, digest, rows_digest, with_row_hash
-from slowwave.transforms.landed_tables import LANDED, Interactions, Memories
-from slowwave.transforms.landing import landed_rows
-from slowwave.transforms.schema import columns, conform, empty, polars_schema
+from slowwave.transforms.core.hashing import canonical_row, digest, digests, rows_digest
+from slowwave.transforms.core.schema import columns, conform, empty, polars_schema
+from slowwave.transforms.evidence.fingerprint import fingerprint
+from slowwave.transforms.evidence.tables import MemoryEligibility
+from slowwave.transforms.landing.landed_rows import landed_rows
+from slowwave.transforms.landing.row_hashes import with_row_hash
+from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
 
 FULL = {
     "interactions": {
@@ -199,3 +200,9 @@ def test_the_digest_of_rows_depends_on_no_order():
 def test_conform_leaves_hashes_alone():
     frame = landed("interactions")
     assert conform(Interactions, frame.lazy()).collect().equals(frame)
+
+
+def test_digests_of_rows_are_those_of_their_texts():
+    rows = pl.DataFrame({"a": ["", "1:", "ä", "\n"], "b": ["x", "", "日本", "é́"]})
+    assert digests(rows).to_list() == [digest(row) for row in rows.rows()]
+    assert digests(rows.clear()).to_list() == []

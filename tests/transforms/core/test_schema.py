@@ -10,9 +10,7 @@ import pytest
 from delivered import land, utc
 from pydantic import ValidationError
 
-from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
-from slowwave.transforms.landed_tables import LANDED, Interactions, Memories
-from slowwave.transforms.schema import (
+from slowwave.transforms.core.schema import (
     Table,
     column,
     columns,
@@ -26,7 +24,10 @@ from slowwave.transforms.schema import (
     producer_columns,
     table_comment,
 )
-from slowwave.transforms.serving_tables import SERVING, MemoryHealth
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import EVIDENCE, SERVING
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
 
 TABLES = (*LANDED, *EVIDENCE, DayInputs, *SERVING)
 SAMPLES = {

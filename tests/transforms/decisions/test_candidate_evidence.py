@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from slowwave.transforms.candidate_evidence import candidate_points, candidate_words
-from slowwave.transforms.review_queue_params import ReviewQueueParams
+from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates
+from slowwave.transforms.decisions.review.params import ReviewQueueParams
 
 
 def told(text: str, **rest: Any) -> dict[str, Any]:
@@ -20,7 +20,8 @@ def told(text: str, **rest: Any) -> dict[str, Any]:
         "failed_count": 0,
     }
     frame = pl.DataFrame([{**known, "text": text, **rest}], schema_overrides={"memory_ids": pl.List(pl.String)})
-    return frame.select(candidate_points().alias("points"), candidate_words().alias("words")).row(0, named=True)
+    (row,) = judged_candidates(frame, least=-1_000).rename({"wording": "words"}).to_dicts()
+    return row
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,7 @@ def told(text: str, **rest: Any) -> dict[str, Any]:
         "The user prefers dark mode.",
         "Prices must never be floats.",
         "Tests must not reach the network.",
+        "The exporter's settings file must name a region.",
     ],
 )
 def test_a_rule_that_stands_by_itself_is_a_candidate(text: str) -> None:
@@ -45,6 +47,9 @@ def test_a_rule_that_stands_by_itself_is_a_candidate(text: str) -> None:
         ("They must love the garden.", "points back"),
         ("It must be a caching problem.", "guesses"),
         ("Must be an amazing trip.", "chats"),
+        ("The delay must come from somewhere else.", "guesses"),
+        ("The index must be stale.", "guesses"),
+        ("No, rows must be sorted once.", "a remark"),
         ("I decided to take the bus today.", "talks"),
         ("Hello, requirements are to be read.", "greets"),
         ("Must the export be streamed?", "asks"),
@@ -52,12 +57,48 @@ def test_a_rule_that_stands_by_itself_is_a_candidate(text: str) -> None:
         ("The check on line 12 must be removed from PR #7.", "one occasion"),
         ("The copyright notice shall be included in", "cut off"),
         ("✅ Correct, the handler must return early", "piece of a page"),
+        ("14:9 error Rows must be sorted but never are", "a program printed"),
+        ("ada@shop export % run: rows must be given", "a program printed"),
+        ("Explains that exports must be streamed", "retells"),
+        ("Three small steps that must be taken first", "retells"),
+        ("The new option must work for rows", "one occasion"),
     ],
 )
 def test_talk_guesses_and_pieces_are_not(text: str, against: str) -> None:
     found = told(text)
     assert found["points"] <= 0
     assert against in found["words"].partition("; against it: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "against"),
+    [
+        ("Implement the reader for Parquet files", "step of a task"),
+        ("Verify that rows are sorted", "step of a task"),
+        ("Improved how late rows are read", "reports what was done"),
+        ("Error handling for late rows", "names a thing"),
+        ("--region: where exports are kept", "an option"),
+        ("Support and Error Handling of Exports", "heading"),
+        ("No export is found for a day", "a case"),
+        ("The export works as expected", "a check"),
+    ],
+)
+def test_what_a_task_lists_below_its_requirements_is_not(text: str, against: str) -> None:
+    listed = told(text, rules=["requirement_heading"], rank_score=9)
+    assert listed["points"] < ReviewQueueParams().min_points
+    assert against in listed["words"].partition("; against it: ")[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If the export exists, name it and stop.",
+        "Store only the id of a row (i.e. no copy of it).",
+        "Keep exports in one folder a day.",
+    ],
+)
+def test_rules_below_a_label_are_candidates(text: str) -> None:
+    assert told(text, rules=["requirement_heading"])["points"] >= ReviewQueueParams().min_points
 
 
 def test_sessions_outcomes_and_headings_speak_for_it_and_landing_most() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.decisions import (
+from slowwave.transforms.core.schema import conform, polars_schema
+from slowwave.transforms.decisions.effects import (
     APPLY,
     HOLD,
     RELEASE,
@@ -24,11 +24,11 @@ from slowwave.transforms.decisions import (
     held,
     status_changes,
 )
-from slowwave.transforms.forgetting_evidence import forgetting_evidence
-from slowwave.transforms.forgetting_tables import ForgettingAudit
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_states import memory_states
-from slowwave.transforms.schema import conform, polars_schema
+from slowwave.transforms.decisions.forgetting.evidence import forgetting_evidence
+from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit
+from slowwave.transforms.evidence.states import memory_states
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.tables import Memories
 
 START = datetime(2026, 3, 1)
 DAY = timedelta(days=1)

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from slowwave.transforms.forgetting_params import ForgettingParams
-from slowwave.transforms.forgetting_plan import forgetting_plan, forgetting_quotas
-from slowwave.transforms.forgetting_tables import ForgettingPlan, ForgettingQuotas
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.decisions.forgetting.params import ForgettingParams
+from slowwave.transforms.decisions.forgetting.plan import forgetting_plan, forgetting_quotas
+from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan, ForgettingQuotas
 
 EPOCH = datetime(1970, 1, 1)
 TODAY = 20_000
@@ -225,7 +225,7 @@ quotas_strategy = st.builds(
 )
 
 
-@settings(max_examples=examples(24, 80), deadline=None)
+@settings(max_examples=examples(10, 80), deadline=None)
 @given(memories_strategy, quotas_strategy, st.randoms(use_true_random=False))
 def test_quotas_are_met_exactly_and_protections_hold(fields: list[Any], params: ForgettingParams, random: Any) -> None:
     memories = {f"m{number:02}": of(f"m{number:02}", **one) for number, one in enumerate(fields)}

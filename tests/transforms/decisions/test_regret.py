@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from slowwave.transforms.forgetting_params import ForgettingParams
-from slowwave.transforms.forgetting_tables import Regret
-from slowwave.transforms.regret import regret
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.decisions.forgetting.params import ForgettingParams
+from slowwave.transforms.decisions.forgetting.regret import regret
+from slowwave.transforms.decisions.forgetting.tables import Regret
 
 THEN = datetime(2026, 3, 1, 12)
 LATER = datetime(2026, 9, 1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.review_changes import (
+from slowwave.transforms.decisions.review.changes import (
     CannotDecideError,
     Wish,
     asked_changes,
@@ -18,7 +18,7 @@ from slowwave.transforms.review_changes import (
     unmerged,
     with_before,
 )
-from slowwave.transforms.review_decisions import MERGE, PROMOTE, REJECT
+from slowwave.transforms.decisions.review.decisions import MERGE, PROMOTE, REJECT
 
 FIELDS = {"content": "Text", "project": "shop", "status": "active", "superseded_by": None}
 Memory = dict[str, Any]
@@ -189,3 +189,48 @@ def test_what_is_not_there_says_nothing() -> None:
     assert not holds({"memory_id": "a", "status": "active"}, None)
     assert not holds({"memory_id": "a", "status": "active"}, memories(a={"status": "invalid"})["a"])
     assert not holds({"memory_id": "a", "clears": ["confidence"]}, memories(a={"confidence": 0.5})["a"])
+
+
+@pytest.mark.parametrize(
+    ("of", "scope", "is_landed", "becomes"),
+    [
+        ("ada", None, False, "ada"),
+        ("ada", "user", False, "ada"),
+        ("ada", "project", False, None),
+        (None, None, False, None),
+        (None, "project", False, None),
+        ("ada", None, True, "ada"),
+        ("ada", "project", True, None),
+    ],
+)
+def test_a_candidate_is_promoted_for_its_user_unless_it_is_said_to_be_for_all(
+    of: str | None, scope: Any, is_landed: bool, becomes: str | None
+) -> None:
+    known = memories(waits={"status": "candidate", "user_id": of}) if is_landed else {}
+    about = item("candidate", *known) | {"user_id": of}
+    changes = asked_changes(Wish(PROMOTE, scope=scope), about, known, [])
+    blank = {"it": {"user_id": None, "status": "candidate"}}
+    assert after(known or blank, changes)["waits" if is_landed else "it"]["user_id"] == becomes
+
+
+def test_scope_is_said_of_promoted_candidates_alone_and_a_user_of_those_that_have_one() -> None:
+    for command, kind in ((REJECT, "candidate"), (PROMOTE, "unused"), (MERGE, "merge")):
+        with pytest.raises(CannotDecideError, match="--scope is for `promote` of a candidate"):
+            asked_changes(Wish(command, scope="project"), item(kind, "a", "b"), memories(a={}, b={}), [])
+    with pytest.raises(CannotDecideError, match="no single user"):
+        asked_changes(Wish(PROMOTE, scope="user"), item("candidate"), {}, [])
+
+
+@pytest.mark.parametrize(("of", "into", "is_taken"), [("ada", "ada", True), ("ada", None, True), ("ada", "bob", False),
+                                                      (None, "ada", False), (None, None, True)])  # fmt: skip
+def test_a_candidate_merges_into_a_memory_of_its_user_or_of_all(
+    of: str | None, into: str | None, is_taken: bool
+) -> None:
+    known = memories(a={"user_id": into})
+    about = item("candidate") | {"user_id": of}
+    if is_taken:
+        changes = asked_changes(Wish(MERGE, into="a"), about, known, [])
+        assert changes[0].get("user_id") == of
+    else:
+        with pytest.raises(CannotDecideError, match="another user"):
+            asked_changes(Wish(MERGE, into="a"), about, known, [])

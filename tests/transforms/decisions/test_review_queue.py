@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from slowwave.transforms.extract_tables import ExtractedStatements
-from slowwave.transforms.observation_tables import Contradictions, CurationDecisions, MergeProposals
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.decisions.review.items import item_id, statement_ids
+from slowwave.transforms.decisions.review.params import ReviewQueueParams
+from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
+from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.observations.tables import Contradictions, CurationDecisions, MergeProposals
 from slowwave.transforms.params import Params
-from slowwave.transforms.review_items import item_id, statement_ids
-from slowwave.transforms.review_queue import ReviewEvidence, review_queue
-from slowwave.transforms.review_queue_params import ReviewQueueParams
-from slowwave.transforms.schema import polars_schema
-from slowwave.transforms.serving_tables import MemoryHealth
 
 AS_OF = datetime(2026, 6, 1)
 START = datetime(2026, 5, 1)
@@ -360,7 +360,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=examples(12, 40), deadline=None)
+@settings(max_examples=examples(6, 40), deadline=None)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_the_order_of_the_evidence_does_not_matter(rows: list[Row], random: Any) -> None:
     known = health({"memory_id": "m", **TROUBLED["harmful"]}, {"memory_id": "c", "status": "candidate"})
@@ -374,3 +374,81 @@ def test_the_order_of_the_evidence_does_not_matter(rows: list[Row], random: Any)
     behind = first[1].group_by("item_id").len("found")
     counts = first[0].join(behind, on="item_id", how="left").with_columns(pl.col("found").fill_null(0))
     assert counts.filter(kind="candidate").filter(pl.col("interactions_count") != pl.col("found")).is_empty()
+
+
+def of_users(found: ReviewEvidence, **users: str) -> ReviewEvidence:
+    """With the users whom the interactions name."""
+    rows = {"interaction_id": list(users), "user_id": list(users.values())}
+    return replace(found, users=pl.LazyFrame(rows, schema={"interaction_id": pl.String, "user_id": pl.String}))
+
+
+@pytest.mark.parametrize(
+    ("users", "whose"),
+    [
+        ({}, None),
+        ({"i1": "ada", "i2": "ada", "i3": "ada"}, "ada"),
+        ({"i1": "ada"}, "ada"),
+        ({"i3": "ada", "elsewhere": "bob"}, "ada"),
+        ({"i1": "ada", "i2": "bob"}, None),
+        ({"i1": "ada", "i2": "ada", "i3": "bob"}, None),
+    ],
+)
+def test_a_statement_is_the_users_whom_alone_its_interactions_name(users: dict[str, str], whose: str | None) -> None:
+    said = statements(*({"interaction_id": f"i{n}"} for n in (1, 2, 3)))
+    (row,) = queue(of_users(evidence(said), **users))
+    assert (row["user_id"], row["interactions_count"]) == (whose, 3)
+    (before,) = queue(
+        of_users(evidence(said), **users), Params(review_queue=ReviewQueueParams(method="review_queue/2"))
+    )
+    assert before["user_id"] is None
+
+
+@pytest.mark.parametrize(
+    ("owner", "left", "whose"),
+    [(None, None, None), ("ada", ["i2"], "bob"), ("bob", ["i1"], "ada"), ("carol", ["i3", "i2", "i1"], None)],
+)
+def test_a_users_memory_settles_what_was_said_to_that_user_and_to_nobody_knows_whom(
+    owner: str | None, left: list[str] | None, whose: str | None
+) -> None:
+    said = statements(*({"interaction_id": f"i{n}"} for n in (1, 2, 3)))
+    known = health({"memory_id": "m", "content": "The limit is 50.", "user_id": owner})
+    found = queue(of_users(evidence(said, known), i1="ada", i2="bob", **({"i3": "bert"} if owner == "carol" else {})))
+    assert [(row["user_id"], row["example_ids"]) for row in found] == ([] if left is None else [(whose, left)])
+
+
+def test_a_users_candidate_once_decided_leaves_the_others_to_be_asked() -> None:
+    said = statements({"interaction_id": "i1"}, {"interaction_id": "i2"})
+    (hers,) = queue(of_users(evidence(said.head(1)), i1="ada"))
+    assert hers["item_id"] != queue(evidence(said.head(1)))[0]["item_id"]
+    promoted = {"memory_id": hers["item_id"], "user_id": "ada", "content": "It is 50, mostly"}
+    assert queue(of_users(evidence(said.head(1), health(promoted)), i1="ada")) == []
+    (his,) = queue(of_users(evidence(said, health({**promoted, "content": "The limit is 50"})), i1="ada", i2="bob"))
+    assert (his["user_id"], his["example_ids"]) == ("bob", ["i2"])
+
+
+@pytest.mark.parametrize(("owner", "items"), [(None, 0), ("ada", 0), ("bob", 1)])
+def test_what_an_earlier_release_promoted_for_all_is_not_asked_again_of_its_user(owner: str | None, items: int) -> None:
+    said = statements({"interaction_id": "i1"})
+    made = {"memory_id": item_id("candidate", "shop", said["statement_id"][0]), "content": "It was edited since"}
+    known = health({**made, "user_id": owner})
+    assert len(queue(of_users(evidence(said, known), i1="ada"))) == items
+
+
+def test_behind_a_landed_candidate_of_a_user_stand_no_interactions_of_others() -> None:
+    said = statements({"interaction_id": "i1"}, {"interaction_id": "i2"}, {"interaction_id": "i3"})
+    known = health({"memory_id": "hers", "status": "candidate", "content": "The limit is 50", "user_id": "ada"})
+    found = {row["user_id"]: row for row in queue(of_users(evidence(said, known), i1="ada", i2="bob"))}
+    assert found["ada"]["memory_ids"] == ["hers"]
+    assert found["ada"]["example_ids"] == ["i3", "i1"]
+    assert found["bob"]["example_ids"] == ["i2"]
+
+
+def test_memories_that_came_to_different_users_are_no_longer_weighed_against_each_other() -> None:
+    row = {
+        "memory_id": "now", "changed_at": START, "project": "shop", "content": "Text of now", "action": "update",
+        "target_memory_id": "then", "target_content": "Text of then", "reason": "newer", "method": "curate/2",
+    }  # fmt: skip
+    curation = pl.DataFrame([row], schema=polars_schema(CurationDecisions))
+    for owner, items in (("ada", 1), ("bob", 0), (None, 0)):
+        known = health({"memory_id": "now", "user_id": "ada"}, {"memory_id": "then", "user_id": owner})
+        assert [item["user_id"] for item in queue(evidence(None, known, curation=curation))] == ["ada"] * items

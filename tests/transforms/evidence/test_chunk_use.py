@@ -9,9 +9,9 @@ from delivered import utc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.chunk_tables import ChunkUse
-from slowwave.transforms.chunk_use import chunk_days, chunk_use
-from slowwave.transforms.schema import computed_schema
+from slowwave.transforms.core.schema import computed_schema
+from slowwave.transforms.evidence.chunks.tables import ChunkUse
+from slowwave.transforms.evidence.chunks.use import chunk_days, chunk_use
 
 START = utc(2026, 3, 10)
 IDS = ("guide.md#1", "guide.md#2", "notes", "a#b#3", "#4", "guide.md#", "", " ", "\u202e#x")

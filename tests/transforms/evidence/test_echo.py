@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.echo import echo_pattern, normalised
-from slowwave.transforms.params import EvidenceParams
+from slowwave.transforms.evidence.echo.echo import echo_pattern, normalised
+from slowwave.transforms.evidence.params import EvidenceParams
 
 PARAMS = EvidenceParams()
 # White space, what only looks like it, and letters whose lower case is longer, or depends on its neighbours.

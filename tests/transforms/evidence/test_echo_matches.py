@@ -17,11 +17,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slowwave.data.sample import sample_files
-from slowwave.flows.delivery import chunks
-from slowwave.transforms import echo, echo_kernel
-from slowwave.transforms.echo import echo_matches, echo_pattern
-from slowwave.transforms.landing import readable_rows
-from slowwave.transforms.params import EvidenceParams
+from slowwave.flows.land.formats.delivery import chunks
+from slowwave.transforms.evidence.echo import echo, echo_kernel
+from slowwave.transforms.evidence.echo.echo import echo_matches, echo_pattern
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.landing.landed_rows import readable_rows
 
 Matcher = Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
 Texts = list[tuple[str, str | None]]

@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from thorough import examples
+from thorough import examples, some
 
-from slowwave.transforms.echo import normalised
-from slowwave.transforms.extract import extracted_statements
-from slowwave.transforms.extract_params import ExtractParams
-from slowwave.transforms.extract_tables import MEMORY_TYPES, ExtractedStatements
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.evidence.echo.echo import normalised
+from slowwave.transforms.evidence.statements.extract import extracted_statements
+from slowwave.transforms.evidence.statements.params import ExtractParams
+from slowwave.transforms.evidence.statements.tables import MEMORY_TYPES, ExtractedStatements
 
 AT = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 SCHEMA = {
@@ -218,7 +218,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=25).map("".join) | st.text(max_size=60)
 
 
-@settings(max_examples=examples(18, 60), deadline=None)
+@settings(max_examples=examples(8, 60), deadline=None)
 @example(["It ends in a line", "    Decision: indented, so it is code"])
 @example(["# Decision", "- an item of nothing"])
 @example(["Decision:", "nothing above this"])
@@ -231,14 +231,14 @@ def test_an_answer_states_what_it_states_whatever_others_say(texts: list[str]) -
     assert together.equals(extracted_statements(frame.reverse(), ExtractParams()))
 
 
-@settings(max_examples=examples(18, 60), deadline=None)
+@settings(max_examples=examples(8, 60), deadline=None)
 @given(TEXTS)
 def test_no_answer_with_a_statement_is_passed_over(text: str) -> None:
     """A word that has an answer read, and states nothing, adds nothing."""
     assert found(text) == found(f"{text}\n\nmust")
 
 
-@settings(max_examples=examples(18, 60), deadline=None)
+@settings(max_examples=examples(8, 60), deadline=None)
 @given(TEXTS)
 def test_a_statement_is_taken_word_for_word(text: str) -> None:
     rows = extracted_statements(interactions({"response": text}), ExtractParams())
@@ -265,7 +265,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", some(HOSTILE, 6))
 def test_the_worst_text_costs_linear_time(name: str) -> None:
     """A megabyte of anything: four times the text takes far less than sixteen times as much of the processor."""
 

@@ -17,9 +17,9 @@ from replayed import (
     used_by,
 )
 
-from slowwave.transforms.evidence_tables import MemoryEligibility
-from slowwave.transforms.memory_reach import within_reach
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.evidence.reach import within_reach
+from slowwave.transforms.evidence.tables import MemoryEligibility
 
 
 def asked(*hours, project="atlas"):

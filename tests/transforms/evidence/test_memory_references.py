@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from replayed import START, changes, interactions, pool_of, references_of, used_by
 from thorough import examples
 
-from slowwave.transforms.evidence_tables import MemoryReferences
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.evidence.tables import MemoryReferences
 
 FACT = "The port is 8443 in production"
 
@@ -27,7 +27,7 @@ def change(hours=0, memory_id="m1", **fields):
 
 
 @given(interactions, changes)
-@settings(max_examples=examples(18, 60))
+@settings(max_examples=examples(8, 60))
 def test_references_are_those_of_a_loop(rows, change_rows):
     found = references_of(rows, pool_of(change_rows), used_by)
     assert found.to_dicts() == model.references(rows, change_rows)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from replayed import START, changes, is_reached, memories_frame, pool_of
 
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_states import memory_states
+from slowwave.transforms.evidence.states import memory_states
+from slowwave.transforms.landing.tables import Memories
 
 ids = ("m1", "m2", "m3")
 

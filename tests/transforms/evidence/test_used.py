@@ -1,7 +1,6 @@
 """`used/2`, and `used/1`: which memories an answer relied on, in whatever words."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,17 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from used_rows import DAY, NOTES, interactions, notes, pool
 
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.used import used_memories
-from slowwave.transforms.used_params import UsedParams
-from slowwave.transforms.used_reference import NOT_COMPARED, used_log_odds
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.evidence.used.memories import used_memories
+from slowwave.transforms.evidence.used.params import UsedParams
+from slowwave.transforms.evidence.used.reference import NOT_COMPARED, used_log_odds
 
 PARAMS = UsedParams()
 # every pair that is compared and touched, however unlikely
 ALL = UsedParams(threshold=0.0001)
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "used-1" / "used_memories.ndjson"
 OF_USED_1 = ("interaction_id", "memory_id", "used_score")
-PINNED = "e5da1802a93bd0e1ba315a70cebbfa5010a014e73703f2b13eae125440068d61"
 ANSWERS = [
     (
         "When does the backup run?",
@@ -57,7 +54,7 @@ def test_a_retelling_is_found_and_small_talk_is_not():
 def test_golden():
     for method in ("used/1", "used/2"):  # no note is long
         used = found(ASKED, notes(), ALL.model_copy(update={"method": method}))
-        assert_golden(used.select(OF_USED_1), GOLDEN, PINNED)
+        assert_golden(used.select(OF_USED_1), "used-1/used_memories")
         assert used["used_method"].unique().to_list() == ["used/1"]
         assert used["passage"].null_count() == used["passage_at"].null_count() == used.height
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -12,17 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from used_rows import DAY, NOTES, interactions, notes, pool
 
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.used import used_memories
-from slowwave.transforms.used_params import UsedParams
-from slowwave.transforms.used_passages import compared_texts, is_long, passages
-from slowwave.transforms.used_reference import NOT_COMPARED, used_log_odds
-from slowwave.transforms.word_runs import WORD
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.evidence.used.memories import used_memories
+from slowwave.transforms.evidence.used.params import UsedParams
+from slowwave.transforms.evidence.used.passages import compared_texts, is_long, passages
+from slowwave.transforms.evidence.used.reference import NOT_COMPARED, used_log_odds
+from slowwave.transforms.language.word_runs import WORD
 
 # every pair that is compared and touched, however unlikely
 ALL = UsedParams(threshold=0.0001)
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "used-2" / "used_memories.ndjson"
-PINNED = "f22acabf1a3d2180eaec6a8a7514f65a87179acefc94705381fc852a6fd9425c"
 HANDBOOK = (
     "The staging port is 8443, not 8080, and it is only reached from inside. Deploy only after the smoke tests are "
     "green. Grace prefers tabs over spaces in Python files!\n- Customers in Norway are invoiced in kroner\n- The "
@@ -151,7 +148,7 @@ def test_a_use_of_one_sentence_of_a_long_memory_is_found_and_the_sentence_told()
 
 
 def test_golden():
-    assert_golden(used(ASKED, [LONG, *notes(), *OTHERS[:5]]), GOLDEN, PINNED)
+    assert_golden(used(ASKED, [LONG, *notes(), *OTHERS[:5]]), "used-2/used_memories")
 
 
 def test_a_memory_counts_once_however_many_of_its_passages_are_near():

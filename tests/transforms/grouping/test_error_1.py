@@ -8,9 +8,9 @@ import pytest
 from error_rows import USERS, V1, frame
 from pydantic import ValidationError
 
-from slowwave.transforms.blank import is_blank
-from slowwave.transforms.error_fingerprints import error_fingerprints
-from slowwave.transforms.error_params import ErrorParams
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
+from slowwave.transforms.grouping.errors.params import ErrorParams
 
 
 def rows_of(messages, params=V1):

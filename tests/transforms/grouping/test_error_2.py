@@ -8,8 +8,8 @@ from error_rows import USERS, V2, frame
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.error_fingerprints import error_fingerprints
-from slowwave.transforms.error_params import ErrorParams
+from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
+from slowwave.transforms.grouping.errors.params import ErrorParams
 
 
 def rows_of(messages, params=V2):

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from replayed import NO_OUTCOMES, NO_USE, NONE_HELD, PARAMS, changes, days_of, interactions, memories_frame, pool_of
 
-from slowwave.transforms.evidence_tables import MemoryDays
-from slowwave.transforms.memory_health import COUNTS, memory_health, reinforced_confidence
-from slowwave.transforms.memory_health_history import memory_health_history
-from slowwave.transforms.memory_states import memory_states
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.evidence.states import memory_states
+from slowwave.transforms.evidence.tables import MemoryDays
+from slowwave.transforms.health.history import memory_health_history
+from slowwave.transforms.health.memory_health import COUNTS, memory_health, reinforced_confidence
 from slowwave.transforms.params import Params
-from slowwave.transforms.schema import polars_schema
 
 BREADTHS = ("broad_count", "bulk_count")
 UNITS = ("m1", "m2", "m3", "never landed")

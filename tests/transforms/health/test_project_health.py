@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from slowwave.transforms.project_health import project_health, share_low
-from slowwave.transforms.project_health_params import Alarm, ProjectHealthParams
-from slowwave.transforms.project_health_tables import ProjectHealth
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.health.project.params import Alarm, ProjectHealthParams
+from slowwave.transforms.health.project.project_health import project_health, share_low
+from slowwave.transforms.health.project.tables import ProjectHealth
 
 PARAMS = ProjectHealthParams()
 KEPT = {"verdict": "keep"}

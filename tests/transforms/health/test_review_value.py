@@ -13,8 +13,8 @@ from polars.testing import assert_frame_equal
 from scipy.stats import norm
 from thorough import examples
 
-from slowwave.transforms.review_params import ReviewParams
-from slowwave.transforms.review_value import review_value
+from slowwave.transforms.health.review_value import review_value
+from slowwave.transforms.health.review_value_params import ReviewParams
 
 PARAMS = ReviewParams()
 SCHEMA = {
@@ -160,7 +160,7 @@ def test_no_memories_no_rows():
 _unit = st.none() | st.floats(0, 1)
 
 
-@settings(max_examples=examples(18, 60), deadline=None)
+@settings(max_examples=examples(8, 60), deadline=None)
 @given(
     st.sampled_from(["keep", "review", "forget", "harmful", "unproven", None]),
     st.sampled_from(["candidate", "active", "archived", None]),

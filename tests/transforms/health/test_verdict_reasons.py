@@ -10,9 +10,9 @@ from health_rows import TODAY, ago, health_frame, health_row, health_rows, unuse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.verdict_params import VerdictParams
-from slowwave.transforms.verdict_reasons import counted, decimals, tenths
-from slowwave.transforms.verdicts import verdicts
+from slowwave.transforms.health.verdict_params import VerdictParams
+from slowwave.transforms.health.verdict_reasons import counted, decimals, tenths
+from slowwave.transforms.health.verdicts import verdicts
 
 PARAMS = VerdictParams()
 FADED = {"strength": 0.04, "strength_state": "forgettable"}

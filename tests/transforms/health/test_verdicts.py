@@ -7,8 +7,9 @@ import pytest
 from health_rows import TODAY, ago, health_frame, health_row, health_rows, unused_row
 from hypothesis import given
 
-from slowwave.transforms.verdict_params import VerdictParams
-from slowwave.transforms.verdicts import USE_VERDICTS, VERDICTS, use_case, use_verdict, verdicts
+from slowwave.transforms.core.vocabularies import VERDICTS
+from slowwave.transforms.health.verdict_params import VerdictParams
+from slowwave.transforms.health.verdicts import USE_VERDICTS, use_case, use_verdict, verdicts
 
 PARAMS = VerdictParams()
 FADED = {"strength": 0.04, "strength_state": "forgettable"}

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from slowwave.transforms.coerce import Unfit, coerced, json_text
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.schema import producer_columns
+from slowwave.transforms.core.schema import producer_columns
+from slowwave.transforms.landing.coerce import Unfit, coerced, json_text
+from slowwave.transforms.landing.tables import LANDED
 
 COLUMNS = {f"{table.name}.{c.name}": c for table in LANDED for c in producer_columns(table)}
 PROJECT, PROMPT = COLUMNS["interactions.project"], COLUMNS["interactions.prompt"]

@@ -7,10 +7,10 @@ from delivered import as_frame, land, tables, utc
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from slowwave.transforms.delivered_rows import RecordRows
-from slowwave.transforms.landed_tables import Interactions, Memories, Outcomes
-from slowwave.transforms.landing import QUARANTINE_SCHEMA, landed_rows
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.landing.delivered_rows import RecordRows
+from slowwave.transforms.landing.landed_rows import QUARANTINE_SCHEMA, landed_rows
+from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
 
 ASKED = {"prompt": "Which port?", "created_at": "2026-03-10T08:00:00Z"}
 CHANGE = {"memory_id": "m1", "changed_at": "2026-03-10T08:00:00Z"}

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from slowwave.transforms.delivered_rows import FrameRows, RecordRows
-from slowwave.transforms.landing import landed_rows
+from slowwave.transforms.landing.delivered_rows import FrameRows, RecordRows
+from slowwave.transforms.landing.landed_rows import landed_rows
 
 # What all three formats can say: CSV has no empty text, and a Parquet column has one type.
 words = st.text(st.sampled_from('aä,"\n{ ß٣'), min_size=1, max_size=6).map(lambda s: f"w{s}")

@@ -11,12 +11,13 @@ import polars as pl
 import pytest
 from delivered import utc
 
-from slowwave.transforms.decision_tables import Decisions
-from slowwave.transforms.evidence_tables import EVIDENCE, DayInputs
-from slowwave.transforms.hashing import with_row_hash
-from slowwave.transforms.landed_tables import LANDED
-from slowwave.transforms.schema import Json, Landed, Table, column, columns, polars_schema
-from slowwave.transforms.schema_changes import (
+from slowwave.transforms.core.schema import Json, Landed, Table, column, columns, polars_schema
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import EVIDENCE
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.ledger_tables import LEDGER
+from slowwave.transforms.landing.row_hashes import with_row_hash
+from slowwave.transforms.landing.schema_changes import (
     EXTRA_BEFORE,
     as_before,
     as_declared,
@@ -25,10 +26,10 @@ from slowwave.transforms.schema_changes import (
     misfit,
     taken_from_extra,
 )
-from slowwave.transforms.serving_tables import LEDGER
-from slowwave.transforms.set_aside_tables import CheckedFiles
+from slowwave.transforms.landing.set_aside_tables import CheckedFiles
+from slowwave.transforms.landing.tables import LANDED
 
-FORMATS = Path(__file__).resolve().parents[1] / "fixtures" / "formats"
+FORMATS = Path(__file__).resolve().parents[2] / "fixtures" / "formats"
 OF_THE_LAKE = (*LANDED, Decisions, *EVIDENCE, DayInputs, CheckedFiles, *LEDGER)
 
 
@@ -191,7 +192,7 @@ WIDER = [
 
 @pytest.mark.parametrize(("declared", "written", "fits"), WIDER, ids=str)
 def test_what_is_as_wide_is_what_polars_reads(declared, written, fits, tmp_path):
-    from slowwave.flows.lake import _scan
+    from slowwave.flows.lake.lake import _scan
 
     assert is_as_wide(declared, written) == fits
     path = tmp_path / "one.parquet"

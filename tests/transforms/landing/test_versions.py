@@ -6,8 +6,8 @@ from delivered import utc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.landed_tables import Interactions, Memories, Outcomes
-from slowwave.transforms.versions import is_visible, winning_versions
+from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
+from slowwave.transforms.landing.versions import is_visible, winning_versions
 
 TABLES = (Interactions, Outcomes, Memories)
 hours = st.integers(0, 5).map(lambda h: utc(2026, 3, 10, h))

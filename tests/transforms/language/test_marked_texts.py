@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.marked_texts import READ_WORDS, marked
+from slowwave.transforms.language.marked_texts import READ_WORDS, marked
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from attempt_rows import START, outcomes
 from scipy.special import betaincinv
 
-from slowwave.transforms.attempt_params import AgentScope, AttemptParams
-from slowwave.transforms.learning import learned
-from slowwave.transforms.learning_tables import AntiPatterns, CountedOutcomes, ErrorTemplates, Heuristics
+from slowwave.transforms.learning.attempts.params import AgentScope, AttemptParams
+from slowwave.transforms.learning.learned import learned
+from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes, ErrorTemplates, Heuristics
 from slowwave.transforms.params import Params
 
 _PLAN = "retry the upload with a smaller batch"

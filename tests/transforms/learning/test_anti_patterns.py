@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thorough import some
 
-from slowwave.transforms.anti_pattern_arms import cells, sessions
-from slowwave.transforms.anti_pattern_params import AntiPatternParams
-from slowwave.transforms.anti_pattern_q_values import normal_tail, q_values
-from slowwave.transforms.anti_pattern_states import probability_above
-from slowwave.transforms.anti_patterns import SCHEMA, anti_patterns
+from slowwave.transforms.core.statistics import normal_tail
+from slowwave.transforms.learning.anti_patterns.anti_patterns import SCHEMA, anti_patterns
+from slowwave.transforms.learning.anti_patterns.arms import cells, sessions
+from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
+from slowwave.transforms.learning.anti_patterns.q_values import q_values
+from slowwave.transforms.learning.anti_patterns.states import probability_above
 
 PARAMS = AntiPatternParams()
 MIDNIGHT = START.replace(hour=0)

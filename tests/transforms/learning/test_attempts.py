@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from attempt_rows import START, counted, interactions, outcomes
 
-from slowwave.transforms.attempt_params import AgentScope, AttemptParams
-from slowwave.transforms.attempts import counted_outcomes, resolved_outcomes
-from slowwave.transforms.learning import learned
-from slowwave.transforms.learning_tables import AntiPatterns, Heuristics
+from slowwave.transforms.learning.attempts.outcomes import counted_outcomes, resolved_outcomes
+from slowwave.transforms.learning.attempts.params import AgentScope, AttemptParams
+from slowwave.transforms.learning.learned import learned
+from slowwave.transforms.learning.tables import AntiPatterns, Heuristics
 from slowwave.transforms.params import Params
 
 _CASCADE = "cascade: another step it depends on had failed"
@@ -253,21 +253,22 @@ def test_without_a_strategy_there_is_nothing_to_learn():
     assert (row["is_attempt"], row["is_learned"], row["reason"]) == (True, False, "no strategy")
 
 
-def test_project_agent_and_session_come_from_the_interaction():
+def test_project_agent_session_and_user_come_from_the_interaction():
     told = outcomes(
         [
             {"interaction_id": "i", "project": None, "agent": None, "session_id": None},
-            {"interaction_id": "i", "project": "own", "agent": "", "session_id": "own"},
+            {"interaction_id": "i", "project": "own", "agent": "", "session_id": "own", "user_id": "own"},
             {"interaction_id": "gone", "project": None, "agent": None, "session_id": None},
         ]
     )
-    theirs = interactions([{"interaction_id": "i", "project": "its", "agent": "its", "session_id": "its"}])
+    its = dict.fromkeys(("project", "agent", "session_id", "user_id"), "its")
+    theirs = interactions([{"interaction_id": "i", **its}])
     found = resolved_outcomes(told.lazy(), theirs.lazy()).collect().sort("outcome_id")
     assert found.columns == told.columns
-    assert found.select("project", "agent", "session_id").rows() == [
-        ("its", "its", "its"),
-        ("own", "", "own"),
-        ("", "", None),
+    assert found.select("project", "agent", "session_id", "user_id").rows() == [
+        ("its", "its", "its", "its"),
+        ("own", "", "own", "own"),
+        ("", "", None, None),
     ]
 
 

@@ -14,17 +14,22 @@ from old_evidence import FIRST_DAY, believed_at, old_evidence
 from polars.testing import assert_frame_equal
 from thorough import examples
 
-from slowwave.transforms.attempt_sessions import next_midnight
-from slowwave.transforms.confidence_fits import confidence_fits, confidence_losses, fitted_dispersions, interval_grades
-from slowwave.transforms.confidence_params import ConfidenceParams, ConfidencePoint
-from slowwave.transforms.confidence_scorecard import RECORDS, confidence_scorecard, graded_beliefs
-from slowwave.transforms.confidence_states import Known
-from slowwave.transforms.forecasts import CELL
-from slowwave.transforms.learning import learned
-from slowwave.transforms.learning_tables import AntiPatterns, Heuristics, UntriedStrategies
+from slowwave.transforms.learning.attempts.sessions import next_midnight
+from slowwave.transforms.learning.confidence.fits import (
+    confidence_fits,
+    confidence_losses,
+    fitted_dispersions,
+    interval_grades,
+)
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
+from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.forecast.posterior import CELL
+from slowwave.transforms.learning.learned import learned
+from slowwave.transforms.learning.scorecard.confidence import RECORDS, confidence_scorecard, graded_beliefs
+from slowwave.transforms.learning.scorecard.params import ScorecardParams
+from slowwave.transforms.learning.scorecard.scorecard import cutoff_days
+from slowwave.transforms.learning.tables import AntiPatterns, Heuristics, UntriedStrategies
 from slowwave.transforms.params import Params
-from slowwave.transforms.scorecard import cutoff_days
-from slowwave.transforms.scorecard_params import ScorecardParams
 
 _QUICK = ConfidenceParams(min_fit_attempts=5, fit_margin_nats=0, min_dispersion_cells=3)
 _CUT = FIRST_DAY + 40

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from thorough import examples
 
-from slowwave.transforms.attempt_sessions import next_midnight, session_correlations
-from slowwave.transforms.forecast_params import ForecastParams, ForecastPoint
-from slowwave.transforms.forecasts import CELL, evidence, fitted_points
-from slowwave.transforms.success_forecasts import forecast_fits, known_days, project_losses, success_forecasts
+from slowwave.transforms.learning.attempts.sessions import next_midnight, session_correlations
+from slowwave.transforms.learning.forecast.fits import forecast_fits, known_days, project_losses, success_forecasts
+from slowwave.transforms.learning.forecast.params import ForecastParams, ForecastPoint
+from slowwave.transforms.learning.forecast.posterior import CELL, evidence, fitted_points
 
 _DAY = next_midnight(START + timedelta(days=20))
 _QUICK = ForecastParams(min_fit_attempts=5, fit_margin_nats=0)

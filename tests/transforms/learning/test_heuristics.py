@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from slowwave.transforms.attempt_params import AgentScope, AttemptParams
-from slowwave.transforms.attempt_sessions import session_correlations
-from slowwave.transforms.forecast_params import ForecastParams
+from slowwave.transforms.learning.attempts.params import AgentScope, AttemptParams
+from slowwave.transforms.learning.attempts.sessions import session_correlations
+from slowwave.transforms.learning.forecast.params import ForecastParams
 
 _FORECAST = ForecastParams()
 

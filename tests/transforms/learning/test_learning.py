@@ -10,12 +10,13 @@ import pytest
 from attempt_rows import START, outcomes
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from learned_tables import LEARNED
 from polars.testing import assert_frame_equal
 from thorough import examples
 
-from slowwave.transforms.confidence_params import ConfidenceParams
-from slowwave.transforms.learning import learned
-from slowwave.transforms.learning_tables import LEARNED, AntiPatterns, CountedOutcomes, Scorecard
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
+from slowwave.transforms.learning.learned import learned
+from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes, Scorecard
 from slowwave.transforms.params import Params
 
 _PARAMS = Params(confidence=ConfidenceParams(min_fit_attempts=50, fit_margin_nats=0, min_dispersion_cells=5))

@@ -9,9 +9,9 @@ import pytest
 from old_evidence import STOPPED, believed_at, old_evidence, reversals
 from thorough import IS_THOROUGH
 
-from slowwave.transforms.confidence_params import ConfidenceParams, ConfidencePoint
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
 
-_PROJECTS = 10_000 if IS_THOROUGH else 300
+_PROJECTS = 10_000 if IS_THOROUGH else 150
 _LATER = (1, 7, 45, 200, 2_000)
 _BOUNDS = ("confidence", "confidence_low")
 _SHARP = ConfidenceParams(

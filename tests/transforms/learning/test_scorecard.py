@@ -13,12 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from slowwave.transforms import scores
-from slowwave.transforms.attempt_sessions import next_midnight
-from slowwave.transforms.forecast_params import ForecastParams
-from slowwave.transforms.scorecard import BASE_RATE, LAPLACE, cutoff_days, graded_forecasts, scorecard
-from slowwave.transforms.scorecard_params import ScorecardParams
-from slowwave.transforms.success_forecasts import forecast_fits, known_days, project_losses, success_forecasts
+from slowwave.transforms.core.counts import forecast_grades as scores
+from slowwave.transforms.learning.attempts.sessions import next_midnight
+from slowwave.transforms.learning.forecast.fits import forecast_fits, known_days, project_losses, success_forecasts
+from slowwave.transforms.learning.forecast.params import ForecastParams
+from slowwave.transforms.learning.scorecard.params import ScorecardParams
+from slowwave.transforms.learning.scorecard.scorecard import (
+    BASE_RATE,
+    LAPLACE,
+    cutoff_days,
+    graded_forecasts,
+    scorecard,
+)
 
 _FORECAST = ForecastParams(min_fit_attempts=20, fit_margin_nats=0)
 _PARAMS = ScorecardParams(resamples=40)

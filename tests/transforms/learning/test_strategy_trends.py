@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from slowwave.transforms.attempt_sessions import next_midnight
-from slowwave.transforms.heuristic_params import HeuristicParams
-from slowwave.transforms.strategy_trends import strategy_trends
+from slowwave.transforms.learning.attempts.sessions import next_midnight
+from slowwave.transforms.learning.heuristic_params import HeuristicParams
+from slowwave.transforms.learning.strategy_trends import strategy_trends
 
 _PARAMS = HeuristicParams()
 _TODAY = next_midnight(START)

@@ -9,10 +9,10 @@ from lift_cases import PARAMS
 from scipy.stats import false_discovery_control
 from scipy.stats import t as student
 
-from slowwave.transforms.lift_contrast import contrasts
-from slowwave.transforms.lift_distributions import student_t_quantile, two_sided_p_value
-from slowwave.transforms.lift_shrinkage import calibrated, q_values, shrunk
-from slowwave.transforms.ordered_sums import ordered_sum
+from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.core.statistics import benjamini_hochberg, student_t_quantile, two_sided_p_value
+from slowwave.transforms.lift.contrast import contrasts
+from slowwave.transforms.lift.shrinkage import calibrated, shrunk
 
 # -------------------------------------------------------------------------------------------------------------- numbers
 
@@ -68,10 +68,10 @@ def test_quantiles_and_tails_are_students():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_q_values_are_benjamini_and_hochbergs(seed):
+def test_adjusted_p_values_are_benjamini_and_hochbergs(seed):
     p = np.random.default_rng(seed).random(30).round(1) ** 2
     given = pl.DataFrame({"p": [None, *p, None]})
-    found = given.select(q_values(pl.col("p")))["p"].to_list()
+    found = given.select(benjamini_hochberg(pl.col("p"), pl.col("p").count()))["p"].to_list()
     assert found[0] is None and found[-1] is None  # noqa: PT018 - one statement about the NULLs
     assert found[1:-1] == pytest.approx(false_discovery_control(p).tolist())
 

@@ -10,10 +10,10 @@ from lift_cases import PARAMS, interaction, outcomes_of
 from lift_worlds import AS_OF, World, frames, topic_frames
 from thorough import some
 
-from slowwave.transforms.lift_matched import matched, pseudo_treated
-from slowwave.transforms.lift_same_task import same_task
-from slowwave.transforms.memory_outcome_params import MemoryOutcomeParams
-from slowwave.transforms.memory_outcomes import memory_outcomes
+from slowwave.transforms.lift.matched import matched, pseudo_treated
+from slowwave.transforms.lift.outcomes import memory_outcomes
+from slowwave.transforms.lift.params import MemoryOutcomeParams
+from slowwave.transforms.lift.same_task import same_task
 
 LIFT = ("lift", "lift_low", "lift_high", "lift_basis", "lift_p_value", "lift_q_value", "is_harmful", "lost_successes")
 

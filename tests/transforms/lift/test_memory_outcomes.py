@@ -8,8 +8,8 @@ import pytest
 from lift_cases import AS_OF, PARAMS, START, frames, interaction, outcomes_of
 from scipy.stats import beta
 
-from slowwave.transforms.lift_trials import expected_success, had, memory_numbers, trials
-from slowwave.transforms.memory_outcomes import SCHEMA, memory_confidence, memory_outcomes
+from slowwave.transforms.lift.outcomes import SCHEMA, memory_confidence, memory_outcomes
+from slowwave.transforms.lift.trials import expected_success, had, memory_numbers, trials
 
 # --------------------------------------------------------------------------------------------------------------- counts
 

@@ -13,7 +13,8 @@ import pytest
 from llm_attacks import MEMORIES, UNSAFE_CURATE, UNSAFE_OBSERVE
 from llm_server import ADD, MERGE
 
-from slowwave.transforms.decisions import (
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.decisions.effects import (
     archivings,
     decision_rows,
     effective,
@@ -21,14 +22,13 @@ from slowwave.transforms.decisions import (
     last_hold_decisions,
     values_json,
 )
-from slowwave.transforms.llm_answers import answer_values
-from slowwave.transforms.llm_decisions import answer_decision, answered_pairs, curation_answered
-from slowwave.transforms.llm_params import LlmParams
-from slowwave.transforms.llm_prompts import Prompt
-from slowwave.transforms.llm_questions import prompts, questions, shown_texts, spent, unanswered, without_rejected
-from slowwave.transforms.observation_tables import CurationDecisions
-from slowwave.transforms.review_items import statement_ids
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.decisions.review.items import statement_ids
+from slowwave.transforms.llm.answers import answer_values
+from slowwave.transforms.llm.decisions import answer_decision, answered_pairs, curation_answered
+from slowwave.transforms.llm.params import LlmParams
+from slowwave.transforms.llm.prompts import Prompt
+from slowwave.transforms.llm.questions import prompts, questions, shown_texts, spent, unanswered, without_rejected
+from slowwave.transforms.observations.tables import CurationDecisions
 
 PARAMS = LlmParams(model="some-model")
 START = datetime(2026, 3, 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -12,14 +11,13 @@ from golden_tables import assert_golden
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_attacks import MEMORIES
+from tried_methods import tried
 
-from slowwave.transforms.llm_fence import cut, fenced
-from slowwave.transforms.llm_params import LlmParams
-from slowwave.transforms.llm_prompts import SYSTEM, Task, prompt, user_message
+from slowwave.transforms.llm.fence import cut, fenced
+from slowwave.transforms.llm.params import LlmParams
+from slowwave.transforms.llm.prompts import SYSTEM, Task, prompt, user_message
 
 PARAMS = LlmParams(model="some-model")
-FOLDER = Path(__file__).resolve().parents[1] / "golden" / "llm-1"
-PROMPTS_HASH = "e64de566c6234e89dee31f3ae3b3629bda7007965a81b30db9ff563c93425750"
 TEXT = st.text(max_size=60) | st.sampled_from(MEMORIES)
 FENCE = re.compile(r"<data ([0-9a-f]{16})>\n(.*)\n</data \1>", flags=re.DOTALL)
 
@@ -71,7 +69,8 @@ def test_the_id_follows_from_the_texts_the_task_and_the_model_alone(content, sho
     assert made() == made()
     assert made() != made(params=LlmParams(model="another-model"))
     assert made() != made(task="observe")
-    assert made() != made(params=LlmParams(model="some-model", curate_method="curate/llm-2"))
+    with tried("curate/llm-1", "curate/llm-2"):
+        assert made() != made(params=LlmParams(model="some-model", curate_method="curate/llm-2"))
     assert made() != made(shown=[*shown, other])
     assert (made(content=other) == made()) == (cut(other, 2_000) == cut(content, 2_000))
 
@@ -104,4 +103,4 @@ def test_the_prompts_of_released_methods_do_not_change():
     ]
     asked = [{"decision_id": made.decision_id, "sent": made.user} for made in (prompt(*case, PARAMS) for case in cases)]
     systems = [{"decision_id": task, "sent": system} for task, system in SYSTEM.items()]
-    assert_golden(pl.DataFrame(systems + asked), FOLDER / "prompts.ndjson", PROMPTS_HASH)
+    assert_golden(pl.DataFrame(systems + asked), "llm-1/prompts")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from observation_rows import DARK, LOGS, PARAMS, change, decisions_in, states_of, toy_vectors
 from thorough import examples
 
-from slowwave.transforms.curation_decisions import curation_decisions
+from slowwave.transforms.observations.curation.decisions import curation_decisions
 
 BEFORE = [change("dark", DARK[0]), change("port", "The API port is 8080"), change("tea", "The user likes tea")]
 
@@ -138,7 +138,7 @@ def test_at_most_ten_are_considered_the_most_alike_first():
     assert found["considered_ids"][0] == found["target_memory_id"] == "m03"
 
 
-@settings(max_examples=examples(12, 40), deadline=None)
+@settings(max_examples=examples(6, 40), deadline=None)
 @given(LOGS)
 def test_what_comes_later_changes_no_decision(rows):
     decided = decisions_in(rows)
@@ -147,7 +147,7 @@ def test_what_comes_later_changes_no_decision(rows):
         assert row in decisions_in(known)
 
 
-@settings(max_examples=examples(12, 40), deadline=None)
+@settings(max_examples=examples(6, 40), deadline=None)
 @given(LOGS)
 def test_one_row_per_text_with_a_target_that_was_considered(rows):
     states = states_of(rows)

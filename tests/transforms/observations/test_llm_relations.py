@@ -10,14 +10,14 @@ from datetime import datetime, timedelta
 import polars as pl
 import pytest
 
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.llm_relations import observation_methods
-from slowwave.transforms.memory_states import memory_states
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.observations import Observed, observed
-from slowwave.transforms.schema import polars_schema
-from slowwave.transforms.serving_tables import MemoryHealth
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.evidence.states import memory_states
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.landing.tables import Memories
+from slowwave.transforms.observations.answered import observation_methods
+from slowwave.transforms.observations.observations import Observed, observed
+from slowwave.transforms.observations.params import ObservationParams
 
 START = datetime(2026, 3, 1)
 AS_OF = datetime(2026, 4, 1)

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.memory_pairs import relation
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.pair_conflicts import conflicts
-from slowwave.transforms.pair_reading import reading
-from slowwave.transforms.pair_retractions import only_retracts
-from slowwave.transforms.pair_tokens import tokens
+from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
+from slowwave.transforms.observations.pairs.reading import reading
+from slowwave.transforms.observations.pairs.relation import relation
+from slowwave.transforms.observations.pairs.tokens import tokens
+from slowwave.transforms.observations.params import ObservationParams
 
 PARAMS = ObservationParams()
 ALIKE = 10_000

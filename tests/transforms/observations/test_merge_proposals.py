@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from observation_rows import AS_OF, PARAMS, change, health_of, states_of
 from thorough import examples
 
-from slowwave.flows.word_vectors import word_vectors
-from slowwave.transforms.merge_near import across_types, family
-from slowwave.transforms.observation_params import ObservationParams
-from slowwave.transforms.observation_statements import active_memories, distinct_statements, scope
-from slowwave.transforms.observations import observed
-from slowwave.transforms.pair_texts import pair_texts
+from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.observations.merges.near import across_types, family
+from slowwave.transforms.observations.observations import observed
+from slowwave.transforms.observations.pairs.texts import pair_texts
+from slowwave.transforms.observations.params import ObservationParams
+from slowwave.transforms.observations.statements import active_memories, distinct_statements, scope
 
 SECOND = PARAMS.model_copy(update={"curation_method": "curate/2"})
 FIRST = PARAMS.model_copy(update={"curation_method": "curate/1"})
@@ -65,7 +65,7 @@ def test_across_types_too_of_one_agent_user_and_project() -> None:
     same = (said[0], (said[0][0], "knowledge"))
     (row,) = proposed(*same).to_dicts()
     assert (row["memory_ids"], row["is_certain"], row["method"]) == (["m0", "m1"], False, "curate/2")
-    assert "they are of two types" in row["reason"]
+    assert "their memory types differ" in row["reason"]
     assert proposed(*same, params=FIRST).is_empty()
     for owner in ("agent", "user_id"):
         assert proposed(*same, owned=(owner, "xy")).is_empty()
@@ -96,7 +96,7 @@ def test_what_is_one_observation_is_not_proposed_twice() -> None:
 WORDS = ("billing", "service", "owner", "Frankfurt", "deploys", "nightly", "backup", "linter")
 
 
-@settings(max_examples=examples(15, 60), deadline=None)
+@settings(max_examples=examples(8, 60), deadline=None)
 @given(
     st.lists(st.tuples(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5), st.sampled_from("abc")), max_size=12)
 )

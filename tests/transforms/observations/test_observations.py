@@ -24,7 +24,7 @@ from observation_rows import (
 )
 from thorough import examples
 
-from slowwave.transforms.observations import observed
+from slowwave.transforms.observations.observations import observed
 
 
 def test_one_fact_said_thrice_is_one_observation_with_the_sources_of_all():
@@ -291,7 +291,7 @@ def test_the_id_stays_when_others_say_it_too():
     assert len(ids) == 1
 
 
-@settings(max_examples=examples(18, 60), deadline=None)
+@settings(max_examples=examples(8, 60), deadline=None)
 @given(LOGS, st.randoms())
 def test_every_active_memory_is_behind_one_observation_and_order_does_not_matter(rows, chance):
     found = observed_in(rows)
@@ -319,7 +319,7 @@ def test_every_active_memory_is_behind_one_observation_and_order_does_not_matter
         assert table.equals(again)
 
 
-@settings(max_examples=examples(12, 40), deadline=None)
+@settings(max_examples=examples(6, 40), deadline=None)
 @given(LOGS)
 def test_what_is_no_longer_active_leaves_no_trace(rows):
     gone = [change(f"x{n}", text, day=n % 3) for n, text in enumerate((*DARK, "The API port is 1"))]

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import polars as pl
 import pytest
+from alma_strength import alma_strength, alma_strengths
 from hypothesis import given
 from hypothesis import strategies as st
-
-from slowwave.transforms.alma_strength import alma_strength
-from slowwave.transforms.strength_fits import strength_fits
-from slowwave.transforms.strength_params import StrengthParams
-from slowwave.transforms.strengths import strengths
-
-_ALMA = StrengthParams(method="alma/1")
-
-
-def _alma(idle, accesses, reinforcements, half_life, importance):
-    days, uses, recent = (np.array([value], dtype=np.int64) for value in (idle, accesses, reinforcements))
-    return float(alma_strength(days, uses, recent, np.array([half_life]), np.array([importance]))[0])
 
 
 def _told(days, asked, **fields):
@@ -45,9 +33,7 @@ def _told(days, asked, **fields):
         orient="row",
     )
     pairs = pl.DataFrame([(0, day) for day in asked], schema={"memory": pl.UInt32, "day": pl.Int32}, orient="row")
-    no_scope_days = pl.DataFrame(schema={"scope": pl.UInt32, "day": pl.Int32})
-    fits = strength_fits(memories, frame, no_scope_days, max(asked) + 1, _ALMA)
-    return strengths(memories, frame, fits, pairs, _ALMA)
+    return alma_strengths(memories, frame, pairs)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +49,7 @@ def _told(days, asked, **fields):
     ],
 )
 def test_the_formula_gives_their_figures(given_, strength):
-    assert _alma(*given_) == pytest.approx(strength, abs=1e-3)
+    assert alma_strength(*given_) == pytest.approx(strength, abs=1e-3)
 
 
 def test_their_projection_of_47_days_is_not_when_their_strength_gets_there():
@@ -84,7 +70,7 @@ def test_their_projection_of_47_days_is_not_when_their_strength_gets_there():
 def test_the_formula_is_the_one_written_down(idle, accesses, reinforcements, half_life, importance):
     bonus = min(0.4, 0.1 * math.log(1 + accesses)) + min(0.3, 0.1 * reinforcements)
     expected = (math.exp(-0.693 * idle / half_life) + bonus) * (0.5 + 0.5 * importance)
-    found = _alma(idle, accesses, reinforcements, half_life, importance)
+    found = alma_strength(idle, accesses, reinforcements, half_life, importance)
     assert found == pytest.approx(min(1, max(0, expected)), rel=1e-12)
 
 
@@ -94,7 +80,7 @@ def test_uses_and_those_of_the_last_seven_days_come_from_the_days(days, asked):
     recent = sum(times for day, times in days.items() if asked - 7 < day <= asked)
     idle = asked - max((day for day in days if day <= asked), default=0)
     told = _told(days, [asked], memory_type="outcome", importance=0.4)["strength"].to_list()
-    assert told == [pytest.approx(_alma(idle, accesses, recent, 30.0, 0.4), rel=1e-12)]
+    assert told == [pytest.approx(alma_strength(idle, accesses, recent, 30.0, 0.4), rel=1e-12)]
 
 
 def test_half_lives_are_theirs_and_not_fitted():

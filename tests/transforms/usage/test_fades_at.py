@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from reference_log_rows import REFERENCE_LOGS, reference_logs
 
-from slowwave.transforms.fades_at import fades_at
-from slowwave.transforms.scorecard import BASE_RATE
-from slowwave.transforms.scorecard_params import ScorecardParams
-from slowwave.transforms.strength_fits import strength_fits
-from slowwave.transforms.strength_params import StrengthParams
-from slowwave.transforms.strength_scores import METRIC, strength_scores
-from slowwave.transforms.strengths import strengths
+from slowwave.transforms.learning.scorecard.params import ScorecardParams
+from slowwave.transforms.learning.scorecard.scorecard import BASE_RATE
+from slowwave.transforms.usage.strength.fades_at import fades_at
+from slowwave.transforms.usage.strength.fits import strength_fits
+from slowwave.transforms.usage.strength.params import StrengthParams
+from slowwave.transforms.usage.strength.scores import METRIC, strength_scores
+from slowwave.transforms.usage.strength.strength import strengths
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times here are UTC without zone
 _SCHEMA = {
@@ -35,8 +35,6 @@ _BORN = 20_000
 _METHODS = [
     StrengthParams(method="strength/1"),
     StrengthParams(method="strength/1", forgettable_below=0.25, bulk_weight=0.1),
-    StrengthParams(method="alma/1"),
-    StrengthParams(method="alma/1", forgettable_below=0.3),
 ]
 
 _memory = st.fixed_dictionaries(
@@ -126,9 +124,6 @@ def test_never_is_null():
     assert _one(params=StrengthParams(method="strength/1", forgettable_below=0)) == math.inf
     # half-life of the slowest count 800 years
     assert _one(params=StrengthParams(method="strength/1", half_life_days={"project": 100_000})) == math.inf
-    # ALMA's bonus for 60 accesses keeps the strength at .3; uses to come take nothing from it
-    assert _one(range(60), _BORN + 60, StrengthParams(method="alma/1")) == math.inf
-    assert _one([*range(9), 400, 401, 402], _BORN + 300, StrengthParams(method="alma/1")) == math.inf
 
 
 def test_importance_and_type_move_it():

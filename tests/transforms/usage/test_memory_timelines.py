@@ -4,13 +4,12 @@ from datetime import date, datetime, time
 
 import polars as pl
 
-from slowwave.transforms.evidence_tables import MemoryDays, ProjectDays
-from slowwave.transforms.landed_tables import Memories
-from slowwave.transforms.memory_days import memory_days, reference_days
-from slowwave.transforms.memory_timelines import memory_timelines
-from slowwave.transforms.params import EvidenceParams
-from slowwave.transforms.project_days import project_days
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.evidence.memory_days import memory_days, project_days, reference_days
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.tables import MemoryDays, ProjectDays
+from slowwave.transforms.landing.tables import Memories
+from slowwave.transforms.usage.timelines import memory_timelines
 
 PARAMS = EvidenceParams()
 FIRST, SECOND = date(2026, 3, 1), date(2026, 3, 2)

@@ -14,8 +14,8 @@ from reference_worlds import looks, timelines
 from scipy.special import betainc
 from thorough import examples
 
-from slowwave.transforms.memory_trends import memory_trends
-from slowwave.transforms.trend_params import TrendParams
+from slowwave.transforms.usage.trend.params import TrendParams
+from slowwave.transforms.usage.trend.trends import memory_trends
 
 PARAMS = TrendParams()
 EMPTY_DAYS = {"memory": pl.UInt32, "day": pl.Int32}
@@ -252,7 +252,7 @@ def test_what_was_believed_does_not_depend_on_what_came_later():
         assert_frame_equal(memory_trends(memories, days, scope_days, asked, PARAMS), known)
 
 
-@settings(max_examples=examples(18, 60), deadline=None)
+@settings(max_examples=examples(8, 60), deadline=None)
 @given(
     st.lists(st.sets(st.integers(0, 90), max_size=60), min_size=1, max_size=4),
     st.lists(st.one_of(st.none(), st.integers(-5, 95)), min_size=4, max_size=4),

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from slowwave.transforms.learning_tables import Scorecard
-from slowwave.transforms.need_forecasts import need_forecasts
-from slowwave.transforms.need_params import NeedParams
-from slowwave.transforms.need_scores import graded_needs, need_cutoff_days, need_scores
-from slowwave.transforms.need_tables import NeedFits
-from slowwave.transforms.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.learning.tables import Scorecard
+from slowwave.transforms.usage.need.forecasts import need_forecasts
+from slowwave.transforms.usage.need.params import NeedParams
+from slowwave.transforms.usage.need.scores import graded_needs, need_cutoff_days, need_scores
+from slowwave.transforms.usage.need.tables import NeedFits
 
 PARAMS = NeedParams()
 TODAY = 20_000

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from slowwave.transforms.schema import columns
-from slowwave.transforms.strength_fits import fits_at, strength_fits, window_counts
-from slowwave.transforms.strength_params import StrengthParams
-from slowwave.transforms.strength_tables import FittedStrengths
-from slowwave.transforms.strengths import strengths
+from slowwave.transforms.core.schema import columns
+from slowwave.transforms.usage.strength.fits import fits_at, strength_fits, window_counts
+from slowwave.transforms.usage.strength.params import StrengthParams
+from slowwave.transforms.usage.strength.strength import strengths
+from slowwave.transforms.usage.strength.tables import FittedStrengths
 
 _PARAMS = StrengthParams()
 _EAGER = StrengthParams(min_fit_windows=2, min_fit_references=1, fit_margin_nats=0, fit_days=10)
@@ -224,12 +224,6 @@ def test_only_the_latest_windows_are_looked_at(log):
     # before the first active day nothing is watched
     assert all(days < 6 * 30 + 30 for days in found["reach_days"])
     assert all(days >= 6 * 30 + 30 for days in fits["reach_days"])
-
-
-def test_alma_fits_nothing(log):
-    fits = _fits(log, _TODAY, StrengthParams(method="alma/1"))
-    assert fits["half_life_days"].to_list() == fits["default_half_life_days"].to_list() == [30, 30]
-    assert fits["log_loss"].to_list() == [None, None]
 
 
 def test_nothing():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import date
 
 import polars as pl
@@ -12,8 +11,14 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from pydantic import ValidationError
 
-from slowwave.transforms.strength_params import StrengthParams
-from slowwave.transforms.strengths import FORECAST_DAYS, evidence, strength_forecast, strengths, strengths_of
+from slowwave.transforms.usage.strength.params import StrengthParams
+from slowwave.transforms.usage.strength.strength import (
+    FORECAST_DAYS,
+    evidence,
+    strength_forecast,
+    strengths,
+    strengths_of,
+)
 
 _PARAMS = StrengthParams()
 _SCHEMA = {
@@ -232,14 +237,9 @@ def test_leap_days_are_days_like_others():
     assert told[0] == told[1]
 
 
-@pytest.mark.parametrize("method", ["strength/1", "alma/1"])
-def test_two_hundred_idle_years_overflow_nothing(method):
+def test_two_hundred_idle_years_overflow_nothing():
     day = 200 * 366
-    told = _told([0, 1, 2, day], [day - 1, day], StrengthParams(method=method), importance=0.0)
-    assert all(math.isfinite(value) for value in told)
-    assert 0 <= told[0] <= told[1] <= 1
-    if method == "strength/1":
-        assert told == [0, 1]
+    assert _told([0, 1, 2, day], [day - 1, day], importance=0.0) == [0, 1]
 
 
 def test_years_of_daily_use_overflow_nothing():
@@ -297,16 +297,15 @@ def test_params_that_make_no_sense_are_refused(wrong):
         StrengthParams(**wrong)
 
 
-@pytest.mark.parametrize("params", [_PARAMS, StrengthParams(method="alma/1")])
 @given(histories=_histories, importance=_importance, pinned=st.booleans())
-def test_the_forecast_is_the_strength_of_later_days_if_nothing_happens(params, histories, importance, pinned):
+def test_the_forecast_is_the_strength_of_later_days_if_nothing_happens(histories, importance, pinned):
     today = 400
     memories = _memories(len(histories), importance=importance, pinned=pinned)
-    known = evidence(memories, _days(*histories).filter(pl.col("day") <= today), _NO_FITS, params)
+    known = evidence(memories, _days(*histories).filter(pl.col("day") <= today), _NO_FITS, _PARAMS)
     asked = _asked(*((memory, today) for memory in range(len(histories))))
-    told = strength_forecast(known, asked, params)
+    told = strength_forecast(known, asked, _PARAMS)
     later = _asked(*((memory, today + days) for memory in range(len(histories)) for days in FORECAST_DAYS))
-    expected = strengths_of(known, later, params)["strength"].to_list()
+    expected = strengths_of(known, later, _PARAMS)["strength"].to_list()
     assert told["memory"].to_list() == list(range(len(histories)))
     assert [one for of_memory in told["strength_forecast"] for one in of_memory] == expected
     if pinned:

@@ -1,0 +1,129 @@
+"""`slowwave lineage`: what a table is made from, from the graph that computes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import duckdb
+import pytest
+from small_home import SmallHome, interaction, memory
+
+from slowwave.flows.ask.lineage import run_lineage
+from slowwave.flows.ask.lineage_steps import Step, lineage
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED
+
+TABLES = sorted({table.name for table in (*PUBLISHED, *EVIDENCE)})
+Ask = Callable[..., str]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Run the command in a home where nothing is published."""
+
+    def run(table: str | None = None, output: str = "text") -> str:
+        run_lineage(Settings(home=tmp_path / "home"), table, output=output)
+        return capsys.readouterr().out
+
+    return run
+
+
+def steps(table: str | None, home: Path) -> dict[str, Step]:
+    """By id."""
+    return {step.id: step for step in lineage(Settings(home=home), table)}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_reaches_landed_columns(table: str, tmp_path: Path):
+    found = steps(table, tmp_path)
+    assert list(found.values())[-1].name == table
+    seen: set[str] = set()
+    for step in found.values():
+        assert set(step.sources) <= seen, "a step stands behind its sources"
+        seen.add(step.id)
+    read = [names for step in found.values() for id_, names in step.sources.items() if found[id_].kind == "landed"]
+    assert read
+    assert all(read)
+    used = {source for step in found.values() for source in step.sources}
+    assert set(found) - used == {list(found)[-1]}, "everything told is a source of the table"
+
+
+def test_without_a_table_every_one_is_told_and_nothing_that_is_handed_on(tmp_path: Path):
+    found = steps(None, tmp_path)
+    assert {step.name for step in found.values() if step.kind != "landed"} == set(TABLES)
+    assert {step.kind for step in found.values()} == {"landed", "evidence", "published"}
+    health = found["published_memory_health"]
+    assert {"landed_memories", "landed_outcomes", "evidence_reference_days"} <= set(health.sources)
+
+
+def test_evidence_that_is_published_too_is_told_apart(tmp_path: Path):
+    found = steps("memory_references", tmp_path)
+    assert list(found)[-1] == "published_memory_references"
+    assert found["published_memory_references"].sources == {"evidence_memory_references": ()}
+    assert set(found["evidence_memory_references"].sources["landed_interactions"]) >= {"memories_used", "response"}
+
+
+def test_rows_are_those_of_the_last_publish(tmp_path: Path):
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m-1"), memory("m-2"), interaction("i-1", memories_used=["m-1"]))
+    home.nightly()
+    found = {step.id: step for step in lineage(home.settings, None)}
+    told = {step.name: step.rows for step in found.values() if step.kind == "published"}
+    with duckdb.connect(home.settings.current.resolve(), read_only=True) as connection:
+        held = {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchall()[0][0] for name in told}  # noqa: S608 - declared names
+    assert told == held
+    assert told["memory_health"] == 2
+
+
+def test_the_tree_tells_each_step_once_and_its_columns_where_they_are_read(ask: Ask):
+    text = ask("project_health")
+    heads = [line.lstrip("│├└─ ").split("  ")[0] for line in text.splitlines()[4:]]
+    handed = {given.name for node in NODES for given in node.gives if not isinstance(given, type)}
+    expanded = [head for head, line in zip(heads, text.splitlines()[4:], strict=True) if "(see above)" not in line]
+    assert len([head for head in expanded if head in handed]) == len({head for head in expanded if head in handed})
+    assert "interactions  interaction_id, created_at, project, agent, session_id, user_id\n" in text
+    assert "Made by slowwave.transforms." in text
+
+
+def test_json_is_a_list_of_steps(ask: Ask):
+    told = json.loads(ask("heuristics", "json"))
+    assert told[-1]["name"] == "heuristics"
+    assert set(told[-1]) == set(Step.__dataclass_fields__)
+    assert "heuristic/2" in told[-1]["methods"]
+
+
+def test_mermaid_draws_every_source(ask: Ask, tmp_path: Path):
+    text = ask("memory_days", "mermaid")
+    found = steps("memory_days", tmp_path)
+    lines = text.splitlines()
+    assert lines[0] == "flowchart LR"
+    arrows = {tuple(line.strip().split(" --> ")) for line in lines if "-->" in line}
+    assert arrows == {(source, step.id) for step in found.values() for source in step.sources}
+    assert len(lines) == 1 + len(found) + len(arrows)
+
+
+@pytest.mark.parametrize("table", [None, "memory_health"])
+def test_the_page_needs_no_network_and_draws_every_step(table: str | None, ask: Ask, tmp_path: Path):
+    page = ask(table, "html")
+    tags: list[tuple[str, dict[str, str | None]]] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            tags.append((tag, dict(attrs)))
+
+    Reader().feed(page)
+    found = steps(table, tmp_path)
+    assert [tag for tag, _ in tags].count("g") == len(found)
+    assert not [attributes for _, attributes in tags if {"src", "href"} & set(attributes)]
+    corners = [(a["x"], a["y"]) for tag, a in tags if tag == "rect" and "x" in a]
+    assert len(set(corners)) == len(corners) == len(found), "no two stand on each other"
+    assert [tag for tag, _ in tags].count("path") == sum(len(step.sources) for step in found.values())
+
+
+def test_an_unknown_table_is_refused_with_those_that_are(ask: Ask):
+    with pytest.raises(UserError, match=r"nothing is made that is called 'banana': the tables are .*memory_health"):
+        ask("banana")

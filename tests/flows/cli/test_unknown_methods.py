@@ -1,0 +1,61 @@
+"""A home whose params name a method that does not exist: told in one sentence, and nothing is done."""
+
+from __future__ import annotations
+
+import pytest
+from small_home import SmallHome, interaction, memory
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
+    made = SmallHome(tmp_path_factory.mktemp("unknown") / "home")
+    made.land(memory("m1"), interaction("i1", memories_used=["m1"]))
+    made.nightly()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        (
+            '[evidence]\necho_method = "banana/7"\n',
+            "evidence.echo_method: banana/7 is no method; there is echo/1",
+        ),
+        (
+            '[strength]\nmethod = "alma/1"\n',
+            (
+                "strength.method: alma/1 is no method (ALMA's formula for strength, which this is only compared with);"
+                " there are strength/1, strength/2"
+            ),
+        ),
+        (
+            '[evidence.used]\nmethod = "used\\n\\u001b[2J"\n[trend]\nmin_bursts = "many"\n',
+            (
+                "evidence.used.method: 'used\\n\\x1b[2J' is no method; there are used/1, used/2; trend.min_bursts:"
+                " Input should be a valid number, unable to parse string as a number"
+            ),
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["nightly", "nightly --plan", "sql --as-of 2026-03-03 SELECT+1", "backfill"])
+def test_every_command_that_needs_the_params_refuses_it(home: SmallHome, command: str, stated: str, said: str) -> None:
+    home.settings.params_file.write_text(stated)
+    days = ["--from", "2026-03-01", "--to", "2026-03-02"] if command == "backfill" else []
+    done = home.ask(*(word.replace("+", " ") for word in command.split()), *days)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{home.settings.params_file} cannot be used: {said} (what is left out there has its default)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_is_published_can_still_be_read(home: SmallHome) -> None:
+    home.settings.params_file.write_text('[strength]\nmethod = "alma/1"\n')
+    for command in ("status", "why m1", "schema", "doctor"):
+        done = home.ask(*command.split())
+        assert "Traceback" not in done.stderr
+        assert done.returncode in ({1} if command == "doctor" else {0}), (command, done.stdout, done.stderr)
+    assert "alma/1 is no method" in home.ask("doctor").stdout
+
+
+def test_without_it_the_night_goes_on(home: SmallHome) -> None:
+    home.settings.params_file.write_text("")
+    assert home.nightly().run_id

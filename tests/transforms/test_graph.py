@@ -1,0 +1,176 @@
+"""The graph of tables: it says of each what it is made from, and each is made once."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any
+
+import pytest
+
+from slowwave.transforms.core.node import GraphError, Handed, Node, Rows, in_order, named
+from slowwave.transforms.core.schema import Table, columns
+from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED
+from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
+from slowwave.transforms.learning.tables import Heuristics
+from slowwave.transforms.params import Params
+
+COMPUTED = [node for node in NODES if node.function]
+# What the runner gives to whoever asks for it by this name, and what only says how something is done.
+OF_THE_RUN = {"params", "as_of", "today", "counted_as"}
+FIRST, SECOND = Handed("first", "One."), Handed("second", "Another.")
+
+
+def function(node: Node) -> Any:
+    """What computes a node."""
+    module, _, name = node.function.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def tables_in_modules() -> Iterator[type[Table]]:
+    """Every table that is published or kept by its columns: it has the run and its `as_of`, or is evidence."""
+    todo = list(Table.__subclasses__())
+    while todo:
+        table = todo.pop()
+        todo += table.__subclasses__()
+        if table.__module__.startswith("slowwave.") and {"run_id", "as_of"} <= table.model_fields.keys():
+            yield table
+
+
+# ------------------------------------------------------------------------------------------------- the graph as it is
+
+
+def test_every_node_stands_behind_what_it_takes():
+    seen: set[object] = set()
+    for node in NODES:
+        assert [named(taken) for taken in node.taken if not isinstance(taken, Rows) and taken not in seen] == []
+        seen |= set(node.gives)
+
+
+def test_every_table_that_is_stamped_is_published_by_a_node():
+    of_runs = {"runs"}
+    assert {table.name for table in tables_in_modules()} - of_runs == {table.name for table in PUBLISHED}
+
+
+def test_names_are_given_once():
+    for names in ([node.name for node in NODES], [t.name for t in PUBLISHED], [t.name for t in EVIDENCE]):
+        assert len(names) == len(set(names))
+
+
+def test_what_is_handed_is_taken_by_someone():
+    taken = {taken for node in NODES for taken in node.taken}
+    assert [
+        given.name for node in NODES for given in node.gives if isinstance(given, Handed) and given not in taken
+    ] == []
+
+
+@pytest.mark.parametrize("node", NODES, ids=lambda node: node.name)
+def test_what_is_read_of_landed_tables_is_declared(node: Node):
+    for rows in (taken for taken in node.taken if isinstance(taken, Rows)):
+        assert set(rows.columns) <= {column.name for column in columns(rows.of)}
+        assert len(rows.columns) == len(set(rows.columns))
+
+
+@pytest.mark.parametrize("node", COMPUTED, ids=lambda node: node.name)
+def test_a_function_takes_what_its_node_declares(node: Node):
+    asked = inspect.signature(function(node)).parameters
+    needed = {name for name, asking in asked.items() if asking.default is inspect.Parameter.empty}
+    assert set(node.takes) <= set(asked), "declared, but the function has no such parameter"
+    assert needed - set(node.takes) <= OF_THE_RUN, "the function needs what is not declared"
+    assert bool(node.params) == ("params" in asked)
+
+
+@pytest.mark.parametrize("node", NODES, ids=lambda node: node.name)
+def test_the_params_and_methods_of_a_node_exist(node: Node):
+    for name in node.params:
+        reduce(getattr, name.split("."), Params())
+    for name in node.methods:
+        assert name.startswith(tuple(f"{read}." for read in node.params)), f"{name} is of params that it does not read"
+    assert all(isinstance(method, str) for method in node.method_ids(Params()))
+
+
+@pytest.mark.parametrize("node", [node for node in COMPUTED if len(node.params) > 1], ids=lambda node: node.name)
+def test_params_are_declared_as_their_protocol_has_them(node: Node):
+    """A node that reads several has a protocol of exactly these, by which the type checker holds its function."""
+    asked = inspect.signature(function(node)).parameters["params"].annotation
+    protocol = getattr(importlib.import_module(function(node).__module__), asked)
+    named_there = {name for base in protocol.__mro__ for name in getattr(base, "__annotations__", {})} - {
+        "_is_protocol"
+    }
+    assert {name for name in named_there if not name.startswith("_")} <= set(node.params)
+
+
+def test_every_method_of_a_run_is_of_a_node():
+    params = Params.model_validate({"llm": {"model": "a model"}})
+    brought = {"strategy_trend/2", "untried/1", "scorecard/2"}  # these come with heuristic/2
+    of_nodes = {method for node in NODES for method in node.method_ids(params)}
+    assert set(params.methods()) - of_nodes == brought
+    assert of_nodes <= set(params.methods())
+
+
+def test_every_param_is_read_by_a_node():
+    read = {name.partition(".")[0] for node in NODES for name in node.params}
+    assert read == set(Params.model_fields)
+
+
+def test_asking_what_follows_from_what_loads_nothing_that_computes():
+    code = "import sys, slowwave.transforms.graph; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {"polars", "numpy", "numba", "scipy", "duckdb"} & set(loaded) == set()
+
+
+def test_evidence_is_of_days():
+    assert {node.grain for node in NODES if node.is_in_lake} == {"day"}
+    by_day = {table.name for node in NODES if node.grain == "day" and not node.is_in_lake for table in node.tables}
+    assert by_day == {"memory_health_history", "memory_references", "landed_days"}
+
+
+def test_landed_rows_reach_what_is_published():
+    """From each landed table, by what takes from it, to memory_health and heuristics."""
+    assert {Interactions, Outcomes, Memories} <= set(landed_below(Heuristics)) | {Memories}
+    assert {Interactions, Outcomes, Memories} <= set(
+        landed_below(next(t for t in PUBLISHED if t.name == "memory_health"))
+    )
+
+
+def landed_below(thing: Any) -> Iterator[type[Table]]:
+    """The landed tables that something is made from."""
+    (giver,) = (node for node in NODES if thing in node.gives)
+    for taken in giver.taken:
+        if isinstance(taken, Rows):
+            yield taken.of
+        else:
+            yield from landed_below(taken)
+
+
+# ------------------------------------------------------------------------------------ the rules catch what they forbid
+
+
+def node(*, gives: tuple[Any, ...], takes: dict[str, Any]) -> Node:
+    """A node of no function."""
+    return Node("", gives=gives, takes=takes)
+
+
+def test_nodes_are_put_in_order():
+    last, begin = node(gives=(SECOND,), takes={"first": FIRST}), node(gives=(FIRST,), takes={})
+    assert in_order((last, begin)) == (begin, last)
+    assert in_order((begin, last)) == (begin, last)
+
+
+def test_a_circle_is_refused():
+    with pytest.raises(GraphError, match="a circle: first from second from first"):
+        in_order((node(gives=(FIRST,), takes={"a": SECOND}), node(gives=(SECOND,), takes={"a": FIRST})))
+
+
+def test_a_table_that_is_given_twice_is_refused():
+    with pytest.raises(GraphError, match="heuristics is given by heuristics and by heuristics"):
+        in_order((node(gives=(Heuristics,), takes={}), node(gives=(Heuristics,), takes={})))
+
+
+def test_what_nobody_gives_is_refused():
+    with pytest.raises(GraphError, match="second takes first, which nobody gives"):
+        in_order((node(gives=(SECOND,), takes={"a": FIRST}),))
