@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -17,8 +17,9 @@ from slowwave.flows.kernel.store import TEMPORARY, make_durable_folder, row_grou
 from slowwave.flows.lake.files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
 from slowwave.flows.lake.formats import bring_up_to_date
 from slowwave.flows.lake.pieces import gathered_pieces
+from slowwave.transforms.core.frames import Lazy, T, conform
 from slowwave.transforms.core.hashing import digest, rows_digest
-from slowwave.transforms.core.schema import Landed, Table, conform, polars_schema
+from slowwave.transforms.core.schema import Landed, Table, polars_schema
 from slowwave.transforms.landing.schema_changes import as_declared
 from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 
@@ -140,13 +141,14 @@ class Lake:
         """Where a day's partition with this fingerprint is."""
         return self.root / "evidence" / table.name / f"day={day.isoformat()}" / f"{fingerprint}.parquet"
 
-    def scan_evidence(self, table: type[Table], partitions: Mapping[date, str]) -> pl.LazyFrame:
+    def scan_evidence(self, table: type[T], partitions: Mapping[date, str]) -> Lazy[T]:
         """The rows of the named partitions, stacked, with `day`."""
         scans = [
             scan_declared(table, [self.evidence_path(table, day, fingerprint)]).with_columns(pl.lit(day).alias("day"))
             for day, fingerprint in partitions.items()
         ]
-        return pl.concat([pl.LazyFrame(schema={**polars_schema(table), "day": pl.Date}), *scans])
+        stacked = pl.concat([pl.LazyFrame(schema={**polars_schema(table), "day": pl.Date}), *scans])
+        return cast("Lazy[T]", stacked)
 
     # ---------------------------------------------------------------- ledger
 
@@ -225,14 +227,15 @@ def _packs(table: type[Table], paths: Sequence[Path]) -> Iterator[tuple[list[Pat
         yield [path for path, _ in held], pl.concat(rows for _, rows in held)
 
 
-def scan_declared(table: type[Table], paths: Sequence[Path], **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - Polars' own
+def scan_declared(table: type[T], paths: Sequence[Path], **options: Any) -> Lazy[T]:  # noqa: ANN401 - Polars' own
     """The rows of files of the lake as `table` is declared now, whichever release wrote them.
 
     Columns they lack are NULL (the declared default, where a column is never NULL) or stood in `extra`; columns since
     removed are left out; narrower numbers are widened. Anything else is a SchemaError when the rows are read, which
     `named_misfit` explains.
     """
-    return as_declared(table, _scan(paths, polars_schema(table), **options))
+    # scanned with the declared schema: there is nothing left to check
+    return cast("Lazy[T]", as_declared(table, _scan(paths, polars_schema(table), **options)))
 
 
 def written_columns(path: Path) -> pl.Schema:

@@ -13,7 +13,9 @@ from slowwave.flows.publish.plan import LogAsOf, Plan
 from slowwave.flows.publish.review_queue import review_from
 from slowwave.flows.publish.run import Run
 from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.core.frames import Frame
 from slowwave.transforms.core.schema import Table
+from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.llm.decisions import answered_pairs, curation_answered
 from slowwave.transforms.observations.answered import observation_methods
 from slowwave.transforms.observations.curation.decisions import curation_decisions
@@ -23,7 +25,9 @@ from slowwave.transforms.observations.pairs.texts import ReadyTexts
 from slowwave.transforms.observations.tables import CurationDecisions, Observations
 
 
-def curated_from(run: Run, plan: Plan, health: pl.DataFrame, ended: pl.DataFrame) -> dict[type[Table], pl.DataFrame]:
+def curated_from(
+    run: Run, plan: Plan, health: Frame[MemoryHealth], ended: pl.DataFrame
+) -> dict[type[Table], pl.DataFrame]:
     """Observations, curation_decisions and review_queue, from the memory log and from memory_health.
 
     `ended`: interaction_id, success of interactions' latest attempts.

@@ -11,6 +11,7 @@ from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.publish.learned import memory_outcomes_from
 from slowwave.flows.publish.plan import LogAsOf, Plan, days_together
 from slowwave.flows.publish.run import Run
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.core.times import epoch_day
 from slowwave.transforms.decisions.effects import archivings, forgetting_audit
@@ -29,6 +30,7 @@ from slowwave.transforms.health.project.tables import ProjectHealth
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.health.usage_history import memory_use_history
 from slowwave.transforms.landing.tables import Interactions
+from slowwave.transforms.usage.strength.tables import FittedStrengths
 from slowwave.transforms.usage.timelines import MemoryTimelines, memory_timelines
 from slowwave.transforms.usage.usage import MemoryUse
 
@@ -87,7 +89,7 @@ def history_pieces(
     run: Run,
     plan: Plan,
     timelines: MemoryTimelines,
-    strength_fits: pl.DataFrame,
+    strength_fits: Frame[FittedStrengths],
     before: pl.DataFrame | None = None,
     first_day: date = date.min,
 ) -> Iterator[pl.DataFrame]:
@@ -110,9 +112,10 @@ def history_pieces(
     for start in range(0, numbers.height, size):
         chosen = numbers.slice(start, size)
         of_piece = days.filter(pl.col("memory").is_between(start, start + size - 1))
+        counts = of_piece.join(chosen, on="memory").drop("memory").with_columns(pl.col(COUNTS).cast(pl.Int64))
         told = memory_health_history(
             plan.log.states.lazy().join(chosen.lazy(), on="memory_id", how="semi"),
-            of_piece.join(chosen, on="memory").drop("memory").with_columns(pl.col(COUNTS).cast(pl.Int64)).lazy(),
+            framed(MemoryDays, counts, partial=True).lazy(),
             run.params,
             None if before is None else before.join(chosen, on="memory_id", how="semi").lazy(),
             first_day,

@@ -17,6 +17,7 @@ import polars as pl
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.checked_files import FileChecks, left_out_by_people
 from slowwave.flows.lake.lake import Lake, LakeFile, microseconds, written_columns
+from slowwave.transforms.core.frames import Frame
 from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, polars_schema
 from slowwave.transforms.decisions.effects import effective
@@ -24,7 +25,7 @@ from slowwave.transforms.evidence.eligibility import memory_eligibility
 from slowwave.transforms.evidence.fingerprint import fingerprint
 from slowwave.transforms.evidence.nodes import MEMORY_CHANGES, REPLAYED
 from slowwave.transforms.evidence.states import memory_pool, memory_states
-from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility
 from slowwave.transforms.evidence.used.passages import is_long
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
@@ -212,7 +213,7 @@ class ReplayInputs:
     """A day as its evidence sees it: the winning interactions (without texts), the stretches of eligibility."""
 
     interactions: pl.DataFrame
-    eligibility: pl.DataFrame
+    eligibility: Frame[MemoryEligibility]
     rows_hash: str
     fingerprint: str
 

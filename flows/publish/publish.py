@@ -27,6 +27,7 @@ from slowwave.flows.publish.learned import learned_from
 from slowwave.flows.publish.plan import DayPlan, Plan
 from slowwave.flows.publish.run import Run, one_row
 from slowwave.flows.publish.serving import Finding, ServingFile, fetched, table_hashes
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.schema import Landed, Table
 from slowwave.transforms.core.times import epoch_day
 from slowwave.transforms.evidence.tables import DayInputs, MemoryReferences, PublishedReferences
@@ -40,7 +41,7 @@ from slowwave.transforms.landing.set_aside_tables import SetAside
 from slowwave.transforms.landing.tables import LANDED, Interactions, LandedDays, Memories
 from slowwave.transforms.learning.attempts.outcomes import ended_interactions
 from slowwave.transforms.learning.learned import Learned
-from slowwave.transforms.learning.tables import CountedOutcomes, Scorecard
+from slowwave.transforms.learning.tables import Scorecard
 from slowwave.transforms.usage.strength.tables import FittedStrengths
 from slowwave.transforms.usage.timelines import MemoryTimelines
 from slowwave.transforms.usage.usage import MemoryUse, all_scores, memory_use
@@ -120,7 +121,7 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
             del timelines
             _pause(serving)
             health = _write_health(run, plan, serving, use, taught)
-            ended = ended_interactions(taught.tables[CountedOutcomes])
+            ended = ended_interactions(taught.counted_outcomes)
             del use, taught
             _pause(serving)
             _write_curated(run, plan, serving, health, ended)
@@ -147,16 +148,18 @@ def _write_taught(run: Run, plan: Plan, serving: ServingFile, use: MemoryUse) ->
     return taught
 
 
-def _write_health(run: Run, plan: Plan, serving: ServingFile, use: MemoryUse, taught: Learned) -> pl.DataFrame:
+def _write_health(run: Run, plan: Plan, serving: ServingFile, use: MemoryUse, taught: Learned) -> Frame[MemoryHealth]:
     """Write memory_health and what follows from it; returns what curation and review ask of memory_health."""
     with stage_cost("history"):
         eligible = fetched(serving.connection, _ELIGIBLE, _ELIGIBLE_SCHEMA)
     told = health_from(run, plan, taught.attempts, use, eligible)
     serving.replace(_stamped_tables(run, plan, told))
-    return told[MemoryHealth].drop(_NOT_CURATED)
+    return framed(MemoryHealth, told[MemoryHealth].drop(_NOT_CURATED), partial=True)
 
 
-def _write_curated(run: Run, plan: Plan, serving: ServingFile, health: pl.DataFrame, ended: pl.DataFrame) -> None:
+def _write_curated(
+    run: Run, plan: Plan, serving: ServingFile, health: Frame[MemoryHealth], ended: pl.DataFrame
+) -> None:
     with stage_cost("statements and pairs"):
         curated = curated_from(run, plan, health, ended)
     serving.replace(_stamped_tables(run, plan, curated))
@@ -225,7 +228,7 @@ def _stamped_tables(
 
 
 def _write_days(
-    run: Run, plan: Plan, serving: ServingFile, timelines: MemoryTimelines, strength_fits: pl.DataFrame
+    run: Run, plan: Plan, serving: ServingFile, timelines: MemoryTimelines, strength_fits: Frame[FittedStrengths]
 ) -> None:
     with stage_cost("history"):
         for piece in history_pieces(run, plan, timelines, strength_fits):
@@ -236,7 +239,12 @@ def _write_days(
 
 
 def _write_changed_days(
-    run: Run, plan: Plan, serving: ServingFile, base: Base, timelines: MemoryTimelines, strength_fits: pl.DataFrame
+    run: Run,
+    plan: Plan,
+    serving: ServingFile,
+    base: Base,
+    timelines: MemoryTimelines,
+    strength_fits: Frame[FittedStrengths],
 ) -> None:
     with stage_cost("history"):
         first = {"first_day": base.first_day}

@@ -15,6 +15,7 @@ from slowwave.flows.lake.lake import Lake, scan_declared, written_columns
 from slowwave.flows.lake.pieces import gathered_pieces, pieces
 from slowwave.flows.publish.plan import DayPlan, LogAsOf, ReplayInputs, taken_replay_inputs
 from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.core.frames import framed
 from slowwave.transforms.core.schema import Table, polars_schema
 from slowwave.transforms.evidence.eligibility import eligible_pool
 from slowwave.transforms.evidence.memory_days import memory_days, project_days, reference_days, replayed_interactions
@@ -83,7 +84,7 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
     frames: list[pl.LazyFrame] = []
     for day, of_day in inputs.items():
         interactions, eligibility = of_day.interactions.lazy(), of_day.eligibility.lazy()
-        referred = references.lazy().filter(is_of_day == day)
+        referred = framed(MemoryReferences, references).lazy().filter(is_of_day == day)
         made: dict[type[Table], pl.LazyFrame] = {
             ReplayedInteractions: replayed_interactions(interactions),
             MemoryEligibility: eligibility,
@@ -96,7 +97,8 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
     collected = iter(pl.collect_all(frames))
     for plan in plans:
         of_plan = {table: next(collected) for table in tables}
-        of_plan[ReferenceDays] = reference_days(of_plan[MemoryDays].lazy()).collect()
+        counted = framed(MemoryDays, of_plan[MemoryDays])
+        of_plan[ReferenceDays] = reference_days(counted.lazy()).collect()
         for table in EVIDENCE:
             _write_partition(log.lake, table, plan, of_plan[table], verify=verify)
     return len(plans)

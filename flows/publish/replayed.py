@@ -6,11 +6,12 @@ import polars as pl
 
 from slowwave.flows.lake.lake import Lake, written_columns
 from slowwave.flows.publish.plan import Plan
+from slowwave.transforms.core.frames import Lazy, framed
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.tables import Interactions
 
 
-def replayed_interactions(lake: Lake, plan: Plan) -> pl.LazyFrame:
+def replayed_interactions(lake: Lake, plan: Plan) -> Lazy[ReplayedInteractions]:
     """replayed_interactions of the plan's days, with user_id wherever an interaction names one.
 
     Days that a release built which did not look for users stay as they are; their users are looked up in the log.
@@ -26,4 +27,4 @@ def replayed_interactions(lake: Lake, plan: Plan) -> pl.LazyFrame:
     seen = lake.scan_evidence(table, {day: name for day, name in plan.partitions.items() if day not in unseen})
     users = plan.log.winners(Interactions, unseen, ["user_id"]).select("interaction_id", "user_id")
     looked_up = lake.scan_evidence(table, unseen).drop("user_id").join(users, on="interaction_id", how="left")
-    return pl.concat([seen, looked_up.select(seen.collect_schema().names())])
+    return framed(table, pl.concat([seen, looked_up.select(seen.collect_schema().names())]))

@@ -7,6 +7,7 @@ import polars as pl
 from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.replayed import replayed_interactions
 from slowwave.flows.publish.run import Run
+from slowwave.transforms.core.frames import Frame
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.decisions.review.decisions import review_decisions
 from slowwave.transforms.decisions.review.rejected_texts import rejected_texts
@@ -15,16 +16,18 @@ from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQ
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.states import current_memories
 from slowwave.transforms.evidence.tables import MemoryReferences
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.observations.tables import CurationDecisions
 
 
 def review_from(
     run: Run,
     plan: Plan,
-    health: pl.DataFrame,
+    health: Frame[MemoryHealth],
     ended: pl.DataFrame,
     contradictions: pl.DataFrame,
     merge_proposals: pl.DataFrame,
-    curation: pl.DataFrame,
+    curation: Frame[CurationDecisions],
 ) -> dict[type[Table], pl.DataFrame]:
     """review_queue, review_statements and review_decisions as known as of the plan."""
     log, lake = plan.log, run.lake

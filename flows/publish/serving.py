@@ -25,7 +25,8 @@ from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.publish.blank import declarations, keep_blank, kept_blank
-from slowwave.transforms.core.schema import Table, conform, duckdb_ddl
+from slowwave.transforms.core.frames import conform
+from slowwave.transforms.core.schema import Table, duckdb_ddl
 from slowwave.transforms.graph import SERVING
 from slowwave.transforms.landing.tables import LANDED
 

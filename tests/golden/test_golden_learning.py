@@ -15,7 +15,9 @@ from golden_tables import assert_golden, golden_names
 from learned_tables import LEARNED
 from taught_rows import AS_OF, rows_with_another_task, taught_rows
 
-from slowwave.transforms.core.schema import Table, conform
+from slowwave.transforms.core.frames import conform, framed
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.landing.landed_rows import landed_rows
 from slowwave.transforms.landing.tables import Outcomes
@@ -44,7 +46,8 @@ def taught(params: Params, rows: list[dict[str, Any]]) -> dict[type[Table], pl.D
     assert landed.quarantine.is_empty()
     won = winning_versions(Outcomes, landed.outcomes.lazy(), AS_OF)
     interactions = landed.interactions.lazy().select("interaction_id", "project", "agent", "session_id", "user_id")
-    return learned(resolved_outcomes(won, interactions).collect(), AS_OF, params).tables
+    whose = framed(ReplayedInteractions, interactions, partial=True)
+    return learned(resolved_outcomes(won, whose).collect(), AS_OF, params).tables
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 import polars as pl
 from golden_tables import assert_golden
 
+from slowwave.transforms.core.frames import framed
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.decisions.review.items import statement_ids
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
@@ -90,7 +91,7 @@ def test_what_waited_waits() -> None:
         "target_memory_id": "then", "target_content": "Prices have no tax", "reason": "newer", "method": "curate/1",
     }  # fmt: skip
     told = {name: dtype for name, dtype in polars_schema(CurationDecisions).items() if name not in {"run_id", "as_of"}}
-    curation = pl.DataFrame([replaced], schema=told)
+    curation = framed(CurationDecisions, pl.DataFrame([replaced], schema=told))
     seen = said.lazy().select("interaction_id", "occurred_at", "session_id").unique()
     evidence = ReviewEvidence(
         statements=said.lazy(),
@@ -98,7 +99,7 @@ def test_what_waited_waits() -> None:
         references=seen.filter(pl.col("interaction_id") == "i0").with_columns(memory_id=pl.lit("unused")),
         sources=pl.DataFrame({"memory_id": ["waits"], "source_ids": [["i2", "elsewhere"]]}),
         ended=pl.DataFrame({"interaction_id": ["i0", "i6"], "success": [True, False]}),
-        health=pl.DataFrame(memories, schema=schema),
+        health=framed(MemoryHealth, pl.DataFrame(memories, schema=schema), partial=True),
         contradictions=pl.DataFrame(schema=polars_schema(Contradictions)),
         merge_proposals=pl.DataFrame(schema=polars_schema(MergeProposals)),
         disputes_method="observe/1",

@@ -7,16 +7,20 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from functools import reduce
-from typing import Any
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
+import polars as pl
 import pytest
 
+from slowwave.transforms.core.frames import Frame, Lazy
 from slowwave.transforms.core.node import GraphError, Handed, Node, Rows, in_order, named
 from slowwave.transforms.core.schema import Table, columns
 from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED
+from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
 from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
-from slowwave.transforms.learning.tables import Heuristics
+from slowwave.transforms.learning.tables import AntiPatterns, Heuristics
 from slowwave.transforms.params import Params
 
 COMPUTED = [node for node in NODES if node.function]
@@ -82,6 +86,35 @@ def test_a_function_takes_what_its_node_declares(node: Node):
     assert set(node.takes) <= set(asked), "declared, but the function has no such parameter"
     assert needed - set(node.takes) <= OF_THE_RUN, "the function needs what is not declared"
     assert bool(node.params) == ("params" in asked)
+
+
+def tables_of(annotation: Any) -> set[type[Table]]:
+    """The tables whose frames an annotation names."""
+    if get_origin(annotation) is Annotated:
+        return {said for said in annotation.__metadata__ if isinstance(said, type) and issubclass(said, Table)}
+    return {table for part in get_args(annotation) for table in tables_of(part)}
+
+
+def wrongly_annotated(node: Node, computes: Any) -> list[str]:
+    """Where a function's annotations name other tables than its node; what it returns may name them by its fields."""
+    hints = inspect.get_annotations(computes, eval_str=True)
+    given = hints["return"]
+    has_fields = is_dataclass(given) or hasattr(given, "_fields")
+    fields = get_type_hints(given, include_extras=True).values() if has_fields else [given]
+    found = {name: tables_of(hints[name]) for name in node.takes}
+    found["return"] = {table for field in fields for table in tables_of(field)}
+    declared = {name: {taken} if isinstance(taken, type) else set() for name, taken in node.takes.items()}
+    declared["return"] = set(node.tables)
+    return [
+        f"{name}: {sorted(t.name for t in found[name])} instead of {sorted(t.name for t in tables)}"
+        for name, tables in declared.items()
+        if found[name] != tables
+    ]
+
+
+@pytest.mark.parametrize("node", COMPUTED, ids=lambda node: node.name)
+def test_a_function_is_annotated_with_the_tables_of_its_node(node: Node):
+    assert wrongly_annotated(node, function(node)) == []
 
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: node.name)
@@ -174,3 +207,40 @@ def test_a_table_that_is_given_twice_is_refused():
 def test_what_nobody_gives_is_refused():
     with pytest.raises(GraphError, match="second takes first, which nobody gives"):
         in_order((node(gives=(SECOND,), takes={"a": FIRST}),))
+
+
+class _Both(NamedTuple):
+    heuristics: Frame[Heuristics]
+    anti_patterns: Frame[AntiPatterns]
+
+
+_NO_GIVEN = "return: [] instead of ['anti_patterns', 'heuristics']"
+_ONE_GIVEN = "return: ['heuristics'] instead of ['anti_patterns', 'heuristics']"
+
+
+@pytest.mark.parametrize(
+    ("takes", "gives", "wrong"),
+    [
+        (Frame[MemoryHealth], _Both, []),
+        (Lazy[MemoryHealth] | None, tuple[Frame[Heuristics], Lazy[AntiPatterns], pl.DataFrame], []),
+        (Frame[MemoryHealthHistory], _Both, ["health: ['memory_health_history'] instead of ['memory_health']"]),
+        (pl.DataFrame, _Both, ["health: [] instead of ['memory_health']"]),
+        (Frame[MemoryHealth], pl.DataFrame, [_NO_GIVEN]),
+        (Frame[MemoryHealth], Frame[Heuristics], [_ONE_GIVEN]),
+    ],
+)
+def test_an_annotation_of_another_table_is_caught(takes: Any, gives: Any, wrong: list[str]):
+    def computes(health, handed):
+        return health, handed
+
+    computes.__annotations__ = {"health": takes, "handed": pl.DataFrame, "return": gives}
+    declared = node(gives=(Heuristics, AntiPatterns, FIRST), takes={"health": MemoryHealth, "handed": SECOND})
+    assert wrongly_annotated(declared, computes) == wrong
+
+
+def test_a_table_for_what_is_only_handed_is_caught():
+    def computes(handed: Frame[Heuristics]) -> pl.DataFrame:
+        return handed
+
+    wrong = wrongly_annotated(node(gives=(FIRST,), takes={"handed": SECOND}), computes)
+    assert wrong == ["handed: ['heuristics'] instead of []"]

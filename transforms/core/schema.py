@@ -223,34 +223,11 @@ def polars_schema(table: type[Table]) -> pl.Schema:
     return pl.Schema({c.name: c.dtype for c in columns(table)})
 
 
-def empty(table: type[Table]) -> pl.DataFrame:
-    """A frame of `table` with no rows."""
-    import polars as pl
-
-    return pl.DataFrame(schema=polars_schema(table))
-
-
 def computed_schema(table: type[Table]) -> pl.Schema:
     """The columns of a published table before the run and its `as_of` are stamped on."""
     import polars as pl
 
     return pl.Schema({name: dtype for name, dtype in polars_schema(table).items() if name not in ("run_id", "as_of")})
-
-
-def conform(table: type[Table], frame: pl.LazyFrame) -> pl.LazyFrame:
-    """`frame` with exactly the columns and dtypes of `table`; columns it lacks are NULL."""
-    import polars as pl
-
-    had, wanted = frame.collect_schema(), polars_schema(table)
-    if had == wanted:
-        return frame
-
-    def taken(name: str, dtype: pl.DataType) -> pl.Expr:
-        if had.get(name) == dtype:
-            return pl.col(name)
-        return (pl.col(name) if name in had else pl.lit(None)).cast(dtype).alias(name)
-
-    return frame.select([taken(name, dtype) for name, dtype in wanted.items()])
 
 
 def sql_text(text: str) -> str:

@@ -9,8 +9,10 @@ from typing import Any
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, conform, framed
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.core.schema import conform, polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit
 from slowwave.transforms.decisions.memory_edits import MEMORY_EDITS
 from slowwave.transforms.decisions.review.decisions import REVIEWS
 from slowwave.transforms.landing.decisions_table import Decisions
@@ -175,7 +177,7 @@ def archivings(decisions: pl.LazyFrame, as_of: datetime) -> pl.DataFrame:
     )
 
 
-def forgetting_audit(decisions: pl.LazyFrame, as_of: datetime) -> pl.DataFrame:
+def forgetting_audit(decisions: pl.LazyFrame, as_of: datetime) -> Frame[ForgettingAudit]:
     """Everything `forget` did before `as_of`, a row per decision: the columns of the table `forgetting_audit`."""
     won = _with_values(winning_versions(Decisions, decisions, as_of).collect())
     is_apply = pl.col("command") == APPLY
@@ -190,7 +192,7 @@ def forgetting_audit(decisions: pl.LazyFrame, as_of: datetime) -> pl.DataFrame:
             )
         )
     )
-    return (
+    rows = (
         won.with_columns(action.alias("action"))
         .filter(pl.col("action").is_not_null())
         .select(
@@ -210,6 +212,7 @@ def forgetting_audit(decisions: pl.LazyFrame, as_of: datetime) -> pl.DataFrame:
         )
         .sort("decision_id")
     )
+    return framed(ForgettingAudit, rows)
 
 
 def _with_values(decisions: pl.DataFrame) -> pl.DataFrame:

@@ -6,14 +6,15 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.core.schema import conform, polars_schema
+from slowwave.transforms.core.frames import Lazy, conform, framed
+from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.reach import BOUND, REACH, kinds
 from slowwave.transforms.evidence.tables import MemoryEligibility
 
 _FOREVER = datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 
 
-def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> pl.LazyFrame:
+def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> Lazy[MemoryEligibility]:
     """One row per memory and stretch of the day in which it was eligible at least once.
 
     Args:
@@ -45,7 +46,7 @@ def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> pl.Laz
     partial = _partial_stretches(seen.filter(~is_whole).select(pl.exclude("first_at", "last_at")), at_places)
     names = list(polars_schema(MemoryEligibility))
     stretches = pl.concat([conform(MemoryEligibility, part.select(names)) for part in (whole, partial)])
-    return stretches.sort(MemoryEligibility.key)
+    return framed(MemoryEligibility, stretches).sort(MemoryEligibility.key)
 
 
 def _at_places(interactions: pl.LazyFrame, places: pl.DataFrame) -> pl.LazyFrame:
@@ -96,7 +97,7 @@ def _partial_stretches(pool: pl.LazyFrame, at_places: pl.LazyFrame) -> pl.LazyFr
     )
 
 
-def eligible_pool(pool: pl.LazyFrame, eligibility: pl.LazyFrame) -> pl.LazyFrame:
+def eligible_pool(pool: pl.LazyFrame, eligibility: Lazy[MemoryEligibility]) -> pl.LazyFrame:
     """The rows of `pool` of the memories that were eligible on a day, with the text they then had.
 
     `eligibility`: memory_id, content_hash, of `memory_eligibility` of that day.

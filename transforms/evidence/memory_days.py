@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.core.schema import conform, polars_schema
+from slowwave.transforms.core.frames import Lazy, conform, framed
+from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.params import EvidenceParams
 from slowwave.transforms.evidence.references import is_reference
-from slowwave.transforms.evidence.tables import MemoryDays, ProjectDays, ReferenceDays, ReplayedInteractions
+from slowwave.transforms.evidence.tables import (
+    MemoryDays,
+    MemoryEligibility,
+    MemoryReferences,
+    ProjectDays,
+    ReferenceDays,
+    ReplayedInteractions,
+)
 
 _COUNTS = (
     "eligible_count",
@@ -20,7 +28,9 @@ _COUNTS = (
 )
 
 
-def memory_days(eligibility: pl.LazyFrame, references: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
+def memory_days(
+    eligibility: Lazy[MemoryEligibility], references: Lazy[MemoryReferences], params: EvidenceParams
+) -> Lazy[MemoryDays]:
     """One row per memory that was eligible, injected or referenced on the day, sorted by memory_id."""
     eligible = eligibility.group_by("memory_id").agg(pl.col("eligible_count").sum())
     breadth = is_reference().sum().over("interaction_id")
@@ -45,18 +55,19 @@ def memory_days(eligibility: pl.LazyFrame, references: pl.LazyFrame, params: Evi
     return conform(MemoryDays, joined.with_columns(pl.col(_COUNTS).fill_null(0))).sort("memory_id")
 
 
-def reference_days(memory_days: pl.LazyFrame) -> pl.LazyFrame:
+def reference_days(memory_days: Lazy[MemoryDays]) -> Lazy[ReferenceDays]:
     """The memories of a day that were injected or referenced, sorted by memory_id."""
     is_touched = (pl.col("injected_count") > 0) | (pl.col("reference_count") > 0)
-    return memory_days.filter(is_touched).select(*polars_schema(ReferenceDays)).sort("memory_id")
+    rows = memory_days.filter(is_touched).select(*polars_schema(ReferenceDays))
+    return framed(ReferenceDays, rows).sort("memory_id")
 
 
-def replayed_interactions(interactions: pl.LazyFrame) -> pl.LazyFrame:
+def replayed_interactions(interactions: pl.LazyFrame) -> Lazy[ReplayedInteractions]:
     """The winning interactions of a day without their texts: the columns of `ReplayedInteractions`."""
     return conform(ReplayedInteractions, interactions)
 
 
-def project_days(interactions: pl.LazyFrame) -> pl.LazyFrame:
+def project_days(interactions: pl.LazyFrame) -> Lazy[ProjectDays]:
     """One row per project with an interaction on the day, sorted by project.
 
     `interactions`: interaction_id, project, session_id (NULL: a session of its own).

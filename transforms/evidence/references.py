@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, Lazy, conform, selected
 from slowwave.transforms.core.methods.registry import implementation
-from slowwave.transforms.core.schema import conform
 from slowwave.transforms.evidence.echo.echo import Echo
 from slowwave.transforms.evidence.params import EvidenceParams
 from slowwave.transforms.evidence.reach import BOUND, is_reached
-from slowwave.transforms.evidence.tables import MemoryReferences
+from slowwave.transforms.evidence.tables import MemoryReferences, PublishedReferences
 from slowwave.transforms.evidence.used.memories import STEPS
 
 _ANSWERS = {"response": 1, "response_summary": 2}
@@ -23,7 +23,7 @@ def is_reference() -> pl.Expr:
 
 def memory_references(
     interactions: pl.DataFrame, pool: pl.DataFrame, used: pl.DataFrame, params: EvidenceParams
-) -> pl.DataFrame:
+) -> Frame[MemoryReferences]:
     """Evidence rows of a set of interactions, one per (memory_id, interaction_id), sorted by key.
 
     Args:
@@ -115,6 +115,6 @@ def _texts(interactions: pl.LazyFrame, name: str, bit: int) -> pl.LazyFrame:
     )
 
 
-def published_references(references: pl.LazyFrame) -> pl.LazyFrame:
+def published_references(references: Lazy[MemoryReferences]) -> Lazy[PublishedReferences]:
     """memory_references as they are published: all that was found, of all days."""
-    return references
+    return selected(PublishedReferences, references)

@@ -6,6 +6,8 @@ from datetime import date
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Lazy
+from slowwave.transforms.evidence.tables import MemoryDays
 from slowwave.transforms.health.memory_health import COUNTS, reinforced_confidence
 from slowwave.transforms.health.params import ReinforcementParams
 from slowwave.transforms.landing.tables import Memories
@@ -15,7 +17,7 @@ _OF_USE = ("project", "agent", "scope", "user_id", "memory_type", "importance", 
 
 def memory_health_history(
     states: pl.LazyFrame,
-    days: pl.LazyFrame,
+    days: Lazy[MemoryDays],
     params: ReinforcementParams,
     before: pl.LazyFrame | None = None,
     first_day: date = date.min,
@@ -31,9 +33,10 @@ def memory_health_history(
         before: per memory_id the counts of all days before `first_day`; None: there are no such days.
         first_day: no earlier day is told.
     """
+    counts = days.select("memory_id", "day", *COUNTS)
     if before is not None:
         seeds = before.select("memory_id", pl.lit(date.min).alias("day"), *COUNTS)
-        days = pl.concat([seeds, days.select("memory_id", "day", *COUNTS)])
+        counts = pl.concat([seeds, counts])
     # a change that says again what held already, as in a nightly export of all memories, is none
     changed = [pl.col(name).ne_missing(pl.col(name).shift().over("memory_id")) for name in Memories.state]
     end_of_day = (
@@ -44,8 +47,7 @@ def memory_health_history(
         .agg(pl.col("status", "confidence", *_OF_USE).last(), pl.lit(value=True).alias("is_stated"))
     )
     stacked = (
-        days.select("memory_id", "day", *COUNTS)
-        .join(end_of_day, on=["memory_id", "day"], how="full", coalesce=True)
+        counts.join(end_of_day, on=["memory_id", "day"], how="full", coalesce=True)
         .sort("memory_id", "day")
         .with_columns(pl.when("is_stated").then(pl.int_range(pl.len())).alias("stated_row"))
         .with_columns(pl.col("stated_row").forward_fill().over("memory_id"))

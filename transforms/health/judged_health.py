@@ -6,10 +6,13 @@ from typing import Protocol
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, Lazy, framed
+from slowwave.transforms.evidence.tables import ReferenceDays
 from slowwave.transforms.health.memory_health import memory_health
 from slowwave.transforms.health.params import HealthParams
 from slowwave.transforms.health.review_value import review_value
 from slowwave.transforms.health.review_value_params import ReviewParams
+from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.health.verdict_params import VerdictParams
 from slowwave.transforms.health.verdicts import verdicts
 from slowwave.transforms.lift.params import MemoryOutcomeParams
@@ -25,14 +28,14 @@ class JudgingParams(HealthParams, Protocol):
 
 def judged_health(
     states: pl.LazyFrame,
-    days: pl.LazyFrame,
+    days: Lazy[ReferenceDays],
     eligible: pl.LazyFrame,
     outcomes: pl.LazyFrame,
     use: pl.LazyFrame,
     held: pl.LazyFrame,
     today: int,
     params: JudgingParams,
-) -> pl.DataFrame:
+) -> Frame[MemoryHealth]:
     """The rows of memory_health, before they are stamped, sorted by memory_id.
 
     Args:
@@ -50,4 +53,4 @@ def judged_health(
     told = verdicts(known.lazy(), today, params.verdict, interval_mass=mass)
     judged = known.join(told.collect(), on="memory_id", maintain_order="left")
     worth = review_value(judged, params.review, interval_mass=mass).select("memory_id", "review_value")
-    return judged.join(worth, on="memory_id", how="left", maintain_order="left")
+    return framed(MemoryHealth, judged.join(worth, on="memory_id", how="left", maintain_order="left"))

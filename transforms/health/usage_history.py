@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.evidence.reach import REACH, with_reach
 from slowwave.transforms.health.params import HistoryParams
+from slowwave.transforms.health.tables import MemoryHealthHistory
 from slowwave.transforms.health.verdicts import use_verdict
 from slowwave.transforms.usage.strength.strength import evidence, strength_on, strength_state
+from slowwave.transforms.usage.strength.tables import FittedStrengths
 from slowwave.transforms.usage.timelines import MemoryTimelines, with_scope
 from slowwave.transforms.usage.trend.trends import memory_trends
 
@@ -16,8 +19,8 @@ _STATED = ("memory_type", "importance", "pinned", "scope", "created_day")
 
 
 def memory_use_history(
-    told: pl.DataFrame, timelines: MemoryTimelines, strength_fits: pl.DataFrame, params: HistoryParams
-) -> pl.DataFrame:
+    told: pl.DataFrame, timelines: MemoryTimelines, strength_fits: Frame[FittedStrengths], params: HistoryParams
+) -> Frame[MemoryHealthHistory]:
     """`told` with strength, strength_state, trend and verdict: what a publish at the midnight ending each day says.
 
     Args:
@@ -69,7 +72,7 @@ def memory_use_history(
         .join_asof(last, on="day", by="memory", allow_exact_matches=False, check_sortedness=False)
         .sort("row")
     )
-    return (
+    rows = (
         numbered.with_columns(
             _strength(memories, days, strength_fits, asked, params),
             found["trend"],
@@ -80,6 +83,7 @@ def memory_use_history(
         .with_columns(use_verdict(pl.col("next_day"), params.verdict).alias("verdict"))
         .select(*(name for name in told.columns if name != "scope"), "strength", "strength_state", "trend", "verdict")
     )
+    return framed(MemoryHealthHistory, rows)
 
 
 def _strength(

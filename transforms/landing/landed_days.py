@@ -6,14 +6,14 @@ from datetime import timedelta
 
 import polars as pl
 
-from slowwave.transforms.core.schema import conform
+from slowwave.transforms.core.frames import Lazy, conform, selected
 from slowwave.transforms.landing.tables import LandedDays
 
 LATE_AFTER = timedelta(hours=24)
 _HOURS_A_MICROSECOND = 1 / 3_600_000_000  # a product: Polars divides one row otherwise than many, in the last bit
 
 
-def landed_days(rows: pl.LazyFrame) -> pl.LazyFrame:
+def landed_days(rows: pl.LazyFrame) -> Lazy[LandedDays]:
     """One row per landed table, project and UTC day with a row, sorted by them; run_id and as_of apart.
 
     `rows`: landed_table, project (NULL: not said), occurred_at, recorded_at, of the winning versions.
@@ -32,4 +32,4 @@ def landed_days(rows: pl.LazyFrame) -> pl.LazyFrame:
         pl.col("occurred_at").max().alias("newest_at"),
         pl.col("recorded_at").max().alias("newest_recorded_at"),
     )
-    return conform(LandedDays, counted).drop("run_id", "as_of").sort(LandedDays.key)
+    return selected(LandedDays, conform(LandedDays, counted)).sort(LandedDays.key)

@@ -16,8 +16,9 @@ from functools import cache
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.frames import Frame, selected
 from slowwave.transforms.core.hashing import digest
-from slowwave.transforms.core.schema import Column, Landed, columns, computed_schema, polars_schema
+from slowwave.transforms.core.schema import Column, Landed, columns, polars_schema
 from slowwave.transforms.landing.set_aside_tables import CheckedFiles, SetAside
 from slowwave.transforms.landing.tables import LANDED
 
@@ -135,10 +136,10 @@ def _said() -> pl.Expr:
     return pl.format("left out by {} on {}{}", "changed_by", pl.col("decided_at").dt.strftime("%Y-%m-%d"), why)
 
 
-def set_aside(failed: pl.DataFrame, as_of: datetime) -> pl.DataFrame:
+def set_aside(failed: pl.DataFrame, as_of: datetime) -> Frame[SetAside]:
     """The rows of the table `set_aside`, before they are stamped: versions visible at `as_of` that count nowhere.
 
     `failed`: table, key, row_hash, check, reason, happened_at, recorded_at, one row per check that a version fails.
     """
     is_seen = pl.all_horizontal((pl.col("happened_at", "recorded_at") < as_of).fill_null(value=True))
-    return failed.filter(is_seen).select(computed_schema(SetAside).names())
+    return selected(SetAside, failed.filter(is_seen))

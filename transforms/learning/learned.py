@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.frames import Frame, framed, selected
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.core.schema import Table, computed_schema
 from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
@@ -54,10 +55,34 @@ _OF_STRATEGIES: tuple[type[Table], ...] = (
 
 @dataclass(frozen=True)
 class Learned:
-    """The published tables that follow from outcomes alone, and the attempts for what memories do."""
+    """The published tables that follow from outcomes alone.
 
-    tables: dict[type[Table], pl.DataFrame]
+    `scores`: the rows of the scorecard that grade forecasts of strategies. `attempts`: for what memories do.
+    """
+
+    counted_outcomes: Frame[CountedOutcomes]
+    strategy_variants: Frame[StrategyVariants]
+    error_templates: Frame[ErrorTemplates]
+    heuristics: Frame[Heuristics]
+    untried_strategies: Frame[UntriedStrategies]
+    anti_patterns: Frame[AntiPatterns]
+    forecast_fits: Frame[ForecastFits]
+    scores: pl.DataFrame
     attempts: pl.DataFrame
+
+    @property
+    def tables(self) -> dict[type[Table], pl.DataFrame]:
+        """What is published of it; of the scorecard the rows of strategies."""
+        return {
+            StrategyVariants: self.strategy_variants,
+            ErrorTemplates: self.error_templates,
+            CountedOutcomes: self.counted_outcomes,
+            Heuristics: self.heuristics,
+            UntriedStrategies: self.untried_strategies,
+            AntiPatterns: self.anti_patterns,
+            ForecastFits: self.forecast_fits,
+            Scorecard: self.scores,
+        }
 
 
 def learned(
@@ -80,8 +105,18 @@ def learned(
     errors = error_fingerprints(_distinct(outcomes, "error_message"), params.errors)
     counted = counted_outcomes(outcomes.lazy(), groups.lazy(), errors.lazy(), params.attempts).collect()
     attempts = counted.filter("is_attempt").drop("user_id")
-    tables = {StrategyVariants: groups, ErrorTemplates: error_templates_of(errors), CountedOutcomes: counted}
-    return Learned(tables | _of_strategies(attempts, groups, errors, as_of, params, counted_as), attempts)
+    of_strategies = _of_strategies(attempts, groups, errors, as_of, params, counted_as)
+    return Learned(
+        counted_outcomes=selected(CountedOutcomes, counted),
+        strategy_variants=framed(StrategyVariants, groups),
+        error_templates=framed(ErrorTemplates, error_templates_of(errors)),
+        heuristics=selected(Heuristics, of_strategies[Heuristics]),
+        untried_strategies=selected(UntriedStrategies, of_strategies[UntriedStrategies]),
+        anti_patterns=selected(AntiPatterns, of_strategies[AntiPatterns]),
+        forecast_fits=selected(ForecastFits, of_strategies[ForecastFits]),
+        scores=of_strategies[Scorecard],
+        attempts=attempts,
+    )
 
 
 def _distinct(outcomes: pl.DataFrame, name: str) -> pl.DataFrame:

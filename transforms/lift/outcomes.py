@@ -7,8 +7,10 @@ from datetime import datetime
 import polars as pl
 
 from slowwave.transforms.core.counts.ordered_sums import ordered_sum
+from slowwave.transforms.core.frames import Lazy
 from slowwave.transforms.core.statistics import beta_interval
 from slowwave.transforms.evidence.references import is_reference
+from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.lift.lift import memory_lift, with_own_lifts
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 from slowwave.transforms.lift.trials import expected_success, had, memory_numbers, trials
@@ -29,7 +31,7 @@ SCHEMA = pl.Schema(
 )
 
 
-def attempted_references(references: pl.LazyFrame, attempts: pl.DataFrame) -> pl.DataFrame:
+def attempted_references(references: Lazy[MemoryReferences], attempts: pl.DataFrame) -> pl.DataFrame:
     """memory_id, interaction_id, is_injected, is_referenced, of interactions with an attempt.
 
     `references`: memory_references. `attempts`: interaction_id, NULL where an outcome names none.

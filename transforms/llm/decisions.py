@@ -7,10 +7,12 @@ from typing import Any
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.decisions.effects import values_json
 from slowwave.transforms.llm.params import LlmParams, answering
 from slowwave.transforms.llm.prompts import Prompt, task_method
 from slowwave.transforms.llm.questions import decision_ids, shown_texts
+from slowwave.transforms.observations.tables import CurationDecisions
 
 _CURATED = pl.Struct(
     {
@@ -62,7 +64,7 @@ def answer_decision(
 
 def curation_answered(
     decisions: pl.DataFrame, states: pl.DataFrame, landed: pl.LazyFrame, params: LlmParams
-) -> pl.DataFrame:
+) -> Frame[CurationDecisions]:
     """`decisions` of the rules, where the model's answer has landed replaced by it, else marked pending.
 
     Action, kind, target, target_content, reason, method and is_pending are the answer's; what the rules measured stays,
@@ -77,7 +79,8 @@ def curation_answered(
         params: the model, and what it was shown.
     """
     if not params.model:
-        return decisions.with_columns(pl.lit(None, pl.String).alias(f"rules_{name}") for name in _COMPARED)
+        alone = decisions.with_columns(pl.lit(None, pl.String).alias(f"rules_{name}") for name in _COMPARED)
+        return framed(CurationDecisions, alone)
     answers = (
         landed.filter(pl.col("command") == params.curate_method)
         .select("decision_id", pl.col("values").str.json_decode(_CURATED).struct.field("answer").alias("said"))
@@ -88,7 +91,7 @@ def curation_answered(
     said = pl.col("said").struct
     is_answered = pl.col("said").is_not_null()
     place = said.field("target") - 1
-    return rows.with_columns(
+    decided = rows.with_columns(
         pl.when(is_answered).then(said.field("action")).otherwise("action").alias("action"),
         pl.when(is_answered).then(said.field("kind")).otherwise("kind").alias("kind"),
         pl.when(is_answered)
@@ -107,6 +110,7 @@ def curation_answered(
         is_answered.not_().alias("is_pending"),
         *(pl.when(is_answered).then(name).alias(f"rules_{name}") for name in _COMPARED),
     ).select(*dict.fromkeys((*decisions.columns, *(f"rules_{name}" for name in _COMPARED))))
+    return framed(CurationDecisions, decided)
 
 
 def _told() -> pl.Expr:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.observations.groups import StatementPair
 from slowwave.transforms.observations.pairs.conflicts import conflicts
 from slowwave.transforms.observations.pairs.reading import reading
 from slowwave.transforms.observations.pairs.relation import NOTHING, Relation
+from slowwave.transforms.observations.tables import Observations
 
 _RELATIONS = {
     "same_fact": Relation("same_fact", "the same fact, says the language model"),
@@ -65,10 +67,10 @@ def related_pairs(
     return sorted(found.values())
 
 
-def observation_methods(observations: pl.DataFrame, answered: pl.DataFrame) -> pl.DataFrame:
+def observation_methods(observations: pl.DataFrame, answered: pl.DataFrame) -> Frame[Observations]:
     """`observations` with the method of the language model where it was asked about one of its memories."""
     if answered.is_empty():
-        return observations
+        return framed(Observations, observations)
     asked = answered.select(pl.col("memory_id"), answered_by="method").unique("memory_id")
     methods = (
         observations.select("observation_id", "memory_ids")
@@ -77,8 +79,9 @@ def observation_methods(observations: pl.DataFrame, answered: pl.DataFrame) -> p
         .unique("observation_id")
         .select("observation_id", "answered_by")
     )
-    return (
+    rows = (
         observations.join(methods, on="observation_id", how="left", maintain_order="left")
         .with_columns(pl.coalesce("answered_by", "method").alias("method"))
         .drop("answered_by")
     )
+    return framed(Observations, rows)

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, empty
 from slowwave.transforms.core.hashing import digest, digests
-from slowwave.transforms.core.schema import empty, polars_schema
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.language.word_vectors import WordVectors
 from slowwave.transforms.observations.answered import related_pairs
 from slowwave.transforms.observations.groups import Groups, StatementPair, groups, statement_pairs
@@ -42,7 +44,7 @@ class Observed(NamedTuple):
 
 def observed(
     states: pl.DataFrame,
-    health: pl.DataFrame,
+    health: Frame[MemoryHealth],
     word_vectors: WordVectors,
     as_of: datetime,
     params: ObservationParams,

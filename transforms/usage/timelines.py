@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Lazy
 from slowwave.transforms.evidence.params import EvidenceParams
 from slowwave.transforms.evidence.reach import REACH, bound_reaches, is_bound, with_reach
+from slowwave.transforms.evidence.tables import ProjectDays, ReferenceDays
 
 EVERYBODY = 0
 _STATED = ("status", "memory_type", "project", "agent", "importance", "pinned")
@@ -38,8 +40,8 @@ class MemoryTimelines:
 
 def memory_timelines(
     states: pl.LazyFrame,
-    days: pl.LazyFrame,
-    project_days: pl.LazyFrame,
+    days: Lazy[ReferenceDays],
+    project_days: Lazy[ProjectDays],
     params: EvidenceParams,
     of_bound: pl.DataFrame | None = None,
 ) -> MemoryTimelines:

@@ -9,7 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.schema import Table
+from slowwave.transforms.learning.tables import Scorecard
 from slowwave.transforms.usage.need.forecasts import need_forecasts
 from slowwave.transforms.usage.need.scores import need_cutoff_days, need_scores
 from slowwave.transforms.usage.need.tables import NeedFits
@@ -34,8 +36,8 @@ class MemoryUse:
     """
 
     memories: pl.DataFrame
-    strength_fits: pl.DataFrame
-    need_fits: pl.DataFrame
+    strength_fits: Frame[FittedStrengths]
+    need_fits: Frame[NeedFits]
     scores: pl.DataFrame
 
     @property
@@ -74,7 +76,12 @@ def memory_use(
     )
     with counted_as("need"):
         scores = memory_scores(timelines, today, params)
-    return MemoryUse(told.drop("memory").sort("memory_id"), fits, need.fits, scores)
+    return MemoryUse(
+        memories=told.drop("memory").sort("memory_id"),
+        strength_fits=framed(FittedStrengths, fits),
+        need_fits=framed(NeedFits, need.fits.cast({"scope": pl.Int64})),
+        scores=scores,
+    )
 
 
 def memory_scores(timelines: MemoryTimelines, today: int, params: UsageParams) -> pl.DataFrame:
@@ -85,6 +92,6 @@ def memory_scores(timelines: MemoryTimelines, today: int, params: UsageParams) -
     return pl.concat([needs, fades])
 
 
-def all_scores(of_strategies: pl.DataFrame, of_memories: pl.DataFrame) -> pl.DataFrame:
+def all_scores(of_strategies: pl.DataFrame, of_memories: pl.DataFrame) -> Frame[Scorecard]:
     """The rows of `scorecard`, before they are stamped."""
-    return pl.concat([of_strategies.select(of_memories.columns), of_memories])
+    return framed(Scorecard, pl.concat([of_strategies.select(of_memories.columns), of_memories]))

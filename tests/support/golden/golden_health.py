@@ -8,7 +8,10 @@ from typing import Any
 import polars as pl
 from health_rows import TODAY, Row, ago, health_frame, health_row, unused_row
 
+from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.decisions.effects import APPLY, HOLD, RELEASE, RESTORE, decision_rows, values_json
+from slowwave.transforms.evidence.tables import MemoryReferences
+from slowwave.transforms.health.tables import MemoryHealth
 
 _FADED = {"strength": 0.04, "strength_state": "forgettable"}
 _FADED_USED = {**_FADED, "trend": "stale", "last_referenced_at": ago(200), "need_30d": 0.01, "need_if_active": 0.02}
@@ -140,7 +143,7 @@ _UNTOUCHED = {"verdict": "review", "touched": 90, "eligible_since_touch": 20}
 _GONE = {"verdict": "forget", "strength": 0.031, "need_30d": 0.012, "touched": 200}
 
 
-def forgetting_frames() -> tuple[pl.DataFrame, pl.DataFrame]:
+def forgetting_frames() -> tuple[Frame[MemoryHealth], pl.DataFrame]:
     """Health and evidence of memories that rules, quotas and protections meet."""
     said: dict[str, Row] = {
         "superseded": {"status": "superseded", "since": 30},
@@ -181,7 +184,8 @@ def forgetting_frames() -> tuple[pl.DataFrame, pl.DataFrame]:
     evidence = [{name: row[name] for name in _EVIDENCE} for row in rows]
     agents = pl.DataFrame({"memory_id": list(said), "agent": [row["agent"] for row in rows]})
     told = [{name: value for name, value in row.items() if name not in _ONLY_EVIDENCE} for row in rows]
-    return health_frame(told).join(agents, on="memory_id"), pl.DataFrame(evidence, schema=_EVIDENCE)
+    health = framed(MemoryHealth, health_frame(told).join(agents, on="memory_id"), partial=True)
+    return health, pl.DataFrame(evidence, schema=_EVIDENCE)
 
 
 _ONLY_EVIDENCE = {
@@ -226,9 +230,9 @@ def decided() -> pl.LazyFrame:
     ).lazy()
 
 
-def uses() -> pl.LazyFrame:
+def uses() -> Lazy[MemoryReferences]:
     """References to what was archived: in the window and out of it, injected and echoed."""
-    rows = [
+    said = [
         ("a", "i1", 2, True, False),
         ("b", "i1", 3, False, True),
         ("b", "i2", 30.9, True, False),
@@ -239,10 +243,10 @@ def uses() -> pl.LazyFrame:
         ("e", "i7", 4, True, False),
         ("f", "i8", 81, True, True),
     ]
-    return pl.LazyFrame(
+    rows = pl.LazyFrame(
         [
             (memory, interaction, START + timedelta(days=day), *found, interaction == "i5")
-            for memory, interaction, day, *found in rows
+            for memory, interaction, day, *found in said
         ],
         schema={
             "memory_id": pl.String, "interaction_id": pl.String, "occurred_at": pl.Datetime("us"),
@@ -250,3 +254,4 @@ def uses() -> pl.LazyFrame:
         },
         orient="row",
     )  # fmt: skip
+    return framed(MemoryReferences, rows, partial=True)

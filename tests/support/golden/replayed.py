@@ -11,11 +11,13 @@ import memory_model as model
 import polars as pl
 from hypothesis import strategies as st
 
+from slowwave.transforms.core.frames import Frame
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.eligibility import memory_eligibility
 from slowwave.transforms.evidence.memory_days import memory_days
 from slowwave.transforms.evidence.references import memory_references
 from slowwave.transforms.evidence.states import memory_pool, memory_states
+from slowwave.transforms.evidence.tables import MemoryEligibility, MemoryReferences
 from slowwave.transforms.evidence.used.memories import USED
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.tables import Memories
@@ -145,7 +147,7 @@ def pool_of(change_rows: Sequence[Row]) -> pl.DataFrame:
     return memory_pool(memory_states(memories_frame(change_rows)), PARAMS.evidence).collect()
 
 
-def eligibility_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> pl.DataFrame:
+def eligibility_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> Frame[MemoryEligibility]:
     """memory_eligibility of these interactions, counted as one day."""
     return memory_eligibility(interactions_frame(interaction_rows).lazy(), pool.lazy()).collect()
 
@@ -175,7 +177,7 @@ def references_of(
     interaction_rows: Sequence[Row],
     pool: pl.DataFrame,
     used: Callable[[Sequence[Row], pl.DataFrame], pl.DataFrame] = lambda *_: NONE_USED,
-) -> pl.DataFrame:
+) -> Frame[MemoryReferences]:
     """memory_references of these interactions; unless `used` tells, none uses a memory in other words."""
     return memory_references(interactions_frame(interaction_rows), pool, used(interaction_rows, pool), PARAMS.evidence)
 

@@ -9,7 +9,9 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.vocabularies import VERDICTS
+from slowwave.transforms.health.tables import MemoryHealth
 
 Row = dict[str, Any]
 
@@ -57,9 +59,9 @@ def unused_row(memory_id: str = "m", /, **said: Any) -> Row:
     return health_row(memory_id, **unused | said)
 
 
-def health_frame(rows: Sequence[Row]) -> pl.DataFrame:
+def health_frame(rows: Sequence[Row]) -> Frame[MemoryHealth]:
     """The rows as a frame; what they leave out is NULL."""
-    return pl.DataFrame(rows, schema=_SCHEMA)
+    return framed(MemoryHealth, pl.DataFrame(rows, schema=_SCHEMA), partial=True)
 
 
 _OPEN_VERDICTS = [verdict for verdict in VERDICTS if verdict != "inactive"]

@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from slowwave.transforms.core.schema import empty, polars_schema
+from slowwave.transforms.core.frames import Frame, empty, framed
+from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.tables import Memories
@@ -43,11 +44,13 @@ def states_of(rows: Iterable[Row]) -> pl.DataFrame:
     return memory_states(pl.LazyFrame(list(rows), schema=polars_schema(Memories))).collect()
 
 
-def health_of(rows: Iterable[Row]) -> pl.DataFrame:
+def health_of(rows: Iterable[Row]) -> Frame[MemoryHealth]:
     """memory_health with these fields, and nothing known otherwise."""
     base = {"confirmed_count": 0, "contradicted_count": 0, "reference_count": 0, "trend": "unproven"}
     given = [{**base, **row} for row in rows]
-    return pl.concat([empty(MemoryHealth), pl.DataFrame(given, schema=polars_schema(MemoryHealth))])
+    return framed(
+        MemoryHealth, pl.concat([empty(MemoryHealth), pl.DataFrame(given, schema=polars_schema(MemoryHealth))])
+    )
 
 
 def observed_in(rows: Iterable[Row], health: Iterable[Row] = (), as_of: datetime = AS_OF) -> Observed:

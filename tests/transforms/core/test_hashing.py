@@ -9,8 +9,9 @@ from delivered import as_jsonl, land, utc
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.transforms.core.frames import conform, empty
 from slowwave.transforms.core.hashing import canonical_row, digest, digests, rows_digest
-from slowwave.transforms.core.schema import columns, conform, empty, polars_schema
+from slowwave.transforms.core.schema import columns, polars_schema
 from slowwave.transforms.evidence.fingerprint import fingerprint
 from slowwave.transforms.evidence.tables import MemoryEligibility
 from slowwave.transforms.landing.landed_rows import landed_rows

@@ -10,15 +10,14 @@ import pytest
 from delivered import land, utc
 from pydantic import ValidationError
 
+from slowwave.transforms.core.frames import conform, empty
 from slowwave.transforms.core.schema import (
     Table,
     column,
     columns,
     comment,
-    conform,
     documentation,
     duckdb_ddl,
-    empty,
     json_schema,
     polars_schema,
     producer_columns,

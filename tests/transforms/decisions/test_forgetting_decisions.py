@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from slowwave.transforms.core.schema import conform, polars_schema
+from slowwave.transforms.core.frames import conform
+from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.decisions.effects import (
     APPLY,
     HOLD,

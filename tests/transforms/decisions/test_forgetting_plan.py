@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.forgetting.plan import forgetting_plan, forgetting_quotas
 from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan, ForgettingQuotas
+from slowwave.transforms.health.tables import MemoryHealth
 
 EPOCH = datetime(1970, 1, 1)
 TODAY = 20_000
@@ -65,11 +67,11 @@ def of(memory_id: str = "m", **fields: Any) -> dict[str, Any]:
 FADED = {"verdict": "forget", "strength": 0.031, "need_30d": 0.012, "touched_day": TODAY - 200}
 
 
-def frames(memories: list[dict[str, Any]]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def frames(memories: list[dict[str, Any]]) -> tuple[Frame[MemoryHealth], pl.DataFrame]:
     def frame(schema: dict[str, Any]) -> pl.DataFrame:
         return pl.DataFrame([{name: row.get(name) for name in schema} for row in memories], schema=schema)
 
-    return frame(HEALTH), frame(EVIDENCE)
+    return framed(MemoryHealth, frame(HEALTH), partial=True), frame(EVIDENCE)
 
 
 def planned(*memories: dict[str, Any], params: ForgettingParams = PARAMS) -> list[dict[str, Any]]:

@@ -10,10 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from slowwave.transforms.core.frames import empty, framed
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.forgetting.regret import regret
 from slowwave.transforms.decisions.forgetting.tables import Regret
+from slowwave.transforms.evidence.tables import MemoryReferences
 
 THEN = datetime(2026, 3, 1, 12)
 LATER = datetime(2026, 9, 1)
@@ -46,7 +48,7 @@ def use(
 
 
 def rows(archived: list[dict[str, Any]], uses: list[Any], as_of: datetime = LATER) -> dict[Any, dict[str, Any]]:
-    references = pl.LazyFrame(uses, schema=REFERENCES, orient="row")
+    references = framed(MemoryReferences, pl.LazyFrame(uses, schema=REFERENCES, orient="row"), partial=True)
     found = regret(pl.DataFrame(archived, schema=ARCHIVED), references, as_of, ForgettingParams())
     return {(row["basis"], row["rule"]): row for row in found.to_dicts()}
 
@@ -110,7 +112,6 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 
 def test_the_columns_are_the_declared_ones() -> None:
-    found = regret(
-        pl.DataFrame([archiving("m1")], schema=ARCHIVED), pl.LazyFrame(schema=REFERENCES), LATER, ForgettingParams()
-    )
+    none = empty(MemoryReferences).lazy()
+    found = regret(pl.DataFrame([archiving("m1")], schema=ARCHIVED), none, LATER, ForgettingParams())
     assert dict(found.schema) == {n: t for n, t in polars_schema(Regret).items() if n not in {"run_id", "as_of"}}

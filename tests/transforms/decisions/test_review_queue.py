@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
+from slowwave.transforms.core.frames import empty, framed
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.decisions.review.items import item_id, statement_ids
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
@@ -67,7 +68,7 @@ def evidence(
         "session_id": pl.String,
     }
     found = ReviewEvidence(
-        statements=said.lazy(),
+        statements=framed(ExtractedStatements, said).lazy(),
         interactions=seen.unique("interaction_id").lazy(),
         references=pl.LazyFrame(schema=nothing),
         sources=pl.DataFrame(schema={"memory_id": pl.String, "source_ids": pl.List(pl.String)}),
@@ -75,11 +76,11 @@ def evidence(
             {"interaction_id": list(ended or {}), "success": list((ended or {}).values())},
             schema={"interaction_id": pl.String, "success": pl.Boolean},
         ),
-        health=known,
+        health=framed(MemoryHealth, known, partial=True),
         contradictions=pl.DataFrame(schema=polars_schema(Contradictions)),
         merge_proposals=pl.DataFrame(schema=polars_schema(MergeProposals)),
         disputes_method="observe/1",
-        curation=pl.DataFrame(schema=polars_schema(CurationDecisions)),
+        curation=empty(CurationDecisions),
         decided=pl.DataFrame(schema={"item_id": pl.String, "basis": pl.String}),
     )
     return replace(found, **rest)
@@ -368,7 +369,7 @@ def test_the_order_of_the_evidence_does_not_matter(rows: list[Row], random: Any)
     said = said.with_columns(occurred_at=pl.lit(START))
     order = random.sample(range(said.height), said.height)
     first = review_queue(evidence(said, known), AS_OF, Params())
-    second = review_queue(evidence(said[order], known.reverse()), AS_OF, Params())
+    second = review_queue(evidence(said[order], known[[1, 0]]), AS_OF, Params())
     assert all(one.equals(other) for one, other in zip(first, second, strict=True))
     assert sorted(first[0]["rank"]) == list(range(1, first[0].height + 1))
     behind = first[1].group_by("item_id").len("found")

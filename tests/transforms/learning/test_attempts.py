@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 from attempt_rows import START, counted, interactions, outcomes
 
+from slowwave.transforms.core.frames import framed
+from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.learning.attempts.outcomes import counted_outcomes, resolved_outcomes
 from slowwave.transforms.learning.attempts.params import AgentScope, AttemptParams
 from slowwave.transforms.learning.learned import learned
@@ -263,7 +265,8 @@ def test_project_agent_session_and_user_come_from_the_interaction():
     )
     its = dict.fromkeys(("project", "agent", "session_id", "user_id"), "its")
     theirs = interactions([{"interaction_id": "i", **its}])
-    found = resolved_outcomes(told.lazy(), theirs.lazy()).collect().sort("outcome_id")
+    whose = framed(ReplayedInteractions, theirs.lazy(), partial=True)
+    found = resolved_outcomes(told.lazy(), whose).collect().sort("outcome_id")
     assert found.columns == told.columns
     assert found.select("project", "agent", "session_id", "user_id").rows() == [
         ("its", "its", "its", "its"),

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.core.frames import empty, framed
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.health.tables import MemoryHealth
@@ -40,8 +41,8 @@ def states(texts: dict[str, str] = TEXTS, *, days_apart: int = 1) -> pl.DataFram
     return memory_states(pl.LazyFrame(rows, schema={**columns, "clears": pl.List(pl.String)})).collect()
 
 
-HEALTH = pl.DataFrame({"memory_id": list(TEXTS)}).join(
-    pl.DataFrame(schema=polars_schema(MemoryHealth)), on="memory_id", how="left"
+HEALTH = framed(
+    MemoryHealth, pl.DataFrame({"memory_id": list(TEXTS)}).join(empty(MemoryHealth), on="memory_id", how="left")
 )
 
 

@@ -4,10 +4,17 @@ from datetime import date, datetime, time
 
 import polars as pl
 
+from slowwave.transforms.core.frames import framed
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.memory_days import memory_days, project_days, reference_days
 from slowwave.transforms.evidence.params import EvidenceParams
-from slowwave.transforms.evidence.tables import MemoryDays, ProjectDays
+from slowwave.transforms.evidence.tables import (
+    MemoryDays,
+    MemoryEligibility,
+    MemoryReferences,
+    ProjectDays,
+    ReferenceDays,
+)
 from slowwave.transforms.landing.tables import Memories
 from slowwave.transforms.usage.timelines import memory_timelines
 
@@ -34,7 +41,11 @@ def days(*rows):
         "bulk_count",
     )
     schema = {**polars_schema(MemoryDays), "day": pl.Date}
-    return pl.LazyFrame([{**dict.fromkeys(counts, 0), **row} for row in rows], schema=schema)
+    return framed(MemoryDays, pl.LazyFrame([{**dict.fromkeys(counts, 0), **row} for row in rows], schema=schema))
+
+
+def referred(*rows):
+    return framed(ReferenceDays, days(*rows).drop("eligible_count"), partial=True)
 
 
 def activity(**interactions):
@@ -43,7 +54,7 @@ def activity(**interactions):
         for project, numbers in interactions.items()
         for day, number in zip((FIRST, SECOND), numbers, strict=True)
     ]
-    return pl.LazyFrame(rows, schema={**polars_schema(ProjectDays), "day": pl.Date})
+    return framed(ProjectDays, pl.LazyFrame(rows, schema={**polars_schema(ProjectDays), "day": pl.Date}))
 
 
 STATES = states(
@@ -63,7 +74,7 @@ STATES = states(
     {"memory_id": "a", "valid_from": datetime.combine(FIRST, time()), "project": "", "memory_type": "preference"},
     {"memory_id": "c", "valid_from": datetime.combine(FIRST, time()), "project": "", "memory_type": "knowledge"},
 )
-DAYS = days(
+DAYS = referred(
     {"memory_id": "b", "day": SECOND, "reference_count": 2, "broad_count": 1},
     {"memory_id": "b", "day": FIRST, "reference_count": 1, "bulk_count": 1},
     {"memory_id": "a", "day": FIRST, "eligible_count": 3},
@@ -93,7 +104,7 @@ def test_days_without_a_reference_are_none():
 
 
 def test_nothing_landed_no_rows():
-    found = memory_timelines(states(), days(), activity(), PARAMS)
+    found = memory_timelines(states(), referred(), activity(), PARAMS)
     assert [found.memories.height, found.days.height, found.scope_days.height] == [0, 0, 0]
 
 
@@ -115,7 +126,9 @@ def test_a_reference_among_many_is_broad_and_among_very_many_bulk():
         ]
     ).with_columns(occurred_at=pl.datetime(2026, 3, 1), is_used=pl.col("is_echoed") & (pl.col("memory_id") < "m005"))
     eligibility = pl.LazyFrame(schema={"memory_id": pl.String, "eligible_count": pl.Int64})
-    found = memory_days(eligibility, references, PARAMS).collect()
+    found = memory_days(
+        framed(MemoryEligibility, eligibility, partial=True), framed(MemoryReferences, references, partial=True), PARAMS
+    ).collect()
     counts = {
         row[0]: row[1:] for row in found.select("memory_id", "reference_count", "broad_count", "bulk_count").rows()
     }

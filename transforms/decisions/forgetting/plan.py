@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.hashing import hashed
 from slowwave.transforms.core.schema import computed_schema
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.forgetting.quotas import quota_excess, quota_kinds, quota_states
-from slowwave.transforms.decisions.forgetting.tables import ForgettingQuotas
+from slowwave.transforms.decisions.forgetting.tables import ForgettingPlan, ForgettingQuotas
+from slowwave.transforms.health.tables import MemoryHealth
 
 HEALTH = (
     "memory_id", "project", "agent", "status", "created_at", "eligible_count", "injected_count", "reference_count",
@@ -19,7 +21,9 @@ _PLAN = ("memory_id", "project", "agent", "rule", "reason", "need_30d", "strengt
 _HASH_RANGE = 2**32
 
 
-def forgetting_plan(health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: ForgettingParams) -> pl.DataFrame:
+def forgetting_plan(
+    health: Frame[MemoryHealth], evidence: pl.DataFrame, today: int, params: ForgettingParams
+) -> Frame[ForgettingPlan]:
     """The memories that may be archived, one row each: the columns of the table `forgetting_plan`, sorted by memory_id.
 
     Args:
@@ -32,22 +36,23 @@ def forgetting_plan(health: pl.DataFrame, evidence: pl.DataFrame, today: int, pa
     and of projects. A share of the plan, chosen by a hash of the memory's id, is to stay active when the plan is
     applied (`is_shadow`); a memory does that once.
     """
-    return _planned(_memories(health, evidence, today, params), params)
+    return framed(ForgettingPlan, _planned(_memories(health, evidence, today, params), params))
 
 
 def forgetting_quotas(
-    health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: ForgettingParams
-) -> pl.DataFrame:
+    health: Frame[MemoryHealth], evidence: pl.DataFrame, today: int, params: ForgettingParams
+) -> Frame[ForgettingQuotas]:
     """How full each quota is once the plan is applied: the columns of the table `forgetting_quotas`, sorted by its key.
 
     Takes the arguments of `forgetting_plan`.
     """
     if not quota_kinds(params):
-        return computed_schema(ForgettingQuotas).to_frame()
+        return framed(ForgettingQuotas, computed_schema(ForgettingQuotas).to_frame())
     memories = _memories(health, evidence, today, params)
     planned = _planned(memories, params).select("memory_id", is_planned=True)
     counting = memories.filter("counts").join(planned, on="memory_id", how="left")
-    return quota_states(counting.with_columns(pl.col("is_planned").fill_null(value=False)), params)
+    states = quota_states(counting.with_columns(pl.col("is_planned").fill_null(value=False)), params)
+    return framed(ForgettingQuotas, states)
 
 
 def _memories(health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: ForgettingParams) -> pl.DataFrame:

@@ -6,15 +6,20 @@ from datetime import datetime, timedelta
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.statistics import beta_interval
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
+from slowwave.transforms.decisions.forgetting.tables import Regret
 from slowwave.transforms.evidence.references import is_reference
+from slowwave.transforms.evidence.tables import MemoryReferences
 
 _ONE = 2**30  # probabilities are summed in fixed point, so that no order matters
 _PER = 1000
 
 
-def regret(archived: pl.DataFrame, references: pl.LazyFrame, as_of: datetime, params: ForgettingParams) -> pl.DataFrame:
+def regret(
+    archived: pl.DataFrame, references: Lazy[MemoryReferences], as_of: datetime, params: ForgettingParams
+) -> Frame[Regret]:
     """Per basis and rule what was wanted after archiving: the columns of the table `regret`, sorted by its key.
 
     Args:
@@ -63,7 +68,7 @@ def regret(archived: pl.DataFrame, references: pl.LazyFrame, as_of: datetime, pa
         .sort("basis", "rule")
     )
     low, high = _jeffreys(counted["wanted_count"], counted["memories_count"], params.regret_interval)
-    return counted.select(
+    rows = counted.select(
         "basis",
         "rule",
         "memories_count",
@@ -79,6 +84,7 @@ def regret(archived: pl.DataFrame, references: pl.LazyFrame, as_of: datetime, pa
         .then(_PER * pl.col("needs") / pl.col("predicted_memories_count") / _ONE)
         .alias("predicted_per_1000"),
     )
+    return framed(Regret, rows)
 
 
 def _jeffreys(wanted: pl.Series, count: pl.Series, level: float) -> tuple[pl.Series, pl.Series]:

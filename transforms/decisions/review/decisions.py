@@ -6,6 +6,8 @@ from datetime import datetime
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, framed
+from slowwave.transforms.decisions.review.tables import ReviewDecisions
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.stated_changes import CHANGE
 from slowwave.transforms.landing.versions import winning_versions
@@ -27,11 +29,11 @@ _VALUES = pl.Struct(
 )
 
 
-def review_decisions(decisions: pl.LazyFrame, as_of: datetime) -> pl.DataFrame:
+def review_decisions(decisions: pl.LazyFrame, as_of: datetime) -> Frame[ReviewDecisions]:
     """Everything `review` decided before `as_of`: the columns of review_decisions, sorted by decision_id."""
     won = _reviews(winning_versions(Decisions, decisions, as_of).collect())
     changed = pl.col("changes").list.eval(pl.element().struct.field("memory_id")).fill_null(pl.lit([], dtype=_TEXTS))
-    return won.select(
+    rows = won.select(
         "decision_id",
         pl.col("target").alias("item_id"),
         pl.col("command").str.strip_prefix("review ").alias("action"),
@@ -46,7 +48,8 @@ def review_decisions(decisions: pl.LazyFrame, as_of: datetime) -> pl.DataFrame:
         "changed_by",
         "decided_at",
         "on_run_id",
-    ).sort("decision_id")
+    )
+    return framed(ReviewDecisions, rows).sort("decision_id")
 
 
 def last_reviews(decided: pl.DataFrame) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, Lazy, selected
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.core.vocabularies import REVIEW_KINDS
 from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates
@@ -23,7 +24,10 @@ from slowwave.transforms.decisions.review.items import (
 from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.rejected_texts import REJECTED_SCHEMA
 from slowwave.transforms.decisions.review.tables import ReviewQueue, ReviewStatements
+from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.language.marked_texts import marked
+from slowwave.transforms.observations.tables import CurationDecisions
 
 _STATEMENT = ["project", "statement_id"]
 _PUBLISHED_ALONE = ("run_id", "as_of")
@@ -42,22 +46,24 @@ class ReviewEvidence:
     user_id of the interactions that name a user.
     """
 
-    statements: pl.LazyFrame
+    statements: Lazy[ExtractedStatements]
     interactions: pl.LazyFrame
     references: pl.LazyFrame
     sources: pl.DataFrame
     ended: pl.DataFrame
-    health: pl.DataFrame
+    health: Frame[MemoryHealth]
     contradictions: pl.DataFrame
     merge_proposals: pl.DataFrame
     disputes_method: str
-    curation: pl.DataFrame
+    curation: Frame[CurationDecisions]
     decided: pl.DataFrame
     rejected: pl.DataFrame = field(default_factory=REJECTED_SCHEMA.to_frame)
     users: pl.LazyFrame = field(default_factory=lambda: _NO_USERS.to_frame().lazy())
 
 
-def review_queue(evidence: ReviewEvidence, as_of: datetime, params: QueueParams) -> tuple[pl.DataFrame, pl.DataFrame]:
+def review_queue(
+    evidence: ReviewEvidence, as_of: datetime, params: QueueParams
+) -> tuple[Frame[ReviewQueue], Frame[ReviewStatements]]:
     """The rows of review_queue and of review_statements, each sorted by key, without what only the run decides.
 
     rank_score counts sessions: whoever says or uses a thing ten times in one session says it once. A candidate that
@@ -121,7 +127,7 @@ def review_queue(evidence: ReviewEvidence, as_of: datetime, params: QueueParams)
         ranked = _by_evidence(ranked, is_guessed, merger_likelihoods(evidence.merge_proposals)).sort("item_id")
         ranked = _marked(ranked, evidence.health, asked.marked_items)
     shown = stated.join(ranked, on="item_id", how="semi").sort("item_id", "interaction_id")
-    return ranked.select(*_columns(ReviewQueue)), shown.select(*_columns(ReviewStatements))
+    return selected(ReviewQueue, ranked), selected(ReviewStatements, shown)
 
 
 _OF_TEXTS = ("contradiction", "outdated", "merge")

@@ -7,9 +7,15 @@ from typing import Protocol
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, Lazy
 from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
+from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements
+from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+from slowwave.transforms.evidence.tables import MemoryReferences, ReplayedInteractions
+from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.observations.params import ObservationParams
+from slowwave.transforms.observations.tables import CurationDecisions
 
 
 class ReviewedParams(QueueParams, Protocol):
@@ -19,20 +25,20 @@ class ReviewedParams(QueueParams, Protocol):
 
 
 def reviewed(
-    statements: pl.LazyFrame,
-    interactions: pl.LazyFrame,
-    references: pl.LazyFrame,
+    statements: Lazy[ExtractedStatements],
+    interactions: Lazy[ReplayedInteractions],
+    references: Lazy[MemoryReferences],
     memories: pl.DataFrame,
     ended: pl.DataFrame,
-    health: pl.DataFrame,
+    health: Frame[MemoryHealth],
     contradictions: pl.DataFrame,
     merge_proposals: pl.DataFrame,
-    curation: pl.DataFrame,
-    decided: pl.DataFrame,
+    curation: Frame[CurationDecisions],
+    decided: Frame[ReviewDecisions],
     rejected: pl.DataFrame,
     as_of: datetime,
     params: ReviewedParams,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> tuple[Frame[ReviewQueue], Frame[ReviewStatements]]:
     """The rows of review_queue and of review_statements, each sorted by key, before they are stamped.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.core.schema import computed_schema
+from slowwave.transforms.core.frames import Lazy, selected
 from slowwave.transforms.evidence.chunks.tables import ChunkUse
 
 # Whatever stands before the last # is the document; both sides have to say something.
@@ -52,7 +52,7 @@ def chunk_days(interactions: pl.LazyFrame) -> pl.LazyFrame:
     return pl.concat(counted).select(_SCHEMA.names())
 
 
-def chunk_use(days: pl.LazyFrame) -> pl.LazyFrame:
+def chunk_use(days: pl.LazyFrame) -> Lazy[ChunkUse]:
     """One row per project and chunk, sorted by them, without run_id and as_of. `days`: `chunk_days`, stacked."""
     added = (
         pl.concat([pl.LazyFrame(schema=_SCHEMA), days])
@@ -67,10 +67,9 @@ def chunk_use(days: pl.LazyFrame) -> pl.LazyFrame:
     sizes = (
         chunks.drop_nulls("document_id").group_by(document).agg(pl.len().cast(pl.Int64).alias("document_chunks_count"))
     )
-    return (
+    rows = (
         chunks.join(documents, on=document, how="left")
         .join(sizes, on=document, how="left")
         .with_columns(pl.col("document_used_count", "document_chunks_count").fill_null(0))
-        .select(computed_schema(ChunkUse).names())
-        .sort(ChunkUse.key)
     )
+    return selected(ChunkUse, rows).sort(ChunkUse.key)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, conform, empty
 from slowwave.transforms.core.hashing import hashed
-from slowwave.transforms.core.schema import conform, polars_schema
 from slowwave.transforms.evidence.echo.echo import normalised
 from slowwave.transforms.evidence.statements.blocks import blocks
 from slowwave.transforms.evidence.statements.params import ExtractParams
@@ -94,7 +94,7 @@ _EDGES = " \t*_"
 _SAID = {"text_id": pl.Int64, "block": pl.UInt32, "at": pl.Int64, "rule": pl.String, "text": pl.String}
 
 
-def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> pl.DataFrame:
+def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> Frame[ExtractedStatements]:
     """The statements in the answers of a set of interactions: ExtractedStatements, sorted by key.
 
     Args:
@@ -115,7 +115,7 @@ def extracted_statements(interactions: pl.DataFrame, params: ExtractParams) -> p
         .collect(engine="in-memory")
     )
     if worth_reading.is_empty():  # most nights of a small home: the rules alone take longer to read than its answers
-        return pl.DataFrame(schema=polars_schema(ExtractedStatements))
+        return empty(ExtractedStatements)
     of_blocks = _labels_first(blocks(worth_reading, _OF_SENTENCES))
     labelled = _labelled(of_blocks.filter("is_whole"), params)
     told = of_blocks.join(

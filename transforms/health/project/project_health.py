@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS, SETTLED_STATUSES, VERDICTS
 from slowwave.transforms.evidence.echo.echo import normalised
 from slowwave.transforms.health.project.params import Alarm, ProjectHealthParams
+from slowwave.transforms.health.project.tables import ProjectHealth
+from slowwave.transforms.health.tables import MemoryHealth
 
 _FIXED_POINT = 1 << 30
 # How each share is spoken of: what it is, and of what.
@@ -120,7 +123,7 @@ def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
     return found
 
 
-def project_health(health: pl.DataFrame, today: int, params: ProjectHealthParams) -> pl.DataFrame:
+def project_health(health: Frame[MemoryHealth], today: int, params: ProjectHealthParams) -> Frame[ProjectHealth]:
     """One row per project, sorted; columns as `ProjectHealth` without run_id and as_of.
 
     Args:
@@ -162,7 +165,7 @@ def project_health(health: pl.DataFrame, today: int, params: ProjectHealthParams
         .then(pl.lit("unknown"))
         .otherwise(pl.lit("healthy"))
     )
-    return (
+    known = (
         totals.with_columns(*(found.alias(level) for level, found in alarms.items()), *shares)
         .select(
             "project",
@@ -174,3 +177,4 @@ def project_health(health: pl.DataFrame, today: int, params: ProjectHealthParams
         )
         .collect()
     )
+    return framed(ProjectHealth, known)

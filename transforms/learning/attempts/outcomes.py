@@ -7,13 +7,16 @@ from functools import reduce
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.frames import Frame, Lazy
+from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.tables import CountedOutcomes
 
 _TAKEN_FROM_INTERACTION = ("project", "agent", "session_id", "user_id")
 _LOOKED_AT = 2_000
 
 
-def resolved_outcomes(outcomes: pl.LazyFrame, interactions: pl.LazyFrame) -> pl.LazyFrame:
+def resolved_outcomes(outcomes: pl.LazyFrame, interactions: Lazy[ReplayedInteractions]) -> pl.LazyFrame:
     """Winning outcomes with project, agent, session and user taken from their interaction where they say none.
 
     Args:
@@ -158,6 +161,6 @@ def _out_of_scope(params: AttemptParams) -> pl.Expr:
     return pl.when(reduce(lambda a, b: a | b, is_out)).then(said)
 
 
-def ended_interactions(counted: pl.DataFrame) -> pl.DataFrame:
+def ended_interactions(counted: Frame[CountedOutcomes]) -> pl.DataFrame:
     """interaction_id, success: how the latest attempt of each interaction ended. `counted`: counted_outcomes."""
     return counted.filter("is_deciding").select("interaction_id", "success")

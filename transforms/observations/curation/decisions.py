@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
-from slowwave.transforms.core.schema import empty, polars_schema
+from slowwave.transforms.core.frames import empty
+from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.language.word_vectors import WordVectors
 from slowwave.transforms.observations.curation.statements import curation_kind, curation_log
 from slowwave.transforms.observations.pairs.candidates import candidates_of, first_per
