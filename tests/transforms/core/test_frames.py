@@ -106,23 +106,26 @@ def test_what_is_lacking_is_null():
 
 _TYPED = """
 from slowwave.transforms.core.frames import Frame, Lazy, framed
+from slowwave.transforms.evidence.tables import MemoryReferences, PublishedReferences
 from slowwave.transforms.learning.tables import AntiPatterns, Heuristics
 
 def takes(rows: Frame[Heuristics], plan: Lazy[Heuristics]) -> None: ...
-def gives(rows: Frame[Heuristics], others: Frame[AntiPatterns]) -> None:
+def kept(rows: Frame[MemoryReferences]) -> None: ...
+def gives(rows: Frame[Heuristics], others: Frame[AntiPatterns], published: Frame[PublishedReferences]) -> None:
     takes(rows.sort("agent"), rows.lazy().filter("is_reliable"))
     takes(framed(Heuristics, rows.drop("run_id")), rows.lazy())
     takes(others, rows.lazy())
     takes(rows, others.lazy())
     takes(rows.drop("agent"), rows.lazy())
     takes(rows.lazy().collect(), rows)
+    kept(published)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("pyright", path=Path(sys.executable).parent), reason="pyright is not installed")
 def test_the_type_checker_refuses_another_table(tmp_path: Path):
-    """Only the four lines that mix up tables, or a table and a plain frame, are refused."""
+    """Only the lines that mix up tables, or a table and a plain frame, are refused."""
     source = tmp_path / "mixed_up.py"
     source.write_text(_TYPED, encoding="utf-8")
     (tmp_path / "pyrightconfig.json").write_text(
@@ -137,5 +140,6 @@ def test_the_type_checker_refuses_another_table(tmp_path: Path):
         "takes(rows, others.lazy())",
         'takes(rows.drop("agent"), rows.lazy())',
         "takes(rows.lazy().collect(), rows)",
+        "kept(published)",
     }
     assert {one["rule"] for one in found} == {"reportArgumentType"}
