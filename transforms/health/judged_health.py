@@ -6,7 +6,7 @@ from typing import Protocol
 
 import polars as pl
 
-from slowwave.transforms.core.frames import Frame, Lazy, framed
+from slowwave.transforms.core.frames import Frame, Lazy, selected
 from slowwave.transforms.evidence.tables import ReferenceDays
 from slowwave.transforms.health.memory_health import memory_health
 from slowwave.transforms.health.params import HealthParams
@@ -53,4 +53,4 @@ def judged_health(
     told = verdicts(known.lazy(), today, params.verdict, interval_mass=mass)
     judged = known.join(told.collect(), on="memory_id", maintain_order="left")
     worth = review_value(judged, params.review, interval_mass=mass).select("memory_id", "review_value")
-    return framed(MemoryHealth, judged.join(worth, on="memory_id", how="left", maintain_order="left"))
+    return selected(MemoryHealth, judged.join(worth, on="memory_id", how="left", maintain_order="left"))

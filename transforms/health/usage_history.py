@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.core.frames import Frame, framed
+from slowwave.transforms.core.frames import Frame, selected
 from slowwave.transforms.evidence.reach import REACH, with_reach
 from slowwave.transforms.health.params import HistoryParams
 from slowwave.transforms.health.tables import MemoryHealthHistory
@@ -83,7 +83,7 @@ def memory_use_history(
         .with_columns(use_verdict(pl.col("next_day"), params.verdict).alias("verdict"))
         .select(*(name for name in told.columns if name != "scope"), "strength", "strength_state", "trend", "verdict")
     )
-    return framed(MemoryHealthHistory, rows)
+    return selected(MemoryHealthHistory, rows)
 
 
 def _strength(
