@@ -27,7 +27,7 @@ from slowwave.flows.lake.published import current_run
 from slowwave.flows.publish.blank import declarations, keep_blank, kept_blank
 from slowwave.transforms.core.frames import conform
 from slowwave.transforms.core.schema import Table, duckdb_ddl
-from slowwave.transforms.graph import SERVING
+from slowwave.transforms.graph import PUBLISHED, SERVING
 from slowwave.transforms.landing.tables import LANDED
 
 _HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n--\s*(.+)")
@@ -79,12 +79,12 @@ def _shown(value: object) -> str:
 
 @cache
 def audits() -> tuple[Audit, ...]:
-    """All audits, by name."""
+    """All audits, by name: one of the key of each table that is computed, and those written as SQL."""
     tables = {table.name for table in SERVING}
-    found = []
+    found = [key_audit(table) for table in PUBLISHED]
     folder = resources.files("slowwave.flows.publish").joinpath("audits")
     entries = [entry for room in folder.iterdir() if room.is_dir() for entry in room.iterdir()]
-    for entry in sorted(entries, key=lambda entry: entry.name):
+    for entry in entries:
         if entry.name.endswith(".sql"):
             sql = entry.read_text(encoding="utf-8")
             header = _HEADER.match(sql)
@@ -93,7 +93,23 @@ def audits() -> tuple[Audit, ...]:
                 raise ValueError(message)
             reads = frozenset(tables & set(_WORD.findall(sql)))
             found.append(Audit(entry.name.removesuffix(".sql"), header[1], header[2].strip(), sql, reads))  # type: ignore[arg-type]
-    return tuple(found)
+    return tuple(sorted(found, key=lambda audit: audit.name))
+
+
+def key_audit(table: type[Table]) -> Audit:
+    """That a table has one row per key, and none without one."""
+    *most, last = table.key
+    named = f"{', '.join(most)} and {last}" if most else last
+    rest = "and none without them." if most else "and none without one."
+    listed = ", ".join(f'"{name}"' for name in table.key)
+    is_missing = " OR ".join(f'"{name}" IS NULL' for name in table.key)
+    return Audit(
+        name=f"{table.name}_key",
+        severity="fail",
+        description=f"{table.name} has one row per {named}, {rest}",
+        sql=f'SELECT {listed}, count(*) AS rows FROM "{table.name}" GROUP BY ALL HAVING count(*) > 1 OR {is_missing}',  # noqa: S608 - declared names
+        reads=frozenset({table.name}),
+    )
 
 
 def audit_findings(connection: duckdb.DuckDBPyConnection, empty: Collection[str] = ()) -> list[Finding]:

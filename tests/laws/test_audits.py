@@ -104,7 +104,6 @@ FAULTS = {
         "UPDATE heuristics SET confidence = 1, confidence_high = 1",
         "UPDATE heuristics SET agent = 'another' WHERE strategy = 'free the port'",
     ),
-    "anti_patterns_key": ("INSERT INTO anti_patterns FROM anti_patterns LIMIT 1",),
     "attempts_are_explained": (
         "UPDATE heuristics SET attempts = attempts + 1",
         "UPDATE heuristics SET successes = successes - 1",
@@ -113,7 +112,6 @@ FAULTS = {
         "UPDATE counted_outcomes SET is_learned = true WHERE outcome_id = 'cascade'",
         "UPDATE counted_outcomes SET success = NOT success WHERE outcome_id = 'free the port-1'",
     ),
-    "chunk_use_key": ("INSERT INTO chunk_use FROM chunk_use LIMIT 1",),
     "chunks_are_possible": (
         "UPDATE chunk_use SET used_count = 0",
         "UPDATE chunk_use SET used_count = document_used_count + 1 WHERE document_id IS NOT NULL",
@@ -123,8 +121,6 @@ FAULTS = {
         "UPDATE chunk_use SET first_used_at = last_used_at + INTERVAL 1 DAY",
         "UPDATE chunk_use SET last_used_at = as_of",
     ),
-    "counted_outcomes_key": ("INSERT INTO counted_outcomes FROM counted_outcomes LIMIT 1",),
-    "curation_decisions_key": ("INSERT INTO curation_decisions FROM curation_decisions LIMIT 1",),
     "curation_targets_exist": (
         "UPDATE curation_decisions SET target_memory_id = 'never landed', target_content = '' WHERE action = 'update'",
         "UPDATE curation_decisions SET target_memory_id = NULL, target_content = NULL WHERE action = 'update'",
@@ -144,7 +140,6 @@ FAULTS = {
         "UPDATE memory_health SET eligible_count = echoed_count - 1",
         "UPDATE memory_health SET reference_count = echoed_count - 1",
     ),
-    "error_templates_key": ("INSERT INTO error_templates FROM error_templates LIMIT 1",),
     "estimates_are_possible": (
         "UPDATE heuristics SET confidence = confidence_low - 0.01",
         "UPDATE heuristics SET confidence = confidence_high + 0.01",
@@ -182,11 +177,6 @@ FAULTS = {
         "UPDATE counted_outcomes SET strategy_id = 'another'",
     ),
     "failing_is_not_expected_to_succeed": ("UPDATE heuristics SET confidence = 0.51",),
-    "forecast_fits_key": ("INSERT INTO forecast_fits FROM forecast_fits LIMIT 1",),
-    "forgetting_audit_key": ("INSERT INTO forgetting_audit FROM forgetting_audit LIMIT 1",),
-    "forgetting_plan_key": ("INSERT INTO forgetting_plan FROM forgetting_plan LIMIT 1",),
-    "forgetting_quotas_key": ("INSERT INTO forgetting_quotas FROM forgetting_quotas LIMIT 1",),
-    "heuristics_key": ("INSERT INTO heuristics FROM heuristics LIMIT 1",),
     "history_ends_in_health": (
         "UPDATE memory_health SET eligible_count = eligible_count + 1",
         "UPDATE memory_health SET status = 'invalid'",
@@ -209,9 +199,6 @@ FAULTS = {
         "UPDATE landed_days SET newest_at = newest_at + INTERVAL 1 DAY",
         "UPDATE landed_days SET newest_recorded_at = as_of",
     ),
-    "landed_days_key": ("INSERT INTO landed_days FROM landed_days LIMIT 1",),
-    "memory_health_history_key": ("INSERT INTO memory_health_history FROM memory_health_history LIMIT 1",),
-    "memory_health_key": ("INSERT INTO memory_health FROM memory_health LIMIT 1",),
     "memory_outcomes_are_explained": (
         "UPDATE memory_health SET confirmed_count = confirmed_count + 1",
         "UPDATE memory_health SET contradicted_count = contradicted_count - 1",
@@ -219,14 +206,11 @@ FAULTS = {
         "UPDATE counted_outcomes SET success = NOT success WHERE interaction_id = 'i1'",
     ),
     "memories_dated_late": ("UPDATE memory_health SET created_at = TIMESTAMP '2999-01-01' WHERE memory_id = 'rule'",),
-    "memory_references_key": ("INSERT INTO memory_references FROM memory_references LIMIT 1",),
-    "need_fits_key": ("INSERT INTO need_fits FROM need_fits LIMIT 1",),
     "never_landed_memories": ("UPDATE memory_health SET status = NULL",),
     "nothing_is_lost": (
         "UPDATE run_files SET delivered = delivered + 1",
         "UPDATE run_files SET quarantined = quarantined + 1",
     ),
-    "observations_key": ("INSERT INTO observations FROM observations LIMIT 1",),
     "observations_stand_on_active_memories": (
         "UPDATE memory_health SET status = 'archived' WHERE memory_id = 'port'",
         "UPDATE observations SET memory_ids = list_append(memory_ids, 'never landed')",
@@ -241,7 +225,6 @@ FAULTS = {
     "out_of_scope_attempts": (
         "UPDATE counted_outcomes SET is_learned = false, reason = 'out of scope: coder does not learn from deploy'",
     ),
-    "project_health_key": ("INSERT INTO project_health FROM project_health LIMIT 1",),
     "projects_are_explained": (
         "UPDATE project_health SET active_count = active_count + 1",
         "UPDATE project_health SET reference_count = 0",
@@ -277,8 +260,6 @@ FAULTS = {
         "UPDATE memory_health SET reinforced_confidence = -0.01",
         "UPDATE memory_health SET reinforced_confidence = 'nan'",
     ),
-    "regret_key": ("INSERT INTO regret FROM regret LIMIT 1",),
-    "review_decisions_key": ("INSERT INTO review_decisions FROM review_decisions LIMIT 1",),
     "review_is_explained": (
         "UPDATE review_queue SET interactions_count = interactions_count + 1",
         "UPDATE review_queue SET sessions_count = sessions_count + 1",
@@ -297,16 +278,11 @@ FAULTS = {
         "UPDATE review_queue SET kind = 'fading'",
         "UPDATE review_queue SET kind = 'fading', memory_ids = ['rule'], item_id = 'an item', basis = 'b'",
     ),
-    "review_queue_key": ("INSERT INTO review_queue FROM review_queue LIMIT 1",),
-    "review_statements_key": ("INSERT INTO review_statements FROM review_statements LIMIT 1",),
     "set_aside_counts_nowhere": (
         "INSERT INTO set_aside FROM set_aside LIMIT 1",
         "UPDATE set_aside SET recorded_at = as_of",
         "UPDATE set_aside SET happened_at = as_of",
     ),
-    "scorecard_key": ("INSERT INTO scorecard FROM scorecard LIMIT 1",),
-    "strategy_variants_key": ("INSERT INTO strategy_variants FROM strategy_variants LIMIT 1",),
-    "strength_fits_key": ("INSERT INTO strength_fits FROM strength_fits LIMIT 1",),
     "untried_are_not_tried": (
         """
         INSERT INTO heuristics BY NAME
@@ -314,7 +290,6 @@ FAULTS = {
         FROM heuristics AS h JOIN untried_strategies AS u USING (project, agent, strategy_id)
         """,
     ),
-    "untried_strategies_key": ("INSERT INTO untried_strategies FROM untried_strategies LIMIT 1",),
     "use_is_possible": (
         "UPDATE memory_health SET strength = 1.01",
         "UPDATE memory_health SET strength = -0.01",
@@ -335,6 +310,8 @@ FAULTS = {
         'UPDATE strength_fits SET "references" = forecasts + 1',
     ),
 }
+# the key of each table that is computed
+FAULTS |= {f"{table}_key": (f"INSERT INTO {table} FROM {table} LIMIT 1",) for table in PUBLISHED}
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,11 @@ import duckdb
 import pytest
 
 from slowwave.flows.publish import blank
-from slowwave.flows.publish.serving import ServingFile, audit_findings, audits
-from slowwave.transforms.core.schema import columns
-from slowwave.transforms.graph import SERVING
+from slowwave.flows.publish.serving import ServingFile, audit_findings, audits, key_audit
+from slowwave.transforms.core.schema import Table, columns
+from slowwave.transforms.graph import PUBLISHED, SERVING
+from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
+from slowwave.transforms.learning.tables import Heuristics
 
 
 @pytest.fixture
@@ -47,6 +49,31 @@ def test_an_audit_of_empty_tables_finds_nothing(began: Path) -> None:
     with duckdb.connect(began, read_only=True) as connection:
         assert audit_findings(connection) == []
     assert all(audit.reads for audit in audits())
+
+
+@pytest.mark.parametrize("table", PUBLISHED, ids=lambda table: table.name)
+def test_a_key_is_audited_as_it_is_declared(table: type[Table]) -> None:
+    """Two rows of one key, and a row without any part of it, whatever the file itself would refuse."""
+    audit, some = key_audit(table), ["some"] * len(table.key)
+    assert (audit.name, audit.severity, audit.reads) == (f"{table.name}_key", "fail", {table.name})
+    without = [[None if name == missing else "other" for name in table.key] for missing in table.key]
+    columns_of_key = ", ".join(f'"{name}" VARCHAR' for name in table.key)
+    with duckdb.connect() as connection:
+        connection.execute(f'CREATE TABLE "{table.name}" ({columns_of_key})')
+        insert = f'INSERT INTO "{table.name}" VALUES ({", ".join("?" * len(some))})'  # noqa: S608 - declared names
+        connection.execute(insert, some)
+        assert connection.execute(audit.sql).fetchall() == []
+        connection.executemany(insert, [some, *without])
+        assert len(connection.execute(audit.sql).fetchall()) == 1 + len(without)
+
+
+def test_what_a_key_audit_says() -> None:
+    said = {table: key_audit(table).description for table in (MemoryHealth, MemoryHealthHistory, Heuristics)}
+    assert said == {
+        MemoryHealth: "memory_health has one row per memory_id, and none without one.",
+        MemoryHealthHistory: "memory_health_history has one row per memory_id and day, and none without them.",
+        Heuristics: "heuristics has one row per project, agent, task_type and strategy_id, and none without them.",
+    }
 
 
 def test_audits_of_empty_tables_are_not_asked(began: Path) -> None:

@@ -1,6 +1,0 @@
--- severity: fail
--- forgetting_audit has one row per decision_id, and none without one.
-SELECT decision_id, count(*) AS rows
-FROM forgetting_audit
-GROUP BY decision_id
-HAVING count(*) > 1 OR decision_id IS NULL

@@ -1,6 +1,0 @@
--- severity: fail
--- forgetting_plan has one row per memory_id, and none without one.
-SELECT memory_id, count(*) AS rows
-FROM forgetting_plan
-GROUP BY memory_id
-HAVING count(*) > 1 OR memory_id IS NULL
