@@ -7,7 +7,7 @@ from datetime import date
 
 import polars as pl
 
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
 from slowwave.transforms.core.vocabularies import SETTLED_STATUSES, Verdict
 
 # verdicts of what is in use, and states of memories, in the order in which pages show them
@@ -19,15 +19,9 @@ _SHOWN_CHARACTERS = 80
 _SMALLEST_PART = 0.005
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """`1 memory`, `2 memories`, `no memories`."""
-    named = one if count == 1 else many or f"{one}s"
-    return f"{count:,} {named}" if count else f"no {named}"
-
-
-def doing(count: int, one: str, many: str) -> str:
-    """`1 relies`, `2 rely`, `0 rely`: so many of what was named before, and what they do."""
-    return f"{count:,} {one if count == 1 else many}"
+def number_of(count: int, one: str, many: str = "") -> str:
+    """As `counted`, but in a sentence of its own there are none: `1 memory`, `2 memories`, `no memories`."""
+    return counted(count, one, many) if count else f"no {many or one + 's'}"
 
 
 def first_of(caption: str, shown: int, total: int) -> str:

@@ -15,7 +15,7 @@ from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.words import counted, first_of, interval, named, not_tried_lately, part, quoted
+from slowwave.dashboards.words import first_of, interval, named, not_tried_lately, number_of, part, quoted
 
 _SHOWN_ROWS = 15
 _PARAM = "question"
@@ -89,7 +89,7 @@ def _hurting(answers: Answers, project: str | None) -> None:
 def _surely_below(count: int) -> str:
     if not count:
         return "Of no memory the whole 90 % interval of the lift lies below 0: what stands lowest may be chance."
-    return f"Of {counted(count, 'memory', 'memories')} the whole 90 % interval of the lift lies below 0."
+    return f"Of {number_of(count, 'memory', 'memories')} the whole 90 % interval of the lift lies below 0."
 
 
 def _worse(answers: Answers, project: str | None) -> None:
@@ -119,7 +119,7 @@ def _forget(answers: Answers, project: str | None) -> None:
         said("No memory is marked forget: that needs one that has faded and is not known to be needed.")
         said("Why any other memory has its verdict stands first on its page: choose it under Memories.")
     else:
-        marked = counted(total, "memory is", "memories are")
+        marked = number_of(total, "memory is", "memories are")
         said(f"{marked} marked forget. The main reason stands beside each; its page has all of them, with the figures.")
         table(
             rows,
@@ -139,7 +139,7 @@ def _planned(answers: Answers, project: str | None) -> None:
     of = {"project": pattern(project)}
     planned = archivable(answers, of)
     said(
-        f"The forgetting plan, by rules of its own, would archive {counted(planned, 'memory', 'memories')}:"
+        f"The forgetting plan, by rules of its own, would archive {number_of(planned, 'memory', 'memories')}:"
         if planned
         else "The forgetting plan, by rules of its own, would archive no memory."
     )
@@ -185,11 +185,11 @@ def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
     alone = " It is the only one tried there, which is no choice." if first["strategies_tried"] == 1 else ""
     sure = "Reliable." if first["is_reliable"] else "Not reliable yet: too few attempts, or a lower end not above .50."
     others = f" The highest of {total:,} answers: choose a project, and an agent, for the others." if total > 1 else ""
-    tried = counted(first["strategies_tried"], "tried strategy", "tried strategies")
+    tried = number_of(first["strategies_tried"], "tried strategy", "tried strategies")
     return (
         f"Highest lower bound among {tried}: {quoted(first['strategy'])} ({where or 'no project'}). Estimated success "
         f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
-        f"{interval(first['confidence_low'], first['confidence_high'])}; {counted(first['attempts'], 'attempt')}. "
+        f"{interval(first['confidence_low'], first['confidence_high'])}; {number_of(first['attempts'], 'attempt')}. "
         f"{sure}{alone}{not_tried_lately(first['trend'])}{others}"
     )
 

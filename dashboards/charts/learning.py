@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.dashboards.charts import parts
 from slowwave.dashboards.charts.theme import BLUE, GREEN, GREY, ORANGE, RED
-from slowwave.dashboards.words import beside_base_rate, counted, part, percent, points
+from slowwave.dashboards.words import beside_base_rate, number_of, part, percent, points
 
 _MOST_ROWS = 25
 _MOST_TASKS, _PER_TASK = 6, 3
@@ -66,7 +66,7 @@ def confidence_intervals(
     below = shown.filter(pl.col("confidence_high") < _EVEN).height
     among = max(known.height, total or 0)
     is_part = among > shown.height
-    subject = f"the {counted(shown.height, *noun)} shown" if is_part else counted(shown.height, *noun)
+    subject = f"the {number_of(shown.height, *noun)} shown" if is_part else number_of(shown.height, *noun)
     title = f"Of {subject}, {above} with the whole interval above .5, {below} below"
     behind = "most attempts" if attempts else "the narrowest intervals"
     chosen = f"; the {shown.height} with {behind} of {among:,}" if is_part else ""
@@ -83,7 +83,7 @@ def _words(row: dict[str, Any], *, with_group: bool) -> str:
     """The two lines of a row: what is estimated; the figures and where."""
     behind = [_worded(row)]
     if row["attempts"] is not None:
-        behind.append(counted(row["attempts"], "attempt"))
+        behind.append(number_of(row["attempts"], "attempt"))
     if with_group:
         behind.append(_place(row["group"]))
     return f"{parts.label(row['label'])}\n{' · '.join(behind)}"
@@ -157,7 +157,7 @@ def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
         .sort(-pl.col("of_task"), *task, "rank", nulls_last=True)
     )
     texts = [
-        f"{parts.label(row['strategy'])}\n{_worded(row)} · {counted(row['attempts'] or 0, 'attempt')} · "
+        f"{parts.label(row['strategy'])}\n{_worded(row)} · {number_of(row['attempts'] or 0, 'attempt')} · "
         + _place(row["project"], row["agent"], row["task_type"])
         for row in shown.iter_rows(named=True)
     ]
@@ -166,7 +166,7 @@ def strategies_per_task(frame: pl.DataFrame) -> alt.LayerChart:
     for text, row in zip(labels, shown.iter_rows(named=True), strict=True):
         mark = _MARKS[1] if row["rank"] else _MARKS[0] if row["tried"] > 1 else _MARKS[2]
         rows.append({"row": text, "mark": mark, **_bounds(row)})
-    title = f"{sure:,} of {counted(tasks.height, 'combination')} of project, agent and kind of task "
+    title = f"{sure:,} of {number_of(tasks.height, 'combination')} of project, agent and kind of task "
     title += f"{'has' if sure == 1 else 'have'} a strategy whose whole interval is above .5"
     subtitle = "Point: estimated success of the next comparable attempt. Line: 90 % credible interval"
     if tasks.height > _MOST_TASKS:
@@ -217,7 +217,7 @@ def anti_patterns(frame: pl.DataFrame, *, total: int | None = None) -> alt.Layer
     count = max(given, total or 0)
     subject = "1 strategy keeps failing" if count == 1 else f"{count:,} strategies keep failing"
     if not open_ones:
-        subject = f"{counted(count, 'anti-pattern')} kept failing; none is open"
+        subject = f"{number_of(count, 'anti-pattern')} kept failing; none is open"
     title = f"{subject}: “{parts.label(worst['pattern'])}” in {part(worst['failed'])} of its attempts"
     title += f", {part(worst['expected'])} expected" if worst["expected"] is not None else ""
     subtitle = "Diamond: failed share of its attempts. Ring: of comparable attempts"
@@ -272,7 +272,7 @@ def calibration(frame: pl.DataFrame) -> alt.LayerChart:
             both = wide.drop_nulls([ours, other])
             wins = both.filter(pl.col(ours) < pl.col(other)).height
             if both.height:
-                told.append(f"{_METHODS[other]} in {wins} of {counted(both.height, 'week')}")
+                told.append(f"{_METHODS[other]} in {wins} of {number_of(both.height, 'week')}")
     title = f"Smaller error than the {' and than '.join(told)}" if told else "Error of forecasts, by week"
     methods = _methods(shown, ours)
     rows = [
@@ -320,8 +320,8 @@ def calibration_error(frame: pl.DataFrame) -> alt.LayerChart:
         for text, row in zip(labels, rows, strict=True)
     ]
     first = rows[0]
-    title = f"{called[str(first['method'])].capitalize()} is off by {100 * first['error']:.1f} points on average, a "
-    title += f"perfect forecaster by {100 * first['perfect']:.1f}"
+    title = f"{called[str(first['method'])].capitalize()} is off by {points(first['error'])} points on average, a "
+    title += f"perfect forecaster by {points(first['perfect'])}"
     subtitle = "Diamond: mean distance of forecast and observed share. Ring: that of a perfect forecaster on as many"
     layers = _dumbbells(values, labels, ("perfect", "error"), "Calibration error (0–1, lower is better)")
     return parts.drawn(layers, title, subtitle, "", parts.ROW_HEIGHT * len(rows))
@@ -355,7 +355,7 @@ def success_by_week(frame: pl.DataFrame) -> alt.LayerChart:
     ]
     total = summed.group_by("week").agg(pl.col("attempts", "successes").sum()).sort("week")
     last = total.row(-1, named=True)
-    title = f"{percent(last['successes'] / last['attempts'])} of {counted(last['attempts'], 'attempt')} "
+    title = f"{percent(last['successes'] / last['attempts'])} of {number_of(last['attempts'], 'attempt')} "
     title += f"succeeded in the {period} of {last['week']}"
     if total.height > 1:
         before = total.row(-2, named=True)
@@ -366,7 +366,7 @@ def success_by_week(frame: pl.DataFrame) -> alt.LayerChart:
     subtitle = f"Successful share of real attempts per {period}; skips and cascades are no attempts"
     if len(sizes) > _MOST_PROJECTS:
         subtitle += f". The {_MOST_PROJECTS} of {len(sizes):,} projects with most attempts"
-    described = f"{counted(int(total['attempts'].sum()), 'attempt')} in {counted(total.height, period)}."
+    described = f"{number_of(int(total['attempts'].sum()), 'attempt')} in {number_of(total.height, period)}."
     return parts.drawn(layers, title, subtitle, described, 220)
 
 
@@ -397,7 +397,7 @@ def need_calibration(frame: pl.DataFrame) -> alt.LayerChart:
         base.mark_point(filled=True, color=ORANGE, size=70, opacity=1, shape="square").encode(x, y),
     ]
     subtitle = "Square: how much lower than the base rate's its log loss is, as a share of that. Line: 90 % interval"
-    described = f"{counted(known.height, 'Monday')} graded."
+    described = f"{number_of(known.height, 'Monday')} graded."
     if last["calibration_error"] is not None and last["calibration_error_if_perfect"] is not None:
         described += f" The last forecast was {points(last['calibration_error'])} points off on average, a perfect "
         described += f"forecaster {points(last['calibration_error_if_perfect'])}."

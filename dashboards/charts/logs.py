@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.dashboards.charts import parts
 from slowwave.dashboards.charts.theme import RED
-from slowwave.dashboards.words import counted
+from slowwave.dashboards.words import number_of
 
 _MOST_REASONS = 12
 _MOST_MARKS = 500
@@ -32,22 +32,22 @@ def quarantine_reasons(frame: pl.DataFrame) -> alt.LayerChart:
     total = int(counts["refused"].sum())
     shown = counts.head(_MOST_REASONS)
     texts = [
-        f"{parts.label(row['reason'], 70)}\n{counted(row['refused'], 'row')} · "
+        f"{parts.label(row['reason'], 70)}\n{number_of(row['refused'], 'row')} · "
         + (f"field {parts.label(row['field'], 24)}" if row["field"] else "the whole row")
         for row in shown.iter_rows(named=True)
     ]
     values = shown["refused"].to_list()
     if counts.height > shown.height:
         others = total - sum(values)
-        texts.append(f"{counted(counts.height - shown.height, 'other reason')}\n{counted(others, 'row')}")
+        texts.append(f"{number_of(counts.height - shown.height, 'other reason')}\n{number_of(others, 'row')}")
         values.append(others)
     rows = [{"row": text, "value": count} for text, count in zip(parts.distinct(texts), values, strict=True)]
     layers, height = parts.row_bars(rows, "Refused rows", parts.count_ticks(max(values)), RED)
-    title = f"{counted(total, 'row was', 'rows were')} refused"
+    title = f"{number_of(total, 'row was', 'rows were')} refused"
     is_tied = counts.height > 1 and counts["refused"][1] == values[0]
     often = "among them" if is_tied else "most often"
     title += f", {often}: {parts.label(shown['reason'][0], 60)}" if counts.height > 1 else ""
-    described = f"{counted(counts.height, 'reason')}; the uppermost with {counted(values[0], 'row')}."
+    described = f"{number_of(counts.height, 'reason')}; the uppermost with {number_of(values[0], 'row')}."
     return parts.drawn(layers, title, "Rows kept aside, by what was wrong with them", described, height)
 
 
@@ -66,11 +66,11 @@ def landed_by_day(frame: pl.DataFrame) -> alt.LayerChart:
     ]
     late_rows = [{"at": parts.instant(day), "series": _LATE, "value": count} for day, count in late.iter_rows()]
     total, behind = int(summed["rows_count"].sum()), int(summed["late_count"].sum())
-    title = f"{counted(behind, 'row')} of {total:,} ({100 * behind / max(total, 1):.1f} %) "
+    title = f"{number_of(behind, 'row')} of {total:,} ({100 * behind / max(total, 1):.1f} %) "
     done = "was recorded more than 24 hours after it" if behind == 1 else "were recorded more than 24 hours after they"
     title += f"{done} happened"
     if not behind:
-        title = f"None of {counted(total, 'row')} was recorded more than 24 hours after it happened"
+        title = f"None of {number_of(total, 'row')} was recorded more than 24 hours after it happened"
     times = late["day"].to_list()
     y = parts.count_axis(f"Rows per {period}", max(row["value"] for row in rows))
     series = [*(parts.label(name) for name in tables), _LATE]
@@ -133,7 +133,7 @@ def _named_numbers(known: pl.DataFrame, across: str, column: str, titles: dict[s
     subtitle = (
         f"The {shown.height} greatest of {known.height:,}"
         if known.height > shown.height
-        else f"All {counted(shown.height, 'row')}"
+        else f"All {number_of(shown.height, 'row')}"
     )
     described = f"The greatest is {parts.label(shown[across][0])} with {shown[column][0]:,.6g}."
     return parts.drawn(layers, title, subtitle, described, height)
@@ -144,7 +144,7 @@ def _numbers_over(known: pl.DataFrame, across: str, numbers: list[str], titles: 
     most = _MOST_MARKS // len(numbers)
     is_time = not known.schema[across].is_numeric()
     shown = known.select(across, *numbers).sort(across, *numbers)
-    subtitle = f"All {counted(shown.height, 'row')}"
+    subtitle = f"All {number_of(shown.height, 'row')}"
     if shown.height > most:
         size = -(-shown.height // most)
         shown = (

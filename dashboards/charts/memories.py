@@ -10,7 +10,8 @@ import polars as pl
 
 from slowwave.dashboards.charts import parts
 from slowwave.dashboards.charts.theme import GREY, ORANGE, RED, TEXT
-from slowwave.dashboards.words import STATES, URGENT_FIRST, counted, dates, doing, part
+from slowwave.dashboards.words import STATES, URGENT_FIRST, dates, number_of, part
+from slowwave.flows.kernel.terminal import counted
 from slowwave.transforms.core.vocabularies import FADING_STATES, STRENGTH_STATES, TRENDS
 
 _BANDS = (*STRENGTH_STATES, "no evidence")
@@ -26,7 +27,7 @@ def memories_by_verdict(frame: pl.DataFrame) -> alt.LayerChart:
     per = _totals(cells)
     total = sum(per.values())
     found = ", ".join(f"{per.get(verdict, 0):,} {verdict}" for verdict in ("review", "forget", "harmful"))
-    title = f"{counted(total, 'active memory', 'active memories')} by verdict: {found}"
+    title = f"{number_of(total, 'active memory', 'active memories')} by verdict: {found}"
     down = [name for name in URGENT_FIRST if name in per]
     rising = _totals(cells.rename({"down": "across", "across": "down"}))
     described = _listed({name: per[name] for name in down}) + ". By trend: "
@@ -44,7 +45,7 @@ def memories_by_state(frame: pl.DataFrame) -> alt.LayerChart:
     per = _totals(cells)
     active = cells.filter(pl.col("down") == "active")
     fading = int(active.filter(pl.col("across").is_in(FADING_STATES))["count"].sum())
-    title = f"{fading:,} of {counted(per.get('active', 0), 'active memory', 'active memories')} "
+    title = f"{fading:,} of {number_of(per.get('active', 0), 'active memory', 'active memories')} "
     title += "is weak or forgettable" if fading == 1 else "are weak or forgettable"
     if active.is_empty():
         title = "No memory is active"
@@ -106,18 +107,18 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
         return parts.blank("No references yet", "No interaction was given a memory, and no answer referred to one.")
     days = summed["day"].to_list()
     totals = {name: int(summed[name].sum()) for name in series}
-    title = f"{doing(totals['echoing_interactions'], 'answer repeats', 'answers repeat')} a memory word for word, "
-    title += f"{doing(totals['using_interactions'], 'uses', 'use')} one in whatever words"
+    title = f"{counted(totals['echoing_interactions'], 'answer repeats', 'answers repeat')} a memory word for word, "
+    title += f"{counted(totals['using_interactions'], 'uses', 'use')} one in whatever words"
     if (days[-1] - days[0]).days >= _TWO_WEEKS - 1 and period == "day":
         last, before = _weeks(frame, "using_interactions", days[-1])
         title = (
             f"Answers that use a memory in whatever words, {dates(days[-1] - timedelta(days=6), days[-1])}: {last:,}; "
         )
         title += f"in the 7 days before: {before:,}"
-    given = doing(totals["injected_interactions"], "interaction was", "interactions were")
+    given = counted(totals["injected_interactions"], "interaction was", "interactions were")
     told = f"From {days[0]} to {days[-1]}: {given} given a memory; "
-    told += f"{doing(totals['using_interactions'], 'answer uses', 'answers use')} one in whatever words and "
-    told += f"{doing(totals['echoing_interactions'], 'repeats', 'repeat')} one word for word"
+    told += f"{counted(totals['using_interactions'], 'answer uses', 'answers use')} one in whatever words and "
+    told += f"{counted(totals['echoing_interactions'], 'repeats', 'repeat')} one word for word"
     rows = [
         {"at": parts.instant(row["day"]), "series": name, "value": row[column]}
         for column, name in series.items()
@@ -154,19 +155,19 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
     coming = days.filter(pl.col("day") > first)
     faded, fading = int(today["fading_count"].fill_null(0).sum()), int(coming["fading_count"].fill_null(0).sum())
     span = (days["day"][-1] - first).days
-    title = f"{fading:,} of {counted(active, 'active memory', 'active memories')} "
-    title += f"{'fades' if fading == 1 else 'fade'} in the next {counted(span, 'day')} unless referenced"
+    title = f"{fading:,} of {number_of(active, 'active memory', 'active memories')} "
+    title += f"{'fades' if fading == 1 else 'fade'} in the next {number_of(span, 'day')} unless referenced"
     undated = int(days["undated_count"].fill_null(0).max() or 0)  # pyright: ignore[reportArgumentType]
     title += f"; of {undated:,} it cannot be told" if undated else ""
     if faded == active:
-        title = f"{doing(faded, 'active memory has', 'active memories have')} faded, which is all there are"
+        title = f"{counted(faded, 'active memory has', 'active memories have')} faded, which is all there are"
     summed, period = parts.bucketed(coming, "day", ["fading_count"])
     so_far, rows = faded, []
     for day, count in summed.iter_rows():
         so_far += count
         rows.append({"at": parts.instant(day), "value": count, "total": so_far})
     if not so_far or not rows:
-        return parts.blank(title, f"{doing(faded, 'memory has', 'memories have')} faded already")
+        return parts.blank(title, f"{counted(faded, 'memory has', 'memories have')} faded already")
     x = parts.time_axis(summed["day"].to_list(), f"UTC {period}")
     y = parts.count_axis("Memories", so_far)
     steps = alt.Chart(alt.InlineData(values=rows)).mark_line(color=GREY, interpolate="step-after", strokeDash=[5, 3])
@@ -174,9 +175,9 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
     subtitle = f"Bars: memories that become forgettable that {period}. Dashed line: all forgettable by then, "
     subtitle += f"{faded:,} of them today"
     month = int(coming.filter((pl.col("day") - pl.lit(first)).dt.total_days() <= 30)["fading_count"].fill_null(0).sum())  # noqa: PLR2004
-    described = f"{doing(faded, 'memory has', 'memories have')} faded already; within 30 days "
+    described = f"{counted(faded, 'memory has', 'memories have')} faded already; within 30 days "
     described += (
-        f"{doing(month, 'more does', 'more do')} so, within {counted(span, 'day')} {doing(fading, 'does', 'do')}."
+        f"{counted(month, 'more does', 'more do')} so, within {number_of(span, 'day')} {counted(fading, 'does', 'do')}."
     )
     return parts.drawn(layers, title, subtitle, described, 200)
 
@@ -187,8 +188,8 @@ def memory_timeline(frame: pl.DataFrame) -> alt.LayerChart:
     if summed.is_empty():
         return parts.blank("No use of this memory yet", "It has been eligible for no interaction.")
     totals = {name: int(summed[name].sum()) for name in ("eligible", "injected", "referenced")}
-    title = f"{counted(totals['referenced'], 'answer refers', 'answers refer')} to it; "
-    title += f"{counted(totals['injected'], 'interaction was', 'interactions were')} given it"
+    title = f"{number_of(totals['referenced'], 'answer refers', 'answers refer')} to it; "
+    title += f"{number_of(totals['injected'], 'interaction was', 'interactions were')} given it"
     title = title[:1].upper() + title[1:]
     at = [parts.instant(day) for day in summed["day"]]
     used = [{"at": day, "value": count} for day, count in zip(at, summed["referenced"], strict=True)]
@@ -200,7 +201,9 @@ def memory_timeline(frame: pl.DataFrame) -> alt.LayerChart:
     )
     subtitle = f"Per UTC {period}. Bars: answers that repeat it word for word or use it in other words. "
     subtitle += "Rings: interactions given it"
-    described = f"Eligible for {counted(totals['eligible'], 'interaction')}, {summed['day'][0]} to {summed['day'][-1]}."
+    described = (
+        f"Eligible for {number_of(totals['eligible'], 'interaction')}, {summed['day'][0]} to {summed['day'][-1]}."
+    )
     return parts.drawn([parts.bars_over_time(used, period, x, y), rings], title, subtitle, described, 180)
 
 
@@ -246,7 +249,7 @@ def memory_strength(
         layers.append(rule.mark_rule(color=RED, strokeDash=[4, 2]).encode(parts.time_axis(times, "UTC day")))
     last = forecast.tail(1).rows()
     described = (
-        f"In {counted((last[0][0] - now['at'][-1]).days, 'day')} it would be {part(last[0][1])}." if last else ""
+        f"In {number_of((last[0][0] - now['at'][-1]).days, 'day')} it would be {part(last[0][1])}." if last else ""
     )
     subtitle = "Strength from 0 to 1; dashed: forecast if nothing refers to it"
     subtitle += "; upright dashes: when it is forgettable" if fades_at else ""

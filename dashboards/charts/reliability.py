@@ -5,6 +5,8 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from slowwave.dashboards.words import points
+
 _BINS = 15
 _TITLE = "Forecasts of a reference within the horizon"
 
@@ -59,7 +61,7 @@ def reliability_chart(graded: pl.DataFrame, name: str) -> alt.LayerChart | alt.F
     )
     return alt.layer(diagonal, lines).properties(
         title=alt.TitleParams(
-            f"{name}: {best} is off by {error * 100:.1f} points on average",
+            f"{name}: {best} is off by {points(error)} points on average",
             subtitle=f"{_TITLE}; the dashed diagonal is a forecaster who is always right about how often",
         ),
         description=f"Reliability of forecasts for {name}. Mean distance of forecast and observed share: {worded}.",

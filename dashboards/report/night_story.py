@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.dashboards.words import change, counted, interval, listed, named, part, points, quoted, sentence, sum_of
+from slowwave.dashboards.words import change, interval, listed, named, number_of, part, points, quoted, sentence, sum_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import span, utc_text
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES, FADING_STATES
@@ -129,7 +129,7 @@ def published(run: Mapping[str, Any]) -> str:
     """Which run it was, and what it took in. `run`: its row of `runs`."""
     ended = f" {utc_text(run['finished_at'])}" if run["finished_at"] else ""
     took = (
-        f"; of {counted(run['delivered'], 'row')} it was given, {run['accepted']:,} were new, "
+        f"; of {number_of(run['delivered'], 'row')} it was given, {run['accepted']:,} were new, "
         f"{run['duplicate']:,} known and {run['quarantined']:,} refused"
         if run["delivered"]
         else "; it landed nothing itself"
@@ -140,7 +140,7 @@ def published(run: Mapping[str, Any]) -> str:
 def warned(count: int, shown: int) -> str:
     """How much the audits warned of."""
     rest = f"; the first {shown:,} of them" if shown < count else ""
-    return f"{counted(count, 'warning')}, none of which stopped the publish{rest}."
+    return f"{number_of(count, 'warning')}, none of which stopped the publish{rest}."
 
 
 def warnings(message: str | None) -> tuple[Sentences, int]:
@@ -162,12 +162,12 @@ def changes(rows: pl.DataFrame, *, is_first: bool) -> Sentences:
     use = rows.filter((pl.col("topic") == "use") & (pl.col("count") > 0))
     others = rows.filter((pl.col("topic") != "use") & (pl.col("count") > 0))
     found = [
-        f"{row['what']} ({counted(row['count'], *_TOPICS.get(row['topic'], (row['topic'], row['topic'])))})"
+        f"{row['what']} ({number_of(row['count'], *_TOPICS.get(row['topic'], (row['topic'], row['topic'])))})"
         for row in others.head(_MOST_CHANGES).to_dicts()
     ]
     told = f"{begin}: {'; '.join(found)}" if found else f"{quiet} no memory, strategy or observation changed"
     rest = others.height - len(found)
-    said = [sentence(told + (f"; and {counted(rest, 'other kind')} of change" if rest > 0 else ""))]
+    said = [sentence(told + (f"; and {number_of(rest, 'other kind')} of change" if rest > 0 else ""))]
     counts = [f"{row['what']}: {row['count']:,}" for row in use.iter_rows(named=True)]
     return said + ([sentence("; ".join(counts))] if counts else [])
 
@@ -187,24 +187,24 @@ def worse(counts: pl.DataFrame, days: int) -> Sentences:
     is_strategy = pl.col("kind") == "strategy"
     strategies = by_what.filter(is_strategy)
     others, faded = by_what.filter(~is_faded() & ~is_strategy), by_what.filter(is_faded())
-    found = [f"{counted(row['rows'], *_WORSE[row['kind']])}: {row['what']}" for row in others.to_dicts()]
+    found = [f"{number_of(row['rows'], *_WORSE[row['kind']])}: {row['what']}" for row in others.to_dicts()]
     said = [] if strategies.height else [f"{begin} nothing got worse but that memories faded."]
     if found:
-        said = [sentence(f"{begin} {counted(sum_of(others), 'thing')} got worse: {'; '.join(found)}")]
+        said = [sentence(f"{begin} {number_of(sum_of(others), 'thing')} got worse: {'; '.join(found)}")]
     said += [
-        f"{counted(row['rows'], 'strategy is', 'strategies are')} {row['what']}, by 28 days beside all before and not "
-        f"by these {days}; the day told is that of the last attempt."
+        f"{number_of(row['rows'], 'strategy is', 'strategies are')} {row['what']}, by 28 days beside all before and "
+        f"not by these {days}; the day told is that of the last attempt."
         for row in strategies.to_dicts()
     ]
     if faded.height:
         ends = [f"{count:,} became {what}" for what, count in faded.select("what", "rows").iter_rows()]
-        said.append(f"{counted(sum_of(faded), 'memory', 'memories')} faded without a new reference: {listed(ends)}.")
+        said.append(f"{number_of(sum_of(faded), 'memory', 'memories')} faded without a new reference: {listed(ends)}.")
     return said
 
 
 def faded(count: int, project: str | None, what: str) -> str:
     """How many memories of a project faded how far."""
-    return f"{counted(count, 'memory', 'memories')} of {named(project)} became {what}"
+    return f"{number_of(count, 'memory', 'memories')} of {named(project)} became {what}"
 
 
 def reviews(kinds: pl.DataFrame, projects: int) -> Sentences:
@@ -213,11 +213,11 @@ def reviews(kinds: pl.DataFrame, projects: int) -> Sentences:
     if not total:
         return ["Nothing waits for a person's word."]
     found = [
-        counted(count, *_KINDS.get(kind, (kind, kind))) for kind, count in kinds.select("kind", "rows").iter_rows()
+        number_of(count, *_KINDS.get(kind, (kind, kind))) for kind, count in kinds.select("kind", "rows").iter_rows()
     ]
-    where = f" in {counted(projects, 'project')}" if projects > 1 else ""
+    where = f" in {number_of(projects, 'project')}" if projects > 1 else ""
     return [
-        sentence(f"{counted(total, 'item waits', 'items wait')} for a person's word{where}: {listed(found)}"),
+        sentence(f"{number_of(total, 'item waits', 'items wait')} for a person's word{where}: {listed(found)}"),
         "Nothing of it is decided by itself.",
     ]
 
@@ -228,7 +228,7 @@ def both_asked(rows: pl.DataFrame) -> Sentences:
     total, same = sum_of(answered, "changes"), sum_of(answered.filter("is_same"), "changes")
     if not total:
         return []
-    asked = counted(total, "change")
+    asked = number_of(total, "change")
     return [f"A language model has answered about {asked} of memories; the rules say the same of {same:,}."]
 
 
@@ -239,7 +239,7 @@ def forgettable(rules: pl.DataFrame, quotas: pl.DataFrame, verdicts: int | None 
     memories have the verdict forget, where that is to be told apart from the plan.
     """
     unmet = quotas.filter(~pl.col("is_met"))
-    said = [f"{counted(unmet.height, 'quota is', 'quotas are')} not met by this plan."] if unmet.height else []
+    said = [f"{number_of(unmet.height, 'quota is', 'quotas are')} not met by this plan."] if unmet.height else []
     planned = rules.filter(~pl.col("is_shadow"))
     shadow = sum_of(rules.filter("is_shadow"))
     if planned.is_empty() and not shadow:
@@ -247,7 +247,7 @@ def forgettable(rules: pl.DataFrame, quotas: pl.DataFrame, verdicts: int | None 
         return [f"{_marked(verdicts)}; {none[:1].lower()}{none[1:]}" if verdicts else none, *said]
     found = [f"{count:,} {_RULES.get(rule, rule)}" for rule, count in planned.select("rule", "rows").iter_rows()]
     total = sum_of(planned)
-    told = f"{counted(total, 'memory', 'memories')} may be archived"
+    told = f"{number_of(total, 'memory', 'memories')} may be archived"
     if verdicts is not None:
         told = f"{_marked(verdicts)}; the plan of what may be archived holds {total:,}"
     told += f": {listed(found)}" if found else ""
@@ -256,7 +256,7 @@ def forgettable(rules: pl.DataFrame, quotas: pl.DataFrame, verdicts: int | None 
 
 
 def _marked(verdicts: int) -> str:
-    return f"{counted(verdicts, 'memory has', 'memories have')} the verdict forget"
+    return f"{number_of(verdicts, 'memory has', 'memories have')} the verdict forget"
 
 
 def harms(flags: pl.DataFrame, bases: pl.DataFrame, below: int | None = None) -> Sentences:
@@ -276,20 +276,20 @@ def harms(flags: pl.DataFrame, bases: pl.DataFrame, below: int | None = None) ->
             )
         ]
     basis = (
-        f"{judged:,} of {counted(total, 'memory', 'memories')} with a lift can be called harmful or not, because "
+        f"{judged:,} of {number_of(total, 'memory', 'memories')} with a lift can be called harmful or not, because "
         "retrieval was randomised or had a cutoff; of the others only an association is known."
     )
     if not judged:
         basis = (
-            f"Of {counted(total, 'memory', 'memories')} only an association with outcomes is known, because retrieval "
-            "was not randomised: log `injection_probability` and withhold some to learn more."
+            f"Of {number_of(total, 'memory', 'memories')} only an association with outcomes is known, because "
+            "retrieval was not randomised: log `injection_probability` and withhold some to learn more."
         )
     some = f"{below:,}" if below else "none"
     lie = "lies" if below in {0, 1} else "lie"
-    limits = "" if below is None else f"{some} of {counted(total, 'interval')} {lie} wholly below 0"
+    limits = "" if below is None else f"{some} of {number_of(total, 'interval')} {lie} wholly below 0"
     if not harmful:
         return [f"No memory is known to lower success{limits and ': '}{limits}.", basis]
-    causal = f"{counted(harmful, 'memory lowers', 'memories lower')} success beyond chance, by {_CAUSAL}"
+    causal = f"{number_of(harmful, 'memory lowers', 'memories lower')} success beyond chance, by {_CAUSAL}"
     return [f"{causal}{limits and '; '}{limits}.", basis]
 
 
@@ -305,7 +305,7 @@ def failing(total: int, fresh: int, days: int) -> Sentences:
     if not total:
         return ["No strategy is known to keep failing where comparable attempts succeed."]
     new = f", {fresh:,} of them with a first failure in the last {days} days" if fresh else ""
-    return [sentence(f"{counted(total, 'strategy keeps', 'strategies keep')} failing{new}")]
+    return [sentence(f"{number_of(total, 'strategy keeps', 'strategies keep')} failing{new}")]
 
 
 def failure(row: Mapping[str, Any]) -> str:
@@ -336,7 +336,7 @@ def of_user(user_id: str | None) -> str:
 
 def sessions(count: int) -> str:
     """In how many sessions; '' where none is known."""
-    return counted(count, "session") if count else ""
+    return number_of(count, "session") if count else ""
 
 
 def alarmed(levels: pl.DataFrame, statuses: pl.DataFrame) -> Sentences:
@@ -348,14 +348,14 @@ def alarmed(levels: pl.DataFrame, statuses: pl.DataFrame) -> Sentences:
     unknown = per.get("unknown", 0)
     without = per.get("healthy", 0) + unknown
     some = f"{without:,} of" if without < projects else "any of" if projects > 1 else "the"
-    quiet = f"No alarm for {some} {counted(projects, 'project')} with memories"
+    quiet = f"No alarm for {some} {number_of(projects, 'project')} with memories"
     little = f"; of these {unknown:,} {_plural(unknown, 'was', 'were')} hardly used, so that little is known of "
     told = quiet + (little + f"{_plural(unknown, 'it', 'them')}." if unknown else ".")
     total = sum_of(levels)
     if not total:
         return [told]
     found = [f"{count:,} {level}" for level, count in levels.select("level", "rows").iter_rows()]
-    return [sentence(f"{counted(total, 'alarm')}: {listed(found)}"), told]
+    return [sentence(f"{number_of(total, 'alarm')}: {listed(found)}"), told]
 
 
 def grade(rows: pl.DataFrame) -> Sentences:
@@ -376,7 +376,7 @@ def grade(rows: pl.DataFrame) -> Sentences:
     if low is not None and high is not None and (low > 0 or high < 0):
         said = f"are {'better' if high < 0 else 'worse'} than {rule}"
     limits = "" if low is None or high is None else f" (90 % interval {change(low)} to {change(high)})"
-    over = f"{counted(beside['attempts'], 'attempt')} of {counted(beside['cutoffs'], 'week')}"
+    over = f"{number_of(beside['attempts'], 'attempt')} of {number_of(beside['cutoffs'], 'week')}"
     difference = f"Brier score {change(beside['value'])} beside it{limits}, below 0 is better"
     told = [f"On {over} the forecasts of success {said}: {difference}."]
     error, perfect = graded.get("calibration_error"), graded.get("calibration_error_if_perfect")

@@ -7,18 +7,18 @@ import polars as pl
 from slowwave.dashboards.words import (
     URGENT_FIRST,
     beside_base_rate,
-    counted,
-    doing,
     interval,
     listed,
     named,
     not_tried_lately,
+    number_of,
     part,
     quoted,
     sentence,
     small_part,
     sum_of,
 )
+from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.kernel.times import utc_text
 
 Sentences = list[str]
@@ -42,7 +42,7 @@ def memories(rows: pl.DataFrame, states: pl.DataFrame) -> Sentences:
     else:
         per = dict(rows.group_by("verdict").agg(pl.col("memories_count").sum()).iter_rows())
         found = [f"{per[verdict]:,} {verdict}" for verdict in URGENT_FIRST if per.get(verdict)]
-        told.append(f"{counted(active, 'active memory', 'active memories')}, by verdict: {listed(found)}.")
+        told.append(f"{number_of(active, 'active memory', 'active memories')}, by verdict: {listed(found)}.")
     other = states.filter(pl.col("status").is_null() | (pl.col("status") != "active"))
     of_status = other.group_by(pl.col("status").fill_null("injected but never landed"), maintain_order=True)
     counts = [f"{count:,} {status}" for status, count in of_status.agg(pl.col("memories_count").sum()).iter_rows()]
@@ -54,8 +54,8 @@ def uses(days: pl.DataFrame) -> Sentences:
     if days.is_empty():
         return ["No interaction was given a memory, and in no answer a use was detected yet."]
     last = days.row(-1, named=True)
-    had = counted(last["injected_interactions"], "interaction was", "interactions were")
-    found = counted(last["referenced_memories"], "memory was", "memories were")
+    had = number_of(last["injected_interactions"], "interaction was", "interactions were")
+    found = number_of(last["referenced_memories"], "memory was", "memories were")
     return [
         (
             f"On {last['day']}, the newest day with evidence, {had} given a memory, and {found} repeated word for word "
@@ -74,14 +74,14 @@ def confidences(rows: pl.DataFrame, total: int) -> Sentences:
     first = rows.row(0, named=True)
     return [
         (
-            f"{counted(total, 'active memory has', 'active memories have')} a confidence. Of {shown}, the "
+            f"{number_of(total, 'active memory has', 'active memories have')} a confidence. Of {shown}, the "
             f"90 % credible interval lies wholly above .50 for {above:,} and wholly below for {below:,}; for the rest "
             "the evidence does not say."
         ),
         (
             f"Most evidence: {part(first['confidence'])} "
             f"({interval(first['confidence_low'], first['confidence_high'])}), "
-            f"referenced in {counted(first['confirmed_count'], 'attempt')} that succeeded and "
+            f"referenced in {number_of(first['confirmed_count'], 'attempt')} that succeeded and "
             f"{first['contradicted_count']:,} that failed{_expected(first['contradicted_expected'])}: "
             f"{quoted(first['content'])}"
         ),
@@ -118,13 +118,13 @@ def strategies(best: pl.DataFrame, total: int, reliable: pl.DataFrame, trends: p
     told = [
         (
             "Of the tried strategies, the one with the highest lower bound is reliable (enough attempts, and a lower "
-            f"bound above .50) in {sure:,} of {counted(total, 'combination')} of project, agent and kind of task; "
+            f"bound above .50) in {sure:,} of {number_of(total, 'combination')} of project, agent and kind of task; "
             "those where it is one to avoid are left out."
         ),
         (
             f"Highest lower bound of all: {quoted(first['strategy'])} ({where or 'no project'}): estimated success "
             f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
-            f"{interval(first['confidence_low'], first['confidence_high'])}; {counted(first['attempts'], 'attempt')}."
+            f"{interval(first['confidence_low'], first['confidence_high'])}; {number_of(first['attempts'], 'attempt')}."
             f"{not_tried_lately(first['trend'])}"
         ),
     ]
@@ -141,9 +141,9 @@ def untried(rows: pl.DataFrame, total: int) -> str:
     first = rows.row(0, named=True)
     where = " / ".join(named(first[name]) for name in ("project", "agent", "task_type") if first[name])
     elsewhere = (
-        f"elsewhere {first['elsewhere_successes']:,} of {counted(first['elsewhere_attempts'], 'attempt')} succeeded"
+        f"elsewhere {first['elsewhere_successes']:,} of {number_of(first['elsewhere_attempts'], 'attempt')} succeeded"
         if first["elsewhere_attempts"]
-        else f"other agents succeeded in {first['twin_successes']:,} of {counted(first['twin_attempts'], 'attempt')}"
+        else f"other agents succeeded in {first['twin_successes']:,} of {number_of(first['twin_attempts'], 'attempt')}"
     )
     return (
         f"{quoted(first['strategy'])} was not tried here ({where or 'no project'}); {elsewhere}. Estimated success of "
@@ -162,11 +162,11 @@ def success(weeks: pl.DataFrame) -> Sentences:
     if tried.is_empty():
         return [f"No attempt in the newest week with outcomes, that of {last}."]
     found = [
-        f"{named(row['project'])} {part(row['success_rate'])} of {counted(row['attempts'], 'attempt')}"
+        f"{named(row['project'])} {part(row['success_rate'])} of {number_of(row['attempts'], 'attempt')}"
         for row in tried.sort(-pl.col("attempts"), "project").head(_MOST_PROJECTS).iter_rows(named=True)
     ]
     more = tried.height - len(found)
-    found += [f"{counted(more, 'project')} more"] if more else []
+    found += [f"{number_of(more, 'project')} more"] if more else []
     return [sentence(f"In the newest week with outcomes, that of {last}: {'; '.join(found)}")]
 
 
@@ -179,7 +179,7 @@ def patterns(states: pl.DataFrame) -> Sentences:
         "closed": "closed (no longer failing of late, or now expected to succeed)",
     }
     found = [f"{count:,} {words.get(state, state)}" for state, count in states.select("state", "rows").iter_rows()]
-    return [sentence(f"{counted(sum_of(states), 'anti-pattern')}: {listed(found)}")]
+    return [sentence(f"{number_of(sum_of(states), 'anti-pattern')}: {listed(found)}")]
 
 
 def fading(days: pl.DataFrame) -> Sentences:
@@ -190,15 +190,15 @@ def fading(days: pl.DataFrame) -> Sentences:
     faded, cumulative = days["fading_count"][0], days["cumulative_count"][-1]
     gone = f"{faded:,} {'has' if faded == 1 else 'have'} faded"
     undated = int(days["undated_count"][0] or 0)
-    told = [f"Of {counted(active, 'active memory', 'active memories')}, {gone}."]
+    told = [f"Of {number_of(active, 'active memory', 'active memories')}, {gone}."]
     if faded < active:
         of_dated = "of those whose day can be told, " if undated else ""
-        soon = f"{of_dated}{cumulative - faded:,} more will fade within {counted(days.height - 1, 'day')}"
+        soon = f"{of_dated}{cumulative - faded:,} more will fade within {number_of(days.height - 1, 'day')}"
         told.append(sentence(f"{soon} if nothing refers to them"))
     if undated:
         told.append(
-            f"When {doing(undated, 'more memory fades', 'more memories fade')} cannot be told: the log has watched no "
-            "memory of their type without a reference for nearly so long."
+            f"When {counted(undated, 'more memory fades', 'more memories fade')} cannot be told: the log has watched "
+            "no memory of their type without a reference for nearly so long."
         )
     return [*told, "Only use counts: a reference lifts a memory again."]
 
@@ -210,7 +210,7 @@ def need(cutoffs: pl.DataFrame) -> Sentences:
         return [f"{_NEED} cannot be graded yet: that needs 30 days after a Monday on which memories were known."]
     row = graded.row(0, named=True)
     told = (
-        f"On the {counted(row['memories_count'], 'forecast')} of {row['cutoff_at']:%Y-%m-%d}, {_NEED} "
+        f"On the {number_of(row['memories_count'], 'forecast')} of {row['cutoff_at']:%Y-%m-%d}, {_NEED} "
         f"{beside_base_rate(row['skill'], row['skill_low'], row['skill_high'])}."
     )
     if row["calibration_error"] is None or row["calibration_error_if_perfect"] is None:
@@ -232,9 +232,9 @@ def refused(reasons: pl.DataFrame) -> Sentences:
     first = reasons.row(0, named=True)
     is_tied = reasons.height > 1 and reasons["refused"][1] == first["refused"]
     often = "among them" if is_tied else "most often"
-    of_first = f"{counted(first['refused'], 'row')}: {quoted(first['reason'])}"
-    many = counted(reasons.height, "reason")
-    return [f"{counted(total, 'row was', 'rows were')} refused so far, for {many}; {often}, {of_first}"]
+    of_first = f"{number_of(first['refused'], 'row')}: {quoted(first['reason'])}"
+    many = number_of(reasons.height, "reason")
+    return [f"{number_of(total, 'row was', 'rows were')} refused so far, for {many}; {often}, {of_first}"]
 
 
 def landed(days: pl.DataFrame) -> Sentences:
@@ -242,10 +242,10 @@ def landed(days: pl.DataFrame) -> Sentences:
     if days.is_empty():
         return ["No row has landed yet."]
     rows, late = sum_of(days, "rows_count"), sum_of(days, "late_count")
-    told = f"{counted(rows, 'row is', 'rows are')} in the tables, each in its latest version"
+    told = f"{number_of(rows, 'row is', 'rows are')} in the tables, each in its latest version"
     after = f"recorded more than {_LATE_HOURS} hours after {'it' if late == 1 else 'they'}"
     return [
-        f"{told}; {doing(late, 'was', 'were')} {after} happened.",
+        f"{told}; {counted(late, 'was', 'were')} {after} happened.",
         "There may be more of them than were delivered: an inline `success` makes an outcome of its own.",
     ]
 

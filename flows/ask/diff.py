@@ -14,7 +14,7 @@ from rich.text import Text
 from slowwave.flows.ask.diff_tables import PublishDiff, find_run, publish_diff
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_iso, utc_text
 
 _SHOWN = 5
@@ -50,8 +50,7 @@ def print_diff(found: PublishDiff) -> None:
         console.print(part)
     for kind, change in found.memories.items():
         if change["count"]:
-            one, many = _MEMORIES[kind]
-            said = f"\n{change['count']:,} {one if change['count'] == 1 else many}"
+            said = f"\n{counted(change['count'], *_MEMORIES[kind])}"
             shown = change["examples"][:_SHOWN]
             more = ", of which:" if len(shown) < change["count"] else ":"
             console.print(Text(said + more, style="bold"))

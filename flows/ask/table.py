@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slowwave.flows.ask.output import cell_text
-from slowwave.flows.kernel.terminal import shortened, terminal_safe
+from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
 
 MAX_ROWS = 200
 MAX_BLOCKS = 20
@@ -57,7 +57,7 @@ def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]
         _print_blocks(console, [name.replace("\n", "") for name in header], cells)
     else:
         console.print(_table(header, cells, numeric, widths))
-    console.print(Text(f"{count} row{'' if count == 1 else 's'}"))
+    console.print(Text(counted(count, "row")))
     if len(cells) < count:
         sys.stdout.flush()
         sys.stderr.write(f"slowwave: {len(cells)} of {count} rows are shown; --format csv, json or parquet gives all\n")

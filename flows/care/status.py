@@ -23,7 +23,7 @@ from slowwave.flows.kernel.checks import CheckLine, State, at_most, print_check_
 from slowwave.flows.kernel.lock import holder
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.kernel.times import in_words, utc_iso, utc_text
 from slowwave.flows.lake.files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
 from slowwave.flows.lake.published import current_run, report_file
@@ -160,13 +160,13 @@ def _source(lake: Path, table: str, clock: Clock) -> CheckLine:
         "newest_recorded_at": recorded_at,
         "future_rows": future,
     }
-    said = [f"{_counted(rows, 'row')} on {_counted(len(days), 'day')}, last landed {clock.ago(landed_at)}"]
+    said = [f"{counted(rows, 'row')} on {counted(len(days), 'day')}, last landed {clock.ago(landed_at)}"]
     if event_at is not None:
         said.append(f"newest event {utc_text(event_at)} ({clock.ago(event_at)})")
     if recorded_at is not None and recorded_at != event_at:
         said.append(f"newest version written {utc_text(recorded_at)}")
     if future:
-        said.append(f"{_counted(future, 'row')} in the future, not seen until then")
+        said.append(f"{counted(future, 'row')} in the future, not seen until then")
     return CheckLine(table, at_most(limit, clock.judged(landed_at)), "; ".join(said), "", facts)
 
 
@@ -245,8 +245,8 @@ def _landings(lake: Path, clock: Clock) -> CheckLine:
     share = counts["quarantined"] / counts["delivered"] if counts["delivered"] else 0.0
     refused: State = "error" if share > _ERROR_REFUSED else "warn" if share > _WARN_REFUSED else "ok"
     says = (
-        f"last landing {clock.ago(landed_at)}; in the 24 hours up to it {_counted(lately['files'], 'file')}, "
-        f"{_counted(counts['delivered'], 'row')}: {counts['accepted']:,} accepted, {counts['duplicate']:,} duplicate, "
+        f"last landing {clock.ago(landed_at)}; in the 24 hours up to it {counted(lately['files'], 'file')}, "
+        f"{counted(counts['delivered'], 'row')}: {counts['accepted']:,} accepted, {counts['duplicate']:,} duplicate, "
         f"{counts['quarantined']:,} quarantined ({share:.1%})"
     )
     todo = (
@@ -268,7 +268,7 @@ def _inbox(settings: Settings, clock: Clock) -> CheckLine:
     if not waiting:
         return CheckLine("inbox", "ok", "nothing waits", "", {"files": 0, "oldest_at": None})
     oldest, state = min(waiting), clock.judged(min(waiting))
-    says = f"{_counted(len(waiting), 'file')} waiting, the oldest dropped {clock.ago(oldest)}"
+    says = f"{counted(len(waiting), 'file')} waiting, the oldest dropped {clock.ago(oldest)}"
     todo = "run `slowwave land`, or keep `slowwave serve` running" if state != "ok" else ""
     facts = {"files": len(waiting), "oldest_at": oldest, "oldest_hours": round(clock.hours(oldest), 3)}
     return CheckLine("inbox", state, says, todo, facts)
@@ -304,7 +304,7 @@ def _publish(settings: Settings, runs: Callable[[], list[Record]] | None, clock:
     state = clock.judged(finished)
     says = (
         f"run {current.stem}, published {utc_text(finished)} ({clock.ago(finished)}); shows what was known "
-        f"before {utc_text(as_of)}; {_counted(row['days_count'], 'day')} of evidence"
+        f"before {utc_text(as_of)}; {counted(row['days_count'], 'day')} of evidence"
     )
     todo = _PUBLISH if state != "ok" else ""
     if as_of < row["started_at"] and clock.judged(as_of) != "ok":
@@ -397,7 +397,7 @@ def _audits(settings: Settings, ledger: list[Record]) -> CheckLine:
     findings = [finding for message in messages if message for finding in message.splitlines()]
     if not findings:
         return CheckLine("audits", "ok", "no warnings" if current else "nothing to audit yet", "", {"warnings": []})
-    says = [f"{_counted(len(findings), 'warning')} on what is published"]
+    says = [f"{counted(len(findings), 'warning')} on what is published"]
     says += [shortened(finding, _SHOWN_CHARACTERS) for finding in findings[:_SHOWN_FINDINGS]]
     if len(findings) > _SHOWN_FINDINGS:
         says.append(f"and {len(findings) - _SHOWN_FINDINGS} more, in `message` of the run in `runs`")
@@ -407,7 +407,3 @@ def _audits(settings: Settings, ledger: list[Record]) -> CheckLine:
 def _writer(settings: Settings) -> CheckLine:
     writer = holder(settings)
     return CheckLine("writer", "ok", f"{writer} is writing" if writer else "nobody is writing", "", {"holder": writer})
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")

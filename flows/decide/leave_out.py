@@ -15,7 +15,7 @@ import polars as pl
 from slowwave.flows.decide.decisions import PERSON, decision, land_decisions, landed_decisions
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import counted, quoted
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.schema import Landed
@@ -62,8 +62,8 @@ def _decided(
         return None, f"{target} is not left out: it counts already"
     values = {"rows": rows if command == LEAVE_OUT else [], "after": before["decision_id"] if before else None}
     row = decision(command, "row", target, values, {}, reason=None, changed_by=PERSON, decided_at=now, on_run_id=None)
-    versions = f"{len(rows)} version{'s' * (len(rows) != 1)}"
-    return row, f"{target} is left out ({versions})" if command == LEAVE_OUT else f"{target} counts again"
+    left = f"left out ({counted(len(rows), 'version')})"
+    return row, f"{target} is {left}" if command == LEAVE_OUT else f"{target} counts again"
 
 
 def _rows(lake: Lake, target: str) -> list[dict[str, str]]:

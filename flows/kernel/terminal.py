@@ -48,5 +48,5 @@ def quoted(text: str) -> str:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """`1 file`, `2 files`."""
+    """`1 file`, `2,000 files`; also with what they do: `1 answer repeats`, `0 answers repeat`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

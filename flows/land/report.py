@@ -61,7 +61,7 @@ class LandingReport:
         found = []
         whole = [file.source for file in self.files if file.is_refused_whole]
         if whole:
-            count = "1 file was" if len(whole) == 1 else f"{len(whole):,} files were"
+            count = counted(len(whole), "file was", "files were")
             found.append(f"{count} refused whole, such as {whole[0]}; the bytes are kept in the lake")
         delivered, refused = self.total("delivered"), self.total("quarantined")
         if delivered and refused / delivered > max_refused:

@@ -9,6 +9,7 @@ import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.llm.asking import Asked, Budget, Question, ask
 from slowwave.flows.llm.client import Answer, check_installed
 from slowwave.flows.llm.endpoint import Endpoint, endpoint_from_environment
@@ -107,8 +108,7 @@ def asked_line(asked: Asked) -> str:
     """What became of the questions, in a line."""
     if not asked.open and asked.ended:
         return asked.ended
-    requests = f"{asked.calls:,} request{'s' * (asked.calls != 1)}"
-    parts = [f"{asked.landed:,} answered with {requests} and {asked.tokens:,} tokens"]
+    parts = [f"{asked.landed:,} answered with {counted(asked.calls, 'request')} and {asked.tokens:,} tokens"]
     if asked.failed:
         worst, count = asked.failed.most_common(1)[0]
         parts.append(f"{asked.failed.total():,} without an answer ({worst}" + (f" × {count:,})" if count > 1 else ")"))

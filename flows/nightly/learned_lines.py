@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import counted, shortened
 
 _SHOWN = 3
 _SHOWN_CHARACTERS = 60
@@ -59,9 +59,9 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
         (
             "learned",
             (
-                f"{attempts:,} attempt{'s' * (attempts != 1)} of {outcomes:,} outcome{'s' * (outcomes != 1)}; "
-                f"{strategies:,} {'strategy' if strategies == 1 else 'strategies'} tried in {places:,} "
-                f"{'combination' if places == 1 else 'combinations'} with project, agent and kind of task, "
+                f"{counted(attempts, 'attempt')} of {counted(outcomes, 'outcome')}; "
+                f"{counted(strategies, 'strategy', 'strategies')} tried in {counted(places, 'combination')} with "
+                "project, agent and kind of task, "
                 f"{reliable:,} reliable; "
                 f"anti-patterns open: {failing:,}; harmful memories: {harmful:,}"
             ),

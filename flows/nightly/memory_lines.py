@@ -94,7 +94,7 @@ def _queue_line(queue: list[tuple[str, int, str, int]]) -> list[tuple[str, str]]
         return []
     kinds = ", ".join(f"{count:,} {kind}" for kind, count, _, _ in queue)
     items = sum(count for _, count, _, _ in queue)
-    named = f"{items:,} item{'s' * (items != 1)} ({kinds})"
+    named = f"{counted(items, 'item')} ({kinds})"
     return [("to review", f"{named}: `slowwave review list` shows them; first: {_short(queue[0][2])}")]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.terminal import counted, shortened
 
 _SHOWN = 3
 _SHOWN_CHARACTERS = 60
@@ -27,7 +27,7 @@ def set_aside_lines(serving: Path) -> list[tuple[str, str]]:
     if not rows:
         return []
     refused = [row for row in rows if not row[3]]
-    said = [f"{len(refused):,} row{'s' * (len(refused) != 1)} failed a check"] * bool(refused)
+    said = [f"{counted(len(refused), 'row')} failed a check"] * bool(refused)
     said += [f"{len(rows) - len(refused):,} left out by decision"] * (len(refused) < len(rows))
     lines = [("set aside", f"{', '.join(said)}: they count nowhere, see the table set_aside")]
     lines += [

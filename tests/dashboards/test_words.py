@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from slowwave.dashboards import words
 from slowwave.dashboards.report import night_story as story
+from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.kernel.times import span
 
 COUNTS = st.integers(0, 10**12)
@@ -38,8 +39,10 @@ def test_intervals_do_not_run_into_a_minus_sign() -> None:
 
 @given(COUNTS)
 def test_a_count_is_said_whole(count: int) -> None:
-    said = words.counted(count, "memory", "memories")
-    assert said == ("no memories" if not count else f"{count:,} {'memory' if count == 1 else 'memories'}")
+    said = counted(count, "memory", "memories")
+    assert said == f"{count:,} {'memory' if count == 1 else 'memories'}"
+    assert words.number_of(count, "memory", "memories") == (said if count else "no memories")
+    assert words.number_of(count, "row") == (counted(count, "row") if count else "no rows")
 
 
 @given(st.text(max_size=300))

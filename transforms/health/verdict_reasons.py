@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.figures import counted, decimals, tenths
 from slowwave.transforms.health.verdict_params import VerdictParams
 from slowwave.transforms.lift.words import ASSOCIATED, COMPARED, compared
 
@@ -14,26 +15,6 @@ _BASES = {
     "same_task": "same tasks before and after; retrieval was not randomised",
     "matched": "matched; retrieval was not randomised",
 }
-
-
-def decimals(number: pl.Expr) -> pl.Expr:
-    """Two decimals without a leading zero, as in -.12; NULL where the number is NULL or not finite."""
-    hundredths = (number.abs() * 100).round().cast(pl.Int64, strict=False)
-    whole = pl.when(hundredths >= 100).then((hundredths // 100).cast(pl.String)).otherwise(pl.lit(""))  # noqa: PLR2004 - hundredths
-    sign = pl.when(number < 0).then(pl.lit("-")).otherwise(pl.lit(""))
-    return pl.format("{}{}.{}", sign, whole, (hundredths % 100).cast(pl.String).str.zfill(2))
-
-
-def tenths(number: pl.Expr) -> pl.Expr:
-    """One decimal, as in 11.4 or .3, of a number that is not negative; NULL where it is NULL or not finite."""
-    found = (number * 10).round().cast(pl.Int64, strict=False)
-    whole = pl.when(found >= 10).then((found // 10).cast(pl.String)).otherwise(pl.lit(""))  # noqa: PLR2004 - tenths
-    return pl.format("{}.{}", whole, found % 10)
-
-
-def counted(count: pl.Expr, noun: str) -> pl.Expr:
-    """The count and its noun: 1 injection, 41 injections."""
-    return pl.format("{} {}", count, pl.when(count == 1).then(pl.lit(noun)).otherwise(pl.lit(f"{noun}s")))
 
 
 def _days_ago(days: pl.Expr) -> pl.Expr:

@@ -23,7 +23,7 @@ from slowwave.dashboards.app.widgets import (
 )
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.words import counted
+from slowwave.dashboards.words import number_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
 from slowwave.transforms.core.times import time_from_text
@@ -64,7 +64,7 @@ def interactions_page(published: Published) -> None:
         return
     count = int(answer.cells[0][answer.names.index("interactions_count")] or 0)
     first = (page_number(count) - 1) * PAGE_ROWS
-    shown = f"{first + 1:,} to {first + len(answer.cells):,} of {counted(count, 'interaction')}"
+    shown = f"{first + 1:,} to {first + len(answer.cells):,} of {number_of(count, 'interaction')}"
     links = {
         "project": lambda project: project_view("interactions", project, **_narrowed()),
         "session_id": lambda session: view("interactions", session=session),

@@ -25,7 +25,7 @@ from slowwave.dashboards.app.widgets import (
 from slowwave.dashboards.cookbook.answers import with_interval
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, counted
+from slowwave.dashboards.words import NEVER_LANDED, STATES, URGENT_FIRST, number_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.vocabularies import TRENDS
 
@@ -80,7 +80,7 @@ def memories_page(published: Published) -> None:
         first = (page - 1) * PAGE_ROWS
         asking["offset"] = str(first)
         rows = published.answer("memory_explorer", **asking)
-    shown = f"{first + 1:,} to {first + rows.height:,} of {counted(count, 'memory', 'memories')}"
+    shown = f"{first + 1:,} to {first + rows.height:,} of {number_of(count, 'memory', 'memories')}"
     table(
         with_interval(rows, "confidence"),
         "memory_explorer",

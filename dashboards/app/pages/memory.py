@@ -31,7 +31,7 @@ from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.words import counted, interval, named, part, sentence
+from slowwave.dashboards.words import interval, named, number_of, part, sentence
 from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, use_words
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_text
@@ -200,8 +200,8 @@ def _counts(published: Published, memory: Memory) -> None:
     )
     if chosen == "eligible":
         said(
-            f"It was eligible for {counted(memory['eligible_count'], 'interaction')}. They are kept as counts per day, "
-            "and listed from the lake:"
+            f"It was eligible for {number_of(memory['eligible_count'], 'interaction')}. They are kept as counts per "
+            "day, and listed from the lake:"
         )
         command("why", memory_id, format="json", purpose="Every interaction of every count")
         return
@@ -221,7 +221,7 @@ def _interactions(published: Published, memory: Memory, chosen: str) -> None:
     table(
         rows,
         "memory_references_of",
-        caption=f"{first + 1:,} to {first + rows.height:,} of {counted(count, 'interaction')}, newest first",
+        caption=f"{first + 1:,} to {first + rows.height:,} of {number_of(count, 'interaction')}, newest first",
     )
     st.download_button(
         "Download these rows as CSV", csv_of(rows), file_name="interactions.csv", mime="text/csv", on_click="ignore"
@@ -240,7 +240,8 @@ def _outcomes(memory: Memory) -> None:
     else:
         beside = "" if expected is None else f"; {expected:.1f} expected"
         said(
-            f"Referenced in {counted(succeeded, 'successful attempt')}, and in {counted(failed, 'failed one')}{beside}."
+            f"Referenced in {number_of(succeeded, 'successful attempt')}, and in {number_of(failed, 'failed one')}"
+            f"{beside}."
         )
     if memory["confidence"] is not None:
         limits = interval(memory["confidence_low"], memory["confidence_high"])
@@ -256,7 +257,7 @@ def _days(published: Published, memory_id: str) -> None:
     if rows.height:
         newest = rows.tail(_SHOWN_DAYS).reverse()
         said(
-            f"The newest {newest.height:,} of {counted(rows.height, 'day')} on which something changed. What stands "
+            f"The newest {newest.height:,} of {number_of(rows.height, 'day')} on which something changed. What stands "
             "here is what use alone led to: text, holds, need and outcomes are left out."
         )
         table(newest, "memory_over_time", caption="What was thought of it, newest first")

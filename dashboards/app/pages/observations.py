@@ -25,7 +25,7 @@ from slowwave.dashboards.app.widgets import (
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
-from slowwave.dashboards.words import counted, first_of, listed, sum_of
+from slowwave.dashboards.words import first_of, listed, number_of, sum_of
 from slowwave.transforms.core.vocabularies import FRESHNESS
 
 _ROWS = 20
@@ -66,7 +66,7 @@ def _one(answers: Answers) -> None:
         told("warning", "the address names an observation that is not known", "choose one from the table below")
         return
     total = answers.count("observation_memories", observation_id=observation_id)
-    section("One observation", f"{counted(total, 'memory', 'memories')} behind it or at odds with it.")
+    section("One observation", f"{number_of(total, 'memory', 'memories')} behind it or at odds with it.")
     caption = "Memories that state it, earlier states of it, and what is at odds with it"
     table(rows, "observation_memories", caption=caption, links={"memory_id": _memory_row})
     asked("observation_memories", observation_id=observation_id)
@@ -101,17 +101,17 @@ def _facts_words(sources: pl.DataFrame, *, is_narrowed: bool) -> str:
     """How many facts there are. `sources`: how many of them have how many sources."""
     total = sum_of(sources)
     if is_narrowed:
-        return f"{counted(total, 'fact fits', 'facts fit')}."
+        return f"{number_of(total, 'fact fits', 'facts fit')}."
     if not total:
         return "No fact is known yet: that needs active memories."
     twice = sum_of(sources.filter(pl.col("proof_count") > 1))
-    return f"{counted(total, 'fact')}; {twice:,} of them with two distinct sources or more."
+    return f"{number_of(total, 'fact')}; {twice:,} of them with two distinct sources or more."
 
 
 def _at_odds(answers: Answers, project: str | None) -> None:
     of = {"project": pattern(project)}
     total = answers.count("contradicting_observations", **of, limit=ALL)
-    says = f"{counted(total, 'pair')} of facts of which only one can hold: which one, a person decides."
+    says = f"{number_of(total, 'pair')} of facts of which only one can hold: which one, a person decides."
     section("Which facts are at odds", says if total else "No two facts are known to be at odds.")
     if total:
         rows = answers.rows("contradicting_observations", _SHOWN, **of)
@@ -137,7 +137,7 @@ def _states(answers: Answers, project: str | None) -> None:
     total = states.height
     section(
         "What was so before",
-        f"{counted(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed.",
+        f"{number_of(total, 'fact has', 'facts have')} changed." if total else "No fact is known to have changed.",
     )
     if total:
         rows = answers.rows("state_changes", _SHOWN, **of)

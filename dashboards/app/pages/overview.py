@@ -25,7 +25,7 @@ from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
-from slowwave.dashboards.words import counted, first_of, listed, sum_of
+from slowwave.dashboards.words import first_of, listed, number_of, sum_of
 
 _MANY = 100_000
 _VERDICTS = (
@@ -115,7 +115,7 @@ def _alarms(answers: Answers, project: str | None) -> None:
     if project is None or statuses.is_empty():
         section("Alarms", " ".join(story.alarmed(levels, statuses)))
     else:
-        alarms = counted(sum_of(levels), "alarm")
+        alarms = number_of(sum_of(levels), "alarm")
         section("Alarms of this project", f"It is {listed(statuses['status'].to_list())}, with {alarms}.")
     if rows.height:
         caption = first_of("Alarms, critical ones first", rows.height, sum_of(levels))

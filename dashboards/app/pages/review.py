@@ -29,7 +29,7 @@ from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.report import night_story as story
-from slowwave.dashboards.words import counted, first_of, named, sentence
+from slowwave.dashboards.words import first_of, named, number_of, sentence
 
 _MOST = 100_000
 _ROWS = 20
@@ -118,8 +118,8 @@ def _evidence_words(item: Mapping[str, Any]) -> str:
     if not item["interactions"]:
         return f"{whose}No interaction stands behind it."
     return (
-        f"{whose}{counted(item['interactions'], 'interaction')} in {counted(item['sessions'], 'session')} behind it; "
-        f"in {item['succeeded']:,} of them the latest attempt succeeded, in {item['failed']:,} it failed."
+        f"{whose}{number_of(item['interactions'], 'interaction')} in {number_of(item['sessions'], 'session')} behind it"
+        f"; in {item['succeeded']:,} of them the latest attempt succeeded, in {item['failed']:,} it failed."
     )
 
 
@@ -130,7 +130,7 @@ def _queue(answers: Answers, project: str | None, kind: str) -> None:
     of |= {"kind": pattern(kind or None)}
     rows = answers.rows("review_queue", _MOST, **of)
     if kind:
-        said(f"{counted(rows.height, 'item')} of this kind.")
+        said(f"{number_of(rows.height, 'item')} of this kind.")
     if rows.height:
         first = (page_number(rows.height, _ROWS) - 1) * _ROWS
         shown = rows.slice(first, _ROWS)

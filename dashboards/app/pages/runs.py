@@ -23,7 +23,7 @@ from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.report import state_story
-from slowwave.dashboards.words import counted, first_of
+from slowwave.dashboards.words import first_of, number_of
 from slowwave.flows.kernel.times import utc_text
 
 _MOST = 100_000
@@ -65,11 +65,11 @@ def _published(answers: Answers, run_id: str) -> None:
 
 def _run_words(run: dict[str, Any]) -> str:
     warnings = len([line for line in (run["message"] or "").splitlines() if line.strip()])
-    audits = f"Audits gave {counted(warnings, 'warning')}, none fatal." if warnings else "Audits found nothing."
+    audits = f"Audits gave {number_of(warnings, 'warning')}, none fatal." if warnings else "Audits found nothing."
     finished = "" if run["finished_at"] is None else f", published at {utc_text(run['finished_at'])}"
     return (
         f"Run {run['run_id']} shows what was known before {utc_text(run['as_of'])}{finished}, from "
-        f"{counted(run['days_count'], 'day')} with evidence. {audits}"
+        f"{number_of(run['days_count'], 'day')} with evidence. {audits}"
     )
 
 

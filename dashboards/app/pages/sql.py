@@ -20,7 +20,7 @@ from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import ShownCell, ShownColumn
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.words import counted
+from slowwave.dashboards.words import number_of
 from slowwave.transforms.core.schema import table_comment
 from slowwave.transforms.graph import SERVING
 from slowwave.transforms.landing.tables import LANDED
@@ -185,7 +185,7 @@ def _result(question: SqlQuestion, recipe: Recipe | None) -> None:
 
 
 def _count_words(answer: SqlAnswer, seconds: float) -> str:
-    many = f"More than {answer.count:,} rows" if answer.is_more else counted(answer.count, "row").capitalize()
+    many = f"More than {answer.count:,} rows" if answer.is_more else number_of(answer.count, "row").capitalize()
     first = f"; the first {len(answer.cells):,} are shown" if answer.count > len(answer.cells) else ""
     return f"{many}, in {seconds:.1f} s{first}."
 

@@ -33,7 +33,7 @@ from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
-from slowwave.dashboards.words import counted, first_of, quoted, sum_of
+from slowwave.dashboards.words import first_of, number_of, quoted, sum_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 
 Of = Mapping[str, str]  # what is chosen, as the recipes take it
@@ -232,7 +232,7 @@ def _errors(answers: Answers, of: Of) -> None:
     kinds = answers.count("common_errors", **of, limit=ALL)
     section(
         "Which errors come up most",
-        f"{counted(kinds, 'kind of error', 'kinds of error')}, counted per project; numbers, paths and names aside."
+        f"{number_of(kinds, 'kind of error', 'kinds of error')}, counted per project; numbers, paths and names aside."
         if kinds
         else "No attempt failed with an error message yet.",
     )

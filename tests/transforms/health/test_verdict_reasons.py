@@ -8,10 +8,8 @@ import polars as pl
 import pytest
 from health_rows import TODAY, ago, health_frame, health_row, health_rows, unused_row
 from hypothesis import given
-from hypothesis import strategies as st
 
 from slowwave.transforms.health.verdict_params import VerdictParams
-from slowwave.transforms.health.verdict_reasons import counted, decimals, tenths
 from slowwave.transforms.health.verdicts import verdicts
 
 PARAMS = VerdictParams()
@@ -264,36 +262,6 @@ def test_intervals_are_named_by_their_mass():
     row = health_row(confidence_low=0.05, confidence_high=0.25, lift=-0.1, lift_low=-0.2, lift_high=-0.1)
     told = reasons_of(row | {"lift_basis": "matched"}, interval_mass=0.95)
     assert [sentence.count("95 % interval") for sentence in told] == [1, 1, 0]
-
-
-# -------------------------------------------------------------------------------------------------------------- figures
-
-
-@given(st.floats(-1000, 1000))
-def test_two_decimals_are_the_number(number):
-    text = pl.select(decimals(pl.lit(number))).item()
-    assert re.fullmatch(r"-?([1-9]\d*)?\.\d\d", text)
-    assert abs(float(text) - number) <= 0.005 + 1e-9
-
-
-@given(st.floats(0, 1e6))
-def test_one_decimal_is_the_number(number):
-    text = pl.select(tenths(pl.lit(number))).item()
-    assert re.fullmatch(r"([1-9]\d*)?\.\d", text)
-    assert abs(float(text) - number) <= 0.05 + 1e-9
-
-
-@pytest.mark.parametrize("number", [None, float("nan"), float("inf")])
-def test_no_figure_for_what_is_no_number(number):
-    made = pl.DataFrame({"x": [number]}, schema={"x": pl.Float64}).select(
-        decimals(pl.col("x")).alias("a"), tenths(pl.col("x")).alias("b")
-    )
-    assert made.row(0) == (None, None)
-
-
-def test_nouns_follow_their_count():
-    counts = pl.DataFrame({"x": [0, 1, 2]})
-    assert counts.select(counted(pl.col("x"), "use")).to_series().to_list() == ["0 uses", "1 use", "2 uses"]
 
 
 # Per figure said: how it is found in the sentences, and the column it must be.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.figures import counted
 from slowwave.transforms.core.frames import Frame, framed
 from slowwave.transforms.core.hashing import hashed
 from slowwave.transforms.core.schema import computed_schema
@@ -102,8 +103,7 @@ def _may_go(today: int, params: ForgettingParams) -> pl.Expr:
 def _counted(number: str | pl.Expr, noun: str, params: ForgettingParams) -> pl.Expr:
     """`1 day`, `2 days`; forgetting/1 said `1 days`."""
     number = pl.col(number) if isinstance(number, str) else number
-    is_one = (number == 1) & (params.method != "forgetting/1")
-    return pl.format("{} {}", number, pl.when(is_one).then(pl.lit(noun)).otherwise(pl.lit(f"{noun}s")))
+    return pl.format(f"{{}} {noun}s", number) if params.method == "forgetting/1" else counted(number, noun)
 
 
 def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.Expr]]:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import polars as pl
 
+from slowwave.transforms.core.figures import counted
 from slowwave.transforms.core.frames import Frame, Lazy, selected
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.core.vocabularies import REVIEW_KINDS
@@ -284,12 +285,8 @@ def _reason() -> pl.Expr:
 
 
 def _interactions() -> pl.Expr:
-    return _counted("interactions_count", "interaction")
+    return counted(pl.col("interactions_count"), "interaction")
 
 
 def _sessions() -> pl.Expr:
-    return _counted("sessions_count", "session")
-
-
-def _counted(name: str, one: str) -> pl.Expr:
-    return pl.format("{} {}", name, pl.when(pl.col(name) == 1).then(pl.lit(one)).otherwise(pl.lit(f"{one}s")))
+    return counted(pl.col("sessions_count"), "session")
