@@ -28,10 +28,10 @@ from slowwave.transforms.decisions.review.changes import (
     CannotDecideError,
     Change,
     Wish,
-    asked_changes,
     candidate_id,
     holds,
     owner,
+    requested_changes,
     takes_back,
     undoing_changes,
     unmerged,
@@ -261,7 +261,7 @@ class _Desk:
             message = "current was published by a release that told no users apart: run `slowwave nightly` first"
             raise UserError(message)
         try:
-            return asked_changes(self.wish, item, states, of_item["interaction_id"].to_list())
+            return requested_changes(self.wish, item, states, of_item["interaction_id"].to_list())
         except CannotDecideError as error:
             message = f"{item['item_id']} ({item['kind']}): {error} (nothing was changed)"
             raise WrongUseError(message) from error

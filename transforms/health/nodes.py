@@ -27,7 +27,7 @@ HEALTH: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.health.usage_history:memory_use_history",
         gives=(MemoryHealthHistory,),
-        takes={"told": COUNTS_HISTORY, "timelines": TIMELINES, "strength_fits": FittedStrengths},
+        takes={"history": COUNTS_HISTORY, "timelines": TIMELINES, "strength_fits": FittedStrengths},
         params=("evidence", "strength", "trend", "verdict"),
         methods=("trend.method", "verdict.method"),
         grain="day",

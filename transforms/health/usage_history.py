@@ -19,12 +19,12 @@ _STATED = ("memory_type", "importance", "pinned", "scope", "created_day")
 
 
 def memory_use_history(
-    told: pl.DataFrame, timelines: MemoryTimelines, strength_fits: Frame[FittedStrengths], params: HistoryParams
+    history: pl.DataFrame, timelines: MemoryTimelines, strength_fits: Frame[FittedStrengths], params: HistoryParams
 ) -> Frame[MemoryHealthHistory]:
-    """`told` with strength, strength_state, trend and verdict: what a publish at the midnight ending each day says.
+    """`history` with strength, strength_state, trend and verdict: what a publish at the midnight ending each day says.
 
     Args:
-        told: memory_id, day, and as they stood at its end: status, project, agent, scope, user_id, memory_type,
+        history: memory_id, day, and as they stood at its end: status, project, agent, scope, user_id, memory_type,
             importance, pinned, eligible_count, injected_count, reference_count.
         timelines: of those memories and others.
         strength_fits: the half-lives to tell it with, tonight's.
@@ -34,10 +34,10 @@ def memory_use_history(
     """
     # a project that has neither memories nor interactions any more, in which nothing ever happened
     nowhere = pl.lit(timelines.scopes.height, pl.UInt32)
-    scope = with_scope(with_reach(told.lazy(), params.evidence).select(REACH).collect(), timelines.scopes)["scope"]
+    scope = with_scope(with_reach(history.lazy(), params.evidence).select(REACH).collect(), timelines.scopes)["scope"]
     next_day = pl.col("day").dt.epoch("d").cast(pl.Int32) + 1
     numbered = (
-        told.with_columns(next_day.alias("next_day"), pl.col("pinned").fill_null(value=False))
+        history.with_columns(next_day.alias("next_day"), pl.col("pinned").fill_null(value=False))
         .join(
             timelines.memories.select("memory", "memory_id", "created_day"),
             on="memory_id",
@@ -81,7 +81,9 @@ def memory_use_history(
         )
         .with_columns(strength_state(pl.col("strength"), params.strength).alias("strength_state"))
         .with_columns(use_verdict(pl.col("next_day"), params.verdict).alias("verdict"))
-        .select(*(name for name in told.columns if name != "scope"), "strength", "strength_state", "trend", "verdict")
+        .select(
+            *(name for name in history.columns if name != "scope"), "strength", "strength_state", "trend", "verdict"
+        )
     )
     return selected(MemoryHealthHistory, rows)
 

@@ -48,7 +48,7 @@ def heuristics(
     asked = cells.select("cell", pl.lit(day, pl.Int64).alias("day"))
     told = success_forecasts(known_days(sessions), asked, cells, fits, forecast)
     rows = cells.join(told.drop("project"), on="cell", how="left")
-    for more in (_effective_sessions(sessions, told), told_of_cells(attempts), _trend(sessions, told, day, params)):
+    for more in (_effective_sessions(sessions, told), cell_counts(attempts), _trend(sessions, told, day, params)):
         rows = rows.join(more, on="cell", how="left")
     rows = rows.sort("cell")
     low, high = credible_interval(rows, forecast)
@@ -57,7 +57,7 @@ def heuristics(
     )
 
 
-def told_of_cells(attempts: pl.DataFrame) -> pl.DataFrame:
+def cell_counts(attempts: pl.DataFrame) -> pl.DataFrame:
     """Per cell attempts, successes, sessions, first_seen_at, last_validated_at, is_task_type_inferred, variants."""
     counts = attempts.group_by("cell").agg(
         pl.len().cast(pl.Int64).alias("attempts"),

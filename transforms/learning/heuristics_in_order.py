@@ -14,7 +14,7 @@ from slowwave.transforms.learning.confidence.fits import places_of
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import Known
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
-from slowwave.transforms.learning.heuristics import told_of_cells, with_reliability
+from slowwave.transforms.learning.heuristics import cell_counts, with_reliability
 from slowwave.transforms.learning.strategy_trends import strategy_trends
 
 
@@ -50,18 +50,18 @@ def heuristics_in_order(
     told = believed(cells.select("cell", pl.lit(day, pl.Int64).alias("day")), cells, known, fits, confidence)
     trends = strategy_trends(sessions, day, confidence.session_correlation, params)
     rows = cells
-    for more in (told.drop("day", "is_tried"), told_of_cells(attempts), trends):
+    for more in (told.drop("day", "is_tried"), cell_counts(attempts), trends):
         rows = rows.join(more, on="cell", how="left")
     return with_reliability(rows.sort("cell"), params, scope)
 
 
 def believed(
-    asked: pl.DataFrame, cells: pl.DataFrame, known: Known, fits: pl.DataFrame, params: ConfidenceParams
+    queries: pl.DataFrame, cells: pl.DataFrame, known: Known, fits: pl.DataFrame, params: ConfidenceParams
 ) -> pl.DataFrame:
-    """What is believed of each asked cell at the start of each asked day, sorted by (cell, day).
+    """What is believed of each queried cell at the start of its day, sorted by (cell, day).
 
     Args:
-        asked: cell and day.
+        queries: cell and day.
         cells: of `attempt_cells`.
         known: what became known of cells, on any day.
         fits: of `confidence_fits`, at least for every asked (project, day).
@@ -72,7 +72,7 @@ def believed(
     """
     fitted = fits.select("project", "day", "point", "dispersion", "newcomers_logit")
     rows = (
-        asked.join(cells.select("cell", "project"), on="cell")
+        queries.join(cells.select("cell", "project"), on="cell")
         .join(fitted, on=["project", "day"])
         .with_columns(pl.struct("point", "dispersion").rank("dense").cast(pl.Int64).alias("fit"))
         .sort("cell", "day")

@@ -167,7 +167,7 @@ def _of_strategies(
     return {**tables, AntiPatterns: failing}
 
 
-def told_in_order(
+def learned_in_order(
     tried: pl.DataFrame,
     sessions: pl.DataFrame,
     cells: pl.DataFrame,
@@ -175,7 +175,7 @@ def told_in_order(
     as_of: datetime,
     params: LearningParams,
 ) -> dict[type[Table], pl.DataFrame]:
-    """What is told of strategies so that old evidence keeps its order (heuristic/2)."""
+    """What is learned of strategies so that old evidence keeps its order (heuristic/2)."""
     confidence, day = params.confidence, next_midnight(as_of)
     known = Known.of(sessions, confidence)
     losses = confidence_losses(sessions, cells, known, confidence)
@@ -196,7 +196,7 @@ def told_in_order(
     }
 
 
-def told_at_first(
+def learned_at_first(
     tried: pl.DataFrame,
     sessions: pl.DataFrame,
     cells: pl.DataFrame,
@@ -204,7 +204,7 @@ def told_at_first(
     as_of: datetime,
     params: LearningParams,
 ) -> dict[type[Table], pl.DataFrame]:
-    """What was told of strategies at first (heuristic/1); nothing of those that were not tried."""
+    """What was learned of strategies at first (heuristic/1); nothing of those that were not tried."""
     losses = project_losses(sessions, cells, params.forecast)
     today = cells.select("project", pl.lit(next_midnight(as_of), pl.Int64).alias("day")).unique()
     correlations = session_correlations(sessions, cells, params.forecast)

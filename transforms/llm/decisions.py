@@ -102,7 +102,7 @@ def curation_answered(
         .then(pl.col("shown_contents").list.get(place, null_on_oob=True))
         .otherwise("target_content")
         .alias("target_content"),
-        pl.when(is_answered).then(_told()).otherwise("reason").alias("reason"),
+        pl.when(is_answered).then(_reason()).otherwise("reason").alias("reason"),
         pl.when(is_answered)
         .then(pl.lit(answering(params.curate_method, params.model)))
         .otherwise("method")
@@ -113,7 +113,7 @@ def curation_answered(
     return framed(CurationDecisions, decided)
 
 
-def _told() -> pl.Expr:
+def _reason() -> pl.Expr:
     """The answer's reason, and what of the answer was not taken."""
     said = pl.col("said").struct
     refused = said.field("refused")

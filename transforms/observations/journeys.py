@@ -16,7 +16,7 @@ from slowwave.transforms.observations.pairs.reading import reading
 from slowwave.transforms.observations.pairs.relation import relation
 from slowwave.transforms.observations.params import ObservationParams
 from slowwave.transforms.observations.states.candidates import TELLS_ITSELF
-from slowwave.transforms.observations.states.changes import StateChange, change_between, change_told
+from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
 
 _IDENTICAL = 10_000
 
@@ -118,7 +118,7 @@ def _told_by_itself(placed: pl.DataFrame, said: pl.DataFrame) -> dict[int, list[
     since = said.group_by("end", "memory_id").agg(pl.col("said_at").filter(pl.col("normal") == pl.col("now")).min())
     found = {}
     for end, memory_id, text, at in best.join(since, on=["end", "memory_id"]).sort("end").iter_rows():
-        change = change_told(text)
+        change = stated_change(text)
         if change is not None and at is not None:
             of = {"memory_id": memory_id, "text": text, "subject": change.subject, "attribute": change.attribute}
             found[end] = [

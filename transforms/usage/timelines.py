@@ -17,7 +17,7 @@ _STATED = ("status", "memory_type", "project", "agent", "importance", "pinned")
 
 @dataclass(frozen=True)
 class MemoryTimelines:
-    """All that strength, need and trend are told from; days are whole UTC days since 1970.
+    """All that strength, need and trend are computed from; days are whole UTC days since 1970.
 
     `memories`, sorted by memory: memory (its number), memory_id, scope (number of those whose interactions it is
     eligible in: its project, everybody for a global memory, of these an agent or user), status, memory_type, project,

@@ -27,7 +27,7 @@ from slowwave.transforms.usage.trend.trends import memory_trends
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """What is told of each memory, and what was fitted for it.
+    """What is computed of each memory, and what was fitted for it.
 
     `memories`: memory_id, half_life_days, strength, strength_state, strength_forecast, fades_at, need_30d,
     need_if_active, trend.

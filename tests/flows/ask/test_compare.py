@@ -19,7 +19,7 @@ from tried_methods import tried
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.echo.echo import Echo, echo_matches, normalised
-from slowwave.transforms.learning.learned import told_in_order
+from slowwave.transforms.learning.learned import learned_in_order
 from slowwave.transforms.learning.tables import Heuristics
 
 LONG = "Deploy the ledger service only after the smoke tests are green and the on-call engineer has agreed in writing"
@@ -208,7 +208,7 @@ def test_where_nothing_has_landed(tmp_path: Path) -> None:
 
 def too_sure(*arguments: Any) -> dict[type[Table], pl.DataFrame]:
     """heuristic/2, but for the confidence it tells."""
-    tables_ = told_in_order(*arguments)
+    tables_ = learned_in_order(*arguments)
     return {**tables_, Heuristics: tables_[Heuristics].with_columns(confidence=pl.lit(2.0))}
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from slowwave.transforms.decisions.review.changes import (
     CannotDecideError,
     Wish,
-    asked_changes,
     holds,
+    requested_changes,
     takes_back,
     undoing_changes,
     unmerged,
@@ -46,7 +46,7 @@ def after(states: dict[str, Memory], changes: list[Memory]) -> dict[str, Memory]
 
 def test_a_statement_becomes_a_memory_or_an_invalid_one() -> None:
     for command, status in ((PROMOTE, "active"), (REJECT, "invalid")):
-        (change,) = asked_changes(Wish(command), item("candidate"), {}, ["i2", "i1"])
+        (change,) = requested_changes(Wish(command), item("candidate"), {}, ["i2", "i1"])
         stated = {"memory_id": "it", "content": "Said", "memory_type": "knowledge", "project": "shop"}
         assert change == {**stated, "source_ids": ["i1", "i2"], "status": status}
 
@@ -67,19 +67,19 @@ def test_a_promoted_candidate_has_a_confidence_that_can_grow(
 ) -> None:
     evidence = {"succeeded_count": ended[0], "failed_count": ended[1]}
     known = memories(waits={"status": "candidate", "confidence": own})
-    changes = asked_changes(Wish(PROMOTE, confidence=said), item("candidate", "waits") | evidence, known, [])
+    changes = requested_changes(Wish(PROMOTE, confidence=said), item("candidate", "waits") | evidence, known, [])
     assert after(known, changes)["waits"] == known["waits"] | {"status": "active", "confidence": becomes}
     if own is None:  # a statement of answers becomes a memory
-        (change,) = asked_changes(Wish(PROMOTE, confidence=said), item("candidate") | evidence, {}, [])
+        (change,) = requested_changes(Wish(PROMOTE, confidence=said), item("candidate") | evidence, {}, [])
         assert change.get("confidence") == becomes
-    (rejected,) = asked_changes(Wish(REJECT), item("candidate", "waits") | evidence, known, [])
+    (rejected,) = requested_changes(Wish(REJECT), item("candidate", "waits") | evidence, known, [])
     assert "confidence" not in rejected
 
 
 def test_confidence_is_said_of_promoted_candidates_alone() -> None:
     for command, kind in ((REJECT, "candidate"), (PROMOTE, "unused"), (MERGE, "merge")):
         with pytest.raises(CannotDecideError, match="--confidence is for `promote` of a candidate"):
-            asked_changes(Wish(command, confidence=0.5), item(kind, "a", "b"), memories(a={}, b={}), [])
+            requested_changes(Wish(command, confidence=0.5), item(kind, "a", "b"), memories(a={}, b={}), [])
 
 
 def test_content_is_never_rewritten() -> None:
@@ -87,7 +87,7 @@ def test_content_is_never_rewritten() -> None:
     for kind, ids in (("candidate", ()), ("candidate", ("a",)), ("contradiction", ("a", "b")), ("merge", ("a", "b"))):
         for wish in (Wish(PROMOTE), Wish(REJECT), Wish(REJECT, memory_id="a"), Wish(MERGE, into="b")):
             try:
-                changes = asked_changes(wish, item(kind, *ids), known, [])
+                changes = requested_changes(wish, item(kind, *ids), known, [])
             except CannotDecideError:
                 continue
             assert all("content" not in change for change in changes)
@@ -101,13 +101,13 @@ def test_a_merge_takes_the_highest_initial_confidence_if_the_target_has_one(
     confidences: tuple[float | None, ...], becomes: float | None
 ) -> None:
     known = memories(**{name: {"confidence": said} for name, said in zip("abc", confidences, strict=True)})
-    changes = asked_changes(Wish(MERGE), item("merge", "a", "b", "c", target="a"), known, [])
+    changes = requested_changes(Wish(MERGE), item("merge", "a", "b", "c", target="a"), known, [])
     assert changes[-1].get("confidence") == becomes
 
 
 def test_a_merge_gathers_sources_and_who_has_none_is_its_own() -> None:
     known = memories(a={"source_ids": ["s2", "s1"]}, b={}, c={"source_ids": ["s3", "s1"]})
-    changes = asked_changes(Wish(MERGE), item("merge", "a", "b", "c", target="a"), known, [])
+    changes = requested_changes(Wish(MERGE), item("merge", "a", "b", "c", target="a"), known, [])
     assert changes[-1] == {"memory_id": "a", "source_ids": ["b", "s1", "s2", "s3"]}
     assert changes[:-1] == [{"memory_id": m, "status": "superseded", "superseded_by": "a"} for m in ("b", "c")]
 
@@ -116,10 +116,10 @@ def test_a_merge_gathers_sources_and_who_has_none_is_its_own() -> None:
 def test_a_candidate_merges_within_its_project_or_into_a_global_memory(project: str, is_taken: bool) -> None:
     known = memories(a={"project": project})
     if is_taken:
-        assert asked_changes(Wish(MERGE, into="a"), item("candidate"), known, [])
+        assert requested_changes(Wish(MERGE, into="a"), item("candidate"), known, [])
     else:
         with pytest.raises(CannotDecideError, match="another project"):
-            asked_changes(Wish(MERGE, into="a"), item("candidate"), known, [])
+            requested_changes(Wish(MERGE, into="a"), item("candidate"), known, [])
 
 
 STATE = st.fixed_dictionaries(
@@ -141,7 +141,7 @@ WISHES = [
 def test_what_is_taken_back_leaves_nothing_behind(states: list[Memory], case: tuple[str, Wish]) -> None:
     kind, wish = case
     known = memories(**dict(zip("abcd", states, strict=False)))
-    changes = with_before(asked_changes(wish, item(kind, *known, target="a"), known, []), known)
+    changes = with_before(requested_changes(wish, item(kind, *known, target="a"), known, []), known)
     done = after(known, changes)
     assert all(holds(change, done[change["memory_id"]]) for change in changes)
     undone = undoing_changes(changes)
@@ -156,10 +156,10 @@ def test_a_merged_candidate_leaves_nothing_behind_in_its_target(
 ) -> None:
     known = memories(t=target, o=other, **({"it": {**candidate, "status": "candidate"}} if is_landed else {}))
     about = item("candidate", *(["it"] if is_landed else []))
-    merged = with_before(asked_changes(Wish(MERGE, into="t"), about, known, ["i1"]), known)
+    merged = with_before(requested_changes(Wish(MERGE, into="t"), about, known, ["i1"]), known)
     done = after(known, merged)
     for wish in (Wish(command), Wish(MERGE, into="o")):
-        changes = unmerged(asked_changes(wish, about, done, ["i1"]), merged, "it")
+        changes = unmerged(requested_changes(wish, about, done, ["i1"]), merged, "it")
         now = after(done, changes)
         assert now["t"] == known["t"]
         assert now["it"]["superseded_by"] == wish.into
@@ -181,7 +181,7 @@ def test_what_takes_a_decision_back(kind: str) -> None:
 
 def test_the_later_of_what_is_outdated_gains_no_sources() -> None:
     known = memories(a={"source_ids": ["s1"]}, b={"source_ids": ["s2"]})
-    changes = asked_changes(Wish(MERGE), item("outdated", "a", "b", target="b"), known, [])
+    changes = requested_changes(Wish(MERGE), item("outdated", "a", "b", target="b"), known, [])
     assert changes == [{"memory_id": "a", "status": "superseded", "superseded_by": "b"}]
 
 
@@ -208,7 +208,7 @@ def test_a_candidate_is_promoted_for_its_user_unless_it_is_said_to_be_for_all(
 ) -> None:
     known = memories(waits={"status": "candidate", "user_id": of}) if is_landed else {}
     about = item("candidate", *known) | {"user_id": of}
-    changes = asked_changes(Wish(PROMOTE, scope=scope), about, known, [])
+    changes = requested_changes(Wish(PROMOTE, scope=scope), about, known, [])
     blank = {"it": {"user_id": None, "status": "candidate"}}
     assert after(known or blank, changes)["waits" if is_landed else "it"]["user_id"] == becomes
 
@@ -216,9 +216,9 @@ def test_a_candidate_is_promoted_for_its_user_unless_it_is_said_to_be_for_all(
 def test_scope_is_said_of_promoted_candidates_alone_and_a_user_of_those_that_have_one() -> None:
     for command, kind in ((REJECT, "candidate"), (PROMOTE, "unused"), (MERGE, "merge")):
         with pytest.raises(CannotDecideError, match="--scope is for `promote` of a candidate"):
-            asked_changes(Wish(command, scope="project"), item(kind, "a", "b"), memories(a={}, b={}), [])
+            requested_changes(Wish(command, scope="project"), item(kind, "a", "b"), memories(a={}, b={}), [])
     with pytest.raises(CannotDecideError, match="no single user"):
-        asked_changes(Wish(PROMOTE, scope="user"), item("candidate"), {}, [])
+        requested_changes(Wish(PROMOTE, scope="user"), item("candidate"), {}, [])
 
 
 @pytest.mark.parametrize(("of", "into", "is_taken"), [("ada", "ada", True), ("ada", None, True), ("ada", "bob", False),
@@ -229,8 +229,8 @@ def test_a_candidate_merges_into_a_memory_of_its_user_or_of_all(
     known = memories(a={"user_id": into})
     about = item("candidate") | {"user_id": of}
     if is_taken:
-        changes = asked_changes(Wish(MERGE, into="a"), about, known, [])
+        changes = requested_changes(Wish(MERGE, into="a"), about, known, [])
         assert changes[0].get("user_id") == of
     else:
         with pytest.raises(CannotDecideError, match="another user"):
-            asked_changes(Wish(MERGE, into="a"), about, known, [])
+            requested_changes(Wish(MERGE, into="a"), about, known, [])

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from state_change_log import ALIKE, CHANGES
 
 from slowwave.transforms.observations.states import plans as state_plans
-from slowwave.transforms.observations.states.acts import TO_BE, UNDER_WAY, acts_told
+from slowwave.transforms.observations.states.acts import TO_BE, UNDER_WAY, stated_acts
 from slowwave.transforms.observations.states.changes import (
     StateChange,
     Stated,
     change_between,
-    change_told,
     state_changes,
+    stated_change,
 )
 from slowwave.transforms.observations.states.claims import claims
 
@@ -60,7 +60,7 @@ def test_subject_and_attribute_and_both_values_are_named() -> None:
     assert port.reason == "The gateway listens on: port 7443, then port 9443"
     (boston,) = said(("Ana has never been to Boston", 0), ("Ana visited Boston", 9))
     assert (boston.subject, boston.before, boston.after) == ("Ana", "has never been to Boston", "visited Boston")
-    told = change_told("The team switched from Jenkins to Buildkite for builds")
+    told = stated_change("The team switched from Jenkins to Buildkite for builds")
     assert told is not None
     assert (told.subject, told.attribute, told.before, told.after) == ("The team", "switched", "Jenkins", "Buildkite")
     assert change_between("The default branch is trunk", "The default branch is main") is not None
@@ -77,7 +77,7 @@ def test_subject_and_attribute_and_both_values_are_named() -> None:
     ],
 )
 def test_one_statement_tells_both(text: str, before: str, after: str) -> None:
-    told = change_told(text)
+    told = stated_change(text)
     assert told is not None
     assert (told.before, told.after) == (before, after)
 
@@ -117,7 +117,7 @@ def test_a_number_far_from_the_last_counts_something_else() -> None:
     ],
 )
 def test_what_may_be_is_not_told_as_a_change(text: str) -> None:
-    assert change_told(text) is None
+    assert stated_change(text) is None
 
 
 def test_a_list_is_no_change() -> None:
@@ -203,7 +203,7 @@ def test_acts_that_share_no_mark_have_nothing_in_common() -> None:
         ("Ana hopes to repair the river boat", "Ana painted the river boat"),
         ("Ana plans a workshop on clay", "Ana attended the workshop on clay"),
     )
-    acts = {act for pair in (*CHANGES, *ALIKE, *further) for text in pair for act in acts_told(text).acts}
+    acts = {act for pair in (*CHANGES, *ALIKE, *further) for text in pair for act in stated_acts(text).acts}
     plans = [act for act in acts if act.stage in {TO_BE, UNDER_WAY}]
     alike = 0
     for plan, deed in product(plans, acts):

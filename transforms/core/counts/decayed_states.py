@@ -24,34 +24,34 @@ def daily_factor(half_life_days: float | None) -> int:
 
 
 def carried(
-    owner: Integers, day: Integers, known: Integers, asked_owner: Integers, asked_day: Integers, factor: int
+    owner: Integers, day: Integers, known: Integers, query_owner: Integers, query_day: Integers, factor: int
 ) -> Integers:
-    """The state of each asked owner at the end of each asked day: what became known by then, faded.
+    """The state of each queried owner at the end of each queried day: what became known by then, faded.
 
     Args:
         owner: 0, 1, 2, …; any order, an owner's day may come several times.
         day: days since 1970 on which it became known.
         known: how much, a row per owner and day, a column per count, in units of 2^-30.
-        asked_owner: whose state is asked for.
-        asked_day: at the end of which day.
+        query_owner: whose state is wanted.
+        query_day: at the end of which day.
         factor: of `daily_factor`.
 
     Returns one row per asked state, one column per count.
     """
-    number = 1 + max(owner.max(initial=-1), asked_owner.max(initial=-1))
+    number = 1 + max(owner.max(initial=-1), query_owner.max(initial=-1))
     is_asked = np.zeros(number, dtype=bool)
-    is_asked[asked_owner] = True
+    is_asked[query_owner] = True
     asked = np.flatnonzero(is_asked)
     if len(asked) * _FEW_ASKED < number:  # those of others are not carried
         place = np.cumsum(is_asked) - 1
         rows = np.flatnonzero(is_asked[owner])
-        return carried(place[owner[rows]], day[rows], known[rows], place[asked_owner], asked_day, factor)
-    found = np.zeros((len(asked_owner), known.shape[1]), dtype=np.int64)
+        return carried(place[owner[rows]], day[rows], known[rows], place[query_owner], query_day, factor)
+    found = np.zeros((len(query_owner), known.shape[1]), dtype=np.int64)
     per_turn = max(_DENSE_ROWS // max(known.shape[1], 1), 1)
     for first in range(0, number, per_turn):
-        mine, wanted = _between(owner, first, per_turn), _between(asked_owner, first, per_turn)
+        mine, wanted = _between(owner, first, per_turn), _between(query_owner, first, per_turn)
         found[wanted] = _carried(
-            owner[mine] - first, day[mine], known[mine], asked_owner[wanted] - first, asked_day[wanted], factor
+            owner[mine] - first, day[mine], known[mine], query_owner[wanted] - first, query_day[wanted], factor
         )
     return found
 
@@ -61,17 +61,17 @@ def _between(owner: Integers, first: int, count: int) -> Integers:
 
 
 def _carried(
-    owner: Integers, day: Integers, known: Integers, asked_owner: Integers, asked_day: Integers, factor: int
+    owner: Integers, day: Integers, known: Integers, query_owner: Integers, query_day: Integers, factor: int
 ) -> Integers:
-    found = np.zeros((len(asked_owner), known.shape[1]), dtype=np.int64)
-    owners = np.concatenate([owner, asked_owner])
+    found = np.zeros((len(query_owner), known.shape[1]), dtype=np.int64)
+    owners = np.concatenate([owner, query_owner])
     state = np.zeros((1 + owners.max(initial=-1), known.shape[1]), dtype=np.int64)
-    by_day, by_asked = np.argsort(day, kind="stable"), np.argsort(asked_day, kind="stable")
-    days = np.unique(np.concatenate([day, asked_day]))
+    by_day, by_asked = np.argsort(day, kind="stable"), np.argsort(query_day, kind="stable")
+    days = np.unique(np.concatenate([day, query_day]))
     adds = np.searchsorted(day[by_day], days, side="left"), np.searchsorted(day[by_day], days, side="right")
     asks = (
-        np.searchsorted(asked_day[by_asked], days, side="left"),
-        np.searchsorted(asked_day[by_asked], days, side="right"),
+        np.searchsorted(query_day[by_asked], days, side="left"),
+        np.searchsorted(query_day[by_asked], days, side="right"),
     )
     before = 0
     for at, today in enumerate(days.tolist()):
@@ -80,7 +80,7 @@ def _carried(
         rows = by_day[adds[0][at] : adds[1][at]]
         np.add.at(state, owner[rows], known[rows])
         rows = by_asked[asks[0][at] : asks[1][at]]
-        found[rows] = state[asked_owner[rows]]
+        found[rows] = state[query_owner[rows]]
     return found
 
 

@@ -56,7 +56,7 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="heuristic/1",
         computes="How likely the next comparable attempt of a strategy succeeds, by evidence that fades.",
-        implementation="slowwave.transforms.learning.learned.told_at_first",
+        implementation="slowwave.transforms.learning.learned.learned_at_first",
         chosen_by=("heuristics.method", "forecast.method"),
         reads=("heuristics", "forecast"),
         golden=("heuristic-1/heuristics", "heuristic-1/forecast_fits"),
@@ -65,7 +65,7 @@ OF_LEARNING: tuple[Method, ...] = (
     Method(
         id="heuristic/2",
         computes="How likely the next comparable attempt of a strategy succeeds, so that old evidence keeps its order.",
-        implementation="slowwave.transforms.learning.learned.told_in_order",
+        implementation="slowwave.transforms.learning.learned.learned_in_order",
         chosen_by=("heuristics.method", "confidence.method"),
         reads=("heuristics", "confidence"),
         changed="What is no longer tried overtakes nothing; told for the next day and seven, untried ones too.",

@@ -54,7 +54,7 @@ def takes_back(wish: Wish, item: Mapping[str, Any], last_command: str, before: S
     return is_rejected and wish.command == PROMOTE
 
 
-def asked_changes(
+def requested_changes(
     wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], sources: Sequence[str]
 ) -> list[Change]:
     """What is to be said of which memories; nothing: the item is kept as it is.

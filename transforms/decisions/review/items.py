@@ -53,7 +53,7 @@ def landed_candidates(health: pl.DataFrame, params: ReviewQueueParams) -> pl.Dat
     )
 
 
-def told_apart(statements: pl.LazyFrame, users: pl.LazyFrame, health: pl.DataFrame) -> pl.LazyFrame:
+def with_settled(statements: pl.LazyFrame, users: pl.LazyFrame, health: pl.DataFrame) -> pl.LazyFrame:
     """Statements with user_id, the user of their interaction, and is_settled: a memory of their project says them.
 
     It has the same words, whatever its type and state: in use, rejected, replaced or archived, it has been decided; as
@@ -86,7 +86,7 @@ def told_apart(statements: pl.LazyFrame, users: pl.LazyFrame, health: pl.DataFra
 
 
 def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params: QueueParams) -> pl.DataFrame:
-    """Statements of answers (see `told_apart`) that no memory says already: items, with statement_id.
+    """Statements of answers (see `with_settled`) that no memory says already: items, with statement_id.
 
     Besides the memories that settle a statement in its project, a global one in use that is no user's settles it
     everywhere. The type is that of the rule that found it first.

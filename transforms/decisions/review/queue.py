@@ -19,8 +19,8 @@ from slowwave.transforms.decisions.review.items import (
     landed_candidates,
     merger_likelihoods,
     outdated_memories,
-    told_apart,
     troubled_memories,
+    with_settled,
 )
 from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.rejected_texts import REJECTED_SCHEMA
@@ -76,7 +76,7 @@ def review_queue(
     asked = params.review_queue
     is_evident = asked.method not in {"review_queue/1", "review_queue/2"}
     users = evidence.users if is_evident else _NO_USERS.to_frame().lazy()
-    statements = told_apart(evidence.statements, users, evidence.health)
+    statements = with_settled(evidence.statements, users, evidence.health)
     extracted = extracted_candidates(statements, evidence.health, params)
     candidates = pl.concat([landed_candidates(evidence.health, asked), extracted])
     if asked.method != "review_queue/1":
@@ -163,14 +163,14 @@ def _marked(ranked: pl.DataFrame, health: pl.DataFrame, most: int) -> pl.DataFra
         .group_by("item_id", maintain_order=True)
         .agg(pl.col("content").fill_null(""))
     )
-    rows = [(item_id, " | ".join(_told_apart(texts))) for item_id, texts in about.iter_rows()]
+    rows = [(item_id, " | ".join(_marked_texts(texts))) for item_id, texts in about.iter_rows()]
     texts = pl.DataFrame(rows, schema={"item_id": pl.String, "marked": pl.String}, orient="row")
     return ranked.join(texts, on="item_id", how="left", maintain_order="left").with_columns(
         pl.coalesce("marked", "text").alias("text")
     )
 
 
-def _told_apart(texts: list[str]) -> list[str]:
+def _marked_texts(texts: list[str]) -> list[str]:
     """Two texts marked; of more the others, each beside the first."""
     if len(texts) == 2:  # noqa: PLR2004 - a pair
         return [*marked(*texts)]

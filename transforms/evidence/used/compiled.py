@@ -21,7 +21,7 @@ from slowwave.transforms.evidence.used.coefficients import COEFFICIENTS, INTERCE
 from slowwave.transforms.evidence.used.columns import MOST_WORDS, ByWord, Columns
 from slowwave.transforms.evidence.used.contents import Contents
 from slowwave.transforms.evidence.used.params import UsedParams
-from slowwave.transforms.evidence.used.pool_arrays import Asked, Held, PoolArrays
+from slowwave.transforms.evidence.used.pool_arrays import Held, InteractionArrays, PoolArrays
 from slowwave.transforms.evidence.used.vocabulary import DIMENSIONS, Vocabulary
 from slowwave.transforms.evidence.used.words import ONE
 from slowwave.transforms.language.word_vectors import TokenVectors, WordVectors
@@ -72,7 +72,7 @@ def compilable(word_vectors: WordVectors) -> TokenVectors | None:
 
 
 def touched_candidates(
-    asked: Asked, pool: PoolArrays, token_vectors: TokenVectors, params: UsedParams
+    asked: InteractionArrays, pool: PoolArrays, token_vectors: TokenVectors, params: UsedParams
 ) -> Iterator[Found]:
     """Of each interaction the nearest memories that its answer touches."""
     idle = _idle(token_vectors)
@@ -160,7 +160,7 @@ class _Comparison:
         self._likeness.nodes_in_order(self._common.newest, self._common.nodes, ordered)
         self._common.nodes = ordered
 
-    def of(self, asked: Asked, pool: PoolArrays, params: UsedParams) -> Iterator[Found]:
+    def of(self, asked: InteractionArrays, pool: PoolArrays, params: UsedParams) -> Iterator[Found]:
         """See `touched_candidates`."""
         self._look_up(pool)
         for start, stop in asked.parts(_BYTES_AT_ONCE):
@@ -358,7 +358,7 @@ class _Comparison:
             columns.make_entries()
 
     def _found(
-        self, part: _Part, first: int, last: int, start: int, asked: Asked, held: Held, params: UsedParams
+        self, part: _Part, first: int, last: int, start: int, asked: InteractionArrays, held: Held, params: UsedParams
     ) -> Found:
         pool, vocabulary, words, columns = self._pool, self._vocabulary, self._by_word, self._columns
         assert pool is not None  # noqa: S101 - just entered

@@ -15,7 +15,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.evidence.used.params import UsedParams
-from slowwave.transforms.evidence.used.pool_arrays import Asked, PoolArrays, answer, text_bytes
+from slowwave.transforms.evidence.used.pool_arrays import InteractionArrays, PoolArrays, answer, text_bytes
 from slowwave.transforms.evidence.used.reference import touched_memories
 from slowwave.transforms.language.word_runs import WORD
 from slowwave.transforms.language.word_vectors import TokenVectors, WordVectors
@@ -137,7 +137,7 @@ def _method(is_long: pl.Expr) -> pl.Expr:
     return pl.when(is_long).then(pl.lit("used/2")).otherwise(pl.lit("used/1"))
 
 
-def _arrays(asked: pl.DataFrame, pool: pl.DataFrame, params: UsedParams) -> tuple[Asked, PoolArrays]:
+def _arrays(asked: pl.DataFrame, pool: pl.DataFrame, params: UsedParams) -> tuple[InteractionArrays, PoolArrays]:
     places = (
         asked.select("project", "day")
         .unique()
@@ -149,11 +149,13 @@ def _arrays(asked: pl.DataFrame, pool: pl.DataFrame, params: UsedParams) -> tupl
     shared = pool.filter("is_global").join(days, on="day").with_columns(pl.lit(None, pl.UInt32).alias("project_at"))
     names = ["memory_id", "content", "project_at", "day_at", "valid_from", "valid_until"]
     spans = pl.concat([own.select(names), shared.select(names)])
-    return Asked(asked.join(places, on=["project", "day"])), PoolArrays(spans, in_passages=params.in_passages)
+    return InteractionArrays(asked.join(places, on=["project", "day"])), PoolArrays(
+        spans, in_passages=params.in_passages
+    )
 
 
 def _compiled(
-    asked: Asked, memories: PoolArrays, token_vectors: TokenVectors, params: UsedParams
+    asked: InteractionArrays, memories: PoolArrays, token_vectors: TokenVectors, params: UsedParams
 ) -> Iterator[pl.DataFrame]:
     from slowwave.transforms.evidence.used.compiled import touched_candidates
 

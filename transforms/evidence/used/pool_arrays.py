@@ -37,7 +37,7 @@ def text_bytes() -> pl.Expr:
     return pl.sum_horizontal(*sizes) + 1
 
 
-class Asked:
+class InteractionArrays:
     """Interactions sorted by project and day: their `ids`, texts, and when (`at`, microseconds)."""
 
     def __init__(self, asked: pl.DataFrame) -> None:

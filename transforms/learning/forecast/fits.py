@@ -24,9 +24,9 @@ def project_losses(sessions: pl.DataFrame, cells: pl.DataFrame, params: Forecast
     nth = -(-scored.height // params.max_fit_rows)
     number = pl.int_range(pl.len()).over("project", order_by="cell")
     sample = cells.filter(number % nth == 0)["cell"]
-    asked = scored.filter(pl.col("cell").is_in(sample.implode()))
-    past = evidence(known_days(sessions), asked, cells).of_cells(sample)
-    return fit_losses(past, asked, cells, params)
+    queries = scored.filter(pl.col("cell").is_in(sample.implode()))
+    past = evidence(known_days(sessions), queries, cells).of_cells(sample)
+    return fit_losses(past, queries, cells, params)
 
 
 def forecast_fits(
@@ -64,22 +64,22 @@ def forecast_fits(
 
 
 def success_forecasts(
-    known: pl.DataFrame, asked: pl.DataFrame, cells: pl.DataFrame, fits: pl.DataFrame, params: ForecastParams
+    known: pl.DataFrame, queries: pl.DataFrame, cells: pl.DataFrame, fits: pl.DataFrame, params: ForecastParams
 ) -> pl.DataFrame:
-    """Estimated success of the next attempt of each asked cell, sorted by (cell, day).
+    """Estimated success of the next attempt of each queried cell, sorted by (cell, day).
 
     Args:
-        known: of `known_days`; what became known on or after the asked day is not looked at.
-        asked: cell and day.
+        known: of `known_days`; what became known on or after the queried day is not looked at.
+        queries: cell and day.
         cells: of `attempt_cells`.
         fits: of `forecast_fits`, at least for every asked (project, day).
         params: the grid.
 
-    Returns `asked` with confidence (0-1), prior_mean, prior_error, prior_share (of the mean, 0-1), weight and
+    Returns `queries` with confidence (0-1), prior_mean, prior_error, prior_share (of the mean, 0-1), weight and
     recent_weight (of an attempt just known), and the columns of `fits`.
     """
-    past = evidence(known, asked, cells)
-    rows = asked.join(cells.select("cell", "project"), on="cell").join(fits, on=["project", "day"])
+    past = evidence(known, queries, cells)
+    rows = queries.join(cells.select("cell", "project"), on="cell").join(fits, on=["project", "day"])
     told = [
         _forecast(past.of_cells(of_point["cell"].unique()), of_point, params, number)
         for (number,), of_point in sorted(rows.partition_by("point", as_dict=True).items())

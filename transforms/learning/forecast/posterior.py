@@ -63,9 +63,9 @@ class Evidence:
     parent_rows: tuple[Integers, ...]
     _priors: dict[tuple[float, float | None], Counts] = field(default_factory=dict, repr=False, compare=False)
 
-    def row_of(self, asked: pl.DataFrame) -> pl.DataFrame:
-        """`asked` (cell, day, ...) with its `row`, in its order; a day that is no row is left out."""
-        return asked.join(self.rows, on=["cell", "day"], how="inner", maintain_order="left")
+    def row_of(self, queries: pl.DataFrame) -> pl.DataFrame:
+        """`queries` (cell, day, ...) with its `row`, in its order; a day that is no row is left out."""
+        return queries.join(self.rows, on=["cell", "day"], how="inner", maintain_order="left")
 
     def of_cells(self, chosen: pl.Series) -> Evidence:
         """The same past, to be asked of the `chosen` cells only."""
@@ -179,9 +179,9 @@ def evidence(known: pl.DataFrame, targets: pl.DataFrame, cells: pl.DataFrame) ->
         cells: of `attempt_cells`.
     """
     none = pl.lit(0, pl.Int64)
-    asked = targets.select("cell", "day", none.alias("attempts"), none.alias("successes"))
+    queries = targets.select("cell", "day", none.alias("attempts"), none.alias("successes"))
     rows = (
-        pl.concat([known.select("cell", "day", "attempts", "successes"), asked])
+        pl.concat([known.select("cell", "day", "attempts", "successes"), queries])
         .group_by("cell", "day")
         .agg(pl.col("attempts", "successes").sum())
         .sort("cell", "day")
@@ -219,17 +219,17 @@ def fit_losses(past: Evidence, scored: pl.DataFrame, cells: pl.DataFrame, params
     Returns project, known_day, attempts, and `loss_0`, `loss_1` ... per grid point in millionths of a nat: integers,
     so that any order of summing gives the same.
     """
-    asked = past.row_of(scored)
-    row = asked["row"].to_numpy()
-    successes = asked["successes"].to_numpy()
-    failures = asked["attempts"].to_numpy() - successes
+    queries = past.row_of(scored)
+    row = queries["row"].to_numpy()
+    successes = queries["successes"].to_numpy()
+    failures = queries["attempts"].to_numpy() - successes
     losses = []
     for number, point in enumerate(params.grid):
         p = np.clip(past.posterior(point, params).mean[row], _BOUND, 1 - _BOUND)
         loss = -(successes * np.log(p) + failures * np.log(1 - p))
         losses.append(pl.Series(f"loss_{number}", np.round(loss * _MICRO).astype(np.int64)))
     return (
-        asked.select("cell", "known_day", "attempts")
+        queries.select("cell", "known_day", "attempts")
         .hstack(losses)
         .join(cells.select("cell", "project"), on="cell")
         .drop("cell")
@@ -255,9 +255,9 @@ def fitted_points(losses: pl.DataFrame, days: pl.DataFrame, params: ForecastPara
     so_far = losses.sort("project", "known_day").with_columns(
         pl.col("attempts", *names).cum_sum().over("project"), (pl.col("known_day") + 1).alias("day")
     )
-    asked = days.select("project", "day").unique().sort("project", "day")
-    found = asked.sort("day").join_asof(
-        so_far.drop("known_day").with_columns(pl.col("day").cast(asked.schema["day"])).sort("day"),
+    queries = days.select("project", "day").unique().sort("project", "day")
+    found = queries.sort("day").join_asof(
+        so_far.drop("known_day").with_columns(pl.col("day").cast(queries.schema["day"])).sort("day"),
         on="day",
         by="project",
         strategy="backward",

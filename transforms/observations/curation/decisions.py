@@ -65,7 +65,7 @@ _WORDS = {"said": pl.UInt32, "word": pl.String}
 _CONSIDERED = {"said": pl.UInt32, "place": pl.UInt32}
 
 
-class _Told(NamedTuple):
+class _DecisionRows(NamedTuple):
     """What is decided of some rows of `said`; the words at odds and what was considered, one a row.
 
     As lists they would be made one by one.
@@ -97,14 +97,14 @@ def curation_decisions(
     del active
     spoken = _Spoken(items["memory_id"], utterances(states))
     asked, left = said.select("memory_id", "memory_type", "content", "normal", "is_first"), np.ones(said.height, bool)
-    frames = [_told([], asked, params)]
+    frames = [_decision_rows([], asked, params)]
     for considered in _considered(said, items, spoken, word_vectors, params, ready):
         places = sorted(considered)
         left[places] = False
-        frames.append(_told([(place, considered[place]) for place in places], asked, params))
+        frames.append(_decision_rows([(place, considered[place]) for place in places], asked, params))
     rest = _in_parts(np.flatnonzero(left))
-    frames.extend(_told([(place, []) for place in places.tolist()], asked, params) for places in rest)
-    told = _Told(*(pl.concat(parts) for parts in zip(*frames, strict=True)))
+    frames.extend(_decision_rows([(place, []) for place in places.tolist()], asked, params) for places in rest)
+    told = _DecisionRows(*(pl.concat(parts) for parts in zip(*frames, strict=True)))
     return _written(told, said, items, params).select(columns).sort(CurationDecisions.key)
 
 
@@ -113,7 +113,9 @@ def _in_parts(places: Integers) -> Iterator[Integers]:
         yield places[start : start + _DECIDED_AT_ONCE]
 
 
-def _told(met: list[tuple[int, list[Considered]]], asked: pl.DataFrame, params: ObservationParams) -> _Told:
+def _decision_rows(
+    met: list[tuple[int, list[Considered]]], asked: pl.DataFrame, params: ObservationParams
+) -> _DecisionRows:
     """What is decided of some rows of `asked`, by number, each with what it met."""
     decided: list[tuple[Any, ...]] = []
     words: list[tuple[int, str]] = []
@@ -127,12 +129,12 @@ def _told(met: list[tuple[int, list[Considered]]], asked: pl.DataFrame, params: 
         decided.append((said, found.action, kind, target, found.reason, similarity))
         words += [(said, word) for word in found.words]
         places += [(said, one.place) for one in considered]
-    return _Told(*(pl.DataFrame(rows, schema, orient="row") for rows, schema in (
+    return _DecisionRows(*(pl.DataFrame(rows, schema, orient="row") for rows, schema in (
         (decided, _DECIDED), (words, _WORDS), (places, _CONSIDERED)
     )))  # fmt: skip
 
 
-def _written(told: _Told, said: pl.DataFrame, items: pl.DataFrame, params: ObservationParams) -> pl.DataFrame:
+def _written(told: _DecisionRows, said: pl.DataFrame, items: pl.DataFrame, params: ObservationParams) -> pl.DataFrame:
     """What is decided, with the ids and texts in the places of numbers."""
     decided, ids = told.decided, items["memory_id"]
     considered = told.considered.select("said", ids.gather(told.considered["place"]).alias("considered_ids"))

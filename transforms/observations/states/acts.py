@@ -96,7 +96,7 @@ class Act(NamedTuple):
         return [phrase.words[-1] for phrase in self.phrases]
 
 
-class Told(NamedTuple):
+class StatedActs(NamedTuple):
     """Whose acts a statement tells ('': nobody known), as written too, and the acts."""
 
     subject: str
@@ -104,11 +104,11 @@ class Told(NamedTuple):
     acts: tuple[Act, ...]
 
 
-_NOTHING = Told("", "", ())
+_NOTHING = StatedActs("", "", ())
 
 
 @lru_cache(maxsize=20_000)
-def acts_told(text: str) -> Told:
+def stated_acts(text: str) -> StatedActs:
     """The acts that a statement of one sentence tells."""
     words = text.split(None, 2)
     if len(words) < _LEAST_WORDS or not (words[1].endswith("s") or has_verb(text)):
@@ -135,7 +135,7 @@ def acts_told(text: str) -> Told:
         more = _Acts(piece)
         if more.lower[:1] and more.lower[0] in _JOINING and more.is_finite(1):
             found += more.read(1)
-    return Told(subject, " ".join(clause.written(0, verb)), tuple(found))
+    return StatedActs(subject, " ".join(clause.written(0, verb)), tuple(found))
 
 
 @dataclass

@@ -123,7 +123,7 @@ def change_between(before: str, after: str) -> StateChange | None:
     return next((one for one in state_changes(stated) if one.later == 1), None)
 
 
-def change_told(text: str) -> StateChange | None:
+def stated_change(text: str) -> StateChange | None:
     """What changed, as a text itself tells: "moved from A to B"; None: it does not tell."""
     return next(iter(state_changes((Stated(0, 0, _SOME_TIME, _SOME_TIME, text),))), None)
 

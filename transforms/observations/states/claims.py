@@ -15,7 +15,7 @@ from slowwave.transforms.observations.pairs.tokens import number
 from slowwave.transforms.observations.states.clause_words import Claim, words_of
 from slowwave.transforms.observations.states.clauses import clause_claims
 from slowwave.transforms.observations.states.numbers import numbered_claim, owned_claim
-from slowwave.transforms.observations.states.told import told_claim
+from slowwave.transforms.observations.states.transitions import transition_claim
 from slowwave.transforms.observations.states.words import ATTRIBUTES, GENERIC_LABELS, PRONOUNS, STATUS
 
 LONGEST = 400
@@ -40,7 +40,7 @@ def claims(text: str, *, is_numbered: bool = True, is_telling: bool = True) -> t
     text = text.strip().replace("`", "").replace("**", "")
     if len(text) > LONGEST or text.endswith("?") or _SECOND_SENTENCE.search(text):
         return ()
-    told, owned = (told_claim(text), owned_claim(text)) if is_telling else (None, None)
+    told, owned = (transition_claim(text), owned_claim(text)) if is_telling else (None, None)
     label = _LABEL.match(text)
     if label is not None:
         labelled = _labelled(label.group(1), label.group(2))

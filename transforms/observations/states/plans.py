@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from slowwave.transforms.language.lexicon import SYNONYMS
 from slowwave.transforms.observations.pairs.tokens import number
-from slowwave.transforms.observations.states.acts import DONE, TO_BE, UNDER_WAY, Act, Told, acts_told
+from slowwave.transforms.observations.states.acts import DONE, TO_BE, UNDER_WAY, Act, StatedActs, stated_acts
 from slowwave.transforms.observations.states.plan_words import (
     ACTS,
     AGREEMENTS,
@@ -96,7 +96,7 @@ def _of_one(said: list[Said]) -> Iterator[CarriedOut]:
     open_words: set[str] = set()
     for place, one in enumerate(said):
         if not open_words.isdisjoint(words[place]):
-            told = acts_told(one.text)
+            told = stated_acts(one.text)
             found = _newest(said, often, plans, one, told)
             if found is not None and not _LONG_AGO.search(one.text):
                 number_of, plan, deed, what = found
@@ -104,7 +104,7 @@ def _of_one(said: list[Said]) -> Iterator[CarriedOut]:
                 earlier = said[plan.place].statement
                 yield CarriedOut(earlier, one.statement, told.said, what, plan.act.said, deed.said)
         if one.is_plan:
-            told = acts_told(one.text)
+            told = stated_acts(one.text)
             meant = [act for act in told.acts if act.stage in {TO_BE, UNDER_WAY}]
             if meant and told.subject:
                 plans.add(place, told, meant)
@@ -130,7 +130,7 @@ class _OpenPlans:
         self._by_mark: dict[tuple[str, _Mark], list[int]] = {}
         self._closed: set[int] = set()
 
-    def add(self, place: int, told: Told, meant: Iterable[Act]) -> None:
+    def add(self, place: int, told: StatedActs, meant: Iterable[Act]) -> None:
         names = frozenset().union(*(act.names for act in told.acts))
         for act in meant:
             for mark in _marks_of_plan(act):
@@ -179,7 +179,7 @@ def _named(act: Act) -> set[_Mark]:
 
 
 def _newest(
-    said: list[Said], often: set[str], plans: _OpenPlans, one: Said, told: Told
+    said: list[Said], often: set[str], plans: _OpenPlans, one: Said, told: StatedActs
 ) -> tuple[int, _Plan, Act, str] | None:
     deeds = [
         act

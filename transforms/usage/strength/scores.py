@@ -62,7 +62,7 @@ def strength_scores(
     windows = window_counts(memories, days, scope_days, today, params)
     known: dict[tuple[float, ...], Evidence] = {}
     rows: list[tuple[object, ...]] = []
-    so_far = Foretold(0, 0, 0.0)
+    so_far = FadingForecast(0, 0, 0.0)
     for number, cutoff in enumerate(mondays, start=1):
         fits = fits_at(windows, cutoff, params)
         half_lives = tuple(fits["half_life_days"])
@@ -70,8 +70,8 @@ def strength_scores(
             known = {half_lives: evidence(judged, past, fits, params)}
         is_active = active.filter(pl.col("day").is_between(cutoff, cutoff + _HORIZON_DAYS - 1))["scope"].unique()
         owner = np.flatnonzero(judged["scope"].is_in(is_active.implode()).to_numpy()).astype(np.int64)
-        found = foretold(known[half_lives], owner, cutoff, params, runs.reach(cutoff, params.fit_days))
-        so_far = Foretold(so_far.said + found.said, so_far.kept + found.kept, so_far.expected + found.expected)
+        found = fading_forecast(known[half_lives], owner, cutoff, params, runs.reach(cutoff, params.fit_days))
+        so_far = FadingForecast(so_far.said + found.said, so_far.kept + found.kept, so_far.expected + found.expected)
         about = (midnight(cutoff), _HORIZON_DAYS)
         interval = _wilson(found, scorecard.interval_mass)
         for suffix, counts, ends, cutoffs in (("", found, interval, 1), ("_to_date", so_far, (None, None), number)):
@@ -82,8 +82,8 @@ def strength_scores(
 
 
 @dataclass(frozen=True)
-class Foretold:
-    """Memories said to fade, those of them not referenced until then, and how many that would be by the base rate."""
+class FadingForecast:
+    """Memories forecast to fade, those not referenced until then, and how many that would be by the base rate."""
 
     said: int
     kept: int
@@ -94,8 +94,10 @@ class Foretold:
         return count / self.said if self.said else None
 
 
-def foretold(known: Evidence, owner: Integers, cutoff: int, params: StrengthParams, reach: pl.DataFrame) -> Foretold:
-    """What was said of these memories (places in `known.memory`) at a cutoff's midnight, and what came of it.
+def fading_forecast(
+    known: Evidence, owner: Integers, cutoff: int, params: StrengthParams, reach: pl.DataFrame
+) -> FadingForecast:
+    """What was forecast of these memories (places in `known.memory`) at a cutoff's midnight, and what came of it.
 
     `reach`: memory_type, reach_days as of the cutoff: with strength/2 nothing is said beyond it.
     """
@@ -103,7 +105,7 @@ def foretold(known: Evidence, owner: Integers, cutoff: int, params: StrengthPara
     row = row[row >= 0]
     row = row[~_is_below(known, row, cutoff, params)]
     if not len(row):
-        return Foretold(0, 0, 0.0)
+        return FadingForecast(0, 0, 0.0)
     following = np.minimum(row + 1, len(known.owner) - 1)
     has_next = (following > row) & (known.owner[following] == known.owner[row])
     next_day = np.where(has_next, known.day[following], NEVER)
@@ -114,7 +116,7 @@ def foretold(known: Evidence, owner: Integers, cutoff: int, params: StrengthPara
     said = np.bincount(fades - cutoff, minlength=_HORIZON_DAYS + 1)[1:]
     unreferenced = np.array([np.count_nonzero(next_day >= cutoff + span) for span in range(1, _HORIZON_DAYS + 1)])
     expected = int((said * unreferenced).sum()) / len(row)
-    return Foretold(int(said.sum()), int(np.count_nonzero(next_day[is_said] >= fades)), expected)
+    return FadingForecast(int(said.sum()), int(np.count_nonzero(next_day[is_said] >= fades)), expected)
 
 
 def _is_below(known: Evidence, row: Integers, day: int, params: StrengthParams) -> Booleans:
@@ -129,7 +131,7 @@ def _cutoffs(active: pl.DataFrame, today: int, scorecard: ScorecardParams) -> li
     return cutoff_days(first, midnight(today), of_fading)["cutoff"].unique().sort().to_list()
 
 
-def _wilson(found: Foretold, mass: float) -> tuple[float | None, float | None]:
+def _wilson(found: FadingForecast, mass: float) -> tuple[float | None, float | None]:
     """Wilson's interval (1927) of the share kept."""
     if not found.said:
         return None, None

@@ -132,7 +132,7 @@ def strength_on(known: Evidence, row: Integers, day: Integers) -> Floats:
 
 
 def strengths(
-    memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, asked: pl.DataFrame, params: StrengthParams
+    memories: pl.DataFrame, days: pl.DataFrame, fits: pl.DataFrame, queries: pl.DataFrame, params: StrengthParams
 ) -> pl.DataFrame:
     """Strength of memories at the end of the days asked for: no evidence of later days is looked at.
 
@@ -140,37 +140,37 @@ def strengths(
         memories: memory, memory_type, importance, pinned, created_day; as they stand.
         days: memory, day, reference_count, broad_count, bulk_count: days with a reference, one row each.
         fits: memory_type, half_life_days: of `strength_fits`; other types have their default.
-        asked: memory, day.
+        queries: memory, day.
         params: bands.
 
     Returns memory, day, half_life_days (of that memory: twice as long at importance 1 as at .5, half as long at 0;
     NULL importance counts as .5), strength (0-1; NULL: neither born nor referenced by then) and
     strength_state (strong, normal, weak, forgettable), sorted by memory and day.
     """
-    return strengths_of(evidence(memories, days, fits, params), asked, params)
+    return strengths_of(evidence(memories, days, fits, params), queries, params)
 
 
-def strengths_of(known: Evidence, asked: pl.DataFrame, params: StrengthParams) -> pl.DataFrame:
+def strengths_of(known: Evidence, queries: pl.DataFrame, params: StrengthParams) -> pl.DataFrame:
     """`strengths` of evidence prepared before."""
-    place = _place(asked["memory"].to_numpy().astype(np.int64), asked["day"].to_numpy().astype(np.int64))
-    asked = asked.select("memory", "day")[np.argsort(place, kind="stable")]
-    owner = np.searchsorted(known.memory, asked["memory"].to_numpy().astype(np.int64)).astype(np.int64)
-    day = asked["day"].to_numpy().astype(np.int64)
+    place = _place(queries["memory"].to_numpy().astype(np.int64), queries["day"].to_numpy().astype(np.int64))
+    queries = queries.select("memory", "day")[np.argsort(place, kind="stable")]
+    owner = np.searchsorted(known.memory, queries["memory"].to_numpy().astype(np.int64)).astype(np.int64)
+    day = queries["day"].to_numpy().astype(np.int64)
     row = known.last_rows(owner, day)
     told = np.flatnonzero(row >= 0)
     strength = np.full(len(row), np.nan)
     strength[told] = strength_on(known, row[told], day[told])
-    return asked.with_columns(
+    return queries.with_columns(
         pl.Series("half_life_days", known.half_life[owner]), pl.Series("strength", strength).fill_nan(None)
     ).with_columns(strength_state(pl.col("strength"), params).alias("strength_state"))
 
 
-def strength_forecast(known: Evidence, asked: pl.DataFrame, params: StrengthParams) -> pl.DataFrame:
-    """`asked` (memory, day) with strength_forecast: strength `FORECAST_DAYS` later if nothing refers to it till then.
+def strength_forecast(known: Evidence, queries: pl.DataFrame, params: StrengthParams) -> pl.DataFrame:
+    """`queries` (memory, day) with strength_forecast: strength `FORECAST_DAYS` later if nothing refers to it till then.
 
     Sorted by memory and day. NULL: no strength on the day itself. Evidence later than the day must not be known.
     """
-    told = strengths_of(known, asked, params).select("memory", "day", "strength")
+    told = strengths_of(known, queries, params).select("memory", "day", "strength")
     later = [
         strengths_of(known, told.with_columns(pl.col("day") + days), params)["strength"].alias(str(days))
         for days in FORECAST_DAYS

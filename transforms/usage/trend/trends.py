@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def memory_trends(
-    memories: pl.DataFrame, days: pl.DataFrame, scope_days: pl.DataFrame, asked: pl.DataFrame, params: TrendParams
+    memories: pl.DataFrame, days: pl.DataFrame, scope_days: pl.DataFrame, queries: pl.DataFrame, params: TrendParams
 ) -> pl.DataFrame:
-    """Trend of memories as it stood at the UTC midnight that begins each asked day; it sees the days before.
+    """Trend of memories as it stood at the UTC midnight that begins each queried day; it sees the days before.
 
     The rule: among the active days of a memory's scope (silent days are no evidence), the share of its references that
     falls into a recent window, as long as several references or bursts of references take at the memory's own rate, is
@@ -37,7 +37,7 @@ def memory_trends(
         memories: memory (0, 1, 2, ...), scope, created_day; sorted by memory.
         days: memory, day with a reference; sorted. Only whether there was one counts, not how many.
         scope_days: scope, day with an interaction; sorted. References on other days have no exposure and are left out.
-        asked: memory, day of the look, any number of each, in any order.
+        queries: memory, day of the look, any number of each, in any order.
         params: windows and thresholds.
 
     Returns:
@@ -45,7 +45,7 @@ def memory_trends(
         asked for, sorted. Days are whole UTC days since 1970.
     """
     is_repeat = (pl.col("memory") == pl.col("memory").shift()) & (pl.col("day") == pl.col("day").shift())
-    pairs = asked.select("memory", "day").sort("memory", "day").filter(~is_repeat.fill_null(value=False))
+    pairs = queries.select("memory", "day").sort("memory", "day").filter(~is_repeat.fill_null(value=False))
     references = ReferencePlaces(memories, days, scope_days)
     memory = pairs["memory"].to_numpy().astype(np.int64)
     place = references.places(memory, pairs["day"].to_numpy().astype(np.int64))

@@ -74,7 +74,7 @@ _NO_VALUES = frozenset({"it", "its", "this", "these", "them", "that"})
 _TOO_WIDE = frozenset({"everything", "all", "i", "there", "what", "both", "you"})
 
 
-def told_claim(text: str) -> Claim | None:
+def transition_claim(text: str) -> Claim | None:
     """A statement that tells both what was and what is; None: it does not."""
     return _of_two(text) or _lost(text) or _is_now(text)
 
