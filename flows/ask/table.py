@@ -60,7 +60,8 @@ def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]
     console.print(Text(counted(count, "row")))
     if len(cells) < count:
         sys.stdout.flush()
-        sys.stderr.write(f"slowwave: {len(cells)} of {count} rows are shown; --format csv, json or parquet gives all\n")
+        shown = f"{len(cells):,} of {count:,} rows are shown"
+        sys.stderr.write(f"slowwave: {shown}; --format csv, json or parquet gives all\n")
 
 
 def _shown(value: object) -> str:

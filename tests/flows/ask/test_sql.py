@@ -259,8 +259,8 @@ def test_what_does_not_fit_side_by_side_stands_below_each_other(ask):
 def test_a_long_table_is_cut_and_says_so(ask):
     said = ask("FROM range(30000)", output="table")
     assert len(said.out.splitlines()) == 203
-    assert said.out.splitlines()[-1] == "30000 rows"
-    assert said.err == "slowwave: 200 of 30000 rows are shown; --format csv, json or parquet gives all\n"
+    assert said.out.splitlines()[-1] == "30,000 rows"
+    assert said.err == "slowwave: 200 of 30,000 rows are shown; --format csv, json or parquet gives all\n"
 
 
 # ------------------------------------------------------------------------------------------------------------- lockdown
