@@ -16,8 +16,9 @@ a pattern: `%` is any text, `_` any character, and a backslash before one of the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
@@ -46,8 +47,9 @@ class Recipe:
     sql: str
 
 
-def cookbook() -> dict[str, Recipe]:
-    """Every recipe by name, sorted."""
+@cache
+def cookbook() -> Mapping[str, Recipe]:
+    """Every recipe by name, sorted: read once, for a page asks for its recipes at every answer."""
     found = {
         entry.name.removesuffix(".sql"): entry
         for entry in _files(resources.files("slowwave.dashboards.cookbook").joinpath("queries"))

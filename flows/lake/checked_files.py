@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -38,6 +39,11 @@ class FileChecks:
         rows = ledger.select("landed_table", "day", "file_name", "failed").iter_rows()
         self._known: dict[tuple[str, date, str], list[dict[str, Any]]] = {(t, d, f): failed for t, d, f, failed in rows}
         self._new: list[dict[str, Any]] = []
+
+    @cached_property
+    def left_out(self) -> pl.DataFrame:
+        """The rows that people left out, read once for all tables."""
+        return left_out_by_people(self._lake)
 
     def unknown(self, table: type[Landed], files: Sequence[LakeFile]) -> list[LakeFile]:
         """The files that nobody has looked through."""
@@ -78,7 +84,7 @@ def counted_rows(lake: Lake, checks: FileChecks, table: type[Landed], files: Seq
     unknown = checks.unknown(table, files)
     unseen = set(unknown)
     known = [file for file in files if file not in unseen]
-    left_out = left_out_by_people(lake).filter(pl.col("landed_table") == table.name)
+    left_out = checks.left_out.filter(pl.col("landed_table") == table.name)
     aside = pl.concat([checks.failed(table, known)["row_hash"], left_out["row_hash"]]).unique()
     rows = lake.scan_rows(table, known)
     if unknown:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from html import unescape
 
 from small_home import SmallHome
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from slowwave.dashboards.cookbook.published import Published
@@ -14,6 +16,9 @@ from slowwave.dashboards.cookbook.published import Published
 Draw = Callable[[Published], None]
 # Streamlit's own folder for the script below
 IGNORED = "ignore:Implicitly cleaning up:ResourceWarning"
+
+# Every AppTest looks through all installed packages for components, which takes longer than most pages: once is enough.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def _script(draw, published):
