@@ -19,33 +19,35 @@ from slowwave.transforms.landing.tables import Memories
 from tests.laws.home import Home, Row
 
 START = datetime(2026, 3, 2)  # noqa: DTZ001 - times are naive and hold UTC everywhere
-DAYS = 40
-AS_OF = START + timedelta(days=DAYS)
+# Forty rounds of asking, each a day long in `make test-all`: a night takes as long as the days it builds are many.
+ROUND = timedelta(days=1) if IS_THOROUGH else timedelta(hours=6)
+ROUNDS = 40
+AS_OF = START + ROUNDS * ROUND
 HERS, OURS = "Prefer the narrow index over the wide one", "Deploy on Tuesdays after the backup"
 OFFERED = [{"id": "hers", "rank": 1, "score": 0.9}]
 
 
-def at(day: float) -> str:
-    return f"{(START + timedelta(days=day)).isoformat()}Z"
+def at(turn: float) -> str:
+    return f"{(START + turn * ROUND).isoformat()}Z"
 
 
-def asked(user: str | None, agent: str, day: int) -> Row:
-    """Once a day; ada's are given her memory by the toss of a coin, and fail with it."""
-    is_given = user == "ada" and day % 2 == 0
+def asked(user: str | None, agent: str, turn: int) -> Row:
+    """Once a round; ada's are given her memory by the toss of a coin, and fail with it."""
+    is_given = user == "ada" and turn % 2 == 0
     return interaction(
-        f"{user} {agent} {day}",
-        created_at=at(day + (0.3 if user == "ada" else 0.6)),
+        f"{user} {agent} {turn}",
+        created_at=at(turn + (0.3 if user == "ada" else 0.6)),
         project="depot",
         agent=agent,
         user_id=user,
-        session_id=f"{user} {day}",
+        session_id=f"{user} {turn}",
         memories_offered=OFFERED if user == "ada" else None,
         memories_used=["hers"] if is_given else [],
         injection_probability=0.5 if user == "ada" else None,
-        response=f"{HERS}. {OURS}." if day % 3 else "Done.",
+        response=f"{HERS}. {OURS}." if turn % 3 else "Done.",
         task_type="deploy",
         strategy="as always",
-        success=day % 8 == 0 if is_given else day % 10 > 0,
+        success=turn % 8 == 0 if is_given else turn % 10 > 0,
     )
 
 
@@ -58,8 +60,8 @@ MEMORIES = [
     {"memory_id": "passed on", "changed_at": at(30), "scope": "agent", "agent": "helper", "user_id": ""},
     memory("theirs everywhere", changed_at=at(-1), project="attic", scope="global", user_id="bob", content=OURS),
 ]
-OF_ADA = [asked("ada", "coder", day) for day in range(DAYS)]
-OF_OTHERS = [asked(user, agent, day) for day in range(DAYS) for user, agent in (("bob", "helper"), (None, "coder"))]
+OF_ADA = [asked("ada", "coder", turn) for turn in range(ROUNDS)]
+OF_OTHERS = [asked(user, agent, turn) for turn in range(ROUNDS) for user, agent in (("bob", "helper"), (None, "coder"))]
 
 
 def published(home: Home, rows: list[Row], as_of: datetime = AS_OF) -> dict[str, Row]:
@@ -77,7 +79,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, dict[str, Row
 def test_a_memory_counts_in_the_interactions_of_those_it_is_of(whole):
     _, health = whole
     counts = {memory_id: row["eligible_count"] for memory_id, row in health.items()}
-    # ada's 20 days, bob's 10, and the helper's (who is bob's) 10
+    # ada's 20 rounds, bob's 10, and the helper's (who is bob's) 10
     assert counts == {"hers": 40, "coder's": 80, "all": 120, "passed on": 40, "theirs everywhere": 40}
     echoes = {memory_id: row["echoed_count"] for memory_id, row in health.items()}
     assert echoes == {"hers": 26, "coder's": 52, "all": 78, "passed on": 26, "theirs everywhere": 26}
@@ -104,7 +106,7 @@ def test_what_other_users_do_changes_nothing_of_a_users_memory(whole, new_home):
     _, health = whole
     alone = published(new_home(), [*MEMORIES[:1], *OF_ADA])["hers"]
     users = range(3) if IS_THOROUGH else ()
-    crowd = [asked(f"user {n}", "coder", day) for day in range(DAYS) for n in users]
+    crowd = [asked(f"user {n}", "coder", turn) for turn in range(ROUNDS) for n in users]
     crowded = published(new_home(), [*MEMORIES[:1], *OF_ADA, *OF_OTHERS, *crowd])["hers"]
     assert alone["lift_basis"] == "randomised"
     assert alone["lift_high"] < 0
@@ -118,7 +120,7 @@ def test_replay_is_exact_with_late_changes_of_user_and_scope(whole, new_home):
     rows: list[dict[str, Any]] = [*MEMORIES, *OF_ADA, *OF_OTHERS]
     shuffled = random.Random(3).sample(rows, len(rows))
     home = new_home()
-    nights = [START + timedelta(days=day) for day in ((25, 33) if IS_THOROUGH else (12,))]
+    nights = [START + turn * ROUND for turn in ((25, 33) if IS_THOROUGH else (12,))]
     for number, as_of in enumerate((*nights, AS_OF)):
         home.drop(f"{number}.jsonl", "\n".join(map(json.dumps, shuffled[number :: len(nights) + 1])).encode())
         home.nightly(as_of)
@@ -129,9 +131,10 @@ def test_replay_is_exact_with_late_changes_of_user_and_scope(whole, new_home):
 
 def test_a_change_of_user_rebuilds_the_days_it_touches_alone(whole, copy_of):
     home = copy_of(whole[0])
-    home.drop("late.jsonl", json.dumps({"memory_id": "hers", "changed_at": at(38), "user_id": "bob"}).encode())
+    home.drop("late.jsonl", json.dumps({"memory_id": "hers", "changed_at": at(35), "user_id": "bob"}).encode())
     night = home.nightly(AS_OF)
-    assert [day.day for day in night.built] == [(START + timedelta(days=day)).date() for day in (38, 39)]
+    assert [day.day for day in night.built] == sorted({(START + turn * ROUND).date() for turn in range(35, ROUNDS)})
+    assert len(night.built) > 1
     (row,) = [row for row in home.table("memory_health") if row["memory_id"] == "hers"]
     assert row["eligible_count"] == 40
     tagged = {"memory_id": "hers", "changed_at": at(39), "tags": ["x"], "category": "style", "source": "explicit"}
