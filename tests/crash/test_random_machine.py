@@ -19,4 +19,4 @@ SEED = zlib.crc32(os.environ.get("SLOWWAVE_SEED", "").encode())
 def test_a_home_lives_through_everything(part):
     if reason := why_not():
         pytest.skip(reason)
-    lived(SEED + part, 500 if IS_THOROUGH else 80)
+    lived(SEED + part, 500 if IS_THOROUGH else 50)

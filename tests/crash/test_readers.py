@@ -52,7 +52,7 @@ def test_readers_see_one_run_each_time(tmp_path: Path):
 
 @pytest.mark.slow
 def test_readers_see_one_run_each_time_through_many_publishes(tmp_path: Path):
-    _watch(tmp_path, examples(20, 100))
+    _watch(tmp_path, examples(8, 100))
 
 
 @pytest.mark.thorough

@@ -66,7 +66,7 @@ def undisturbed(drivers: tuple[Driver, Driver], tmp_path_factory: pytest.TempPat
 
 @pytest.mark.parametrize("step", ["land", "publish"])
 @pytest.mark.parametrize(
-    "rounds", [pytest.param(12, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.thorough)]
+    "rounds", [pytest.param(6, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.thorough)]
 )
 def test_two_at_once_on_one_new_home(
     drivers: tuple[Driver, Driver], undisturbed: dict[str, Any], tmp_path: Path, step: str, rounds: int
