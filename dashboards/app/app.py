@@ -18,6 +18,7 @@ import streamlit as st
 
 from slowwave.dashboards.app.links import FIRST_PAGE
 from slowwave.dashboards.app.pages.interactions import interactions_page
+from slowwave.dashboards.app.pages.lineage import lineage_page
 from slowwave.dashboards.app.pages.memories import memories_page
 from slowwave.dashboards.app.pages.memory import memory_page
 from slowwave.dashboards.app.pages.observations import observations_page
@@ -53,6 +54,7 @@ PAGES: dict[str, tuple[str, Callable[[Published], None]]] = {
     "observations": ("Observations", observations_page),
     "review": ("Review queue", review_page),
     "runs": ("Runs and data quality", runs_page),
+    "lineage": ("Lineage", lineage_page),
     "sql": ("SQL", sql_page),
 }
 _STYLES = ("table.css", "app.css")

@@ -23,7 +23,7 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run, run_path
 from slowwave.transforms.graph import SERVING
 from slowwave.transforms.health.tables import MemoryHealth
-from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.transforms.landing.ledger_tables import Runs, RunSteps
 
 EXAMPLES = 20
 _EXCERPT_CHARACTERS = 200
@@ -144,6 +144,8 @@ def publish_diff(before: Path, after: Path) -> PublishDiff:
 
 def _compared(connection: duckdb.DuckDBPyConnection, paths: dict[str, Path]) -> PublishDiff:
     columns = {name: columns_of(connection, name) for name in _BOTH}
+    for of_side in columns.values():
+        of_side.pop(RunSteps.name, None)  # what it cost tells of the machine
     old, new = columns["before"], columns["after"]
     facts = {name: _run_facts(connection, name, columns[name], paths[name]) for name in _BOTH}
     in_both = set(old) & set(new)

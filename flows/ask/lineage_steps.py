@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from slowwave.flows.ask.connection import published_file
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted
-from slowwave.transforms.core.node import Given, Handed, Node, Rows, Taken, named
+from slowwave.transforms.core.node import Given, Handed, Node, Rows, Source, named
 from slowwave.transforms.core.schema import table_comment
 from slowwave.transforms.graph import EVIDENCE, NODES
+from slowwave.transforms.landing.ledger_tables import RunSteps
+
+if TYPE_CHECKING:
+    import duckdb
 
 Kind = Literal["landed", "evidence", "handed", "published"]
 KINDS: Mapping[str, str] = {
@@ -104,7 +108,7 @@ def _behind(given: Given) -> Iterator[Given]:
     return (one for node in NODES for one in node.gives if one in needed)
 
 
-def _tables_behind(given: Given) -> Iterator[Taken]:
+def _tables_behind(given: Given) -> Iterator[Source]:
     """What it is made from, with that in place of what is only handed on."""
     for taken in _GIVEN_BY[given].taken:
         if isinstance(taken, Handed):
@@ -113,7 +117,7 @@ def _tables_behind(given: Given) -> Iterator[Taken]:
             yield taken
 
 
-def _kind(thing: Taken) -> Kind:
+def _kind(thing: Source) -> Kind:
     if isinstance(thing, Rows):
         return "landed"
     if isinstance(thing, Handed):
@@ -121,11 +125,11 @@ def _kind(thing: Taken) -> Kind:
     return "evidence" if thing in EVIDENCE else "published"
 
 
-def _id(thing: Taken) -> str:
+def _id(thing: Source) -> str:
     return f"{_kind(thing)}_{named(thing)}"
 
 
-def _read(sources: Sequence[Taken]) -> dict[str, tuple[str, ...]]:
+def _read(sources: Sequence[Source]) -> dict[str, tuple[str, ...]]:
     """The ids of what is read, each once, with the columns of landed tables."""
     found: dict[str, tuple[str, ...]] = {}
     for taken in sources:
@@ -143,5 +147,14 @@ def _last_run(settings: Settings) -> LastRun:
 
     with duckdb.connect(path, read_only=True) as connection:
         found = connection.execute("SELECT table_hashes FROM runs WHERE run_id = $run", {"run": path.stem}).fetchall()
+        costs = _costs(connection)
     hashes = (told.partition("=") for told in (found[0][0] if found else []))
-    return LastRun({name: int(of_rows.partition("-")[0]) for name, _, of_rows in hashes})
+    return LastRun({name: int(of_rows.partition("-")[0]) for name, _, of_rows in hashes}, costs)
+
+
+def _costs(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
+    """CPU seconds by node; nothing where the file was published by a release that did not note them."""
+    is_noted = "SELECT 1 FROM duckdb_tables() WHERE table_name = $name"
+    if not connection.execute(is_noted, {"name": RunSteps.name}).fetchall():
+        return {}
+    return dict(connection.execute("SELECT step, cpu_seconds FROM run_steps").fetchall())

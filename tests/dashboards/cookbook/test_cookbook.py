@@ -157,6 +157,7 @@ FIRST_ROWS = {
     "observation_memories": {"part": "states", "memory_id": "new port", "project": "facts"},
     "published_run": {"kind": "nightly", "as_of": "2026-04-11T00:00:00Z", "days_count": 77},
     "published_tables": {"table_name": "anti_patterns", "rows_count": 2, "hash_before": None},
+    "run_steps": {},  # in order of what they cost
     "quarantined_rows": {"field": "confidence", "reason": "confidence must lie between 0 and 1, not 2.0"},
     "review_interactions": {"interaction_id": "advised 38", "in_prompt": False, "success": False},
     "review_memories": {"memory_id": "bad advice", "verdict": "harmful"},

@@ -79,6 +79,19 @@ def test_rows_are_those_of_the_last_publish(tmp_path: Path):
     assert told["memory_health"] == 2
 
 
+def test_costs_are_those_of_the_last_publish(tmp_path: Path):
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m-1"), interaction("i-1", memories_used=["m-1"]))
+    assert {step.cpu_seconds for step in lineage(home.settings, None)} == {None}
+    home.nightly()
+    with duckdb.connect(home.settings.current.resolve(), read_only=True) as connection:
+        noted = dict(connection.execute("SELECT step, cpu_seconds FROM run_steps").fetchall())
+    costs = {step.made_by.partition(":")[2]: step.cpu_seconds for step in lineage(home.settings, "memory_health")}
+    assert {"judged_health", "memory_references", "memory_eligibility", "memory_timelines"} <= noted.keys()
+    assert costs["judged_health"] == noted["judged_health"]
+    assert sum(noted.values()) > 0
+
+
 def test_the_tree_tells_each_step_once_and_its_columns_where_they_are_read(ask: Ask):
     text = ask("project_health")
     heads = [line.lstrip("│├└─ ").split("  ")[0] for line in text.splitlines()[4:]]

@@ -11,7 +11,7 @@ from dashboard_process import entrance
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
-PAGES = ("", "memories", "memory", "interactions", "strategies", "observations", "review", "runs", "sql")
+PAGES = ("", "memories", "memory", "interactions", "strategies", "observations", "review", "runs", "lineage", "sql")
 _TIMEOUT = 120_000
 
 

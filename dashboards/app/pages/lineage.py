@@ -1,0 +1,43 @@
+"""The page of lineage: what is made from what, at what cost."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from slowwave.dashboards.app.widgets import asked, choice, command, said, section, table
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.dashboards.templates import rendered
+from slowwave.flows.ask.lineage import facts
+from slowwave.flows.ask.lineage_drawn import drawing
+from slowwave.flows.ask.lineage_steps import KINDS, Step, lineage
+from slowwave.flows.kernel.settings import settings_from_environment
+from slowwave.transforms.graph import NODES
+
+_TABLES = sorted({table.name for node in NODES for table in node.tables})
+_MOST = 1_000
+
+
+def lineage_page(published: Published) -> None:
+    """Draw the page."""
+    st.title("What is made from what", anchor=False)
+    name = choice("Table", "table", _TABLES, unchosen="Every table")
+    steps = lineage(settings_from_environment(), name or None)
+    if name:
+        last = steps[-1]
+        section(name, f"{last.about} {_made(last)}")
+    else:
+        said(
+            "Every table that is published or kept, with the tables it is made from. Choose one to see each step to it."
+        )
+    kinds = {kind: words for kind, words in KINDS.items() if any(step.kind == kind for step in steps)}
+    st.html(rendered("lineage.html.jinja", drawing=drawing(steps), kinds=kinds))
+    command("lineage", *([name] if name else []), purpose="The same as text, with columns and methods")
+    section("What it cost", "The steps of the last publish, those that took most first.")
+    with published.answers() as answers:
+        table(answers.rows("run_steps", _MOST), "run_steps", caption="Steps of the last publish")
+    asked("run_steps")
+
+
+def _made(step: Step) -> str:
+    told = facts(step)
+    return f"Made by {step.made_by}{f' ({told})' if told else ''}." if step.made_by else "It is read, not computed."
