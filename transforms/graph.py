@@ -11,7 +11,7 @@ from slowwave.transforms.decisions.nodes import DECIDING
 from slowwave.transforms.evidence.nodes import EVIDENCE_NODES
 from slowwave.transforms.health.nodes import HEALTH
 from slowwave.transforms.health.tables import MemoryHealth
-from slowwave.transforms.landing.ledger_tables import LEDGER
+from slowwave.transforms.landing.ledger_tables import LEDGER, RunSteps
 from slowwave.transforms.landing.nodes import LANDING
 from slowwave.transforms.learning.nodes import LEARNING
 from slowwave.transforms.lift.nodes import LIFT
@@ -20,7 +20,7 @@ from slowwave.transforms.observations.nodes import OBSERVATIONS
 from slowwave.transforms.usage.nodes import USAGE
 
 NODES: tuple[Node, ...] = in_order(
-    (*LANDING, *EVIDENCE_NODES, *LEARNING, *USAGE, *LIFT, *HEALTH, *OBSERVATIONS, *DECIDING, *ANSWERING)
+    (*LANDING, *EVIDENCE_NODES, *LEARNING, *USAGE, *HEALTH, *LIFT, *OBSERVATIONS, *DECIDING, *ANSWERING)
 )
 # Kept in the lake, a file per table and day, named after what it was computed from.
 EVIDENCE: tuple[type[Table], ...] = tuple(table for node in NODES if node.is_in_lake for table in node.tables)
@@ -28,4 +28,4 @@ EVIDENCE: tuple[type[Table], ...] = tuple(table for node in NODES if node.is_in_
 _GIVEN = [table for node in NODES if not node.is_in_lake for table in node.tables]
 # In the order of the graph, but what people look for first stands first wherever tables are listed.
 PUBLISHED: tuple[type[Table], ...] = tuple(sorted(_GIVEN, key=lambda table: table != MemoryHealth))
-SERVING: tuple[type[Table], ...] = PUBLISHED + LEDGER
+SERVING: tuple[type[Table], ...] = (*PUBLISHED, *LEDGER, RunSteps)

@@ -11,9 +11,14 @@ from functools import cache
 _MUCH_KILOBYTES = 600 * 2**10
 
 
+def has_held_much() -> bool:
+    """Whether the process has ever held so much that giving back is worth its while."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _MUCH_KILOBYTES
+
+
 def give_back() -> None:
     """Hand freed memory back where the process has ever held much; does nothing where the C library cannot."""
-    if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _MUCH_KILOBYTES:
+    if has_held_much():
         _trim()(0)
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import polars as pl
 
+from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.store import TEMPORARY, make_durable_folder, row_groups_count, write_parquet
 from slowwave.flows.lake.files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
 from slowwave.flows.lake.formats import bring_up_to_date
@@ -20,7 +21,7 @@ from slowwave.flows.lake.pieces import gathered_pieces
 from slowwave.transforms.core.frames import Lazy, T, conform
 from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
-from slowwave.transforms.landing.schema_changes import as_declared
+from slowwave.transforms.landing.schema_changes import as_declared, lacks_only_new_columns
 from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 
 _WIDER = pl.ScanCastOptions(
@@ -151,6 +152,29 @@ class Lake:
         return cast("Lazy[T]", stacked)
 
     # ---------------------------------------------------------------- ledger
+
+    def write_evidence(
+        self, table: type[Table], day: date, fingerprint: str, frame: pl.DataFrame, *, verify: bool = False
+    ) -> None:
+        """Keep a partition; one that is there already is left, or with `verify` compared with `frame`.
+
+        Raises UserError when it differs, after it was replaced; OSError when the lake cannot be written.
+        """
+        path = self.evidence_path(table, day, fingerprint)
+        written = written_columns(path)
+        if not lacks_only_new_columns(table, written):
+            write_parquet(path, frame)
+            return
+        if not verify:
+            return
+        before = scan_declared(table, [path]).collect()
+        if before.equals(frame):
+            return
+        write_parquet(path, frame)
+        same = [name for name, dtype in polars_schema(table).items() if written.get(name) == dtype]
+        if not before.select(same).equals(frame.select(same)):
+            message = f"{table.name} of {day} differs from a full rebuild; it was replaced: please report this"
+            raise UserError(message)
 
     def write_ledger(self, table: type[Table], day: date, name: str, rows: pl.DataFrame) -> None:
         """Add rows to the run ledger; the same name written again replaces what a killed run left."""

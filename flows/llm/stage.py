@@ -66,9 +66,10 @@ def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> Asked:
 
 def open_questions(log: LogAsOf) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rules' curation_decisions, and the open questions about them: unanswered, and of no rejected text."""
-    from slowwave.flows.publish.curation import decided_by_rules
+    from slowwave.flows.publish.word_vectors import word_vectors
+    from slowwave.transforms.observations.curation.decisions import curation_decisions
 
-    changes = decided_by_rules(log)
+    changes = curation_decisions(log.states, word_vectors, log.params.observations)
     asked = questions(changes, log.states, log.params.llm)
     now = log.states.filter(pl.col("valid_until").is_null())
     rejected = rejected_texts(log.decisions, now, log.as_of)

@@ -6,11 +6,11 @@ then; nothing of it is read. Otherwise its keys, times and hashes are read (not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from slowwave.flows.lake.checked_files import FileChecks, left_out_by_people
 from slowwave.flows.lake.lake import Lake, LakeFile, microseconds, written_columns
 from slowwave.transforms.core.frames import Frame
 from slowwave.transforms.core.hashing import digest, rows_digest
+from slowwave.transforms.core.node import Rows
 from slowwave.transforms.core.schema import Landed, polars_schema
 from slowwave.transforms.decisions.effects import effective
 from slowwave.transforms.evidence.eligibility import memory_eligibility
@@ -155,11 +156,15 @@ class LogAsOf:
         won = winning_versions(table, rows, self.as_of)
         return won.join(self.moved_away(table).lazy(), on=["day", "row_hash"], how="anti")
 
+    def rows(self, rows: Rows, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:
+        """The winning rows as far as they are read; of interactions `created_at` is `occurred_at` from here on."""
+        renamed = {"created_at": "occurred_at"} if rows.of is Interactions else {}
+        return self.winners(rows.of, days, rows.columns, of).rename(renamed)
+
     @cached_property
     def states(self) -> pl.DataFrame:
         """Memory states visible at `as_of`."""
-        changes = self.winners(Memories, self.files(Memories), MEMORY_CHANGES.columns)
-        return memory_states(changes).collect()
+        return memory_states(self.rows(MEMORY_CHANGES, self.files(Memories))).collect()
 
     @cached_property
     def decisions(self) -> pl.LazyFrame:
@@ -245,9 +250,9 @@ def taken_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
 
 
 def _read_replay_inputs(log: LogAsOf, day: date) -> ReplayInputs:
-    rows = log.winners(Interactions, [day], REPLAYED.columns).rename({"created_at": "occurred_at"}).collect()
+    rows = log.rows(REPLAYED, [day]).collect()
     pool = log.pool_between(rows["occurred_at"])
-    with stage_cost("eligibility"):
+    with stage_cost("eligibility", "memory_eligibility"):
         eligibility = memory_eligibility(rows.lazy(), pool).collect()
     rows_hash = rows_digest(rows["row_hash"])
     is_any_long = bool(len(log.long_contents)) and eligibility["content_hash"].is_in(log.long_contents.implode()).any()
@@ -331,7 +336,8 @@ class Plan:
     def _rows_hashes(self, table: type[Landed], days: list[date]) -> dict[date, str]:
         """Digest of the winning rows of each day, some days at a time."""
         found = dict.fromkeys(days, rows_digest(pl.Series(dtype=pl.String)))
-        for some in days_together(days, self.log.files(table)):
+        files = self.log.files(table)
+        for some in together(days, lambda day: sum(file.path.stat().st_size for file in files[day])):
             won = self.log.winners(table, some, ()).select("day", "row_hash").collect()
             for (day,), of_day in won.partition_by("day", as_dict=True).items():
                 found[day] = rows_digest(of_day["row_hash"])
@@ -381,21 +387,24 @@ def evidence_columns() -> str:
     return digest(told)
 
 
-def days_together(
-    days: Iterable[date], files: Mapping[date, Sequence[LakeFile]], most: int = _READ_BYTES
-) -> Iterator[list[date]]:
-    """The days in groups of about `most` bytes of files."""
-    gathered: list[date] = []
+_Item = TypeVar("_Item")
+
+
+def together(
+    items: Iterable[_Item], bytes_of: Callable[[_Item], int], most: int = _READ_BYTES
+) -> Iterator[list[_Item]]:
+    """The items, in order, in groups of at most so many bytes, or of one."""
+    group: list[_Item] = []
     held = 0
-    for day in days:
-        size = sum(file.path.stat().st_size for file in files[day])
-        if gathered and held + size > most:
-            yield gathered
-            gathered, held = [], 0
-        gathered.append(day)
+    for item in items:
+        size = bytes_of(item)
+        if group and held + size > most:
+            yield group
+            group, held = [], 0
+        group.append(item)
         held += size
-    if gathered:
-        yield gathered
+    if group:
+        yield group
 
 
 def _cache_key(row: _Row) -> _Key:

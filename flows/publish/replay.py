@@ -10,13 +10,12 @@ import polars as pl
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.memory import give_back
 from slowwave.flows.kernel.stage_costs import stage_cost
-from slowwave.flows.kernel.store import write_parquet
-from slowwave.flows.lake.lake import Lake, scan_declared, written_columns
+from slowwave.flows.lake.lake import scan_declared
 from slowwave.flows.lake.pieces import gathered_pieces, pieces
 from slowwave.flows.publish.plan import DayPlan, LogAsOf, ReplayInputs, taken_replay_inputs
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.frames import framed
-from slowwave.transforms.core.schema import Table, polars_schema
+from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.eligibility import eligible_pool
 from slowwave.transforms.evidence.memory_days import memory_days, project_days, reference_days, replayed_interactions
 from slowwave.transforms.evidence.nodes import TEXTS
@@ -34,7 +33,6 @@ from slowwave.transforms.evidence.tables import (
 )
 from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
 from slowwave.transforms.graph import EVIDENCE
-from slowwave.transforms.landing.schema_changes import lacks_only_new_columns
 from slowwave.transforms.landing.tables import Interactions
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
@@ -64,7 +62,7 @@ def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan]) -> list[list[DayPlan
     return groups
 
 
-@stage_cost("eligibility")
+@stage_cost("eligibility", "memory_days")
 def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> int:
     """Build and write the partitions of `plans`; returns the number of days built.
 
@@ -100,7 +98,7 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
         counted = framed(MemoryDays, of_plan[MemoryDays])
         of_plan[ReferenceDays] = reference_days(counted.lazy()).collect()
         for table in EVIDENCE:
-            _write_partition(log.lake, table, plan, of_plan[table], verify=verify)
+            log.lake.write_evidence(table, plan.day, plan.fingerprint, of_plan[table], verify=verify)
     return len(plans)
 
 
@@ -119,17 +117,17 @@ def _found_in_texts(
             .select("row_hash", *TEXTS.columns)
             for piece in slices
         ]
-        with stage_cost("echo"):
+        with stage_cost("echo", "memory_references"):
             rows = _wanted_rows(pl.concat(scans).collect(), wanted, seen)
-        with stage_cost("used"):
+        with stage_cost("used", "used_memories_by_day"):
             give_back()
             used = _used(log, rows, inputs)
-        with stage_cost("echo"):
+        with stage_cost("echo", "memory_references"):
             give_back()
             pool = log.pool_between(wanted["occurred_at"]).select(_ECHOED).collect()
             found.append(memory_references(rows, pool, used, log.params.evidence))
             del pool
-        with stage_cost("statements and pairs"):
+        with stage_cost("statements and pairs", "extracted_statements"):
             stated.append(extracted_statements(rows, log.params.evidence.extract))
     return pl.concat(found), pl.concat(stated)
 
@@ -172,21 +170,3 @@ def _wanted_rows(texts: pl.DataFrame, wanted: pl.DataFrame, seen: set[str]) -> p
     seen.update(about.filter(fresh)["row_hash"])
     rows = texts.hstack(about.drop("row_hash"))
     return rows if fresh.all() else rows.filter(fresh)
-
-
-def _write_partition(lake: Lake, table: type[Table], plan: DayPlan, frame: pl.DataFrame, *, verify: bool) -> None:
-    path = lake.evidence_path(table, plan.day, plan.fingerprint)
-    written = written_columns(path)
-    if not lacks_only_new_columns(table, written):
-        write_parquet(path, frame)
-        return
-    if not verify:
-        return
-    before = scan_declared(table, [path]).collect()
-    if before.equals(frame):
-        return
-    write_parquet(path, frame)
-    same = [name for name, dtype in polars_schema(table).items() if written.get(name) == dtype]
-    if not before.select(same).equals(frame.select(same)):
-        message = f"{table.name} of {plan.day} differs from a full rebuild; it was replaced: please report this"
-        raise UserError(message)

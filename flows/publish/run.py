@@ -16,6 +16,7 @@ from slowwave.flows.kernel.lock import note_run
 from slowwave.flows.kernel.memory import give_back
 from slowwave.flows.kernel.run_ids import new_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake import Lake, make_lake
@@ -56,6 +57,7 @@ class Run:
     progress: Progress = no_progress
     call: Callable[..., Any] = _call
     landed: LandingReport = field(default_factory=LandingReport)
+    costs: StageCosts = field(default_factory=StageCosts)
     reached: str = ""  # the stage that the ledger says it is at, as long as it has not ended
 
     def ledger_row(self, status: str, **known: Any) -> dict[str, Any]:  # noqa: ANN401 - columns of runs
@@ -90,7 +92,8 @@ class Run:
         """Do one stage, entered in the ledger before it begins."""
         if self.reached and self.reached != name:
             self._reach(name)
-        done = self.call(name, function, *arguments)
+        with heard_by(self.costs):
+            done = self.call(name, function, *arguments)
         give_back()
         return done
 

@@ -231,18 +231,9 @@ class ServingFile:
         self.connection.execute("CHECKPOINT")
         keep_blank(self._aside.read_bytes())
 
-    def replace(self, tables: Mapping[type[Table], pl.LazyFrame]) -> None:
-        """Give these tables these rows, sorted by key, for those they have."""
-        self.connection.begin()
-        for table, rows in tables.items():
-            if table in self._filled:
-                self.connection.execute(f'DELETE FROM "{table.name}"')  # noqa: S608 - a declared name
-            self.extend(table, rows)
-        self.connection.commit()
-
-    def replace_by_parts(self, table: type[Table], parts: Iterable[pl.LazyFrame]) -> None:
-        """Give a table rows that may be too many to be held at once."""
-        self.connection.execute(f'DELETE FROM "{table.name}"')  # noqa: S608 - a declared name
+    def replace(self, table: type[Table], parts: Iterable[pl.LazyFrame]) -> None:
+        """Give a table these rows, for those it has: in parts where they may be too many to be held at once."""
+        self.remove(table, "true", {})
         for rows in parts:
             self.extend(table, rows)
 
@@ -280,8 +271,9 @@ class ServingFile:
         self._limit(self._limit_mb)
 
     def remove(self, table: type[Table], is_old: str, old: Mapping[str, object]) -> None:
-        """In a file that began as a copy of another: take away the rows that `is_old` (SQL) selects."""
-        self.connection.execute(f'DELETE FROM "{table.name}" WHERE {is_old}', old)  # noqa: S608 - our own SQL
+        """Take away the rows that `is_old` (SQL) selects, if there may be any."""
+        if table in self._filled:
+            self.connection.execute(f'DELETE FROM "{table.name}" WHERE {is_old}', old)  # noqa: S608 - our own SQL
 
     def stamp(self, table: type[Table], run_id: str, as_of: datetime) -> None:
         """Give every row of a table its run and `as_of`: its last two columns, made anew, which touches no row."""

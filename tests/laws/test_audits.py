@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import wraps
 from unittest.mock import patch
 
 import duckdb
@@ -15,11 +16,11 @@ import pytest
 
 from slowwave.data.sample import sample_files
 from slowwave.flows.kernel.errors import AuditFailedError
-from slowwave.flows.publish import health as health_module
 from slowwave.flows.publish import serving as serving_module
 from slowwave.flows.publish.serving import audit_findings, audits
 from slowwave.transforms.decisions.effects import APPLY, decision_rows, values_json
 from slowwave.transforms.decisions.review.decisions import PROMOTE
+from slowwave.transforms.health import judged_health as health_module
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.set_aside import LEAVE_OUT
 from tests.laws.deliveries import START, jsonl
@@ -359,8 +360,9 @@ def test_a_failed_audit_leaves_yesterday_live_and_the_run_red(published, copy_of
     before, hashes = home.current, home.hashes()
     right = health_module.judged_health
 
-    def wrong(*arguments) -> pl.DataFrame:
-        return right(*arguments).with_columns(pl.col("injected_count") + 1)
+    @wraps(right)
+    def wrong(**arguments) -> pl.DataFrame:
+        return right(**arguments).with_columns(pl.col("injected_count") + 1)
 
     home.drop("late.jsonl", jsonl([{"interaction_id": "late", "created_at": START, "prompt": "?"}]))
     with (

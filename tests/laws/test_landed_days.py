@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import polars as pl
 
-from slowwave.flows.publish import publish as publish_module
+from slowwave.flows.publish import shell
 from tests.laws.deliveries import START, jsonl
 
 DAY = timedelta(days=1)
@@ -28,7 +28,7 @@ def _told(home) -> dict[tuple[str, date], tuple[int, int]]:
 
 def test_only_the_days_whose_rows_changed_are_counted_anew(home, new_home):
     counted: list[tuple[str, date]] = []
-    right = publish_module.landed_days
+    right = shell.landed_days
 
     def seen(rows: pl.LazyFrame) -> pl.LazyFrame:
         found = right(rows).collect()
@@ -41,7 +41,7 @@ def test_only_the_days_whose_rows_changed_are_counted_anew(home, new_home):
     # i2 moves to the next day, and was recorded in time
     moved = LOG[3] | {"created_at": START + 3 * DAY, "recorded_at": START + 3 * DAY + timedelta(hours=1)}
     home.drop("news.jsonl", jsonl([late, moved]))
-    with patch.object(publish_module, "landed_days", seen):
+    with patch.object(shell, "landed_days", seen):
         home.nightly(AS_OF)
     second, third, fourth = ((START + n * DAY).date() for n in (1, 2, 3))
     assert {day for table, day in counted if table == "interactions"} == {second, fourth}

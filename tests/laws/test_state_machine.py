@@ -28,7 +28,6 @@ from thorough import IS_THOROUGH
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.lake import lake as lake_module
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.publish import replay as replay_module
 from slowwave.transforms.landing.tables import LANDED
 from tests.laws.deliveries import (
     DAYS,
@@ -215,7 +214,6 @@ class Machine(RuleBasedStateMachine):
         try:
             with (
                 patch.object(lake_module, "write_parquet", write_or_die),
-                patch.object(replay_module, "write_parquet", write_or_die),
             ):
                 self.home.nightly(as_of)
         except Killed:

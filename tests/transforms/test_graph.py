@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from slowwave.transforms.core.frames import Frame, Lazy
-from slowwave.transforms.core.node import GraphError, Handed, Node, Rows, in_order, named
+from slowwave.transforms.core.node import GraphError, Handed, Node, Part, Rows, in_order, named
 from slowwave.transforms.core.schema import Table, columns
 from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED
 from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
@@ -58,6 +58,11 @@ def test_every_node_stands_behind_what_it_takes():
 def test_every_table_that_is_stamped_is_published_by_a_node():
     of_runs = {"runs"}
     assert {table.name for table in tables_in_modules()} - of_runs == {table.name for table in PUBLISHED}
+
+
+def test_a_table_is_declared_once():
+    names = sorted(table.name for table in tables_in_modules())
+    assert names == sorted(set(names))
 
 
 def test_names_are_given_once():
@@ -103,7 +108,8 @@ def wrongly_annotated(node: Node, computes: Any) -> list[str]:
     fields = get_type_hints(given, include_extras=True).values() if has_fields else [given]
     found = {name: tables_of(hints[name]) for name in node.takes}
     found["return"] = {table for field in fields for table in tables_of(field)}
-    declared = {name: {taken} if isinstance(taken, type) else set() for name, taken in node.takes.items()}
+    wanted = {name: taken.of if isinstance(taken, Part) else taken for name, taken in node.takes.items()}
+    declared = {name: {taken} if isinstance(taken, type) else set() for name, taken in wanted.items()}
     declared["return"] = set(node.tables)
     return [
         f"{name}: {sorted(t.name for t in found[name])} instead of {sorted(t.name for t in tables)}"

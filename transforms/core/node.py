@@ -11,6 +11,7 @@ from functools import reduce
 from typing import Any, Literal
 
 from slowwave.transforms.core.schema import Landed, Table
+from slowwave.transforms.core.vocabularies import Stage
 
 Grain = Literal["day", "whole"]
 
@@ -31,8 +32,17 @@ class Rows:
     columns: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Part:
+    """Of a derived table the columns that are read: as soon as nobody reads others, no more of it is held."""
+
+    of: type[Table]
+    columns: tuple[str, ...]
+
+
 Given = type[Table] | Handed
-Taken = Given | Rows
+Source = Given | Rows
+Taken = Source | Part
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +53,16 @@ class Node:
         function: `module:name` of what computes it. Its parameters are the names in `takes` and, where it has them,
             `params`, `as_of`, `today` (the UTC day of `as_of`, since 1970), `counted_as`. '': the shell reads it, and
             nothing is computed.
-        gives: what it returns.
-        takes: by parameter what it reads: a derived table or what a node hands, or rows of a landed table; several of
-            them are stacked.
+        gives: what it returns; several as a tuple, in this order.
+        takes: by parameter what it reads: a derived table or part of one, what a node hands, rows of a landed table;
+            several of them are columns of one frame.
         params: the params it reads, by their full names. One is passed as it is; of several each by its name.
         methods: the params that choose its methods, by their full names.
         grain: `day`: what it gives of a UTC day follows from the inputs of grain `day` of that day, and from the others
             whole. `whole`: all of it is computed at once.
         is_fold: days are added to what was found of the days before them, so that no past day is read again.
         is_in_lake: what it gives is kept in the lake, a file per day, and not itself published.
+        stage: the line of the benchmark that it counts for.
     """
 
     function: str
@@ -62,6 +73,7 @@ class Node:
     grain: Grain = "whole"
     is_fold: bool = False
     is_in_lake: bool = False
+    stage: Stage = "publish"
     name: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,10 +81,10 @@ class Node:
         object.__setattr__(self, "name", self.function.rpartition(":")[2] or self.gives[0].name)
 
     @property
-    def taken(self) -> tuple[Taken, ...]:
+    def taken(self) -> tuple[Source, ...]:
         """Everything it reads, in order."""
         each = (taken if isinstance(taken, tuple) else (taken,) for taken in self.takes.values())
-        return tuple(one for some in each for one in some)
+        return tuple(one.of if isinstance(one, Part) else one for some in each for one in some)
 
     @property
     def tables(self) -> tuple[type[Table], ...]:
@@ -128,6 +140,6 @@ def _place(node: Node, by_given: Mapping[Given, Node], placed: dict[Node, None],
     placed[node] = None
 
 
-def named(thing: Taken) -> str:
+def named(thing: Source) -> str:
     """What a table, what is handed, or a landed table is called."""
     return thing.of.name if isinstance(thing, Rows) else thing.name

@@ -8,6 +8,22 @@ LandedTable = Literal["interactions", "outcomes", "memories"]
 FileFormat = Literal["jsonl", "csv", "parquet", "unknown"]
 RunKind = Literal["land", "nightly", "backfill", "as_of"]
 RunStatus = Literal["started", "landed", "published", "published_incomplete", "skipped", "failed", "built"]
+Stage = Literal[
+    "land",
+    "versions",
+    "eligibility",
+    "echo",
+    "used",
+    "statements and pairs",
+    "fits",
+    "anti-patterns",
+    "lift",
+    "need",
+    "history",
+    "publish",
+    "audits",
+    "report",
+]  # of a night, as the benchmark has them
 TargetKind = Literal["project", "memory", "item", "row"]
 Scope = Literal["agent", "project", "global"]
 Status = Literal["candidate", "active", "superseded", "invalid", "archived", "graduated"]

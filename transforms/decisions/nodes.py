@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node
+from slowwave.transforms.core.node import Handed, Node, Part
 from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit, ForgettingPlan, ForgettingQuotas, Regret
 from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements
 from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, MEMORY_STATES
@@ -17,6 +17,15 @@ from slowwave.transforms.observations.tables import CurationDecisions
 
 ARCHIVINGS = Handed("archivings", "Every `forget apply` on a memory, and whether it was undone.")
 REJECTED_TEXTS = Handed("rejected_texts", "Texts that a person called wrong in a project.")
+
+HEALTH_REVIEWED = Part(
+    MemoryHealth,
+    (
+        *("memory_id", "project", "agent", "user_id", "scope", "memory_type", "status", "content", "created_at"),
+        *("pinned", "injected_count", "reference_count", "last_referenced_at", "confirmed_count", "contradicted_count"),
+        *("confidence", "need_30d", "fades_at", "trend", "verdict", "reasons"),
+    ),
+)
 
 DECIDING: tuple[Node, ...] = (
     Node(
@@ -55,11 +64,13 @@ DECIDING: tuple[Node, ...] = (
         "slowwave.transforms.decisions.review.rejected_texts:rejected_texts",
         gives=(REJECTED_TEXTS,),
         takes={"decisions": DECISIONS, "states": CURRENT_MEMORIES},
+        stage="statements and pairs",
     ),
     Node(
         "slowwave.transforms.decisions.review.decisions:review_decisions",
         gives=(ReviewDecisions,),
         takes={"decisions": DECISIONS},
+        stage="statements and pairs",
     ),
     Node(
         "slowwave.transforms.decisions.review.reviewed:reviewed",
@@ -70,7 +81,7 @@ DECIDING: tuple[Node, ...] = (
             "references": MemoryReferences,
             "memories": CURRENT_MEMORIES,
             "ended": ENDED,
-            "health": MemoryHealth,
+            "health": HEALTH_REVIEWED,
             "contradictions": CONTRADICTIONS,
             "merge_proposals": MERGE_PROPOSALS,
             "curation": CurationDecisions,
@@ -79,5 +90,6 @@ DECIDING: tuple[Node, ...] = (
         },
         params=("evidence", "review_queue", "observations"),
         methods=("review_queue.method",),
+        stage="statements and pairs",
     ),
 )

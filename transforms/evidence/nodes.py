@@ -46,6 +46,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         takes={"states": MEMORY_STATES},
         params=("evidence",),
         methods=("evidence.eligible_method",),
+        stage="eligibility",
     ),
     Node("", gives=(WORD_VECTORS,), takes={}),
     Node(
@@ -54,6 +55,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         takes={"interactions": REPLAYED},
         grain="day",
         is_in_lake=True,
+        stage="eligibility",
     ),
     Node(
         "slowwave.transforms.evidence.eligibility:memory_eligibility",
@@ -61,12 +63,14 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         takes={"interactions": REPLAYED, "pool": MEMORY_POOL},
         grain="day",
         is_in_lake=True,
+        stage="eligibility",
     ),
     Node(
         "slowwave.transforms.evidence.eligibility:eligible_pool",
         gives=(ELIGIBLE_POOL,),
         takes={"pool": MEMORY_POOL, "eligibility": MemoryEligibility},
         grain="day",
+        stage="used",
     ),
     Node(
         "slowwave.transforms.evidence.used.memories:used_memories_by_day",
@@ -75,6 +79,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         params=("evidence.used",),
         methods=("evidence.used.method",),
         grain="day",
+        stage="used",
     ),
     Node(
         "slowwave.transforms.evidence.references:memory_references",
@@ -84,6 +89,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         methods=("evidence.injected_method", "evidence.echo_method"),
         grain="day",
         is_in_lake=True,
+        stage="echo",
     ),
     Node(
         "slowwave.transforms.evidence.memory_days:memory_days",
@@ -92,6 +98,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         params=("evidence",),
         grain="day",
         is_in_lake=True,
+        stage="eligibility",
     ),
     Node(
         "slowwave.transforms.evidence.memory_days:reference_days",
@@ -99,6 +106,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         takes={"memory_days": MemoryDays},
         grain="day",
         is_in_lake=True,
+        stage="eligibility",
     ),
     Node(
         "slowwave.transforms.evidence.memory_days:project_days",
@@ -106,6 +114,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         takes={"interactions": REPLAYED},
         grain="day",
         is_in_lake=True,
+        stage="eligibility",
     ),
     Node(
         "slowwave.transforms.evidence.statements.extract:extracted_statements",
@@ -115,6 +124,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         methods=("evidence.extract.method",),
         grain="day",
         is_in_lake=True,
+        stage="statements and pairs",
     ),
     Node(
         "slowwave.transforms.evidence.references:published_references",

@@ -44,12 +44,13 @@ def judged_health(
         eligible: memory_id, eligible_count, of all days.
         outcomes: of `memory_outcomes`.
         use: `memories` of `memory_use`.
-        held: per memory_id whether it is_held.
+        held: of `forgetting_evidence`: per memory_id whether it is_held.
         today: the UTC day of the publish, in days since 1970.
         params: of health, verdicts and review; the mass of all intervals.
     """
     mass = params.memory_outcomes.interval_mass
-    known = memory_health(states, days, eligible, outcomes, use, held, params).collect()
+    is_held = held.select("memory_id", "is_held")
+    known = memory_health(states, days, eligible, outcomes, use, is_held, params).collect()
     told = verdicts(known.lazy(), today, params.verdict, interval_mass=mass)
     judged = known.join(told.collect(), on="memory_id", maintain_order="left")
     worth = review_value(judged, params.review, interval_mass=mass).select("memory_id", "review_value")

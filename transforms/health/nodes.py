@@ -23,6 +23,7 @@ HEALTH: tuple[Node, ...] = (
         params=("reinforcement_delta", "reinforcement_cap"),
         grain="day",
         is_fold=True,
+        stage="history",
     ),
     Node(
         "slowwave.transforms.health.usage_history:memory_use_history",
@@ -31,8 +32,9 @@ HEALTH: tuple[Node, ...] = (
         params=("evidence", "strength", "trend", "verdict"),
         methods=("trend.method", "verdict.method"),
         grain="day",
+        stage="history",
     ),
-    Node("", gives=(TOUCHES,), takes={"history": MemoryHealthHistory}),
+    Node("", gives=(TOUCHES,), takes={"history": MemoryHealthHistory}, stage="history"),
     Node(
         "slowwave.transforms.health.judged_health:judged_health",
         gives=(MemoryHealth,),

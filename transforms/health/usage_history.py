@@ -21,7 +21,7 @@ _STATED = ("memory_type", "importance", "pinned", "scope", "created_day")
 def memory_use_history(
     history: pl.DataFrame, timelines: MemoryTimelines, strength_fits: Frame[FittedStrengths], params: HistoryParams
 ) -> Frame[MemoryHealthHistory]:
-    """`history` with strength, strength_state, trend and verdict: what a publish at the midnight ending each day says.
+    """memory_health_history before it is stamped: what a publish at the midnight ending each day says.
 
     Args:
         history: memory_id, day, and as they stood at its end: status, project, agent, scope, user_id, memory_type,

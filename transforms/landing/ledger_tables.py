@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from slowwave.transforms.core.schema import Table, column
-from slowwave.transforms.core.vocabularies import FileFormat, LandedTable, RunKind, RunStatus
+from slowwave.transforms.core.vocabularies import FileFormat, LandedTable, RunKind, RunStatus, Stage
 
 
 class Runs(Table):
@@ -38,6 +38,20 @@ class Runs(Table):
     version: str = column("Version of slowwave.")
     methods: list[str] = column("Methods used, with version.")
     table_hashes: list[str] = column("`table=hash` of the sorted values of each published table.")
+
+
+class RunSteps(Table):
+    """What each step of the graph cost in the run that published this; `slowwave lineage` shows it, too."""
+
+    name: ClassVar[str] = "run_steps"
+    key: ClassVar[tuple[str, ...]] = ("step",)
+
+    step: str = column("Key: the function that computed it, as in `slowwave lineage`.")
+    run_id: str = column("The run that published this.")
+    stage: Stage = column("The line of the benchmark that it counts for.")
+    tables: list[str] = column("What it computed; empty: only what other steps are made from.")
+    rows_count: int = column("Rows of these that this run wrote; what it took over is not among them.")
+    cpu_seconds: float = column("CPU time, of all threads.", unit="s")
 
 
 class RunFiles(Table):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -53,8 +52,7 @@ _OF_STRATEGIES: tuple[type[Table], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Learned:
+class Learned(NamedTuple):
     """The published tables that follow from outcomes alone.
 
     `scores`: the rows of the scorecard that grade forecasts of strategies. `attempts`: for what memories do.

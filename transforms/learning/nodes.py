@@ -28,6 +28,7 @@ LEARNING: tuple[Node, ...] = (
         "slowwave.transforms.learning.attempts.outcomes:resolved_outcomes",
         gives=(RESOLVED_OUTCOMES,),
         takes={"outcomes": OUTCOMES, "interactions": ReplayedInteractions},
+        stage="fits",
     ),
     Node(
         "slowwave.transforms.learning.learned:learned",
@@ -61,6 +62,7 @@ LEARNING: tuple[Node, ...] = (
             "heuristics.method",
             "anti_patterns.method",
         ),
+        stage="fits",
     ),
     Node(
         "slowwave.transforms.learning.attempts.outcomes:ended_interactions",

@@ -23,21 +23,26 @@ LIFT: tuple[Node, ...] = (
         gives=(ATTEMPTED_INTERACTIONS,),
         takes={"interactions": ATTEMPTED, "attempts": ATTEMPTS},
         grain="day",
+        stage="lift",
     ),
     Node(
         "slowwave.transforms.lift.outcomes:attempted_references",
         gives=(ATTEMPTED_REFERENCES,),
         takes={"references": MemoryReferences, "attempts": ATTEMPTS},
-        grain="day",
+        stage="lift",
     ),
     Node(
-        "slowwave.transforms.evidence.states:memory_origins", gives=(MEMORY_ORIGINS,), takes={"states": MEMORY_STATES}
+        "slowwave.transforms.evidence.states:memory_origins",
+        gives=(MEMORY_ORIGINS,),
+        takes={"states": MEMORY_STATES},
+        stage="lift",
     ),
     Node(
         "slowwave.transforms.evidence.reach:memory_owners",
         gives=(MEMORY_OWNERS,),
         takes={"states": MEMORY_STATES},
         params=("evidence",),
+        stage="lift",
     ),
     Node(
         "slowwave.transforms.lift.outcomes:memory_outcomes",
@@ -51,5 +56,6 @@ LIFT: tuple[Node, ...] = (
         },
         params=("memory_outcomes",),
         methods=("memory_outcomes.outcomes_method", "memory_outcomes.lift_method"),
+        stage="lift",
     ),
 )

@@ -15,6 +15,7 @@ ANSWERING: tuple[Node, ...] = (
         takes={"decisions": CURATED_BY_RULES, "states": MEMORY_STATES, "landed": DECISIONS},
         params=("llm",),
         methods=("llm.methods",),
+        stage="statements and pairs",
     ),
     Node(
         "slowwave.transforms.llm.decisions:curation_answered",
@@ -22,5 +23,6 @@ ANSWERING: tuple[Node, ...] = (
         takes={"decisions": CURATED_BY_RULES, "states": MEMORY_STATES, "landed": DECISIONS},
         params=("llm",),
         methods=("llm.methods",),
+        stage="statements and pairs",
     ),
 )

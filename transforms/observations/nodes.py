@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node
+from slowwave.transforms.core.node import Handed, Node, Part
 from slowwave.transforms.evidence.nodes import MEMORY_STATES, WORD_VECTORS
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.observations.tables import Observations
@@ -14,30 +14,43 @@ OBSERVED = Handed("observed", "Rows of observations as the rules have them.")
 CONTRADICTIONS = Handed("contradictions", "Pairs of memories that cannot both be true.")
 MERGE_PROPOSALS = Handed("merge_proposals", "Memories that may be merged into one.")
 
+# Of memory_health; no more of it is held while statements are compared.
+HEALTH_OBSERVED = Part(
+    MemoryHealth,
+    (
+        *("memory_id", "confidence", "confirmed_count", "contradicted_count", "reference_count", "injected_count"),
+        *("last_referenced_at", "trend"),
+    ),
+)
+
 OBSERVATIONS: tuple[Node, ...] = (
+    Node("", gives=(READY_TEXTS,), takes={}),
     Node(
         "slowwave.transforms.observations.curation.decisions:curation_decisions",
-        gives=(CURATED_BY_RULES, READY_TEXTS),
-        takes={"states": MEMORY_STATES, "word_vectors": WORD_VECTORS},
+        gives=(CURATED_BY_RULES,),
+        takes={"states": MEMORY_STATES, "word_vectors": WORD_VECTORS, "ready": READY_TEXTS},
         params=("observations",),
         methods=("observations.curation_method",),
+        stage="statements and pairs",
     ),
     Node(
         "slowwave.transforms.observations.observations:observed",
         gives=(OBSERVED, CONTRADICTIONS, MERGE_PROPOSALS),
         takes={
             "states": MEMORY_STATES,
-            "health": MemoryHealth,
+            "health": HEALTH_OBSERVED,
             "word_vectors": WORD_VECTORS,
             "answered": ANSWERED_PAIRS,
             "ready": READY_TEXTS,
         },
         params=("observations",),
         methods=("observations.method",),
+        stage="statements and pairs",
     ),
     Node(
         "slowwave.transforms.observations.answered:observation_methods",
         gives=(Observations,),
         takes={"observations": OBSERVED, "answered": ANSWERED_PAIRS},
+        stage="statements and pairs",
     ),
 )

@@ -21,7 +21,7 @@ from slowwave.transforms.observations.groups import Groups, StatementPair, group
 from slowwave.transforms.observations.journeys import journeys
 from slowwave.transforms.observations.merges.near import NearStatements
 from slowwave.transforms.observations.merges.proposals import likely_mergers
-from slowwave.transforms.observations.pairs.reading import reading
+from slowwave.transforms.observations.pairs.reading import forget_readings, reading
 from slowwave.transforms.observations.pairs.texts import ReadyTexts
 from slowwave.transforms.observations.params import ObservationParams
 from slowwave.transforms.observations.statements import active_memories, distinct_statements, utterances
@@ -31,7 +31,6 @@ _ID_CHARACTERS = 16
 _FIXED_POINT = 1_000_000
 _OF_RUN = ("run_id", "as_of")
 _COUNTS = ("confirmed_count", "contradicted_count", "reference_count", "injected_count")
-_HEALTH = ("memory_id", "confidence", *_COUNTS, "last_referenced_at", "trend")
 
 
 class Observed(NamedTuple):
@@ -55,7 +54,8 @@ def observed(
 
     Args:
         states: memory states visible at `as_of` (see `memory_states`).
-        health: memory_health of the same publish.
+        health: of memory_health: memory_id, confidence, confirmed_count, contradicted_count, reference_count,
+            injected_count, last_referenced_at, trend.
         word_vectors: vectors of words.
         as_of: UTC.
         params: thresholds.
@@ -86,6 +86,7 @@ def observed(
     told = journeys(placed, found, uttered, silent.join(uttered, on="memory_id").select("statement", "said_at"), params)
     rows = _observations(placed, found, told, as_of, params)
     best = _best_memories(placed.filter(pl.col("statement").is_in(_paired(found))))
+    forget_readings()  # nobody compares any more
     return Observed(
         rows.select([name for name in polars_schema(Observations) if name not in _OF_RUN]).sort("observation_id"),
         _contradictions([*found.contradictions, *found.doubts], best),
@@ -127,7 +128,7 @@ def _placed(memories: pl.DataFrame, statements: pl.DataFrame, found: Groups, hea
     words = pl.Series("words", [len(set(reading(one).content)) for one in contents], dtype=pl.Int64)
     return (
         placed.join(compared.to_frame().with_columns(words), on="statement", how="left")
-        .join(health.select(_HEALTH), on="memory_id", how="left")
+        .join(health, on="memory_id", how="left")
         .with_columns(pl.col(*_COUNTS, "words").fill_null(0))
         .sort(
             *("confirmed_count", "reference_count", "injected_count", "words", "said_at", "memory_id"),

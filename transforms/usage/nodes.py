@@ -22,18 +22,21 @@ USAGE: tuple[Node, ...] = (
         gives=(BOUND_REACHES,),
         takes={"states": MEMORY_STATES},
         params=("evidence",),
+        stage="fits",
     ),
     Node(
         "slowwave.transforms.evidence.reach:bound_days",
         gives=(BOUND_DAYS,),
         takes={"interactions": REPLAYED, "reaches": BOUND_REACHES},
         grain="day",
+        stage="fits",
     ),
     Node(
         "slowwave.transforms.usage.timelines:memory_timelines",
         gives=(TIMELINES,),
         takes={"states": MEMORY_STATES, "days": ReferenceDays, "project_days": ProjectDays, "of_bound": BOUND_DAYS},
         params=("evidence",),
+        stage="fits",
     ),
     Node(
         "slowwave.transforms.usage.usage:memory_use",
@@ -41,6 +44,7 @@ USAGE: tuple[Node, ...] = (
         takes={"timelines": TIMELINES},
         params=("strength", "need", "trend", "scorecard"),
         methods=("strength.method", "need.method", "trend.method"),
+        stage="fits",
     ),
     Node(
         "slowwave.transforms.usage.usage:all_scores",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from slowwave.transforms.core.frames import Frame, framed
-from slowwave.transforms.core.schema import Table
 from slowwave.transforms.learning.tables import Scorecard
 from slowwave.transforms.usage.need.forecasts import need_forecasts
 from slowwave.transforms.usage.need.scores import need_cutoff_days, need_scores
@@ -25,8 +23,7 @@ from slowwave.transforms.usage.timelines import MemoryTimelines
 from slowwave.transforms.usage.trend.trends import memory_trends
 
 
-@dataclass(frozen=True)
-class MemoryUse:
+class MemoryUse(NamedTuple):
     """What is computed of each memory, and what was fitted for it.
 
     `memories`: memory_id, half_life_days, strength, strength_state, strength_forecast, fades_at, need_30d,
@@ -39,11 +36,6 @@ class MemoryUse:
     strength_fits: Frame[FittedStrengths]
     need_fits: Frame[NeedFits]
     scores: pl.DataFrame
-
-    @property
-    def tables(self) -> dict[type[Table], pl.DataFrame]:
-        """What is published of the fits."""
-        return {FittedStrengths: self.strength_fits, NeedFits: self.need_fits}
 
 
 def memory_use(

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from small_home import MEMORY, SmallHome, interaction, memory, outcome
 
-from slowwave.flows.publish import learned as learning
+from slowwave.flows.publish import shell
 from slowwave.flows.publish.serving import current_run
 
 AS_OF = datetime(2026, 3, 9)  # noqa: DTZ001 - UTC
@@ -59,5 +59,5 @@ def test_it_is_the_same_however_many_days_are_read_together(tmp_path: Path, monk
     together = health(home)
     assert together["confirmed_count"].sum() > 0
     assert together["lift_basis"].to_list() == ["randomised"] * 2
-    monkeypatch.setattr(learning, "_READ_BYTES", 1)
+    monkeypatch.setattr(shell, "_LANDED_BYTES", 1)
     assert health(home).equals(together)

@@ -11,7 +11,7 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.publish import serving
 from slowwave.flows.publish.serving import ServingFile
 from slowwave.transforms.core.schema import polars_schema
-from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles
+from slowwave.transforms.landing.ledger_tables import Quarantine
 
 MEGABYTE = 2**20
 
@@ -26,7 +26,7 @@ def refused(count: int) -> pl.LazyFrame:
 def test_more_text_than_the_database_may_hold_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "_MEMORY_MB", 48)
     with ServingFile(tmp_path / "run.duckdb") as file:
-        file.replace({RunFiles: pl.LazyFrame(schema=polars_schema(RunFiles)), Quarantine: refused(100)})
-        file.replace({Quarantine: refused(90)})
+        file.replace(Quarantine, [refused(100)])
+        file.replace(Quarantine, [refused(90)])
         told = file.connection.execute("SELECT count(*), sum(length(raw_text)) FROM quarantine").fetchone()
     assert told == (90, 10 + 2 * 80 + 90 * MEGABYTE)

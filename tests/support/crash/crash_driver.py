@@ -35,6 +35,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.publish import word_vectors
+from slowwave.transforms.graph import NODES
 
 
 def set_clock(now: datetime) -> None:
@@ -144,19 +145,15 @@ def outcome(step: Callable[..., Any], home: Path, arguments: dict[str, Any]) -> 
 _LATE_IMPORTS = (
     "pyarrow.parquet",
     "scipy.special",
-    "slowwave.flows.publish.curation",
-    "slowwave.flows.publish.health",
-    "slowwave.flows.publish.learned",
     "slowwave.flows.nightly.prune",
     "slowwave.flows.publish.publish",
     "slowwave.flows.publish.replay",
-    "slowwave.flows.publish.review_queue",
 )
 
 
 def load() -> None:
     """Load what every step would load by itself, as far as that starts no thread."""
-    for name in _LATE_IMPORTS:
+    for name in (*_LATE_IMPORTS, *(node.function.partition(":")[0] for node in NODES if node.function)):
         importlib.import_module(name)
     word_vectors._tokenizer()
     word_vectors._embedding()

@@ -114,14 +114,16 @@ def learned(home: str, as_of: str) -> Said:
     from slowwave.flows.kernel.settings import Settings
     from slowwave.flows.kernel.times import parse_as_of
     from slowwave.flows.nightly.nightly import make_plan, start_run
-    from slowwave.flows.publish.learned import learned_from
+    from slowwave.flows.publish.runner import Runner
+    from slowwave.flows.publish.shell import PublishShell
+    from slowwave.transforms.graph import NODES
     from slowwave.transforms.learning.tables import CountedOutcomes
 
     run = start_run(Settings(Path(home)), "nightly")
     plan = make_plan(run, parse_as_of(as_of))
     begun = cpu_seconds()
-    tables = learned_from(run, plan).tables
-    return {"each": cpu_seconds() - begun, "rows": tables[CountedOutcomes].height}
+    counted = Runner(NODES, PublishShell(run, plan), run.params, plan.log.as_of).value(CountedOutcomes)
+    return {"each": cpu_seconds() - begun, "rows": counted.height}
 
 
 # What an engineer would write first for the echo: no index, no state in time, no white space evened out.

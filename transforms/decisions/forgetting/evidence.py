@@ -16,7 +16,7 @@ def forgetting_evidence(
 
     Args:
         states: the memory states visible at `as_of` (see `memory_states`).
-        touches: memory_id, touched_day, eligible_since_touch, of those ever referenced or injected; see below.
+        touches: memory_id, touched_day (NULL: never referenced or injected), eligible_since_touch; see below.
         decisions: all versions of the landed decisions.
         as_of: only decisions before it count.
 
@@ -36,13 +36,17 @@ def forgetting_evidence(
     shadowed = done.filter(pl.col("is_shadow"), pl.col("restored_at").is_null())
     return (
         current.join(held(decisions, current, as_of), on="memory_id", how="left")
-        .join(touches, on="memory_id", how="left")
+        .join(_touched(touches), on="memory_id", how="left")
         .join(_last_day(shadowed, "decided_at", "shadowed_day"), on="memory_id", how="left")
         .join(_last_day(done, "restored_at", "restored_day"), on="memory_id", how="left")
         .drop("project")
         .sort("memory_id")
         .collect()
     )
+
+
+def _touched(touches: pl.LazyFrame) -> pl.LazyFrame:
+    return touches.select("memory_id", "touched_day", "eligible_since_touch").drop_nulls("touched_day")
 
 
 def _last_day(done: pl.LazyFrame, time: str, name: str) -> pl.LazyFrame:

@@ -1,0 +1,97 @@
+"""What a publish takes over from the one before: rows of days whose inputs did not change.
+
+Where current was published by the same code and params, its rows of unchanged days are taken over: a day's rows follow
+from the day's inputs alone, so one more day costs the day. What is taken over is first checked against its hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from slowwave.flows.kernel.code_hash import code_hash
+from slowwave.flows.lake.published import current_run
+from slowwave.flows.publish.plan import Plan
+from slowwave.flows.publish.run import Run
+from slowwave.flows.publish.serving import fetched, table_hashes
+from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import NODES
+from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
+from slowwave.transforms.usage.strength.tables import FittedStrengths
+
+BY_DAY = tuple(table for node in NODES if node.grain == "day" and not node.is_in_lake for table in node.tables)
+
+
+@dataclass(frozen=True)
+class Base:
+    """An earlier publish to take unchanged rows from: the days whose evidence differs, the first day anything does.
+
+    `landed_days`: by landed table, the days whose winning rows differ.
+    """
+
+    path: Path
+    evidence_days: list[date]
+    first_day: date
+    landed_days: dict[str, list[date]]
+
+
+def base_of(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
+    """Current, if it was published by this code with these params and half-lives, shares days, and is what it was."""
+    current = current_run(run.settings)
+    if current is None or plan.full:
+        return None
+    rows = run.lake.ledger(Runs).filter(
+        pl.col("run_id") == current.stem,
+        pl.col("params_hash") == run.params.params_hash(),
+        pl.col("code_hash") == code_hash(),
+    )
+    inputs = run.lake.ledger(DayInputs).filter(pl.col("run_id") == current.stem)
+    if rows.is_empty() or inputs.is_empty():
+        return None
+    evidence = _differing_days(inputs, plan.inputs, Interactions.name, "fingerprint")
+    changed = [*evidence, *_differing_days(inputs, plan.inputs, Memories.name, "rows_hash")]
+    first_day = min(changed, default=date.max)
+    if not any(day < first_day for day in plan.partitions):
+        return None
+    if not _is_intact(current, rows["table_hashes"].item()) or not _fades_alike(current, strength_fits):
+        return None
+    landed = {table.name: _differing_days(inputs, plan.inputs, table.name, "rows_hash") for table in LANDED}
+    return Base(current, evidence, first_day, landed)
+
+
+def _differing_days(before: pl.DataFrame, now: Sequence[dict[str, Any]], table: str, column: str) -> list[date]:
+    was = {row["day"]: row[column] for row in before.filter(pl.col("landed_table") == table).iter_rows(named=True)}
+    is_now = {row["day"]: row[column] for row in now if row["landed_table"] == table}
+    return sorted(day for day in was.keys() | is_now.keys() if was.get(day) != is_now.get(day))
+
+
+def _is_intact(path: Path, published: Sequence[str]) -> bool:
+    """Whether the tables taken over still hash to what was published."""
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            is_now = table_hashes(connection, [table.name for table in BY_DAY])
+            return all(f"{name}={told}" in published for name, told in is_now.items())
+    except duckdb.Error:
+        return False
+
+
+def _fades_alike(path: Path, strength_fits: pl.DataFrame) -> bool:
+    """Whether the history taken over was told with the half-lives of now."""
+    half_lives = strength_fits.select("memory_type", "half_life_days").sort("memory_type")
+    with duckdb.connect(path, read_only=True) as connection:
+        was = fetched(
+            connection,
+            f"SELECT memory_type, half_life_days FROM {FittedStrengths.name} ORDER BY memory_type",  # noqa: S608 - a declared name
+            half_lives.schema,
+        )
+    fitted = strength_fits.filter(pl.col("half_life_days") != pl.col("default_half_life_days"))
+    changed = was.join(half_lives, on=["memory_type", "half_life_days"], how="anti")
+    new = fitted.join(was, on="memory_type", how="anti")  # unfitted, a new type fades as it did where it was before
+    return changed.is_empty() and new.is_empty()

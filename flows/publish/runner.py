@@ -1,0 +1,217 @@
+"""Computes what the graph declares: each node once, behind what it takes, until nobody takes it any more.
+
+What is read from the lake, and what is made piece by piece, a shell hands in; all else follows from the declarations.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from functools import reduce
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import polars as pl
+
+from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.transforms.core.frames import framed
+from slowwave.transforms.core.node import Given, GraphError, Node, Part, Rows, Taken
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.core.times import epoch_day
+from slowwave.transforms.params import Params
+
+# A stream of frames, read once: what need not be held as a whole.
+Pieces = Iterator[pl.DataFrame]
+
+
+class Shell(Protocol):
+    """What a runner cannot know of: the lake, and where published tables go."""
+
+    def reader(self, given: Given) -> Callable[[Runner], Any] | None:
+        """What reads it instead of the function of its node, if anything does."""
+        ...
+
+    def rows(self, rows: Rows, days: Iterable[date] | None) -> pl.LazyFrame:
+        """Winning rows of a landed table, of all days or of these."""
+        ...
+
+    def evidence(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
+        """The partitions of a table in the lake, of all days or of these."""
+        ...
+
+    def days_together(self, node: Node, runner: Runner) -> Iterator[Sequence[date]]:
+        """The days that a node is computed for, so many at a time as are read together."""
+        ...
+
+    def write(self, table: type[Table], pieces: Pieces) -> int:
+        """Publish a table; returns its rows."""
+        ...
+
+    def rest(self) -> None:
+        """Told after each node that cost much: what it left behind can be given back."""
+        ...
+
+
+class Runner:
+    """One publish: the values of the graph, as far as the published tables need them.
+
+    Args:
+        nodes: in the order of the graph; those in the lake are read, not computed.
+        shell: reads and writes.
+        params: of the run; a node gets those it declares and no others.
+        as_of: what is computed is what was known before it.
+    """
+
+    def __init__(self, nodes: Sequence[Node], shell: Shell, params: Params, as_of: datetime) -> None:
+        self.rows: dict[str, int] = {}
+        self._shell = shell
+        self._params = params
+        self._offered = {"as_of": as_of, "today": epoch_day(as_of), "counted_as": stage_cost}
+        self._by_given = {given: node for node in nodes for given in node.gives}
+        self._wanted = [node for node in _behind_published(nodes, shell) if not node.is_in_lake]
+        self._values: dict[Given, Any] = {}
+        self._done: set[Node] = set()
+
+    def value(self, given: Given) -> Any:  # noqa: ANN401 - a frame, or what its node says that it hands on
+        """What a node gives, computed now if it is not there: frames as its function returns them."""
+        node = self._by_given[given]
+        if node.is_in_lake:
+            return self._shell.evidence(given, None)  # type: ignore[arg-type] - what is in the lake is a table
+        if node not in self._done:
+            self._compute(node)
+        return self._values[given]
+
+    def run(self, progress: Callable[[int, int], None]) -> None:
+        """Compute what is published and write it; `progress` is told how many nodes are done, and of how many."""
+        for place, node in enumerate(self._wanted):
+            progress(place, len(self._wanted))
+            if node not in self._done:
+                self._compute(node)
+            for table in node.tables:
+                self._write(node, table)
+            self._let_go(self._wanted[place + 1 :])
+            self._shell.rest()
+        progress(len(self._wanted), len(self._wanted))
+
+    def _write(self, node: Node, table: type[Table]) -> None:
+        value = self._values[table]
+        if isinstance(value, Iterator):
+            with stage_cost(node.stage, node.name):
+                self.rows[table.name] = self._shell.write(table, (framed(table, piece) for piece in value))
+        else:
+            with stage_cost("publish", node.name):
+                self.rows[table.name] = self._shell.write(table, iter([framed(table, value)]))
+
+    def _let_go(self, later: Sequence[Node]) -> None:
+        """Keep of what there is what these nodes take or give, and of a table the columns that they take."""
+        taken = [one for node in later for one in node.takes.values()]
+        for given in [given for given in self._values if self._by_given[given] not in later]:
+            parts = [one for one in taken if isinstance(one, Part) and one.of is given]
+            if given in taken:
+                continue
+            if not parts:
+                del self._values[given]
+            elif len(names := {name for part in parts for name in part.columns}) < self._values[given].width:
+                self._values[given] = self._values[given].select(sorted(names))
+
+    def _compute(self, node: Node) -> None:
+        self._done.add(node)
+        readers = {given: self._shell.reader(given) for given in node.gives}
+        if all(readers.values()):
+            with stage_cost(node.stage, node.name):
+                self._values |= {given: reader(self) for given, reader in readers.items() if reader is not None}
+            return
+        function = _function(node.function)
+        if node.grain == "day":
+            pieces = self._by_day(node, function)
+            self._values[node.gives[0]] = pieces if node.tables else self._stacked(node, pieces)
+            return
+        arguments = self._arguments(node, function, None)
+        with stage_cost(node.stage, node.name):
+            found = function(**arguments)
+            found = (found,) if len(node.gives) == 1 else found
+            self._values |= {
+                given: one.collect() if isinstance(one, pl.LazyFrame) else one
+                for given, one in zip(node.gives, found, strict=True)
+            }
+
+    def _by_day(self, node: Node, function: Callable[..., Any]) -> Pieces:
+        """What a node gives, some days at a time, or piece by piece as it takes them."""
+        for name, taken in node.takes.items():
+            pieces = None if isinstance(taken, tuple) else self._values.get(taken)  # type: ignore[arg-type] - else not found
+            if isinstance(pieces, Iterator):
+                others = {other: one for other, one in node.takes.items() if other != name}
+                arguments = self._arguments(node, function, None, others)
+                for piece in pieces:
+                    yield _eager(function(**arguments, **{name: _as_declared(piece, function, name)}))
+                return
+        for days in self._shell.days_together(node, self):
+            yield _eager(function(**self._arguments(node, function, days)))
+
+    def _stacked(self, node: Node, pieces: Pieces) -> pl.DataFrame:
+        with stage_cost(node.stage, node.name):
+            return pl.concat(pieces)
+
+    def _arguments(
+        self,
+        node: Node,
+        function: Callable[..., Any],
+        days: Sequence[date] | None,
+        takes: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        found = {
+            name: _as_declared(self._value(taken, days), function, name)
+            for name, taken in (node.takes if takes is None else takes).items()
+        }
+        signature = inspect.signature(function).parameters
+        if node.params:
+            found["params"] = self._slice(node.params)
+        return found | {name: value for name, value in self._offered.items() if name in signature}
+
+    def _slice(self, names: Sequence[str]) -> Any:  # noqa: ANN401 - what the function declares
+        """One param as it is; of several each by its name, and no others: what is not declared cannot be read."""
+        values = {name: reduce(getattr, name.split("."), self._params) for name in names}
+        return values[names[0]] if len(names) == 1 else SimpleNamespace(**values)
+
+    def _value(self, taken: Taken | tuple[Taken, ...], days: Sequence[date] | None = None) -> Any:  # noqa: ANN401
+        if isinstance(taken, tuple):
+            message = f"{' and '.join(str(one) for one in taken)} together are read by nobody here"
+            raise GraphError(message)
+        if isinstance(taken, Rows):
+            return self._shell.rows(taken, days)
+        if isinstance(taken, Part):
+            return self.value(taken.of).select(taken.columns)
+        if days is not None and self._by_given[taken].is_in_lake:
+            return self._shell.evidence(taken, days)  # type: ignore[arg-type] - what is in the lake is a table
+        return self.value(taken)
+
+
+def _behind_published(nodes: Sequence[Node], shell: Shell) -> Iterable[Node]:
+    """The nodes that published tables need, in order."""
+    needed = {table for node in nodes if not node.is_in_lake for table in node.tables}
+    found: list[Node] = []
+    for node in reversed(nodes):
+        if needed & set(node.gives):
+            found.append(node)
+            if not node.is_in_lake and not all(map(shell.reader, node.gives)):
+                needed |= {taken for taken in node.taken if not isinstance(taken, Rows)}
+    return reversed(found)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, of_module = name.partition(":")
+    return getattr(import_module(module), of_module)
+
+
+def _as_declared(value: Any, function: Callable[..., Any], name: str) -> Any:  # noqa: ANN401 - frames, and what is no frame
+    """A frame as the function takes it: lazy where its annotation says so, else collected."""
+    is_lazy = "Lazy" in inspect.signature(function).parameters[name].annotation
+    if is_lazy and isinstance(value, pl.DataFrame):
+        return value.lazy()
+    return value.collect() if isinstance(value, pl.LazyFrame) and not is_lazy else value
+
+
+def _eager(frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+    return frame.collect() if isinstance(frame, pl.LazyFrame) else frame
