@@ -12,8 +12,8 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do "$$p" $(FITS) >/dev/null 2>&1 && ec
 
 # What `make test` leaves out: continuous integration runs slow, crash, browser and shared_data apart, test-all everything.
 MARKS := not (slow or thorough or crash or browser or bench or shared_data)
-# Two processes, each given one file after the other, in order: what takes long comes first, so both end together.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Three processes on two cores, as each waits now and then, each given one file after the other: what takes long first.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 # By which `make test-all` draws its examples; `make test-all SEED=…` draws the same again.
 SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 

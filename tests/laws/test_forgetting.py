@@ -78,6 +78,7 @@ def test_the_plan_holds_what_may_go_by_different_rules(home):
 # ------------------------------------------------------------------------------------------------- applying, restoring
 
 
+@pytest.mark.slow
 def test_forgetting_never_shrinks_interactions(home):
     before = [landed_rows(home, view, at(12)) for view in ("interactions", "interactions_log")]
     applied(home, NOW)
@@ -155,6 +156,7 @@ def test_as_of_before_the_command_nothing_has_happened(home):
     assert past == history
 
 
+@pytest.mark.slow
 def test_a_hold_counts_from_its_time_on(home):
     held(home, NOW, "m1")
     is_held = "SELECT memory_id FROM memory_health WHERE is_held"

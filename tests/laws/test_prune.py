@@ -95,6 +95,7 @@ def test_current_and_what_kept_runs_name_stay(home):
     assert home.prune(keep=1).serving_files == 0
 
 
+@pytest.mark.slow
 def test_current_stays_however_old_and_can_be_read_rebuilt_and_gone_on_from(home):
     for number in range(3):
         publish(home, number)

@@ -59,6 +59,7 @@ def test_any_delivery_publishes_the_same_queue(published: Home, new_home: Callab
     assert tables(home) == tables(published)
 
 
+@pytest.mark.slow
 def test_after_decisions_and_late_rows_a_rebuild_tells_the_same(
     published: Home, copy_of: Callable[[Home], Home]
 ) -> None:

@@ -136,6 +136,7 @@ def moved_keys(home: Home) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 def test_what_is_set_aside_is_replayed_exactly(begun, new_home):
     write(begun, Memories, confidence=1.5, recorded_at=START + 50 * HOUR)
     early, late = START + 40 * HOUR, AS_OF

@@ -102,6 +102,7 @@ OF_USE = ("lift", "lift_low", "lift_high", "lift_basis", "lift_note", "is_harmfu
           "need_30d", "need_if_active", "strength", "verdict", "eligible_count", "reference_count")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_other_users_do_changes_nothing_of_a_users_memory(whole, new_home):
     _, health = whole
     alone = published(new_home(), [*MEMORIES[:1], *OF_ADA])["hers"]
@@ -115,6 +116,7 @@ def test_what_other_users_do_changes_nothing_of_a_users_memory(whole, new_home):
     assert health["hers"]["lift_basis"] == "randomised"
 
 
+@pytest.mark.slow
 def test_replay_is_exact_with_late_changes_of_user_and_scope(whole, new_home):
     at_once, _ = whole
     rows: list[dict[str, Any]] = [*MEMORIES, *OF_ADA, *OF_OTHERS]

@@ -150,6 +150,7 @@ def test_with_the_method_in_use_it_is_what_is_published(home: SmallHome) -> None
         )
 
 
+@pytest.mark.slow
 def test_one_project(home: SmallHome) -> None:
     with tried("echo/1", "echo/2", implementation=ECHO_2, changed="Half as much must be repeated."):
         found = compared(home, "echo/1", "echo/2", "--project", "forge")
@@ -162,6 +163,7 @@ def test_one_project(home: SmallHome) -> None:
     assert "no table has a row of project 'nowhere'" in nowhere.stderr
 
 
+@pytest.mark.slow
 def test_as_of(home: SmallHome) -> None:
     with tried("echo/1", "echo/2", implementation=ECHO_2, changed="Half as much must be repeated."):
         found = compared(home, "echo/1", "echo/2", "--as-of", "2026-03-03")
@@ -228,6 +230,7 @@ def test_a_method_that_an_audit_stops_says_so(home: SmallHome) -> None:
     assert "with heuristic/3 nothing could be published: " in done.stderr
 
 
+@pytest.mark.slow
 def test_as_a_table_and_as_csv(home: SmallHome) -> None:
     with tried("echo/1", "echo/2", implementation=ECHO_2, changed="Half as much must be repeated."):
         shown = home.ask("compare", "echo/1", "echo/2")

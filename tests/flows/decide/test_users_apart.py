@@ -68,6 +68,7 @@ def test_what_is_left_is_the_users_own(home, user):
         assert [kind for (kind,) in kinds] == ["candidate", "merge", "outdated", "unused"]
 
 
+@pytest.mark.slow
 def test_no_recipe_says_a_word_of_the_other(home, asked):
     """Whatever is asked for: the other's ids are given where an id is."""
     wanted = {"memory_id": "bob port", "project": "shop", "agent": "helper", "task_type": "deploy"}

@@ -191,6 +191,7 @@ def test_only_backfilled(home: SmallHome) -> None:
     assert [row["day"].day for row in days] == [2, 3, 4]
 
 
+@pytest.mark.slow
 def test_rows_set_aside_or_left_out_are_in_the_log_alone(told: SmallHome) -> None:
     lake = Lake(Path(told.settings.lake))
     before = datetime(2026, 3, 7)  # noqa: DTZ001 - naive times hold UTC
