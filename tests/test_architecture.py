@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -205,6 +205,37 @@ def not_below(path: str, source: str) -> list[str]:
     return found
 
 
+def circle(imports: Mapping[str, set[str]]) -> list[str]:
+    """Modules of which each imports the next, and the last the first; none where there is no such circle."""
+    done: set[str] = set()
+
+    def walk(module: str, above: tuple[str, ...]) -> list[str]:
+        if module in above:
+            return [*above[above.index(module) :]]
+        if module not in done:
+            for other in sorted(imports.get(module, ())):
+                if found := walk(other, (*above, module)):
+                    return found
+            done.add(module)
+        return []
+
+    return next((found for module in sorted(imports) if (found := walk(module, ()))), [])
+
+
+def imports_among(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """Which of these modules (by name) each imports, also where it does so only in a function."""
+    return {
+        module: {
+            other
+            for node in ast.walk(ast.parse(source))
+            for named, name in imported(node)
+            for other in (named, f"{named}.{name}")
+            if other in sources and other != module
+        }
+        for module, source in sources.items()
+    }
+
+
 def modules_under(*folders: str) -> list[str]:
     """The Python files in these folders, as paths from the root."""
     return sorted(p.relative_to(ROOT).as_posix() for folder in folders for p in (ROOT / folder).rglob("*.py"))
@@ -283,6 +314,12 @@ def test_a_room_imports_only_rooms_below_it(path: str) -> None:
     assert not_below(path, (ROOT / path).read_text(encoding="utf-8")) == []
 
 
+def test_no_files_import_each_other_in_a_circle() -> None:
+    paths = modules_under(*PACKAGES)
+    named = {f"slowwave.{path.removesuffix('.py').replace('/', '.')}": (ROOT / path).read_text() for path in paths}
+    assert circle(imports_among(named)) == []
+
+
 @pytest.mark.parametrize("package", ROOMS)
 def test_at_the_top_lies_only_what_is_of_all_rooms(package: str) -> None:
     assert {path.stem for path in (ROOT / package).glob("*.py")} == {"__init__", *AT_THE_TOP[package]}
@@ -336,6 +373,17 @@ def test_an_import_upwards_is_caught(path: str, source: str) -> None:
 )
 def test_an_import_downwards_passes(path: str, source: str) -> None:
     assert not_below(path, source) == []
+
+
+def test_a_circle_is_caught() -> None:
+    sources = {
+        "s.a": "from s import b",
+        "s.b": "import s.c",
+        "s.c": "def f():\n    from s.a import x",
+        "s.d": "import s.a, math",
+    }
+    assert circle(imports_among(sources)) == ["s.a", "s.b", "s.c"]
+    assert circle(imports_among(sources | {"s.c": "import s.e"})) == []
 
 
 def test_a_stray_module_at_the_root_would_be_installed() -> None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.ask.narrowed import narrowed_by
-from slowwave.flows.ask.output import cell_text
 from slowwave.flows.ask.sql import answer_query, result_writer
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now

@@ -22,7 +22,7 @@ from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Link, table_html
 from slowwave.dashboards.templates import rendered
-from slowwave.flows.ask.output import cell_text
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.kernel.terminal import shortened, spreadsheet_safe, terminal_safe
 
 ANY = "%"

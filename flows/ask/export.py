@@ -18,9 +18,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.ask.connection import DuckDBConfig, error_lines, locked_connection
 from slowwave.flows.ask.diff_tables import find_run
-from slowwave.flows.ask.output import cell_text
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from slowwave.flows.ask.output import cell_text
+from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
 
 MAX_ROWS = 200

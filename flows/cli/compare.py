@@ -10,8 +10,9 @@ from typing import Any
 from rich.table import Table as Grid
 from rich.text import Text
 
+from slowwave.flows.ask.cells import cell_text, json_bytes
 from slowwave.flows.ask.compare import Comparison, TableChange, compare_methods
-from slowwave.flows.ask.output import Format, cell_text, json_bytes, write_rows
+from slowwave.flows.ask.output import Format, write_rows
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.progress import Screen
@@ -19,7 +20,8 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import parse_as_of, utc_text
 from slowwave.flows.publish.run import Progress
-from slowwave.transforms.core.methods.registry import Method, methods
+from slowwave.transforms.core.methods.method import Method
+from slowwave.transforms.core.methods.registry import methods
 
 _GAP = 2
 _KEY_WIDTH, _VALUE_WIDTH = 60, 30

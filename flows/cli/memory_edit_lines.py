@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slowwave.dashboards.commands import command_line
-from slowwave.flows.ask.output import json_bytes
+from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.decide.memory_edits import Edit, Known
 from slowwave.flows.kernel.progress import print_lines, this_command
 from slowwave.flows.kernel.terminal import shortened

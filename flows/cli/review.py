@@ -111,7 +111,7 @@ def show(
     """Show an item whole: what it says, the memories it is about, and the interactions behind its counts."""
     import sys
 
-    from slowwave.flows.ask.output import cell_text, json_bytes
+    from slowwave.flows.ask.cells import cell_text, json_bytes
     from slowwave.flows.decide.listed import shown_item
     from slowwave.flows.kernel.progress import print_lines
     from slowwave.flows.kernel.terminal import counted, shortened
@@ -285,7 +285,7 @@ def _told(change: dict[str, Any]) -> str:
 def _print_json(outcome: Reviewed, *, dry_run: bool) -> None:
     import sys
 
-    from slowwave.flows.ask.output import json_bytes
+    from slowwave.flows.ask.cells import json_bytes
 
     told = {
         "dry_run": dry_run,

@@ -17,8 +17,8 @@ from typing import Any
 
 import duckdb
 
+from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.ask.connection import DuckDBConfig, error_lines, published_file
-from slowwave.flows.ask.output import json_bytes
 from slowwave.flows.ask.why.curation import CURATED, WAITS, curation_lines
 from slowwave.flows.ask.why.learning import (
     error_about,

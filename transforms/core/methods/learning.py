@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.methods.registry import Method
+from slowwave.transforms.core.methods.method import Method
 
 OF_LEARNING: tuple[Method, ...] = (
     Method(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slowwave.transforms.core.methods.learning import OF_LEARNING
-from slowwave.transforms.core.methods.registry import Method
+from slowwave.transforms.core.methods.method import Method
 
 RELEASED: tuple[Method, ...] = (
     Method(
