@@ -31,11 +31,12 @@ from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
 from slowwave.flows.kernel.file_system import PROBE_PREFIX, can_be_written, missing_abilities, nearest_folder
 from slowwave.flows.kernel.lock import holder, writer_lock
 from slowwave.flows.kernel.run_ids import utc_now
-from slowwave.flows.kernel.settings import LAKE_FORMAT, Settings
+from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import TEMPORARY
 from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.lake import Lake, microseconds
+from slowwave.flows.lake.lake_format import LAKE_FORMAT
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night

@@ -15,7 +15,6 @@ from slowwave.flows.kernel.home import home_from_environment
 if TYPE_CHECKING:
     from slowwave.transforms.params import Params
 
-LAKE_FORMAT = 3
 LONGEST_ROW = 64 * 10**6
 _SIZE = re.compile(r"([0-9]{1,9}) ?(kB|MB|GB|)", re.IGNORECASE)
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.settings import LAKE_FORMAT
+from slowwave.flows.lake.lake_format import LAKE_FORMAT
 
 _DAY = re.compile(r"day=(\d{4}-\d{2}-\d{2})$")
 _FORMAT = re.compile(r"([1-9]\d{0,8})(?: from ([1-9]\d{0,8}))?", re.ASCII)

@@ -1,8 +1,6 @@
 """The format of a lake: which releases can read it, and how an older one is brought up to date.
 
-`FORMAT` holds a number. 1 is the first release's. 2: tables of the lake may have columns `since=2`, and `day_inputs`
-says which columns an evidence partition was last found to fit. 3: memories have scope, user_id, category, domain,
-source and tags, which stood in `extra`, and eligibility says of which agent and user it is.
+`FORMAT` holds a number (see `lake_format`).
 
 A release reads every older format as it is, and refuses newer ones. Whoever writes first brings the lake up to date:
 `FORMAT` says `2 from 1` before anything is changed, so that no older release reads what it would not understand, and
@@ -15,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from slowwave.flows.kernel.settings import LAKE_FORMAT
 from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.lake.files import LakeFormat, check_format
+from slowwave.flows.lake.lake_format import LAKE_FORMAT
 
 # What leads from the format before to this one, given the lake's folder. Formats 2 and 3 need nothing but their mark.
 STEPS: Mapping[int, Callable[[Path], None]] = {}

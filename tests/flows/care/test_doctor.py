@@ -24,7 +24,7 @@ from slowwave.flows.cli.main import main
 from slowwave.flows.kernel import file_system
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.run_ids import utc_now
-from slowwave.flows.kernel.settings import LAKE_FORMAT
+from slowwave.flows.lake.lake_format import LAKE_FORMAT
 
 SECOND_HOMES = "other homes"
 

@@ -19,8 +19,8 @@ from small_home import SmallHome
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.kernel.settings import LAKE_FORMAT
 from slowwave.flows.lake.files import check_format
+from slowwave.flows.lake.lake_format import LAKE_FORMAT
 from slowwave.flows.nightly.nightly import backfill, start_run
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them

@@ -12,8 +12,8 @@ from make_released_home import deliveries
 from released_homes import COUNTS, RELEASES, evidence_files, landed_files, last_as_of, published, released_home
 from thorough import IS_THOROUGH
 
-from slowwave.flows.kernel.settings import LAKE_FORMAT
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lake_format import LAKE_FORMAT
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.landing.ledger_tables import Runs
 

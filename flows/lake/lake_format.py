@@ -1,0 +1,12 @@
+"""The format of a lake: which columns its files may have.
+
+1: of the first release.
+2: tables of the lake may have columns `since=2`, and `day_inputs` says which columns an evidence partition was last
+   found to fit.
+3: memories have scope, user_id, category, domain, source and tags, which stood in `extra`; eligibility says of which
+   agent and user it is.
+
+A column that is new in the lake says `since=` the next number, which is then described here.
+"""
+
+LAKE_FORMAT = 3
