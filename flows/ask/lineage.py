@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from slowwave.flows.ask.lineage_drawn import html_page, mermaid
-from slowwave.flows.ask.lineage_steps import KINDS, Step, lineage
+from slowwave.flows.ask.lineage_steps import KINDS, Step, last_run, lineage
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted
 
@@ -18,7 +18,7 @@ def run_lineage(settings: Settings, table: str | None, *, output: str) -> None:
 
     Raises UserError for an unknown table, or when the link to the current publish leads nowhere.
     """
-    steps = lineage(settings, table)
+    steps = lineage(table, settings.params(), last_run(settings))
     if output == "json":
         text = json.dumps([asdict(step) for step in steps], indent=2) + "\n"
     elif output == "mermaid":

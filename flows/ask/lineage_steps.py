@@ -18,6 +18,8 @@ from slowwave.transforms.landing.ledger_tables import RunSteps
 if TYPE_CHECKING:
     import duckdb
 
+    from slowwave.transforms.params import Params
+
 Kind = Literal["landed", "evidence", "handed", "published"]
 KINDS: Mapping[str, str] = {
     "landed": "Landed: what producers deliver, with the columns that are read",
@@ -57,9 +59,8 @@ class LastRun:
     cpu_seconds: dict[str, float] = field(default_factory=dict)
 
 
-def lineage(settings: Settings, table: str | None) -> list[Step]:
+def lineage(table: str | None, params: Params, last: LastRun) -> list[Step]:
     """The steps to `table`, each behind its sources, itself last; None: all tables, without what is handed on."""
-    last, params = _last_run(settings), settings.params()
     if table is None:
         order: list[Given] = [given for node in NODES for given in node.tables]
         sources = {given: list(_tables_behind(given)) for given in order}
@@ -138,7 +139,7 @@ def _read(sources: Sequence[Source]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _last_run(settings: Settings) -> LastRun:
+def last_run(settings: Settings) -> LastRun:
     """What is known of the current publish; nothing where there is none."""
     path = published_file(settings)
     if path is None:

@@ -9,7 +9,8 @@ from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.templates import rendered
 from slowwave.flows.ask.lineage import facts
 from slowwave.flows.ask.lineage_drawn import drawing
-from slowwave.flows.ask.lineage_steps import KINDS, Step, lineage
+from slowwave.flows.ask.lineage_steps import KINDS, LastRun, Step, lineage
+from slowwave.flows.ask.narrowed import EVERYTHING
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.transforms.graph import NODES
 
@@ -21,7 +22,8 @@ def lineage_page(published: Published) -> None:
     """Draw the page."""
     st.title("What is made from what", anchor=False)
     name = choice("Table", "table", _TABLES, unchosen="Every table")
-    steps = lineage(settings_from_environment(), name or None)
+    is_narrowed = published.narrowed != EVERYTHING
+    steps = lineage(name or None, settings_from_environment().params(), LastRun() if is_narrowed else _last(published))
     if name:
         last = steps[-1]
         section(name, f"{last.about} {_made(last)}")
@@ -32,10 +34,22 @@ def lineage_page(published: Published) -> None:
     kinds = {kind: words for kind, words in KINDS.items() if any(step.kind == kind for step in steps)}
     st.html(rendered("lineage.html.jinja", drawing=drawing(steps), kinds=kinds))
     command("lineage", *([name] if name else []), purpose="The same as text, with columns and methods")
+    if is_narrowed:
+        return
     section("What it cost", "The steps of the last publish, those that took most first.")
     with published.answers() as answers:
         table(answers.rows("run_steps", _MOST), "run_steps", caption="Steps of the last publish")
     asked("run_steps")
+
+
+def _last(published: Published) -> LastRun:
+    """Rows and costs; to who sees one user's memories alone, how much there is of others is not said."""
+    with published.answers() as answers:
+        rows = answers.rows("published_tables", _MOST, run_id=published.run_id)
+        costs = answers.rows("run_steps", _MOST)
+    return LastRun(
+        dict(rows.select("table_name", "rows_count").iter_rows()), dict(costs.select("step", "cpu_seconds").iter_rows())
+    )
 
 
 def _made(step: Step) -> str:

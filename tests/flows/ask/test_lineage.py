@@ -12,7 +12,7 @@ import pytest
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.ask.lineage import run_lineage
-from slowwave.flows.ask.lineage_steps import Step, lineage
+from slowwave.flows.ask.lineage_steps import Step, last_run, lineage
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED
@@ -32,9 +32,14 @@ def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
     return run
 
 
+def of_home(settings: Settings, table: str | None) -> list[Step]:
+    """The steps as the command has them."""
+    return lineage(table, settings.params(), last_run(settings))
+
+
 def steps(table: str | None, home: Path) -> dict[str, Step]:
     """By id."""
-    return {step.id: step for step in lineage(Settings(home=home), table)}
+    return {step.id: step for step in of_home(Settings(home=home), table)}
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -71,7 +76,7 @@ def test_rows_are_those_of_the_last_publish(tmp_path: Path):
     home = SmallHome(tmp_path / "home")
     home.land(memory("m-1"), memory("m-2"), interaction("i-1", memories_used=["m-1"]))
     home.nightly()
-    found = {step.id: step for step in lineage(home.settings, None)}
+    found = {step.id: step for step in of_home(home.settings, None)}
     told = {step.name: step.rows for step in found.values() if step.kind == "published"}
     with duckdb.connect(home.settings.current.resolve(), read_only=True) as connection:
         held = {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchall()[0][0] for name in told}  # noqa: S608 - declared names
@@ -82,11 +87,11 @@ def test_rows_are_those_of_the_last_publish(tmp_path: Path):
 def test_costs_are_those_of_the_last_publish(tmp_path: Path):
     home = SmallHome(tmp_path / "home")
     home.land(memory("m-1"), interaction("i-1", memories_used=["m-1"]))
-    assert {step.cpu_seconds for step in lineage(home.settings, None)} == {None}
+    assert {step.cpu_seconds for step in of_home(home.settings, None)} == {None}
     home.nightly()
     with duckdb.connect(home.settings.current.resolve(), read_only=True) as connection:
         noted = dict(connection.execute("SELECT step, cpu_seconds FROM run_steps").fetchall())
-    costs = {step.made_by.partition(":")[2]: step.cpu_seconds for step in lineage(home.settings, "memory_health")}
+    costs = {step.made_by.partition(":")[2]: step.cpu_seconds for step in of_home(home.settings, "memory_health")}
     assert {"judged_health", "memory_references", "memory_eligibility", "memory_timelines"} <= noted.keys()
     assert costs["judged_health"] == noted["judged_health"]
     assert sum(noted.values()) > 0

@@ -116,14 +116,14 @@ def test_who_builds_some_days_does_not_vouch_for_the_others(home):
 def test_a_partition_whose_type_is_wider_is_built_again(home, tmp_path):
     before = [list(row) for row in published(home, COUNTS)]
     count = '    interactions_count: {0} = column("Its interactions.")\n'
-    read = "    active = run.lake.scan_evidence(ProjectDays, plan.partitions){0}\n"
+    read = 'pl.col("day").dt.epoch("d").cast(pl.Int32){0}).collect()\n'
     release = later_release(
         tmp_path / "later",
         (EVIDENCE, count.format("int"), count.format("float")),
         (
-            "flows/publish/health.py",
+            "transforms/usage/timelines.py",
             read.format(""),
-            read.format('.with_columns(pl.col("interactions_count").cast(pl.Int64))'),
+            read.format(', pl.col("interactions_count").cast(pl.Int64)'),
         ),
     )
     counts, built = night(release, home.folder, at(home))

@@ -1,0 +1,59 @@
+"""The page of lineage: what is drawn of all tables and of one, and what its steps cost."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from drawn_pages import IGNORED, bodies, commands, drawn, published_by, words
+from small_home import SmallHome, interaction, memory
+
+from slowwave.dashboards.app.pages.lineage import lineage_page
+from slowwave.dashboards.cookbook.published import Published
+from slowwave.flows.ask.narrowed import Narrowed
+from slowwave.transforms.graph import EVIDENCE, PUBLISHED
+
+pytestmark = pytest.mark.filterwarnings(IGNORED)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
+    home = SmallHome(tmp_path_factory.mktemp("lineage") / "home")
+    home.land(memory("m1"), interaction("i1", memories_used=["m1"]))
+    home.nightly()
+    return home
+
+
+def test_every_table_is_drawn_with_what_it_is_made_from(home: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
+    published = published_by(home)
+    app = drawn(lineage_page, published)
+    published.close()
+    named = re.findall(r"<text[^>]*>([^<]*)</text>", bodies(app))
+    assert {table.name for table in (*PUBLISHED, *EVIDENCE)} < set(named)
+    assert "slowwave lineage" in commands(app)
+    assert re.search(r"judged_health publish memory_health 1 0\.\d", words(app))
+
+
+def test_one_table_is_drawn_step_by_step(home: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
+    published = published_by(home)
+    app = drawn(lineage_page, published, table="project_health")
+    published.close()
+    assert "slowwave lineage project_health" in commands(app)
+    named = re.findall(r"<text[^>]*>([^<]*)</text>", bodies(app))
+    assert named[-1] == "project_health"
+    assert {"memory_health", "memory_states", "memories"} <= set(named)
+    assert "Made by slowwave.transforms.health.project.project_health:project_health (whole · 1 row · " in words(app)
+
+
+def test_to_one_user_it_does_not_say_how_many_rows_others_have(
+    home: SmallHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
+    published = Published(home.settings.current.resolve(strict=True), Narrowed(user="ada"))
+    said = words(drawn(lineage_page, published, table="project_health"))
+    published.close()
+    assert "project_health:project_health (whole" in said
+    assert "1 row" not in said
+    assert "What it cost" not in said
