@@ -5,7 +5,9 @@ A node is declared in its room; here they stand together, each behind what it ta
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Node, in_order
+from functools import cache
+
+from slowwave.transforms.core.node import Given, Node, Rows, in_order
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.decisions.nodes import DECIDING
 from slowwave.transforms.evidence.nodes import EVIDENCE_NODES
@@ -29,3 +31,19 @@ _GIVEN = [table for node in NODES if not node.is_in_lake for table in node.table
 # In the order of the graph, but what people look for first stands first wherever tables are listed.
 PUBLISHED: tuple[type[Table], ...] = tuple(sorted(_GIVEN, key=lambda table: table != MemoryHealth))
 SERVING: tuple[type[Table], ...] = (*PUBLISHED, *LEDGER, RunSteps)
+
+
+_GIVEN_BY: dict[Given, Node] = {given: node for node in NODES for given in node.gives}
+
+
+def node_of(given: Given) -> Node:
+    """The node that gives it."""
+    return _GIVEN_BY[given]
+
+
+@cache
+def params_behind(given: Given) -> frozenset[str]:
+    """The full names of the params that it follows from, by whatever nodes; a section stands for all that is in it."""
+    node = _GIVEN_BY[given]
+    behind = (params_behind(taken) for taken in node.taken if not isinstance(taken, Rows))
+    return frozenset(node.params).union(*behind)

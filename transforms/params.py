@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from operator import getitem
 
@@ -11,7 +12,7 @@ from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.methods.registry import method, methods
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
-from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.params import ALIKE_IN_SHORT, UNNAMED, EvidenceParams
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.strategies.params import StrategyParams
 from slowwave.transforms.health.project.params import ProjectHealthParams
@@ -74,11 +75,28 @@ class Params(BaseModel):
         """Digest of the params the evidence depends on."""
         return digest([self.evidence.model_dump_json()])
 
+    def named(self, names: Iterable[str], *, is_any_long: bool) -> dict[str, object]:
+        """What of the params of evidence a partition is named after, by full name: those that differ from `UNNAMED`.
+
+        Args:
+            names: those that matter; a section stands for all that is in it.
+            is_any_long: whether a memory of the day is long (`used.passages.is_long`).
+        """
+        stated = dict(_leaves("evidence", self.evidence.model_dump(mode="json")))
+        if not is_any_long and self.evidence.used.method in ALIKE_IN_SHORT:
+            stated["evidence.used.method"] = UNNAMED["evidence.used.method"]
+        within = tuple(f"{name}." for name in names)
+        return {
+            name: stated[name]
+            for name, unnamed in UNNAMED.items()
+            if stated[name] != unnamed and f"{name}.".startswith(within)
+        }
+
     def partition_hash(self, *, is_any_long: bool = True) -> str:
-        """Digest of these params as far as they alter the evidence of a day: days built by an earlier method stay.
+        """Digest of all params of evidence, as releases before lake format 4 put it into every name.
 
         `eligible_method` is not in it: all that it decides shows in the stretches that name a partition, too. Where no
-        memory `is_any_long` (`used_passages.is_long`), `used/2` finds what `used/1` does, and is called so.
+        memory `is_any_long`, `used/2` finds what `used/1` does, and is called so.
         """
         evidence = self.evidence
         if not is_any_long:
@@ -132,3 +150,11 @@ class Params(BaseModel):
             self.observations.curation_method,
             *self.llm.methods(),
         ]
+
+
+def _leaves(section: str, values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _leaves(f"{section}.{name}", value)
+        else:
+            yield f"{section}.{name}", value

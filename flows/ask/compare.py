@@ -246,7 +246,7 @@ def _changes(
 
 
 def _differing_days(sides: Sequence[_Side]) -> list[date]:
-    before, after = (side.plan.partitions for side in sides)
+    before, after = ({day.day: day.names for day in side.plan.days} for side in sides)
     return sorted(day for day in before.keys() | after.keys() if before.get(day) != after.get(day))
 
 
@@ -255,9 +255,9 @@ def _load(
 ) -> None:
     """The evidence of these days as a table, one day after the other: all of them may be more than memory holds."""
     (table,) = (table for table in _BY_DAY if table.name == name)
+    names = side.plan.partitions(table)
     for day in [None, *days]:
-        partitions = {day: side.plan.partitions[day]} if day in side.plan.partitions else {}
-        rows = lake.scan_evidence(table, partitions).collect()
+        rows = lake.scan_evidence(table, {day: names[day]} if day in names else {}).collect()
         _stream = rows.__arrow_c_stream__()  # DuckDB finds it by its name
         target = f"{schema}.{quoted_name(name)}"
         only = " WHERE project = getvariable('project') OR getvariable('project') IS NULL"

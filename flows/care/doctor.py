@@ -37,6 +37,7 @@ from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.lake import Lake, microseconds
 from slowwave.flows.lake.lake_format import LAKE_FORMAT
+from slowwave.flows.lake.partitions import partitions_of
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night
@@ -323,17 +324,16 @@ def _evidence(settings: Settings, lake: Lake) -> CheckLine:
     if current is None:
         return CheckLine("evidence", "ok", "nothing published yet")
     used = lake.ledger(DayInputs).filter(pl.col("run_id") == current.stem, pl.col("fingerprint") != "")
-    days = list(used.select("day", "fingerprint").iter_rows())
     gone = [
         f"{table.name} of {day}"
-        for day, fingerprint in days
         for table in EVIDENCE
-        if not lake.evidence_path(table, day, fingerprint).exists()
+        for day, name in partitions_of(used, table).items()
+        if not lake.evidence_path(table, day, name).exists()
     ]
     if gone:
         says = f"{counted(len(gone), 'partition')} of current cannot be found: {_some(gone)}"
         return CheckLine("evidence", "error", says, _PUBLISH_ANEW)
-    return CheckLine("evidence", "ok", f"all partitions of current are there ({counted(len(days), 'day')})")
+    return CheckLine("evidence", "ok", f"all partitions of current are there ({counted(len(used), 'day')})")
 
 
 def _last_night(settings: Settings, lake: Lake) -> CheckLine:

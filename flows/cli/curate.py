@@ -72,7 +72,7 @@ def _rehearse(settings: Settings, limit: int | None, output: str) -> None:
     from slowwave.flows.kernel.run_ids import utc_now
     from slowwave.flows.lake.lake import Lake
     from slowwave.flows.llm.stage import budget_left, open_questions, prompted
-    from slowwave.flows.publish.plan import LogAsOf
+    from slowwave.flows.publish.log_as_of import LogAsOf
 
     lake = Lake(Path(settings.lake))
     lake.check_format()

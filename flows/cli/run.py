@@ -41,7 +41,8 @@ from slowwave.flows.nightly.screen import (
     result_lines,
     result_title,
 )
-from slowwave.flows.publish.plan import LogAsOf, Plan
+from slowwave.flows.publish.log_as_of import LogAsOf
+from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.run import start_run
 from slowwave.flows.schedule.server import prefect_api
 from slowwave.transforms.core.vocabularies import LandedTable, RunKind

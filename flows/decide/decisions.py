@@ -17,7 +17,7 @@ from slowwave.flows.kernel.terminal import quoted
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.publish.plan import LogAsOf, effective_decisions
+from slowwave.flows.publish.log_as_of import LogAsOf, effective_decisions
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.core.vocabularies import TargetKind

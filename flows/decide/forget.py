@@ -20,9 +20,11 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.partitions import partitions_of
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.nightly.nightly import build
-from slowwave.flows.publish.plan import LogAsOf, Plan
+from slowwave.flows.publish.log_as_of import LogAsOf
+from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.core.vocabularies import FORGETTING_RULES
 from slowwave.transforms.decisions.effects import APPLY, FORGET_METHOD, RESTORE, archivings, decision_id, held
@@ -93,10 +95,9 @@ def published_plan(settings: Settings) -> PublishedPlan:
     return PublishedPlan(current.stem, as_of, rows, quotas, health)
 
 
-def _partitions(lake: Lake, run_id: str) -> dict[date, str]:
-    """The evidence partitions a run was published from."""
-    rows = lake.ledger(DayInputs).filter(pl.col("run_id") == run_id, pl.col("fingerprint") != "")
-    return dict(rows.sort("day").select("day", "fingerprint").iter_rows())
+def _counted(lake: Lake, run_id: str) -> dict[date, str]:
+    """The partitions of memory_days that a run was published from."""
+    return partitions_of(lake.ledger(DayInputs).filter(pl.col("run_id") == run_id), MemoryDays)
 
 
 # -------------------------------------------------------------------------------------------------------------- apply
@@ -216,9 +217,9 @@ def _touched_since(run: Run, log: LogAsOf, published: PublishedPlan, memory_ids:
 
     Days whose evidence would be another now are built.
     """
-    before = _partitions(run.lake, published.run_id)
+    before = _counted(run.lake, published.run_id)
     plan = Plan(log, run.lake.ledger(DayInputs))
-    now = {day: name for day, name in plan.partitions.items() if before.get(day) != name}
+    now = {day: name for day, name in plan.partitions(MemoryDays).items() if before.get(day) != name}
     plan.days = [day for day in plan.days if day.day in now]
     build(run, plan)
     was = {day: name for day, name in before.items() if day in now}

@@ -22,7 +22,7 @@ from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.lake.near_ids import near_landed
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.publish.plan import LogAsOf
+from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.decisions.effects import held
 from slowwave.transforms.decisions.memory_edits import (

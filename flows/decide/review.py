@@ -22,7 +22,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.publish.plan import LogAsOf
+from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.decisions.review.changes import (
     CannotDecideError,

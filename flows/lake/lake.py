@@ -138,15 +138,15 @@ class Lake:
 
     # ---------------------------------------------------------------- evidence
 
-    def evidence_path(self, table: type[Table], day: date, fingerprint: str) -> Path:
-        """Where a day's partition with this fingerprint is."""
-        return self.root / "evidence" / table.name / f"day={day.isoformat()}" / f"{fingerprint}.parquet"
+    def evidence_path(self, table: type[Table], day: date, name: str) -> Path:
+        """Where a day's partition with this name is."""
+        return self.root / "evidence" / table.name / f"day={day.isoformat()}" / f"{name}.parquet"
 
     def scan_evidence(self, table: type[T], partitions: Mapping[date, str]) -> Lazy[T]:
         """The rows of the named partitions, stacked, with `day`."""
         scans = [
-            scan_declared(table, [self.evidence_path(table, day, fingerprint)]).with_columns(pl.lit(day).alias("day"))
-            for day, fingerprint in partitions.items()
+            scan_declared(table, [self.evidence_path(table, day, name)]).with_columns(pl.lit(day).alias("day"))
+            for day, name in partitions.items()
         ]
         stacked = pl.concat([pl.LazyFrame(schema={**polars_schema(table), "day": pl.Date}), *scans])
         return cast("Lazy[T]", stacked)
@@ -154,13 +154,13 @@ class Lake:
     # ---------------------------------------------------------------- ledger
 
     def write_evidence(
-        self, table: type[Table], day: date, fingerprint: str, frame: pl.DataFrame, *, verify: bool = False
+        self, table: type[Table], day: date, name: str, frame: pl.DataFrame, *, verify: bool = False
     ) -> None:
         """Keep a partition; one that is there already is left, or with `verify` compared with `frame`.
 
         Raises UserError when it differs, after it was replaced; OSError when the lake cannot be written.
         """
-        path = self.evidence_path(table, day, fingerprint)
+        path = self.evidence_path(table, day, name)
         written = written_columns(path)
         if not lacks_only_new_columns(table, written):
             write_parquet(path, frame)

@@ -17,6 +17,7 @@ from slowwave.flows.kernel.terminal import quoted, terminal_safe
 from slowwave.flows.lake.checked_files import FileChecks
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.blank import NOT_BLANK
+from slowwave.flows.lake.sql import partition_sql
 from slowwave.transforms.core.schema import Column, Landed, Table, columns, comment, sql_text, table_comment
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE
@@ -72,8 +73,7 @@ class _LakeViews:
         for table in LANDED:
             views.append(_view(f"{table.name}_log", table, self._log(table)))
             views.append(_view(table.name, table, self._winning(table)))
-        partitions = self._partitions()
-        views += [_view(table.name, table, self._evidence(table, partitions), "day") for table in EVIDENCE]
+        views += [_view(table.name, table, self._evidence(table), "day") for table in EVIDENCE]
         without = f" (here {', '.join(dict.fromkeys(self._without))})" if self._without else ""
         header = _HEADER.format(
             lake=terminal_safe(str(self._lake.root)),
@@ -124,8 +124,8 @@ class _LakeViews:
 
     # --------------------------------------------------------------------------------------------------- evidence
 
-    def _partitions(self) -> str:
-        """Day and fingerprint of the partitions of the last publish; of backfills, where nothing is published."""
+    def _partitions(self, table: type[Table]) -> str:
+        """Day and name of the partitions of the last publish; of backfills, where nothing is published."""
         runs, inputs = self._rows(Runs, Runs.name), self._rows(DayInputs, DayInputs.name)
         return (
             f"WITH built AS (\n"
@@ -133,17 +133,18 @@ class _LakeViews:
             f"{runs}\n) WHERE kind IN ('nightly', 'backfill') AND status IN "
             "('published', 'published_incomplete', 'built')\n"
             "), last AS (SELECT max(run_id) AS run_id FROM built WHERE kind = 'nightly')\n"
-            "SELECT day, fingerprint FROM (\n"
+            f"SELECT day, {partition_sql(table.name)} AS partition FROM (\n"
             f"{inputs}\n) SEMI JOIN built USING (run_id)\n"
             "WHERE landed_table = 'interactions' AND fingerprint <> ''\n"
             "AND run_id = coalesce((SELECT run_id FROM last), run_id)\n"
             "QUALIFY row_number() OVER (PARTITION BY day ORDER BY run_id DESC) = 1"
         )
 
-    def _evidence(self, table: type[Table], partitions: str) -> str:
+    def _evidence(self, table: type[Table]) -> str:
         day = r"CAST(regexp_extract(filename, 'day=([0-9-]{10})/[^/]*$', 1) AS DATE) AS day"
-        rows = self._rows(table, f"evidence/{table.name}", [day, "parse_filename(filename, true) AS fingerprint"])
-        return f"SELECT * EXCLUDE (fingerprint) FROM (\n{rows}\n) SEMI JOIN (\n{partitions}\n) USING (day, fingerprint)"
+        rows = self._rows(table, f"evidence/{table.name}", [day, "parse_filename(filename, true) AS partition"])
+        named = self._partitions(table)
+        return f"SELECT * EXCLUDE (partition) FROM (\n{rows}\n) SEMI JOIN (\n{named}\n) USING (day, partition)"
 
     # -------------------------------------------------------------------------------------------------------- files
 

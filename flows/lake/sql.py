@@ -7,7 +7,13 @@ from pathlib import Path
 
 # What is read so, with its declared type.
 READ: Mapping[str, Mapping[str, str]] = {
-    "day_inputs": {"run_id": "VARCHAR", "landed_table": "VARCHAR", "day": "DATE", "fingerprint": "VARCHAR"},
+    "day_inputs": {
+        "run_id": "VARCHAR",
+        "landed_table": "VARCHAR",
+        "day": "DATE",
+        "fingerprint": "VARCHAR",
+        "partitions": "VARCHAR[]",
+    },
     "replayed_interactions": {
         "interaction_id": "VARCHAR",
         "occurred_at": "TIMESTAMP",
@@ -83,6 +89,12 @@ def with_lake_rows(sql: str) -> str:
         rows = f"(SELECT {read} FROM ({files} UNION ALL BY NAME SELECT {declared} WHERE false))"  # noqa: S608 - our own
         sql = sql.replace(f"{{{table}}}", rows)
     return sql
+
+
+def partition_sql(table: str) -> str:
+    """The name of an evidence table's partition, by a row of `day_inputs`."""
+    own = f"list_filter(partitions, lambda other: starts_with(other, '{table}='))"
+    return f"coalesce({own}[1][{len(table) + 2}:], fingerprint)"
 
 
 def no_globs(paths: Sequence[Path]) -> list[str]:

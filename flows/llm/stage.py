@@ -21,7 +21,7 @@ from slowwave.transforms.llm.questions import prompts, questions, spent, unanswe
 
 if TYPE_CHECKING:
     from slowwave.flows.lake.lake import Lake
-    from slowwave.flows.publish.plan import LogAsOf
+    from slowwave.flows.publish.log_as_of import LogAsOf
     from slowwave.flows.publish.run import Run
     from slowwave.transforms.llm.params import LlmParams
 
@@ -47,7 +47,7 @@ def asked_of_model(run: Run) -> Asked | None:
 
 def ask_open(run: Run, endpoint: Endpoint, limit: int | None = None) -> Asked:
     """Ask at most `limit` of the open questions, newest first, within what is left of the day's budget."""
-    from slowwave.flows.publish.plan import LogAsOf
+    from slowwave.flows.publish.log_as_of import LogAsOf
 
     log = LogAsOf(run.lake, utc_now(), run.params)
     changes, wanted = open_questions(log)

@@ -23,7 +23,8 @@ from slowwave.flows.lake.published import current_run, run_path
 from slowwave.flows.land.inbox import inbox_deliveries, passed_over
 from slowwave.flows.land.land import Delivery, Landing, LandingReport, compact_landed
 from slowwave.flows.nightly.room import room_to_land, room_to_publish
-from slowwave.flows.publish.plan import DayPlan, LogAsOf, Plan
+from slowwave.flows.publish.log_as_of import LogAsOf
+from slowwave.flows.publish.plan import DayPlan, Plan
 from slowwave.flows.publish.run import Progress, Run, no_progress, start_run
 from slowwave.flows.publish.serving import Finding, is_readable, swap_in
 from slowwave.transforms.evidence.tables import DayInputs

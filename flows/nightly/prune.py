@@ -13,6 +13,7 @@ from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import TEMPORARY, write_durably
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.partitions import partition_names
 from slowwave.flows.lake.published import current_run, report_file, reports_folder
 from slowwave.flows.land.quarantine import forget_resolved_bytes
 from slowwave.transforms.evidence.tables import DayInputs
@@ -85,12 +86,11 @@ def _prune_partitions(settings: Settings, lake: Lake, young: float, pruned: Prun
         for file in files:
             if file.path.stem not in kept_runs and file.path.stat().st_mtime < young:
                 file.path.unlink(missing_ok=True)
-    named = lake.ledger(DayInputs)
-    wanted = set(named.select("day", "fingerprint").iter_rows())
+    wanted = set(partition_names(lake.ledger(DayInputs)).iter_rows())
     for table in EVIDENCE:
         for day, files in lake.files(f"evidence/{table.name}").items():
             for file in files:
-                if (day, file.path.stem) not in wanted:
+                if (table.name, day, file.path.stem) not in wanted:
                     _remove(file.path, pruned)
                     pruned.partitions += 1
 

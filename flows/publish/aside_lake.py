@@ -17,13 +17,13 @@ class AsideLake(Lake):
     def __init__(self, root: Path, aside: Path) -> None:
         super().__init__(root)
         self._aside = Lake(aside)
-        self._built: set[tuple[date, str]] = set()
+        self._built: set[tuple[str, date, str]] = set()
 
     def build_aside(self, days: Iterable[DayPlan]) -> None:
-        """From now on the partitions of these days are looked for, and written, aside."""
-        self._built.update((day.day, day.fingerprint) for day in days)
+        """From now on the partitions that these days lack are looked for, and written, aside."""
+        self._built.update((table, day.day, day.names[table]) for day in days for table in day.missing)
 
-    def evidence_path(self, table: type[Table], day: date, fingerprint: str) -> Path:
-        """Where a day's partition with this fingerprint is."""
-        lake = self._aside if (day, fingerprint) in self._built else super()
-        return lake.evidence_path(table, day, fingerprint)
+    def evidence_path(self, table: type[Table], day: date, name: str) -> Path:
+        """Where a day's partition with this name is."""
+        lake = self._aside if (table.name, day, name) in self._built else super()
+        return lake.evidence_path(table, day, name)

@@ -58,7 +58,7 @@ def base_of(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
     evidence = _differing_days(inputs, plan.inputs, Interactions.name, "fingerprint")
     changed = [*evidence, *_differing_days(inputs, plan.inputs, Memories.name, "rows_hash")]
     first_day = min(changed, default=date.max)
-    if not any(day < first_day for day in plan.partitions):
+    if not any(day.day < first_day for day in plan.days):
         return None
     if not _is_intact(current, rows["table_hashes"].item()) or not _fades_alike(current, strength_fits):
         return None

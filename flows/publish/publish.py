@@ -38,7 +38,7 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
     """
     with heard_by(run.costs) as costs, stage_cost("publish"):
         shell = PublishShell(run, plan)
-        runner = Runner(NODES, shell, run.params, plan.log.as_of)
+        runner = Runner(NODES, PUBLISHED, shell, run.params, plan.log.as_of)
         base = base_of(run, plan, runner.value(FittedStrengths))
         with ServingFile(path, base.path if base else None) as serving, _without_cycles():
             shell.serving, shell.base = serving, base

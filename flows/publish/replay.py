@@ -1,9 +1,10 @@
-"""Building day partitions: the texts of a few days at a time, matched, split by day, written once."""
+"""Building day partitions: the graph of the tables that the lake lacks, the texts of a few days at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
+from typing import Any
 
 import polars as pl
 
@@ -12,27 +13,22 @@ from slowwave.flows.kernel.memory import give_back
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.lake import scan_declared
 from slowwave.flows.lake.pieces import gathered_pieces, pieces
-from slowwave.flows.publish.plan import DayPlan, LogAsOf, ReplayInputs, taken_replay_inputs
+from slowwave.flows.publish.log_as_of import LogAsOf
+from slowwave.flows.publish.plan import DayPlan
+from slowwave.flows.publish.replay_inputs import ReplayInputs
+from slowwave.flows.publish.runner import Pieces, Runner
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.core.frames import framed
+from slowwave.transforms.core.node import Given, GraphError, Node, Rows, named
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.eligibility import eligible_pool
-from slowwave.transforms.evidence.memory_days import memory_days, project_days, reference_days, replayed_interactions
-from slowwave.transforms.evidence.nodes import TEXTS
+from slowwave.transforms.evidence.nodes import MEMORY_POOL, REPLAYED, TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
 from slowwave.transforms.evidence.references import memory_references
 from slowwave.transforms.evidence.statements.extract import extracted_statements
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
-from slowwave.transforms.evidence.tables import (
-    MemoryDays,
-    MemoryEligibility,
-    MemoryReferences,
-    ProjectDays,
-    ReferenceDays,
-    ReplayedInteractions,
-)
+from slowwave.transforms.evidence.tables import MemoryEligibility, MemoryReferences
 from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
-from slowwave.transforms.graph import EVIDENCE
+from slowwave.transforms.graph import EVIDENCE, NODES, node_of
 from slowwave.transforms.landing.tables import Interactions
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
@@ -47,14 +43,17 @@ _ECHOED = ("memory_id", *REACH, "pattern", "valid_from", "valid_until")
 
 
 def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan]) -> list[list[DayPlan]]:
-    """Days to build, in order, grouped so that a group holds about `BATCH_BYTES` of text and of eligible memories."""
+    """Days to build, in order, grouped so that a group holds about `BATCH_BYTES` of text and of eligible memories.
+
+    The days of a group lack the same tables.
+    """
     sizes = dict.fromkeys((plan.day for plan in plans), log.pool.height * _BYTES_PER_MEMORY)
     for piece in pieces([file for plan in plans for file in log.files(Interactions)[plan.day]]):
         sizes[piece.file.day] += piece.bytes
     groups: list[list[DayPlan]] = []
     room = 0
     for plan in plans:
-        if not groups or sizes[plan.day] > room:
+        if not groups or sizes[plan.day] > room or groups[-1][-1].missing != plan.missing:
             groups.append([])
             room = BATCH_BYTES
         groups[-1].append(plan)
@@ -62,54 +61,97 @@ def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan]) -> list[list[DayPlan
     return groups
 
 
-@stage_cost("eligibility", "memory_days")
 def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> int:
-    """Build and write the partitions of `plans`; returns the number of days built.
+    """Build and write what is missing of the days of `plans`, the same tables of each; returns the number of days.
 
     A partition that is there already is left, or with `verify` compared with what was computed.
 
     Raises OSError when the lake cannot be written, UserError when a verified partition differs.
     """
     with stage_cost("versions"):
-        inputs = {plan.day: taken_replay_inputs(log, plan.day) for plan in plans}
+        inputs = {plan.day: log.replay_inputs(plan.day, keep=False) for plan in plans}
     for plan in plans:
-        if inputs[plan.day].fingerprint != plan.fingerprint:
+        if plan.fingerprint not in {inputs[plan.day].fingerprint, inputs[plan.day].former_name}:
             message = f"the files of {plan.day} changed while they were read: run this again"
             raise UserError(message)
-    references, statements = _found_in_texts(log, list(inputs), inputs)
-    is_of_day = pl.col("occurred_at").dt.date()
-    tables: list[type[Table]] = [table for table in EVIDENCE if table is not ReferenceDays]
-    frames: list[pl.LazyFrame] = []
-    for day, of_day in inputs.items():
-        interactions, eligibility = of_day.interactions.lazy(), of_day.eligibility.lazy()
-        referred = framed(MemoryReferences, references).lazy().filter(is_of_day == day)
-        made: dict[type[Table], pl.LazyFrame] = {
-            ReplayedInteractions: replayed_interactions(interactions),
-            MemoryEligibility: eligibility,
-            MemoryReferences: referred,
-            MemoryDays: memory_days(eligibility, referred, log.params.evidence),
-            ProjectDays: project_days(interactions),
-            ExtractedStatements: statements.lazy().filter(is_of_day == day),
-        }
-        frames += [made[table].sort(table.key) for table in tables]
-    collected = iter(pl.collect_all(frames))
-    for plan in plans:
-        of_plan = {table: next(collected) for table in tables}
-        counted = framed(MemoryDays, of_plan[MemoryDays])
-        of_plan[ReferenceDays] = reference_days(counted.lazy()).collect()
-        for table in EVIDENCE:
-            log.lake.write_evidence(table, plan.day, plan.fingerprint, of_plan[table], verify=verify)
+    shell = _Building(log, plans, inputs, verify=verify)
+    Runner(NODES, shell.missing, shell, log.params, log.as_of).run(lambda _done, _total: None)
     return len(plans)
 
 
+class _Building:
+    """The shell of the days that are built together (see `runner.Shell`); what is written is read from the lake."""
+
+    def __init__(
+        self, log: LogAsOf, plans: Sequence[DayPlan], inputs: dict[date, ReplayInputs], *, verify: bool
+    ) -> None:
+        self.missing = [table for table in EVIDENCE if table.name in plans[0].missing]
+        self._log = log
+        self._names = {plan.day: plan.names for plan in plans}
+        self._inputs = inputs
+        self._verify = verify
+        self._unwritten = set(self.missing)
+        self._found: dict[type[Table], pl.DataFrame] = {}
+        self._readers: dict[Given, Callable[[Runner], Any]] = {
+            MEMORY_POOL: lambda _: log.pool,
+            MemoryEligibility: lambda _: (of_day.eligibility for of_day in inputs.values()),
+            MemoryReferences: lambda _: self._in_texts(MemoryReferences),
+            ExtractedStatements: lambda _: self._in_texts(ExtractedStatements),
+        }
+
+    def reader(self, given: Given) -> Callable[[Runner], Any] | None:
+        """What is found in texts, which are read once; what planning has found."""
+        return self._readers.get(given)
+
+    def rows(self, rows: Rows, days: Iterable[date] | None) -> pl.LazyFrame:
+        """The winning interactions of these days."""
+        if rows is not REPLAYED:
+            message = f"of {named(rows)} no days are read here"
+            raise GraphError(message)
+        return pl.concat(self._inputs[day].interactions.lazy() for day in (self._inputs if days is None else days))
+
+    def is_stored(self, table: type[Table]) -> bool:
+        """Everything that the lake keeps, once what is missing of it is written."""
+        return table in EVIDENCE and table not in self._unwritten
+
+    def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
+        """The partitions of these days."""
+        names = {day: self._names[day][table.name] for day in (self._names if days is None else days)}
+        return self._log.lake.scan_evidence(table, names)
+
+    def days_together(self, node: Node, runner: Runner) -> Iterator[Sequence[date]]:  # noqa: ARG002 - of all nodes alike
+        """Each day alone: it has a partition of its own."""
+        return ([day] for day in self._inputs)
+
+    def write(self, table: type[Table], pieces: Pieces) -> int:
+        """Write the partition of each day."""
+        rows = 0
+        for day, piece in zip(self._inputs, pieces, strict=True):
+            name = self._names[day][table.name]
+            self._log.lake.write_evidence(table, day, name, piece.sort(table.key), verify=self._verify)
+            rows += piece.height
+        self._unwritten.discard(table)
+        return rows
+
+    def rest(self) -> None:
+        """Give back what a node left behind."""
+        give_back()
+
+    def _in_texts(self, table: type[Table]) -> Pieces:
+        if not self._found:
+            self._found = _found_in_texts(self._log, self._inputs, self._unwritten)
+        rows = self._found.pop(table)
+        return (rows.filter(pl.col("occurred_at").dt.date() == day) for day in self._inputs)
+
+
 def _found_in_texts(
-    log: LogAsOf, days: Sequence[date], inputs: dict[date, ReplayInputs]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """memory_references and extracted_statements of several days, their texts held a slice at a time."""
-    files = [file for day in days for file in log.files(Interactions)[day]]
+    log: LogAsOf, inputs: dict[date, ReplayInputs], tables: Iterable[type[Table]]
+) -> dict[type[Table], pl.DataFrame]:
+    """Of memory_references and extracted_statements those in `tables`, their texts held a slice at a time."""
+    files = [file for day in inputs for file in log.files(Interactions)[day]]
     wanted = pl.concat([day.interactions for day in inputs.values()])
-    found, stated = [], []
-    seen: set[str] = set()
+    found = {table: [] for table in (MemoryReferences, ExtractedStatements) if table in tables}
+    first, seen = node_of(next(iter(found))), set[str]()
     for slices in gathered_pieces(files, _SLICE_BYTES):
         scans = [
             scan_declared(Interactions, [piece.file.path])
@@ -117,19 +159,26 @@ def _found_in_texts(
             .select("row_hash", *TEXTS.columns)
             for piece in slices
         ]
-        with stage_cost("echo", "memory_references"):
+        with stage_cost(first.stage, first.name):
             rows = _wanted_rows(pl.concat(scans).collect(), wanted, seen)
-        with stage_cost("used", "used_memories_by_day"):
-            give_back()
-            used = _used(log, rows, inputs)
-        with stage_cost("echo", "memory_references"):
-            give_back()
-            pool = log.pool_between(wanted["occurred_at"]).select(_ECHOED).collect()
-            found.append(memory_references(rows, pool, used, log.params.evidence))
-            del pool
-        with stage_cost("statements and pairs", "extracted_statements"):
-            stated.append(extracted_statements(rows, log.params.evidence.extract))
-    return pl.concat(found), pl.concat(stated)
+        if MemoryReferences in found:
+            found[MemoryReferences].append(_references(log, rows, inputs, wanted["occurred_at"]))
+        if ExtractedStatements in found:
+            params = node_of(ExtractedStatements).sliced(log.params)
+            with stage_cost("statements and pairs", "extracted_statements"):
+                found[ExtractedStatements].append(extracted_statements(rows, params))
+    return {table: pl.concat(frames) for table, frames in found.items()}
+
+
+def _references(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs], times: pl.Series) -> pl.DataFrame:
+    """memory_references of interactions with their texts."""
+    with stage_cost("used", "used_memories_by_day"):
+        give_back()
+        used = _used(log, rows, inputs)
+    with stage_cost("echo", "memory_references"):
+        give_back()
+        pool = log.pool_between(times).select(_ECHOED).collect()
+        return memory_references(rows, pool, used, node_of(MemoryReferences).sliced(log.params))
 
 
 def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) -> pl.DataFrame:
@@ -146,7 +195,7 @@ def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) ->
             if of_day == days[-1] or sum(inputs[one].eligibility.height for one in together) >= _POOL_ROWS:
                 pool = pl.concat([_pool_of_day(log, one, inputs[one]) for one in together])
                 of_days = asked.filter(pl.col("day").is_in(together))
-                used = used_memories_by_day(of_days, pool, word_vectors, log.params.evidence.used)
+                used = used_memories_by_day(of_days, pool, word_vectors, node_of(USED_MEMORIES).sliced(log.params))
                 found.append(within_reach(used, of_days, pool))
                 together = []
         return pl.concat(found)

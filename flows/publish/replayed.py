@@ -17,14 +17,15 @@ def replayed_interactions(lake: Lake, plan: Plan) -> Lazy[ReplayedInteractions]:
     Days that a release built which did not look for users stay as they are; their users are looked up in the log.
     """
     table = ReplayedInteractions
+    names = plan.partitions(table)
     unseen = {
-        day: fingerprint
-        for day, fingerprint in plan.partitions.items()
-        if "user_id" not in written_columns(lake.evidence_path(table, day, fingerprint))
+        day: name
+        for day, name in names.items()
+        if "user_id" not in written_columns(lake.evidence_path(table, day, name))
     }
     if not unseen:
-        return lake.scan_evidence(table, plan.partitions)
-    seen = lake.scan_evidence(table, {day: name for day, name in plan.partitions.items() if day not in unseen})
+        return lake.scan_evidence(table, names)
+    seen = lake.scan_evidence(table, {day: name for day, name in names.items() if day not in unseen})
     users = plan.log.winners(Interactions, unseen, ["user_id"]).select("interaction_id", "user_id")
     looked_up = lake.scan_evidence(table, unseen).drop("user_id").join(users, on="interaction_id", how="left")
     return framed(table, pl.concat([seen, looked_up.select(seen.collect_schema().names())]))

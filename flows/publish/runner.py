@@ -6,18 +6,16 @@ What is read from the lake, and what is made piece by piece, a shell hands in; a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from functools import reduce
 from importlib import import_module
-from types import SimpleNamespace
 from typing import Any, Protocol
 
 import polars as pl
 
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.transforms.core.frames import framed
-from slowwave.transforms.core.node import Given, GraphError, Node, Part, Rows, Taken
+from slowwave.transforms.core.node import Given, GraphError, Handed, Node, Part, Rows, Source, Taken
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.core.times import epoch_day
 from slowwave.transforms.params import Params
@@ -37,8 +35,12 @@ class Shell(Protocol):
         """Winning rows of a landed table, of all days or of these."""
         ...
 
-    def evidence(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
-        """The partitions of a table in the lake, of all days or of these."""
+    def is_stored(self, table: type[Table]) -> bool:
+        """Whether a table is there already, by day: it is read, not computed."""
+        ...
+
+    def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
+        """Such a table, of all days or of these."""
         ...
 
     def days_together(self, node: Node, runner: Runner) -> Iterator[Sequence[date]]:
@@ -46,7 +48,7 @@ class Shell(Protocol):
         ...
 
     def write(self, table: type[Table], pieces: Pieces) -> int:
-        """Publish a table; returns its rows."""
+        """Keep a table; returns its rows. It may be stored from then on."""
         ...
 
     def rest(self) -> None:
@@ -55,45 +57,53 @@ class Shell(Protocol):
 
 
 class Runner:
-    """One publish: the values of the graph, as far as the published tables need them.
+    """One run of the graph: the values that the wanted tables need, and no others.
 
     Args:
-        nodes: in the order of the graph; those in the lake are read, not computed.
+        nodes: in the order of the graph.
+        wanted: the tables that are written.
         shell: reads and writes.
         params: of the run; a node gets those it declares and no others.
         as_of: what is computed is what was known before it.
     """
 
-    def __init__(self, nodes: Sequence[Node], shell: Shell, params: Params, as_of: datetime) -> None:
+    def __init__(
+        self, nodes: Sequence[Node], wanted: Collection[type[Table]], shell: Shell, params: Params, as_of: datetime
+    ) -> None:
         self.rows: dict[str, int] = {}
         self._shell = shell
         self._params = params
         self._offered = {"as_of": as_of, "today": epoch_day(as_of), "counted_as": stage_cost}
         self._by_given = {given: node for node in nodes for given in node.gives}
-        self._wanted = [node for node in _behind_published(nodes, shell) if not node.is_in_lake]
+        self._tables = wanted
+        self._nodes = _behind(nodes, wanted, shell)
         self._values: dict[Given, Any] = {}
         self._done: set[Node] = set()
 
     def value(self, given: Given) -> Any:  # noqa: ANN401 - a frame, or what its node says that it hands on
         """What a node gives, computed now if it is not there: frames as its function returns them."""
         node = self._by_given[given]
-        if node.is_in_lake:
-            return self._shell.evidence(given, None)  # type: ignore[arg-type] - what is in the lake is a table
+        if self._is_stored(given):
+            return self._shell.stored(given, None)  # type: ignore[arg-type] - what is stored is a table
         if node not in self._done:
             self._compute(node)
         return self._values[given]
 
     def run(self, progress: Callable[[int, int], None]) -> None:
-        """Compute what is published and write it; `progress` is told how many nodes are done, and of how many."""
-        for place, node in enumerate(self._wanted):
-            progress(place, len(self._wanted))
+        """Compute what is wanted and write it; `progress` is told how many nodes are done, and of how many."""
+        for place, node in enumerate(self._nodes):
+            progress(place, len(self._nodes))
             if node not in self._done:
                 self._compute(node)
             for table in node.tables:
-                self._write(node, table)
-            self._let_go(self._wanted[place + 1 :])
+                if table in self._tables:
+                    self._write(node, table)
+            self._let_go(self._nodes[place + 1 :])
             self._shell.rest()
-        progress(len(self._wanted), len(self._wanted))
+        progress(len(self._nodes), len(self._nodes))
+
+    def _is_stored(self, given: Taken) -> bool:
+        return isinstance(given, type) and self._shell.is_stored(given)
 
     def _write(self, node: Node, table: type[Table]) -> None:
         value = self._values[table]
@@ -103,6 +113,8 @@ class Runner:
         else:
             with stage_cost("publish", node.name):
                 self.rows[table.name] = self._shell.write(table, iter([framed(table, value)]))
+        if self._shell.is_stored(table):
+            del self._values[table]  # who takes it reads it from there
 
     def _let_go(self, later: Sequence[Node]) -> None:
         """Keep of what there is what these nodes take or give, and of a table the columns that they take."""
@@ -167,13 +179,8 @@ class Runner:
         }
         signature = inspect.signature(function).parameters
         if node.params:
-            found["params"] = self._slice(node.params)
+            found["params"] = node.sliced(self._params)
         return found | {name: value for name, value in self._offered.items() if name in signature}
-
-    def _slice(self, names: Sequence[str]) -> Any:  # noqa: ANN401 - what the function declares
-        """One param as it is; of several each by its name, and no others: what is not declared cannot be read."""
-        values = {name: reduce(getattr, name.split("."), self._params) for name in names}
-        return values[names[0]] if len(names) == 1 else SimpleNamespace(**values)
 
     def _value(self, taken: Taken | tuple[Taken, ...], days: Sequence[date] | None = None) -> Any:  # noqa: ANN401
         if isinstance(taken, tuple):
@@ -183,21 +190,22 @@ class Runner:
             return self._shell.rows(taken, days)
         if isinstance(taken, Part):
             return self.value(taken.of).select(taken.columns)
-        if days is not None and self._by_given[taken].is_in_lake:
-            return self._shell.evidence(taken, days)  # type: ignore[arg-type] - what is in the lake is a table
+        if days is not None and self._is_stored(taken):
+            return self._shell.stored(taken, days)  # type: ignore[arg-type] - what is stored is a table
         return self.value(taken)
 
 
-def _behind_published(nodes: Sequence[Node], shell: Shell) -> Iterable[Node]:
-    """The nodes that published tables need, in order."""
-    needed = {table for node in nodes if not node.is_in_lake for table in node.tables}
+def _behind(nodes: Sequence[Node], wanted: Collection[type[Table]], shell: Shell) -> Sequence[Node]:
+    """The nodes that must be computed for these tables, in order."""
+    needed: set[Source] = {*wanted}
     found: list[Node] = []
     for node in reversed(nodes):
-        if needed & set(node.gives):
+        if needed.intersection(node.gives):
             found.append(node)
-            if not node.is_in_lake and not all(map(shell.reader, node.gives)):
-                needed |= {taken for taken in node.taken if not isinstance(taken, Rows)}
-    return reversed(found)
+            if not all(map(shell.reader, node.gives)):
+                taken = (taken for taken in node.taken if not isinstance(taken, Rows))
+                needed |= {taken for taken in taken if isinstance(taken, Handed) or not shell.is_stored(taken)}
+    return found[::-1]
 
 
 def _function(name: str) -> Callable[..., Any]:

@@ -25,6 +25,7 @@ from slowwave.transforms.core.node import Given, Node, Rows
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.nodes import CHUNK_DAYS, MEMORY_STATES, WORD_VECTORS
 from slowwave.transforms.evidence.tables import MemoryDays, MemoryReferences, PublishedReferences, ReplayedInteractions
+from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.health.history import memory_health_history
 from slowwave.transforms.health.memory_health import COUNTS
 from slowwave.transforms.health.nodes import COUNTS_HISTORY, TOUCHES
@@ -100,14 +101,16 @@ class PublishShell:
         """Winning rows of a landed table, of all days or of these."""
         return self._plan.log.rows(rows, self._plan.log.files(rows.of) if days is None else days)
 
-    def evidence(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
+    def is_stored(self, table: type[Table]) -> bool:
+        """What the lake keeps is there: it was built before."""
+        return table in EVIDENCE
+
+    def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
         """The partitions that the plan names, of all days or of these."""
         if table is ReplayedInteractions:
             return replayed_interactions(self._run.lake, self._plan)
-        partitions = self._plan.partitions
-        return self._run.lake.scan_evidence(
-            table, partitions if days is None else {day: partitions[day] for day in days}
-        )
+        names = self._plan.partitions(table)
+        return self._run.lake.scan_evidence(table, names if days is None else {day: names[day] for day in days})
 
     def days_together(self, node: Node, runner: Runner) -> Iterator[Sequence[date]]:
         """All days, or those that differ from the base, so many at a time as are read together."""
@@ -156,9 +159,9 @@ class PublishShell:
 
     def _days_of_references(self) -> Iterator[Sequence[date]]:
         """They are the most rows that a night publishes."""
-        partitions = self._plan.partitions
-        days = partitions if self.base is None else [day for day in self.base.evidence_days if day in partitions]
-        paths = {day: self._run.lake.evidence_path(MemoryReferences, day, partitions[day]) for day in days}
+        names = self._plan.partitions(MemoryReferences)
+        days = names if self.base is None else [day for day in self.base.evidence_days if day in names]
+        paths = {day: self._run.lake.evidence_path(MemoryReferences, day, names[day]) for day in days}
         return together(sorted(paths), lambda day: paths[day].stat().st_size, _EVIDENCE_BYTES)
 
     def _landed_days(self) -> Pieces:
@@ -184,7 +187,7 @@ class PublishShell:
         log = self._plan.log
         of = attempts.filter(pl.col("interaction_id").is_not_null()).select("interaction_id").unique().lazy()
         files = log.files(Interactions)
-        days = self._plan.partitions if attempts.height else {}
+        days = [day.day for day in self._plan.days] if attempts.height else []
         found = [
             log.rows(ATTEMPTED, some, of).with_columns(pl.col("project", "agent").fill_null("")).collect()
             for some in [(), *together(days, lambda day: _bytes(files[day]), _LANDED_BYTES)]
@@ -197,9 +200,9 @@ class PublishShell:
         first_day = date.min if base is None else base.first_day
         before = None if base is None else self._counts_before(first_day)
         numbers = runner.value(TIMELINES).memories.select("memory", "memory_id")
-        later = [day for day in self._plan.partitions if day >= first_day]
+        later = [day.day for day in self._plan.days if day.day >= first_day]
         days = (
-            self.evidence(MemoryDays, later)
+            self.stored(MemoryDays, later)
             .select("memory_id", "day", pl.col(COUNTS).cast(pl.UInt32))
             .join(numbers.lazy(), on="memory_id")
             .drop("memory_id")

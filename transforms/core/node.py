@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from types import SimpleNamespace
 from typing import Any, Literal
 
 from slowwave.transforms.core.schema import Landed, Table
@@ -56,7 +57,8 @@ class Node:
         gives: what it returns; several as a tuple, in this order.
         takes: by parameter what it reads: a derived table or part of one, what a node hands, rows of a landed table;
             several of them are columns of one frame.
-        params: the params it reads, by their full names. One is passed as it is; of several each by its name.
+        params: the params it reads, by their full names. One is passed as it is; of several each by the last part of
+            its name.
         methods: the params that choose its methods, by their full names.
         grain: `day`: what it gives of a UTC day follows from the inputs of grain `day` of that day, and from the others
             whole. `whole`: all of it is computed at once.
@@ -90,6 +92,11 @@ class Node:
     def tables(self) -> tuple[type[Table], ...]:
         """The tables among what it gives."""
         return tuple(given for given in self.gives if isinstance(given, type))
+
+    def sliced(self, params: Any) -> Any:  # noqa: ANN401 - the params of a run, and those that are declared here
+        """What its function gets of the params, and no others: what is not declared cannot be read."""
+        values = {name.rpartition(".")[2]: reduce(getattr, name.split("."), params) for name in self.params}
+        return next(iter(values.values())) if len(values) == 1 else SimpleNamespace(**values)
 
     def method_ids(self, params: Any) -> list[str]:  # noqa: ANN401 - the params of a run, which are declared above
         """The methods that these params choose for it."""

@@ -1,6 +1,9 @@
-"""The name of a derived partition: a digest of everything it is computed from."""
+"""The names of derived partitions: digests of everything that they are computed from."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -9,6 +12,8 @@ from slowwave.transforms.core.schema import columns
 from slowwave.transforms.evidence.tables import MemoryEligibility
 
 _ROWS_AT_ONCE = 10_000
+# `Params.partition_hash` of the first releases' defaults, by whether a memory of the day is long.
+UNNAMED_HASHES = {False: "929ed773d7bc6d2b2badba6461f86ade", True: "19857dbea24398206dc9179150cdd9f8"}
 
 
 def fingerprint(rows_hash: str, eligibility: pl.DataFrame, evidence_hash: str) -> str:
@@ -23,3 +28,11 @@ def fingerprint(rows_hash: str, eligibility: pl.DataFrame, evidence_hash: str) -
     # JSON holds no line break, so joined lines are as good as a list; those of many memories are not held three times
     lines = [rows.select(stretches).item() for rows in eligibility.iter_slices(_ROWS_AT_ONCE)]
     return digest([rows_hash, evidence_hash, Joined(lines)])
+
+
+def partition_name(fingerprint: str, params: Mapping[str, object]) -> str:
+    """Name of a table's partition of a day with this fingerprint; `params`: what differs of those it follows from."""
+    if not params:
+        return fingerprint
+    told = (f"{name} = {json.dumps(value)}" for name, value in sorted(params.items()))
+    return digest([fingerprint, *told])

@@ -6,7 +6,7 @@ import polars as pl
 
 from slowwave.transforms.core.frames import Lazy, conform, framed
 from slowwave.transforms.core.schema import polars_schema
-from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.params import BreadthParams
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.tables import (
     MemoryDays,
@@ -29,7 +29,7 @@ _COUNTS = (
 
 
 def memory_days(
-    eligibility: Lazy[MemoryEligibility], references: Lazy[MemoryReferences], params: EvidenceParams
+    eligibility: Lazy[MemoryEligibility], references: Lazy[MemoryReferences], params: BreadthParams
 ) -> Lazy[MemoryDays]:
     """One row per memory that was eligible, injected or referenced on the day, sorted by memory_id."""
     eligible = eligibility.group_by("memory_id").agg(pl.col("eligible_count").sum())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,7 +13,7 @@ from slowwave.transforms.evidence.used.params import UsedParams
 
 
 class EvidenceParams(BaseModel):
-    """What the evidence of a day depends on; changing any of it rebuilds every day."""
+    """What the evidence of a day depends on: with another value, what follows from it is built anew for every day."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -34,3 +35,60 @@ class EvidenceParams(BaseModel):
     bulk_memories: int = Field(default=100, ge=2, description="Memories that a bulk interaction references.")
     used: UsedParams = UsedParams()
     extract: ExtractParams = ExtractParams()
+
+
+# What partitions were built with whose names do not tell of it: the first defaults, and for a param that came later
+# what had the same effect before there was one. A default may change; this may not. What `eligible_method` and
+# `global_types` decide shows in the stretches of eligibility, which names follow from anyway.
+UNNAMED: Mapping[str, object] = {
+    "evidence.injected_method": "injected/1",
+    "evidence.echo_method": "echo/1",
+    "evidence.echo_code_points": 80,
+    "evidence.echo_min_code_points": 12,
+    "evidence.broad_memories": 10,
+    "evidence.bulk_memories": 100,
+    "evidence.used.method": "used/2",
+    "evidence.used.threshold": 0.7,
+    "evidence.used.min_words": 3,
+    "evidence.used.code_points": 20_000,
+    "evidence.used.candidates": 32,
+    "evidence.extract.method": "extract/1",
+    "evidence.extract.min_code_points": 8,
+    "evidence.extract.max_code_points": 280,
+}
+# Where no memory is long (`used.passages.is_long`), these find the same, and call it `used/1`.
+ALIKE_IN_SHORT = ("used/1", "used/2")
+
+
+class ReachParams(Protocol):
+    """Whose interactions a memory is eligible in."""
+
+    eligible_method: str
+    global_types: tuple[str, ...]
+
+
+class PatternParams(Protocol):
+    """What of a memory an answer must repeat."""
+
+    echo_code_points: int
+    echo_min_code_points: int
+
+
+class PoolParams(ReachParams, PatternParams, Protocol):
+    """Reach and pattern."""
+
+    echo_method: str
+
+
+class ReferenceParams(Protocol):
+    """What is called injected and echoed."""
+
+    injected_method: str
+    echo_method: str
+
+
+class BreadthParams(Protocol):
+    """How many memories an interaction references that tells little of each."""
+
+    broad_memories: int
+    bulk_memories: int

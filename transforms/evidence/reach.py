@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.params import ReachParams
 
 # `is_global`: in every project, else in `project`; `only_agent`, `only_user`: of these the interactions of that agent
 # and user, NULL: of all.
@@ -12,7 +12,7 @@ REACH = ("is_global", "project", "only_agent", "only_user")
 BOUND = ("only_agent", "only_user")
 
 
-def with_reach(memories: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
+def with_reach(memories: pl.LazyFrame, params: ReachParams) -> pl.LazyFrame:
     """Memories with their `REACH`; project is '' where they reach every one.
 
     `memories`: memory_type, project, and for `eligible/2` scope, agent, user_id (NULL: not said).
@@ -29,7 +29,7 @@ def with_reach(memories: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
     )
 
 
-def is_global(params: EvidenceParams) -> pl.Expr:
+def is_global(params: ReachParams) -> pl.Expr:
     """Memories that are eligible in every project: by scope, or of no project and of a global type."""
     by_type = (pl.col("project") == "") & pl.col("memory_type").is_in(list(params.global_types))
     if params.eligible_method == "eligible/1":
@@ -85,12 +85,12 @@ def kinds(reaches: pl.DataFrame) -> list[tuple[dict[str, str], pl.DataFrame]]:
     ]
 
 
-def bound_reaches(states: pl.LazyFrame, params: EvidenceParams) -> pl.DataFrame:
+def bound_reaches(states: pl.LazyFrame, params: ReachParams) -> pl.DataFrame:
     """The distinct `REACH` of memories that are or were bound to an agent or user, sorted."""
     return with_reach(states, params).filter(is_bound()).select(REACH).unique().sort(REACH, nulls_last=True).collect()
 
 
-def memory_owners(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
+def memory_owners(states: pl.LazyFrame, params: ReachParams) -> pl.LazyFrame:
     """memory_id, only_user of the memories that are now eligible in one user's interactions only."""
     last = states.sort("memory_id", "valid_from").unique("memory_id", keep="last", maintain_order=True)
     return with_reach(last, params).filter(pl.col("only_user").is_not_null()).select("memory_id", "only_user")

@@ -7,7 +7,7 @@ import polars as pl
 from slowwave.transforms.core.frames import Frame, Lazy, conform, selected
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.evidence.echo.echo import Echo
-from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.params import ReferenceParams
 from slowwave.transforms.evidence.reach import BOUND, is_reached
 from slowwave.transforms.evidence.tables import MemoryReferences, PublishedReferences
 from slowwave.transforms.evidence.used.memories import STEPS
@@ -22,7 +22,7 @@ def is_reference() -> pl.Expr:
 
 
 def memory_references(
-    interactions: pl.DataFrame, pool: pl.DataFrame, used: pl.DataFrame, params: EvidenceParams
+    interactions: pl.DataFrame, pool: pl.DataFrame, used: pl.DataFrame, params: ReferenceParams
 ) -> Frame[MemoryReferences]:
     """Evidence rows of a set of interactions, one per (memory_id, interaction_id), sorted by key.
 

@@ -7,7 +7,7 @@ import polars as pl
 from slowwave.transforms.core.hashing import hashed
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.evidence.echo.echo import Echo
-from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.params import PoolParams
 from slowwave.transforms.evidence.reach import REACH, with_reach
 from slowwave.transforms.landing.tables import Memories
 
@@ -57,7 +57,7 @@ def current_memories(states: pl.DataFrame) -> pl.DataFrame:
     return states.filter(pl.col("valid_until").is_null())
 
 
-def memory_pool(states: pl.LazyFrame, params: EvidenceParams) -> pl.LazyFrame:
+def memory_pool(states: pl.LazyFrame, params: PoolParams) -> pl.LazyFrame:
     """When which memory could be used where, and as what text.
 
     Columns: memory_id, is_global, project, only_agent, only_user (see `REACH`), content, content_hash, pattern,

@@ -150,10 +150,18 @@ class DayInputs(Table):
     rows_hash: str = column("Digest of the winning rows of the day.")
     memories_signature: str = column("Of interactions: `rows_signature` of all memory days up to this one, digested.")
     evidence_hash: str = column("Of interactions: digest of the params the evidence depends on.")
-    fingerprint: str = column("Of interactions: name of the evidence partition used; '' when no row is visible.")
+    fingerprint: str = column(
+        "Of interactions: digest of the rows and of the memories as they stood, which evidence partitions are named"
+        " after; '' when no row is visible."
+    )
     evidence_columns: str | None = column(
         "Of interactions: digest of the evidence tables' columns that the partition was found to fit, as written then"
         " or lacking none but newer ones. NULL: not looked at.",
         default=None,
         since=2,
+    )
+    partitions: list[str] | None = column(
+        "Of interactions: table=name of the evidence partitions used whose name is not the fingerprint. NULL: none.",
+        default=None,
+        since=4,
     )

@@ -41,7 +41,7 @@ LIFT: tuple[Node, ...] = (
         "slowwave.transforms.evidence.reach:memory_owners",
         gives=(MEMORY_OWNERS,),
         takes={"states": MEMORY_STATES},
-        params=("evidence",),
+        params=("evidence.eligible_method", "evidence.global_types"),
         stage="lift",
     ),
     Node(

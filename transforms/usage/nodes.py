@@ -21,7 +21,7 @@ USAGE: tuple[Node, ...] = (
         "slowwave.transforms.evidence.reach:bound_reaches",
         gives=(BOUND_REACHES,),
         takes={"states": MEMORY_STATES},
-        params=("evidence",),
+        params=("evidence.eligible_method", "evidence.global_types"),
         stage="fits",
     ),
     Node(
@@ -35,7 +35,7 @@ USAGE: tuple[Node, ...] = (
         "slowwave.transforms.usage.timelines:memory_timelines",
         gives=(TIMELINES,),
         takes={"states": MEMORY_STATES, "days": ReferenceDays, "project_days": ProjectDays, "of_bound": BOUND_DAYS},
-        params=("evidence",),
+        params=("evidence.eligible_method", "evidence.global_types"),
         stage="fits",
     ),
     Node(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from slowwave.transforms.core.frames import Lazy
-from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.params import ReachParams
 from slowwave.transforms.evidence.reach import REACH, bound_reaches, is_bound, with_reach
 from slowwave.transforms.evidence.tables import ProjectDays, ReferenceDays
 
@@ -42,7 +42,7 @@ def memory_timelines(
     states: pl.LazyFrame,
     days: Lazy[ReferenceDays],
     project_days: Lazy[ProjectDays],
-    params: EvidenceParams,
+    params: ReachParams,
     of_bound: pl.DataFrame | None = None,
 ) -> MemoryTimelines:
     """The timelines of every memory that was ever landed, injected or referenced.

@@ -34,7 +34,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
-from slowwave.flows.lake.sql import no_globs, with_lake_rows
+from slowwave.flows.lake.sql import no_globs, partition_sql, with_lake_rows
 
 Record = dict[str, Any]
 
@@ -78,10 +78,12 @@ WHERE memory_id = $id
 ORDER BY occurred_at DESC, interaction_id
 """
 
-_PARTITIONS = with_lake_rows("""
-SELECT day, fingerprint
-FROM {day_inputs}
+_READ_BY_DAY = ("replayed_interactions", "memory_eligibility")
+_PARTITIONS = with_lake_rows(f"""
+SELECT day, {", ".join(f"{partition_sql(table)} AS {table}" for table in _READ_BY_DAY)}
+FROM {{day_inputs}}
 WHERE run_id = $run_id AND landed_table = 'interactions' AND fingerprint <> ''
+ORDER BY day
 """)
 
 _ELIGIBLE = with_lake_rows("""
@@ -348,8 +350,8 @@ class Publish:
         days = self._rows(_PARTITIONS, day_inputs=no_globs(inputs), run_id=self._run_id)
         evidence = self._lake / "evidence"
         found = {
-            table: [evidence / table / f"day={day}" / f"{fingerprint}.parquet" for day, fingerprint in sorted(days)]
-            for table in ("replayed_interactions", "memory_eligibility")
+            table: [evidence / table / f"day={day}" / f"{names[at]}.parquet" for day, *names in days]
+            for at, table in enumerate(_READ_BY_DAY)
         }
         there = {table: [path for path in paths if path.exists()] for table, paths in found.items()}
         missing = sum(len(paths) - len(there[table]) for table, paths in found.items())

@@ -24,7 +24,7 @@ from slowwave.flows.decide.forget import Outcome, apply_plan, published_plan, re
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.publish.plan import LogAsOf
+from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import start_run
 from slowwave.transforms.decisions.effects import forgetting_audit
 from slowwave.transforms.landing.tables import Interactions, Memories

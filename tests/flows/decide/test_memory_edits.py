@@ -24,7 +24,7 @@ from slowwave.flows.decide import decisions as deciding
 from slowwave.flows.decide import memory_edits as editing
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.publish.plan import LogAsOf
+from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.transforms.decisions.review.rejected_texts import rejected_texts
 
 HOSTILE = "=cmd()|'; DROP TABLE runs; --\x1b[31m[red]\u202e"

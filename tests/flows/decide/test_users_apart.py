@@ -21,7 +21,7 @@ from slowwave.flows.cli import main as cli
 from slowwave.flows.decide.review import WrongUseError
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.llm.stage import open_questions, prompted
-from slowwave.flows.publish.plan import LogAsOf
+from slowwave.flows.publish.log_as_of import LogAsOf
 
 
 @pytest.fixture(scope="module")

@@ -121,7 +121,10 @@ class Shell:
         assert days is None
         return pl.LazyFrame({"prompt": ["a bb", "ccc dddddd"]})
 
-    def evidence(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
+    def is_stored(self, table: type[Table]) -> bool:
+        return table is Counts
+
+    def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
         assert table is Counts
         of_days = DAYS if days is None else list(days)
         self.asked.append(of_days)
@@ -143,12 +146,17 @@ class Shell:
 COUNTS = {"word": pl.String, "day": pl.Date}
 
 
+def published(*nodes: Node) -> list[type[Table]]:
+    """The tables that these give, and that are not kept by day."""
+    return [table for node in nodes for table in node.tables if table is not Counts]
+
+
 def ran(*nodes: Node, shell: Shell | None = None) -> tuple[Runner, Shell]:
     """Nodes, run."""
     calls.clear()
     seen.clear()
     shell = shell or Shell()
-    runner = Runner(in_order(nodes), shell, Params(), AS_OF)
+    runner = Runner(in_order(nodes), published(*nodes), shell, Params(), AS_OF)
     runner.run(lambda _done, _total: None)
     return runner, shell
 
@@ -181,7 +189,8 @@ def test_of_a_table_only_the_columns_are_kept_that_are_taken_later():
                 seen_widths.append(runner._values[Words].width)
 
     one = Node(f"{HERE}longest", gives=(Longest,), takes={"words": Part(Words, ("word",))}, params=("evidence",))
-    runner = Runner(in_order([one, MEASURING, SPLITTING, LIMITING]), Watching(), Params(), AS_OF)
+    nodes = [one, MEASURING, SPLITTING, LIMITING]
+    runner = Runner(in_order(nodes), published(*nodes), Watching(), Params(), AS_OF)
     with pytest.raises(pl.exceptions.ColumnNotFoundError):
         runner.run(lambda _done, _total: None)
     assert seen_widths == [1]
@@ -190,7 +199,8 @@ def test_of_a_table_only_the_columns_are_kept_that_are_taken_later():
 def test_a_value_that_is_asked_for_early_is_computed_once_and_written_in_its_turn():
     calls.clear()
     shell = Shell()
-    runner = Runner(in_order([CHOOSING, MEASURING, SPLITTING, LIMITING]), shell, Params(), AS_OF)
+    nodes = [CHOOSING, MEASURING, SPLITTING, LIMITING]
+    runner = Runner(in_order(nodes), published(*nodes), shell, Params(), AS_OF)
     assert runner.value(Words).height == 3
     assert shell.written == {}
     runner.run(lambda _done, _total: None)
@@ -247,7 +257,8 @@ def test_costs_are_told_by_step_and_by_stage():
 
 def test_progress_is_told_node_by_node():
     told: list[tuple[int, int]] = []
-    runner = Runner(in_order([MEASURING, SPLITTING, LIMITING]), Shell(), Params(), AS_OF)
+    nodes = [MEASURING, SPLITTING, LIMITING]
+    runner = Runner(in_order(nodes), published(*nodes), Shell(), Params(), AS_OF)
     runner.run(lambda done, total: told.append((done, total)))
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
 

@@ -15,7 +15,7 @@ from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.publish.plan import LogAsOf
+from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import start_run
 from slowwave.transforms.decisions.review.changes import Wish
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.compiled import kernel
-from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.params import PatternParams
 
 # From this much text on it pays to load what is compiled, which takes half a second.
 KERNEL_FROM_BYTES = 24 * 2**20
@@ -32,7 +32,7 @@ def normalised(text: pl.Expr) -> pl.Expr:
     return text.str.to_lowercase().str.replace_all(r"\s{2,}|[^\S ]", " ").str.strip_chars()
 
 
-def echo_pattern(content: pl.Expr, params: EvidenceParams) -> pl.Expr:
+def echo_pattern(content: pl.Expr, params: PatternParams) -> pl.Expr:
     """What to look for: the prefix of the normalised content, NULL when too short, or blank."""
     prefix = normalised(content).str.slice(0, params.echo_code_points)
     is_long = prefix.str.len_chars() >= params.echo_min_code_points
@@ -112,7 +112,7 @@ class Echo:
     `pattern` is like `echo_pattern` (NULL: the memory is not looked for), `matches` like `echo_matches`.
     """
 
-    pattern: Callable[[pl.Expr, EvidenceParams], pl.Expr]
+    pattern: Callable[[pl.Expr, PatternParams], pl.Expr]
     matches: Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
 
 

@@ -1,0 +1,215 @@
+"""The log as seen at an instant: which row versions count, and what the evidence of a day is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime, time
+from functools import cached_property
+
+import polars as pl
+
+from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.flows.lake.checked_files import FileChecks, left_out_by_people
+from slowwave.flows.lake.lake import Lake, LakeFile, microseconds
+from slowwave.flows.publish.replay_inputs import ReplayInputs
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.core.node import Rows
+from slowwave.transforms.core.schema import Landed
+from slowwave.transforms.decisions.effects import effective
+from slowwave.transforms.evidence.eligibility import memory_eligibility
+from slowwave.transforms.evidence.nodes import MEMORY_CHANGES, MEMORY_POOL, REPLAYED
+from slowwave.transforms.evidence.states import memory_pool, memory_states
+from slowwave.transforms.evidence.used.passages import is_long
+from slowwave.transforms.graph import node_of
+from slowwave.transforms.landing.decisions_table import Decisions
+from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
+from slowwave.transforms.landing.versions import is_visible, winning_versions
+from slowwave.transforms.params import Params
+
+_KEEP_BYTES = 256 * 2**20
+
+
+class LogAsOf:
+    """The log as seen at `as_of`: the file list taken once, and the winning versions in it."""
+
+    def __init__(self, lake: Lake, as_of: datetime, params: Params) -> None:
+        self.lake = lake
+        self.as_of = as_of
+        self.params = params
+        self._files: dict[str, dict[date, list[LakeFile]]] = {}
+        self._moved_away: dict[str, pl.DataFrame] = {}
+        self._moved_hashes_of: dict[str, dict[date, list[str]]] = {}
+        self._set_aside: dict[str, pl.DataFrame] = {}
+        self._set_aside_hashes_of: dict[str, dict[date, list[str]]] = {}
+        self._kept: dict[date, ReplayInputs] = {}
+        self._kept_bytes = 0
+
+    def files(self, table: type[Landed]) -> dict[date, list[LakeFile]]:
+        """The files of the days that begin before `as_of`."""
+        if table.name not in self._files:
+            listed = self.lake.files(table.name)
+            self._files[table.name] = {day: files for day, files in listed.items() if day_start(day) < self.as_of}
+        return self._files[table.name]
+
+    def signature(self, table: type[Landed], day: date) -> str:
+        """Digest of the names of a day's files, of what moved away or is set aside, and of `as_of` where it cuts."""
+        files = self.files(table).get(day, [])
+        is_cut = any(file.newest_us >= microseconds(self.as_of) for file in files)
+        away = self._moved_hashes(table).get(day, ())
+        parts = [*(file.path.name for file in files), "", *away, self.as_of.isoformat() if is_cut else ""]
+        aside = self._set_aside_hashes(table).get(day)
+        return digest([*parts, "set aside", *aside] if aside else parts)
+
+    @cached_property
+    def checks(self) -> FileChecks:
+        """What the declared checks say of the lake's files."""
+        return FileChecks(self.lake)
+
+    @cached_property
+    def left_out(self) -> pl.DataFrame:
+        """Rows that people left out, at whatever time: landed_table, key, row_hash, check, reason and their times."""
+        return left_out_by_people(self.lake)
+
+    def set_aside(self, table: type[Landed]) -> pl.DataFrame:
+        """Row versions that count nowhere, one per check they fail: key, row_hash, check, reason and their times."""
+        if table.name not in self._set_aside:
+            by_decision = self.left_out.filter(pl.col("landed_table") == table.name).drop("landed_table")
+            files = [file for of_day in self.files(table).values() for file in of_day]
+            failed = self.checks.failed(table, files) if table in LANDED else by_decision.clear()
+            self._set_aside[table.name] = pl.concat([failed, by_decision])
+        return self._set_aside[table.name]
+
+    def _set_aside_hashes(self, table: type[Landed]) -> dict[date, list[str]]:
+        """The hashes of `set_aside` by day, sorted."""
+        if table.name not in self._set_aside_hashes_of:
+            by_day: dict[date, list[str]] = {}
+            rows = self.set_aside(table).select(pl.col("happened_at").dt.date(), "row_hash").unique().sort("row_hash")
+            for day, row_hash in rows.iter_rows():
+                by_day.setdefault(day, []).append(row_hash)
+            self._set_aside_hashes_of[table.name] = by_day
+        return self._set_aside_hashes_of[table.name]
+
+    def counted(self, table: type[Landed], rows: pl.LazyFrame) -> pl.LazyFrame:
+        """`rows` without those that are set aside."""
+        aside = self.set_aside(table)
+        return rows.join(aside.lazy().select("row_hash").unique(), on="row_hash", how="anti") if len(aside) else rows
+
+    def moved_away(self, table: type[Landed]) -> pl.DataFrame:
+        """(day, row_hash) of visible versions that lose to a version of their key on another day."""
+        if table.name not in self._moved_away:
+            self._moved_away[table.name] = self._find_moved_away(table)
+        return self._moved_away[table.name]
+
+    def _moved_hashes(self, table: type[Landed]) -> dict[date, list[str]]:
+        """The hashes of `moved_away` by day, sorted."""
+        if table.name not in self._moved_hashes_of:
+            by_day: dict[date, list[str]] = {}
+            for day, row_hash in self.moved_away(table).sort("day", "row_hash").rows():
+                by_day.setdefault(day, []).append(row_hash)
+            self._moved_hashes_of[table.name] = by_day
+        return self._moved_hashes_of[table.name]
+
+    def _find_moved_away(self, table: type[Landed]) -> pl.DataFrame:
+        keys = self.lake.moved_keys(table)
+        chosen = [file for day in keys["day"].unique().sort() for file in self.files(table).get(day, [])]
+        if not chosen:
+            return pl.DataFrame(schema={"day": pl.Date, "row_hash": pl.String})
+        narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash"]))
+        rows = (
+            self.counted(table, self.lake.scan_rows(table, chosen))
+            .join(keys.lazy().select("key_hash").unique(), on="key_hash", how="semi")
+            .select(*narrow, pl.col(table.event_time).dt.date().alias("day"))
+            .filter(is_visible(table, self.as_of))
+        )
+        winners = winning_versions(table, rows, self.as_of)
+        return rows.join(winners, on="row_hash", how="anti").select("day", "row_hash").collect()
+
+    def winners(
+        self, table: type[Landed], days: Iterable[date], names: Iterable[str], of: pl.LazyFrame | None = None
+    ) -> pl.LazyFrame:
+        """The winning versions on `days`, with the columns `names` (and those that decide who wins), and `day`.
+
+        `of`: keys; no others are looked at.
+        """
+        narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash", *names]))
+        chosen = [file for day in days for file in self.files(table).get(day, [])]
+        rows = self.counted(table, self.lake.scan_rows(table, chosen)).select(narrow)
+        if of is not None:
+            rows = rows.join(of, on=list(table.key), how="semi")
+        rows = rows.with_columns(pl.col(table.event_time).dt.date().alias("day"))
+        won = winning_versions(table, rows, self.as_of)
+        return won.join(self.moved_away(table).lazy(), on=["day", "row_hash"], how="anti")
+
+    def rows(self, rows: Rows, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:
+        """The winning rows as far as they are read; of interactions `created_at` is `occurred_at` from here on."""
+        renamed = {"created_at": "occurred_at"} if rows.of is Interactions else {}
+        return self.winners(rows.of, days, rows.columns, of).rename(renamed)
+
+    @cached_property
+    def states(self) -> pl.DataFrame:
+        """Memory states visible at `as_of`."""
+        return memory_states(self.rows(MEMORY_CHANGES, self.files(Memories))).collect()
+
+    @cached_property
+    def decisions(self) -> pl.LazyFrame:
+        """Decisions visible at `as_of` that took effect."""
+        rows = self.lake.scan_rows(Decisions, [file for files in self.files(Decisions).values() for file in files])
+        seen = rows.filter(is_visible(Decisions, self.as_of)).collect()
+        return winning_versions(Decisions, effective_decisions(self.lake, seen).lazy(), self.as_of).collect().lazy()
+
+    @cached_property
+    def pool(self) -> pl.DataFrame:
+        """Memory pool visible at `as_of`."""
+        return memory_pool(self.states.lazy(), node_of(MEMORY_POOL).sliced(self.params)).collect()
+
+    @cached_property
+    def long_contents(self) -> pl.Series:
+        """The hashes of those texts in the pool that have several passages."""
+        return self.pool.filter(is_long(pl.col("content")))["content_hash"].unique()
+
+    def replay_inputs(self, day: date, *, keep: bool) -> ReplayInputs:
+        """Read the keys of one day, and join the memories as they stood.
+
+        Planning needs them (`keep`) and building needs them again, once: the first few hundred megabytes are kept.
+        """
+        found = self._kept.pop(day, None)
+        if found is not None:
+            self._kept_bytes -= found.bytes
+        else:
+            found = self._read_replay_inputs(day)
+        if keep and self._kept_bytes + found.bytes <= _KEEP_BYTES:
+            self._kept[day] = found
+            self._kept_bytes += found.bytes
+        return found
+
+    def _read_replay_inputs(self, day: date) -> ReplayInputs:
+        rows = self.rows(REPLAYED, [day]).collect()
+        pool = self.pool_between(rows["occurred_at"])
+        with stage_cost("eligibility", "memory_eligibility"):
+            eligibility = memory_eligibility(rows.lazy(), pool).collect()
+        long = self.long_contents
+        is_any_long = bool(len(long)) and bool(eligibility["content_hash"].is_in(long.implode()).any())
+        return ReplayInputs(rows, eligibility, self.params, is_any_long=is_any_long)
+
+    def forget_pool(self) -> None:
+        """Give back what the pool and what is kept of it take: nothing but a replay asks for them."""
+        self.__dict__.pop("pool", None)
+        self._kept.clear()
+        self._kept_bytes = 0
+
+    def pool_between(self, times: pl.Series) -> pl.LazyFrame:
+        """The pool rows that hold at some of these times, or between them; lazy, for they are most of the pool."""
+        if times.is_empty():  # all that was there has moved to other days
+            return self.pool.lazy().clear()
+        still = pl.col("valid_until").is_null() | (pl.col("valid_until") > times.min())
+        return self.pool.lazy().filter(pl.col("valid_from") <= times.max(), still)
+
+
+def effective_decisions(lake: Lake, decisions: pl.DataFrame) -> pl.DataFrame:
+    """Of landed decisions those whose status changes, if they make any, are in the memory log."""
+    return effective(decisions, lake.row_hashes(Memories, decisions["decided_at"].dt.date().unique().sort()))
+
+
+def day_start(day: date) -> datetime:
+    """Midnight UTC at the start of a day."""
+    return datetime.combine(day, time())

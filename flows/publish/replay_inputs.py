@@ -1,0 +1,61 @@
+"""What the evidence of one day is computed from, and how its partitions are named after that."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import polars as pl
+
+from slowwave.transforms.core.frames import Frame
+from slowwave.transforms.core.hashing import rows_digest
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.evidence.fingerprint import UNNAMED_HASHES, fingerprint, partition_name
+from slowwave.transforms.evidence.tables import MemoryEligibility
+from slowwave.transforms.graph import params_behind
+from slowwave.transforms.params import Params
+
+
+class ReplayInputs:
+    """A day as its evidence sees it.
+
+    Args:
+        interactions: the winning ones, without their texts.
+        eligibility: the stretches in which memories were eligible for them.
+        params: of the run.
+        is_any_long: whether one of these memories is long (`used.passages.is_long`).
+    """
+
+    def __init__(
+        self, interactions: pl.DataFrame, eligibility: Frame[MemoryEligibility], params: Params, *, is_any_long: bool
+    ) -> None:
+        self.interactions = interactions
+        self.eligibility = eligibility
+        self._params = params
+        self._is_any_long = is_any_long
+        self.rows_hash = rows_digest(interactions["row_hash"])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What the names of all its partitions follow from; '' where no row is visible."""
+        return self._named_after(UNNAMED_HASHES[self._is_any_long])
+
+    @cached_property
+    def former_name(self) -> str:
+        """What releases before lake format 4 called each of its partitions."""
+        params_hash = self._params.partition_hash(is_any_long=self._is_any_long)
+        is_unnamed = params_hash == UNNAMED_HASHES[self._is_any_long]
+        return self.fingerprint if is_unnamed else self._named_after(params_hash)
+
+    def name(self, table: type[Table]) -> str:
+        """What a partition is called: a param that the table does not follow from leaves its name alone."""
+        return partition_name(self.fingerprint, self._params.named(params_behind(table), is_any_long=self._is_any_long))
+
+    @property
+    def bytes(self) -> int:
+        """Memory it takes, about."""
+        return int(self.interactions.estimated_size() + self.eligibility.estimated_size())
+
+    def _named_after(self, params_hash: str) -> str:
+        if self.interactions.is_empty():
+            return ""
+        return fingerprint(self.rows_hash, self.eligibility, params_hash)
