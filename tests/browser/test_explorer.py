@@ -97,9 +97,11 @@ def test_a_memory_has_the_numbers_that_why_tells(dashboard, page: Page, order):
         ((memory_id,),) = found.fetchall()
     told = json.loads(dashboard.home.run("why", memory_id, "--format", "json").stdout)
     opened(page, f"{dashboard.address}/{memory_link(memory_id)}")
+    counts = page.locator("[aria-label='Interactions counted for this memory'] li")
+    expect(counts).to_have_count(len(_COUNTS))
     shown = {
         item.locator(".sw-label").inner_text(): int(item.locator(".sw-value").inner_text().replace(",", ""))
-        for item in page.locator("[aria-label='Interactions counted for this memory'] li").all()
+        for item in counts.all()
     }
     assert shown == {name: told["counts"][name] for name in _COUNTS}
     for reason in told["memory"]["reasons"]:
