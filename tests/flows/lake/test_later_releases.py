@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from later_release import command, later_release, night, run_release
 from make_released_home import deliveries
-from released_homes import COUNTS, landed_files, last_as_of, published, released_home
+from released_homes import COUNTS, evidence_files, landed_files, last_as_of, published, released_home
 from small_home import SmallHome
 
 from slowwave.flows.kernel.errors import UserError
@@ -85,6 +85,36 @@ print(rows.height, rows["seen_by"].null_count(), rows["seen_count"].sum(), rows[
     assert zeros == [0, 0]
 
 
+AGENT_DAYS = '''class AgentDays(Table):
+    """What an agent did on the day."""
+
+    name: ClassVar[str] = "agent_days"
+    key: ClassVar[tuple[str, ...]] = ("agent",)
+
+    agent: str = column("Key.")
+    interactions_count: int = column("Its interactions.")
+
+
+'''
+COMPUTED = '''def agent_days(interactions: pl.LazyFrame) -> pl.LazyFrame:
+    """One row per agent."""
+    from slowwave.transforms.evidence.tables import AgentDays
+
+    return conform(AgentDays, interactions.group_by("agent").agg(pl.len().alias("interactions_count"))).sort("agent")
+
+
+'''
+NODE = """    Node(
+        "slowwave.transforms.evidence.memory_days:agent_days",
+        gives=(AgentDays,),
+        takes={"interactions": REPLAYED},
+        grain="day",
+        is_in_lake=True,
+    ),
+"""
+WORDS = '    Node("", gives=(WORD_VECTORS,), takes={}),\n'
+
+
 def add_a_column(home: SmallHome) -> None:
     """Partitions as of a release that had one column more."""
     for path in (home.folder / "lake" / "evidence" / "project_days").rglob("*.parquet"):
@@ -92,6 +122,26 @@ def add_a_column(home: SmallHome) -> None:
 
 
 DAYS = [date(2026, 3, day) for day in range(1, 7)]
+
+
+def test_a_new_table_is_built_and_nothing_else(home, tmp_path):
+    release = later_release(
+        tmp_path / "later",
+        (EVIDENCE, "class MemoryEligibility(Table):\n", f"{AGENT_DAYS}class MemoryEligibility(Table):\n"),
+        ("transforms/evidence/memory_days.py", "def replayed_interactions(", f"{COMPUTED}def replayed_interactions("),
+        ("transforms/evidence/nodes.py", "    MemoryDays,\n", "    AgentDays,\n    MemoryDays,\n"),
+        ("transforms/evidence/nodes.py", WORDS, f"{NODE}{WORDS}"),
+    )
+    counts, before, names = published(home, COUNTS), evidence_files(home), "lake/evidence/agent_days/day=*/*.parquet"
+    assert night(release, home.folder, at(home)) == (
+        [list(row) for row in counts],
+        {str(day): "its partition is missing" for day in DAYS},
+    )
+    new = {str(path) for path in home.folder.glob(names)}
+    assert len(new) == len(DAYS)
+    after = evidence_files(home)
+    assert {path: after[path] for path in after.keys() - new} == before
+    assert night(release, home.folder, at(home))[1] == {}
 
 
 def test_a_partition_with_a_column_that_has_gone_is_built_again_once(home):

@@ -116,13 +116,13 @@ def learned(home: str, as_of: str) -> Said:
     from slowwave.flows.nightly.nightly import make_plan, start_run
     from slowwave.flows.publish.runner import Runner
     from slowwave.flows.publish.shell import PublishShell
-    from slowwave.transforms.graph import NODES
+    from slowwave.transforms.graph import NODES, PUBLISHED
     from slowwave.transforms.learning.tables import CountedOutcomes
 
     run = start_run(Settings(Path(home)), "nightly")
     plan = make_plan(run, parse_as_of(as_of))
     begun = cpu_seconds()
-    counted = Runner(NODES, PublishShell(run, plan), run.params, plan.log.as_of).value(CountedOutcomes)
+    counted = Runner(NODES, PUBLISHED, PublishShell(run, plan), run.params, plan.log.as_of).value(CountedOutcomes)
     return {"each": cpu_seconds() - begun, "rows": counted.height}
 
 
