@@ -30,18 +30,7 @@ from slowwave.transforms.core.times import time_from_text
 
 _RECIPE = "landed_interactions"
 _TIME = "2026-03-10, or 2026-03-10T08:00:00.000001Z"
-_COLUMNS = (
-    "created_at",
-    "prompt",
-    "response",
-    "project",
-    "agent",
-    "client",
-    "session_id",
-    "user_id",
-    "memories_count",
-    "interaction_id",
-)
+_OF_ALL_PAGES = "interactions_count"  # stands above the table
 _NARROWED = ("agent", "client", "session", "user", "since", "until")
 
 
@@ -62,14 +51,15 @@ def interactions_page(published: Published) -> None:
         said("No interaction fits. Take back a filter, or write it as it stands in the log.")
         asked(_RECIPE, **chosen)
         return
-    count = int(answer.cells[0][answer.names.index("interactions_count")] or 0)
+    count = int(answer.cells[0][answer.names.index(_OF_ALL_PAGES)] or 0)
     first = (page_number(count) - 1) * PAGE_ROWS
     shown = f"{first + 1:,} to {first + len(answer.cells):,} of {number_of(count, 'interaction')}"
     links = {
         "project": lambda project: project_view("interactions", project, **_narrowed()),
         "session_id": lambda session: view("interactions", session=session),
     }
-    st.html(answer_table(answer, cookbook()[_RECIPE], caption=shown, columns=_COLUMNS, links=links))
+    columns = [name for name in answer.names if name != _OF_ALL_PAGES]
+    st.html(answer_table(answer, cookbook()[_RECIPE], caption=shown, columns=columns, links=links))
     asked(_RECIPE, **chosen, limit=str(PAGE_ROWS), offset=str(first))
 
 

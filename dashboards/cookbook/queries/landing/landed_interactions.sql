@@ -1,10 +1,10 @@
 -- question: Which interactions have landed, by project, agent, client, session or time, newest first?
--- columns: created_at (UTC) – when it happened, to the microsecond; interaction_id – the interaction; project – its
---   project, '' is none; agent – its agent, '' is none; client – the program the agent ran in, NULL is not known;
---   session_id – its session, NULL is none; user_id – on whose behalf, NULL is not known; memories_count (memories) –
---   put into its prompt, NULL is not said; prompt (first 200 characters) – what was asked; response (first 200
---   characters) – what was answered; recorded_at (UTC) – when the version that counts was written;
---   interactions_count (interactions) – that fit, on all pages together
+-- columns: created_at (UTC) – when it happened, to the microsecond; prompt (first 200 characters) – what was asked;
+--   response (first 200 characters) – what was answered; project – its project, '' is none; agent – its agent, '' is
+--   none; client – the program the agent ran in, NULL is not known; session_id – its session, NULL is none; user_id – on
+--   whose behalf, NULL is not known; memories_count (memories) – put into its prompt, NULL is not said; interaction_id –
+--   the interaction; recorded_at (UTC) – when the version that counts was written; interactions_count (interactions) –
+--   that fit, on all pages together
 -- params: project=%; agent=%; client=%; session_id=%; user_id=%; since=; until=; limit=50; offset=0
 -- `since` is included and `until` is not: a day (its midnight), or a time with or without an offset (none: UTC), to the
 -- microsecond; '' is no bound. A client, session or user that is not known is ''. Rows written after what the publish
@@ -29,15 +29,15 @@ SET VARIABLE last_at = (SELECT max(created_at) FROM fitting);
 
 SELECT
     f.created_at,
-    f.interaction_id,
+    left(v.prompt, 200) AS prompt,
+    left(v.response, 200) AS response,
     v.project,
     v.agent,
     v.client,
     v.session_id,
     v.user_id,
     len(v.memories_used) AS memories_count,
-    left(v.prompt, 200) AS prompt,
-    left(v.response, 200) AS response,
+    f.interaction_id,
     v.recorded_at,
     f.interactions_count
 FROM fitting AS f
