@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import typer
 
 from slowwave.flows.care import watched
@@ -26,8 +25,8 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.kernel.times import in_words, utc_iso, utc_text
 from slowwave.flows.lake.files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
+from slowwave.flows.lake.lake_rows import Record, lake_rows
 from slowwave.flows.lake.published import current_run, report_file
-from slowwave.flows.lake.sql import no_globs
 from slowwave.flows.land.demo_home import sample_end
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night, stopped_others
@@ -41,8 +40,6 @@ _INTERACTIONS = "interactions"
 _SHOWN_CHARACTERS = 240
 _START = "run `slowwave land PATH` for your own logs, or `slowwave demo`"
 _PUBLISH = "run `slowwave nightly`"
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -121,8 +118,8 @@ def _warned(settings: Settings, runs: Callable[[], list[Record]], clock: Clock) 
     lake = Path(settings.lake)
     memories = [file for files in files_by_day(lake, "memories").values() for file in files]
     return [
-        tried("producers", lambda: watched.producers(lake, _asked, clock.now)),
-        tried("memory states", lambda: watched.memory_states(memories, _asked)),
+        tried("producers", lambda: watched.producers(lake, clock.now)),
+        tried("memory states", lambda: watched.memory_states(memories)),
         tried("clock", lambda: watched.clock(runs(), clock.now)),
         tried("disk", lambda: watched.growth(settings, clock.now)),
     ]
@@ -170,24 +167,9 @@ def _source(lake: Path, table: str, clock: Clock) -> CheckLine:
     return CheckLine(table, at_most(limit, clock.judged(landed_at)), "; ".join(said), "", facts)
 
 
-@cache
-def _database() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(config={"threads": 1})
-
-
-def _asked(sql: str, files: Iterable[LakeFile], **params: object) -> list[Record]:
-    """What DuckDB answers of Parquet files, which stand for `{files}`: loading Polars would take longer than that."""
-    # hive_partitioning: else the folder day=… of a file would stand for a column `day` in it
-    read = "read_parquet($files, hive_partitioning = false, union_by_name = true)"
-    with _database().cursor() as connection:
-        connection.execute(sql.replace("{files}", read), {"files": no_globs([file.path for file in files]), **params})
-        names = [column[0] for column in connection.description or []]
-        return [dict(zip(names, row, strict=True)) for row in connection.fetchall()]
-
-
 def _asked_one(what: str, files: Iterable[LakeFile], **params: object) -> Any:  # noqa: ANN401 - any value
     """The one value that `SELECT what` has."""
-    (row,) = _asked(f"SELECT {what} AS found FROM {{files}}", files, **params)  # noqa: S608 - our own SQL
+    (row,) = lake_rows(f"SELECT {what} AS found FROM {{files}}", files, **params)  # noqa: S608 - our own SQL
     return row["found"]
 
 
@@ -237,7 +219,7 @@ WHERE landed_at > newest - $landings
 def _landings(lake: Path, clock: Clock) -> CheckLine:
     """What became of the rows delivered in the day up to the last landing."""
     files = [file for of_day in files_by_day(lake, "run_files").values() for file in of_day]
-    lately: Record = _asked(_LANDED_LATELY, files, landings=_LANDINGS)[0] if files else {"files": 0}
+    lately: Record = lake_rows(_LANDED_LATELY, files, landings=_LANDINGS)[0] if files else {"files": 0}
     if not lately["files"]:
         return CheckLine("landings", "error", "no file has been landed yet", _START)
     landed_at: datetime = lately["landed_at"]

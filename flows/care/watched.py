@@ -6,23 +6,20 @@ Each is told from few files, by DuckDB: who asks how things are does not wait.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.files import LakeFile, files_by_day
+from slowwave.flows.lake.lake_rows import Record, lake_rows
 from slowwave.flows.lake.published import current_run
 from slowwave.transforms.core.vocabularies import LANDED_TABLES
-
-Record = dict[str, Any]
-Asked = Callable[..., list[Record]]
 
 # A producer's rhythm is what it did in these days of the log; one that was there on fewer has none yet.
 _RHYTHM_DAYS, _LEAST_DAYS = 60, 8
@@ -46,7 +43,7 @@ FROM (SELECT memory_id, bool_or(status IS NOT NULL) AS has_status FROM {files} G
 """
 
 
-def producers(lake: Path, asked: Asked, now: datetime) -> CheckLine:
+def producers(lake: Path, now: datetime) -> CheckLine:
     """Agents and clients that used to deliver and fell silent, by their own rhythm, while others went on.
 
     Silence is counted to the newest day of the log, not to today: that nothing arrives at all is told elsewhere.
@@ -56,7 +53,7 @@ def producers(lake: Path, asked: Asked, now: datetime) -> CheckLine:
         return CheckLine("producers", "ok", "none yet")
     newest = max(days)
     recent = [file for day, files in days.items() if (newest - day).days < _RHYTHM_DAYS for file in files]
-    found = asked(_DELIVERIES, recent, now=now)
+    found = lake_rows(_DELIVERIES, recent, now=now)
     silent = [(row, gap) for row in found if (gap := _silence(row["days"], newest)) is not None]
     if not silent:
         return CheckLine(
@@ -89,9 +86,9 @@ def _name(row: Record) -> str:
     )
 
 
-def memory_states(files: Sequence[LakeFile], asked: Asked) -> CheckLine:
+def memory_states(files: Sequence[LakeFile]) -> CheckLine:
     """Memories none of whose changes states a status: candidates, which are never eligible."""
-    row: Record = asked(_WITHOUT_STATUS, files)[0] if files else {"without": 0}
+    row: Record = lake_rows(_WITHOUT_STATUS, files)[0] if files else {"without": 0}
     if not row["without"]:
         return CheckLine("memory states", "ok", "all memories state one" if files else "no memories yet")
     says = f"{row['without']:,} of {counted(row['memories'], 'memory', 'memories')} never state a status, such as "

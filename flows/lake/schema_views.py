@@ -16,8 +16,8 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import quoted, terminal_safe
 from slowwave.flows.lake.checked_files import FileChecks
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.core.blank import NOT_BLANK
 from slowwave.flows.lake.sql import partition_sql
+from slowwave.transforms.core.blank import NOT_BLANK
 from slowwave.transforms.core.schema import Column, Landed, Table, columns, comment, sql_text, table_comment
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE

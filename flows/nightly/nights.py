@@ -1,7 +1,4 @@
-"""Runs that did not end, told from the ledger: the lock says which one is being made right now.
-
-DuckDB reads the ledger: who asks how things are does not wait for Polars to load.
-"""
+"""Runs that did not end, told from the ledger: the lock says which one is being made right now."""
 
 from __future__ import annotations
 
@@ -9,23 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from slowwave.flows.kernel.lock import running_run
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.files import files_by_day
-from slowwave.flows.lake.sql import no_globs
-
-Record = dict[str, Any]
+from slowwave.flows.lake.lake_rows import Record, lake_rows
 
 _ENDED_WELL = ("published", "published_incomplete", "skipped")
-# hive_partitioning: else the folder day=… of a file would stand for a column `day` in it. Of a run that a killed
-# compaction has left in two files, how it ended counts.
-_LEDGER = """
-SELECT DISTINCT ON (run_id) *
-FROM read_parquet($files, hive_partitioning = false, union_by_name = true)
-ORDER BY run_id, status = 'started'
-"""
+# Of a run that a killed compaction has left in two files, how it ended counts.
+_LEDGER = "SELECT DISTINCT ON (run_id) * FROM {files} ORDER BY run_id, status = 'started'"
 
 
 @dataclass(frozen=True)
@@ -44,15 +33,8 @@ class Stopped:
 
 def ledger(lake: Path) -> list[Record]:
     """The rows of `runs`, by run_id. Raises duckdb.Error when a file cannot be read."""
-    import duckdb
-
-    files = [file.path for of_day in files_by_day(lake, "runs").values() for file in of_day]
-    if not files:
-        return []
-    with duckdb.connect(config={"threads": 1}) as connection:
-        connection.execute(_LEDGER, {"files": no_globs(files)})
-        names = [column[0] for column in connection.description or []]
-        return [dict(zip(names, row, strict=True)) for row in connection.fetchall()]
+    files = [file for of_day in files_by_day(lake, "runs").values() for file in of_day]
+    return lake_rows(_LEDGER, files) if files else []
 
 
 def running(settings: Settings, rows: Sequence[Record]) -> Record | None:

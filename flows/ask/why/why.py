@@ -84,7 +84,7 @@ SELECT day, {", ".join(f"{partition_sql(table)} AS {table}" for table in _READ_B
 FROM {{day_inputs}}
 WHERE run_id = $run_id AND landed_table = 'interactions' AND fingerprint <> ''
 ORDER BY day
-""")
+""")  # noqa: S608 - names of our own tables
 
 _ELIGIBLE = with_lake_rows("""
 SELECT i.interaction_id, i.occurred_at, i.project, i.agent, i.session_id
