@@ -33,6 +33,11 @@ group(
     "Archive memories that are no longer needed, and bring them back; interactions are never deleted.",
 )
 group(
+    "mapping",
+    "slowwave.flows.cli.mapping",
+    "Say under which names a producer has the fields of the contract, so that its logs land as they are.",
+)
+group(
     "memory",
     "slowwave.flows.cli.memory",
     "Show, edit, archive, invalidate, pin or tag one memory: a preview first, and an undo after.",
@@ -50,6 +55,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave land runs.jsonl memories.csv",
         "slowwave land 'logs/*.jsonl.gz' --dry-run",
         "cat runs.jsonl | slowwave land -",
+        "slowwave land app.jsonl --map prompt=question --map response=completion --dry-run",
         "slowwave land --retry-quarantine",
     ),
     "nightly": (
@@ -186,20 +192,37 @@ def land(
     retry_quarantine: Annotated[
         bool, typer.Option("--retry-quarantine", help="Try again what was refused, as after an upgrade.")
     ] = False,
+    maps: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            help="Take FIELD of the contract from NAME or the path a.b of each row; FIELD==TEXT is the same for all.",
+            metavar="FIELD=NAME",
+        ),
+    ] = None,
+    mapping: Annotated[
+        str | None, typer.Option(help="Map as mappings/NAME.toml of the home says.", metavar="NAME")
+    ] = None,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Keep unknown fields in extra, also those that look like a field rows lack.")
+    ] = False,
     max_refused: MaxRefused = 0.5,
     output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = "text",
 ) -> None:
     """Land JSONL (also .gz, .zst), CSV or Parquet; bad rows are quarantined with a reason, the rest goes on."""
     from slowwave.flows.cli.run import run_land, run_retry
+    from slowwave.flows.land.readings import command_readings
 
-    common: dict[str, Any] = {"kind": kind, "dry_run": dry_run, "output": output}
     if retry_quarantine and paths:
         message = "name no paths beside it: it lands what is in quarantine"
         raise typer.BadParameter(message, param_hint="'--retry-quarantine'")
+    settings = _settings()
+    readings = command_readings(settings, maps or [], mapping, as_is=as_is)
+    common: dict[str, Any] = {"kind": kind, "dry_run": dry_run, "output": output, "readings": readings}
     if retry_quarantine:
-        run_retry(_settings(), **common)
+        run_retry(settings, **common)
     else:
-        run_land(_settings(), paths or [], max_refused=max_refused, **common)
+        run_land(settings, paths or [], max_refused=max_refused, **common)
 
 
 @command(EXAMPLES["nightly"])

@@ -29,6 +29,7 @@ from slowwave.flows.land.demo_home import demo_note
 from slowwave.flows.land.inbox import Delivery, inbox_deliveries, passed_over
 from slowwave.flows.land.land import Landing
 from slowwave.flows.land.paths import path_deliveries
+from slowwave.flows.land.readings import Readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
 from slowwave.flows.nightly.nightly import NightlyResult, land_paths, retry_quarantine, skipped_night
 from slowwave.flows.nightly.notify import notify
@@ -41,6 +42,7 @@ from slowwave.flows.nightly.screen import (
     result_lines,
     result_title,
 )
+from slowwave.flows.nightly.unknown_lines import retry_command, unknown_json
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.run import start_run
@@ -61,6 +63,7 @@ def run_land(
     kind: LandedTable | None,
     dry_run: bool,
     output: str,
+    readings: Readings,
     max_refused: float = MAX_REFUSED,
 ) -> None:
     """Land files, or without paths the inbox, and print what became of each.
@@ -71,15 +74,16 @@ def run_land(
     with Screen() as screen:
         deliveries, faults = _deliveries(settings, paths)
         if dry_run:
-            landing = _rehearsal(settings, kind, screen)
-            report, run_id = landing.land(deliveries), ""
+            deliveries, unclear = readings.to_land(deliveries)
+            report, run_id = _rehearsal(settings, kind, readings, screen).land(deliveries), ""
+            report.unreadable += unclear
         else:
             demo_note(settings, screen)
             with writer_lock(settings, "land", wait_seconds=WAIT_SECONDS, waiting=screen.note):
                 run = start_run(settings, "land", screen.progress)
                 # taken again under the lock: whoever we waited for may have landed the inbox
                 deliveries = deliveries if paths else inbox_deliveries(settings.inbox)
-                report, run_id = land_paths(run, deliveries, kind=kind), run.run_id
+                report, run_id = land_paths(run, deliveries, kind=kind, readings=readings), run.run_id
         report.passed_over += [] if paths else passed_over(settings.inbox)
     report.unreadable += faults
     if output == "json":
@@ -87,7 +91,9 @@ def run_land(
     elif report.files:
         print_landing(report, dry_run=dry_run)
         if run_id and report.total("quarantined"):
-            print_lines("", [], [f"{this_command()} nightly", quarantine_command(run_id)])
+            retry = retry_command(report)
+            commands = [retry] if retry else [f"{this_command()} nightly"]
+            print_lines("", [], [*commands, quarantine_command(run_id)])
     elif not report.unreadable:
         typer.echo(f"nothing to land in {settings.inbox}" if not paths else "nothing to land: no file matched")
     for said in report.passed_over:
@@ -95,7 +101,7 @@ def run_land(
     _exit_if_refused(report, max_refused, screen)
 
 
-def run_retry(settings: Settings, *, kind: LandedTable | None, dry_run: bool, output: str) -> None:
+def run_retry(settings: Settings, *, kind: LandedTable | None, dry_run: bool, output: str, readings: Readings) -> None:
     """Try again what is in quarantine, and print what came of it.
 
     Raises typer.Exit with code 1 when something of it cannot be read.
@@ -103,10 +109,11 @@ def run_retry(settings: Settings, *, kind: LandedTable | None, dry_run: bool, ou
     landed_lake(settings)
     with Screen() as screen:
         if dry_run:
-            report = _rehearsal(settings, kind, screen).retry()
+            report = _rehearsal(settings, kind, readings, screen).retry()
         else:
             with writer_lock(settings, "land", wait_seconds=WAIT_SECONDS, waiting=screen.note):
-                report = retry_quarantine(start_run(settings, "land", screen.progress), kind=kind)
+                run = start_run(settings, "land", screen.progress)
+                report = retry_quarantine(run, kind=kind, readings=readings)
     if output == "json":
         typer.echo(json.dumps(_as_json(report), indent=2))
     else:
@@ -147,10 +154,11 @@ def _deliveries(settings: Settings, paths: Sequence[str]) -> tuple[list[Delivery
     return found, faults
 
 
-def _rehearsal(settings: Settings, kind: LandedTable | None, screen: Screen) -> Landing:
+def _rehearsal(settings: Settings, kind: LandedTable | None, readings: Readings, screen: Screen) -> Landing:
     lake = Lake(Path(settings.lake))
     lake.check_format()
-    return Landing(None, "", kind=kind, progress=screen.progress, known=lake, longest_row=settings.longest_row)
+    options: dict[str, Any] = {"known": lake, "longest_row": settings.longest_row, "readings": readings}
+    return Landing(None, "", kind=kind, progress=screen.progress, **options)
 
 
 def _as_json(report: LandingReport) -> dict[str, Any]:
@@ -159,6 +167,7 @@ def _as_json(report: LandingReport) -> dict[str, Any]:
         "files": [asdict(file) for file in report.files],
         "totals": {"files": len(report.files), **{name: report.total(name) for name in names}},
         "reasons": dict(report.reasons.most_common()),
+        "unknown": unknown_json(report),
         "not_read": report.unreadable,
         "passed_over": report.passed_over,
     }

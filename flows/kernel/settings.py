@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST_ROW = 64 * 10**6
 _SIZE = re.compile(r"([0-9]{1,9}) ?(kB|MB|GB|)", re.IGNORECASE)
+_SECTIONS = {"landing", "notify"}
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
@@ -96,8 +97,35 @@ class Settings:
 
     @property
     def settings_file(self) -> Path:
-        """What changes no table: whom to tell of a bad night."""
+        """What is no param of any table: whom to tell of a bad night, and what lands with fields nobody knows."""
         return self.home / "settings.toml"
+
+    @property
+    def mappings(self) -> Path:
+        """Declared mappings, `NAME.toml` each: under which names producers have the fields of the contract."""
+        return self.home / "mappings"
+
+    def stated(self, section: str, known: set[str]) -> dict[str, Any]:
+        """What `settings.toml` states in a section, which may have these keys; nothing where it is not there.
+
+        Raises UserError where the file is no TOML, or has what is not known.
+        """
+        import tomllib
+
+        path = self.settings_file
+        try:
+            stated = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            message = f"{path} cannot be used: {error}"
+            raise UserError(message) from error
+        table = stated.get(section, {})
+        unknown = [*(stated.keys() - _SECTIONS), *(table.keys() - known if isinstance(table, dict) else [section])]
+        if unknown:
+            message = f"{path} cannot be used: nothing is called {min(unknown)!r} there"
+            raise UserError(message)
+        return table
 
     def params(self) -> Params:
         """The params of this home: the defaults, changed by `params.toml` where there is one.

@@ -23,20 +23,25 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.land.batch import Batch
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.delivery import chunks, file_hash, open_delivery
 from slowwave.flows.land.inbox import Delivery
 from slowwave.flows.land.paths import path_deliveries
 from slowwave.flows.land.quarantine import ChangedFileError, keep_bytes
+from slowwave.flows.land.readings import Readings
 from slowwave.flows.land.refused_rows import MOST_REFUSED, not_read_on, refused_frame
 from slowwave.flows.land.report import FileCounts, LandingReport
 from slowwave.flows.land.retry import Attempt, attempts, rows_of_files
 from slowwave.flows.land.same_file import holds_what_was_hashed, remove_unchanged
+from slowwave.flows.land.shown_rows import MOST_SHOWN, shown_rows
 from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, landed_together
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.landed_rows import ROW_NUMBER, LandedRows, readable_rows
 from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles
+from slowwave.transforms.landing.mapping.rules import Reading
+from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
 from slowwave.transforms.landing.tables import LANDED, Memories
 
 __all__ = ["Delivery", "FileCounts", "Landing", "LandingReport", "compact_landed", "path_deliveries"]
@@ -78,37 +83,6 @@ class _Pending:
     attempt: Attempt | None = None
 
 
-class _Batch:
-    """Rows of several files, landed together so that many small files make few lake files."""
-
-    def __init__(self) -> None:
-        self.frames: dict[str, list[pl.DataFrame]] = {table.name: [] for table in LANDED}
-        self.quarantine: list[pl.DataFrame] = []
-        self.bytes = 0
-
-    def add(self, file_number: int, landed: LandedRows, quarantine: pl.DataFrame) -> None:
-        number = pl.lit(file_number, dtype=pl.Int64).alias(FILE_NUMBER)
-        for table in LANDED:
-            frame = landed.table(table)
-            if frame.height:
-                self.frames[table.name].append(frame.with_columns(number))
-                self.bytes += frame.estimated_size()
-        if quarantine.height:
-            self.quarantine.append(quarantine.with_columns(number))
-            self.bytes += quarantine.estimated_size()
-
-    def add_together(self, frames: dict[str, list[pl.DataFrame]]) -> None:
-        """Add rows of several files, with their numbers."""
-        for name, added in frames.items():
-            self.frames[name] += added
-            self.bytes += sum(frame.estimated_size() for frame in added)
-
-    def drop(self, file_number: int) -> None:
-        """Forget the rows of a file that was added alone."""
-        for frames in (*self.frames.values(), self.quarantine):
-            frames[:] = [frame for frame in frames if frame[FILE_NUMBER][0] != file_number]
-
-
 class Landing:
     """One landing into a lake (or, with `lake` None, a rehearsal that writes nothing)."""
 
@@ -122,6 +96,7 @@ class Landing:
         stdin: BinaryIO | None = None,
         known: Lake | None = None,
         longest_row: int = LONGEST_ROW,
+        readings: Readings | None = None,
     ) -> None:
         self.lake = lake
         self.known = lake or known
@@ -130,8 +105,9 @@ class Landing:
         self.progress = progress or (lambda *_: None)
         self.stdin = stdin or sys.stdin.buffer
         self.longest_row = longest_row
+        self.readings = readings or Readings()
         self.report = LandingReport(days={table.name: set() for table in LANDED})
-        self._batch = _Batch()
+        self._batch = Batch()
         self._pending: list[_Pending] = []
         self._landed_files: dict[str, int] = {}
         self._files: dict[int, FileCounts] = {}
@@ -209,17 +185,20 @@ class Landing:
             self._land_small()
         if file.file_hash in self._landed_files:
             file.delivered = file.duplicate = self._landed_files[file.file_hash]
+            self.report.already.append(file.source)
             return
-        pieces = chunks(handle, file.source, self.longest_row)
-        if file.bytes_count <= SMALL_BYTES and pending.delivery and pending.delivery.path:
+        reading = self._reading(pending)
+        pieces = chunks(handle, file.source, self.longest_row, reading.names)
+        shows = self.lake is None and reading.mapping is not None
+        if file.bytes_count <= SMALL_BYTES and pending.delivery and pending.delivery.path and not shows:
             with _stopping():
                 first = list(itertools.islice(pieces, 2))
                 _check_unchanged(file, handle, pending.before)
-            if len(first) == 1 and self._small.takes(file, first[0]):
+            if len(first) == 1 and self._small.takes(file, first[0], reading):
                 return
             pieces = itertools.chain(first, pieces)
         self._land_small()
-        self._read_pieces(file, handle, pieces, pending.before)
+        self._read_pieces(pending, handle, pieces, pending.before)
 
     def _land_small(self) -> None:
         """Land the small files that wait; those with refused rows, or all where we fail on them, one by one."""
@@ -227,32 +206,37 @@ class Landing:
         if not small.files:
             return
         try:
-            frames, alone = landed_together(small, self.kind)
+            frames, alone, unknown = landed_together(small, self.kind)
         except (Exception, pl.exceptions.PanicException):  # noqa: BLE001 - each is read alone, which finds the one at fault
-            frames, alone = {}, {file.file_number for file, _ in small.files}
+            frames, alone, unknown = {}, {file.file_number for file, _, _ in small.files}, UnknownFields()
+        self.report.unknown.merge(unknown)
         self._batch.add_together(frames)
-        paths = {each.file.file_number: each.delivery.path for each in self._pending if each.delivery}
-        for file, rows in small.files:
+        pending = {each.file.file_number: each for each in self._pending}
+        for file, rows, _ in small.files:
             if file.file_number in alone:
-                self._read_again(file, paths[file.file_number])
+                self._read_again(pending[file.file_number])
             else:
                 file.delivered = self._landed_files[file.file_hash] = len(rows)
 
-    def _read_again(self, file: FileCounts, path: Path | None) -> None:
+    def _read_again(self, pending: _Pending) -> None:
+        file = pending.file
         try:
             with _stopping():
-                handle, before = _opened(path, file.file_hash)
+                handle, before = _opened(pending.delivery.path if pending.delivery else None, file.file_hash)
             with handle:
-                self._read_pieces(file, handle, chunks(handle, file.source, self.longest_row), before)
+                pieces = chunks(handle, file.source, self.longest_row, self._reading(pending).names)
+                self._read_pieces(pending, handle, pieces, before)
         except _StoppedError as stopped:
             self._leave(file, stopped)
 
     def _read_pieces(
-        self, file: FileCounts, handle: BinaryIO, pieces: Iterator[Chunk], before: os.stat_result | None
+        self, pending: _Pending, handle: BinaryIO, pieces: Iterator[Chunk], before: os.stat_result | None
     ) -> None:
+        file, unknown = pending.file, UnknownFields()
         reasons: Counter[str] = Counter()
         must_be_kept = False
-        for landed, refused in self._landed(file, pieces, self.kind):
+        for landed, refused in self._landed(file, pieces, self.kind, self._reading(pending)):
+            unknown.add(landed.parts)
             file.delivered += landed.delivered
             file.quarantined += refused.height
             reasons.update(refused["reason"])
@@ -267,15 +251,23 @@ class Landing:
             except ChangedFileError:
                 raise _StoppedError(_CHANGED) from None
         self.report.count_reasons(reasons)
+        self.report.unknown.merge(unknown)
         self._landed_files[file.file_hash] = file.delivered
 
     def _reread(self, file: FileCounts, attempt: Attempt) -> None:
-        for landed, refused in self._landed(file, attempt.chunks(self.longest_row), self.kind or attempt.kind):
+        reading = self.readings.of(attempt.source)
+        pieces = attempt.chunks(self.longest_row, reading.names)
+        for landed, refused in self._landed(file, pieces, self.kind or attempt.kind, reading):
+            self.report.unknown.add(landed.parts)
             file.delivered += landed.delivered
             if attempt.is_worse(refused):
                 message = f"could be read when it landed and cannot be now: {refused['reason'][0]}"
                 raise _StoppedError(message)
             self._add(file, landed, attempt.newly_refused(refused))
+
+    def _reading(self, pending: _Pending) -> Reading:
+        is_of_inbox = pending.delivery is not None and pending.delivery.from_inbox
+        return self.readings.of(pending.file.source, from_inbox=is_of_inbox)
 
     def _add(self, file: FileCounts, landed: LandedRows, refused: pl.DataFrame) -> None:
         self._batch.add(file.file_number, landed, refused)
@@ -283,7 +275,7 @@ class Landing:
             self._flush_rows()
 
     def _landed(
-        self, file: FileCounts, pieces: Iterator[Chunk], kind: LandedTable | None
+        self, file: FileCounts, pieces: Iterator[Chunk], kind: LandedTable | None, reading: Reading
     ) -> Iterator[tuple[LandedRows, pl.DataFrame]]:
         """Landed rows of each chunk, with all that were delivered counted, and the refused ones.
 
@@ -295,8 +287,10 @@ class Landing:
                 chunk = next(pieces, None)
                 if chunk is None:
                     return
-                landed = readable_rows(chunk.rows, kind)
+                landed = readable_rows(chunk.rows, kind, reading)
                 refused = refused_frame(file, chunk, landed.quarantine, kind)
+                if self.lake is None and reading.mapping is not None:
+                    self.report.shown += shown_rows(landed, MOST_SHOWN - len(self.report.shown))
             yield replace(landed, delivered=landed.delivered + len(chunk.bad)), refused
             before, refused_count = refused_count, refused_count + refused.height
             if before <= MOST_REFUSED < refused_count:
@@ -331,7 +325,7 @@ class Landing:
                 remove_unchanged(each.delivery.path, each.before)
 
     def _flush_rows(self) -> None:
-        batch, self._batch = self._batch, _Batch()
+        batch, self._batch = self._batch, Batch()
         self._batches += 1
         new_rows: list[pl.DataFrame] = []
         delivered: list[pl.DataFrame] = []

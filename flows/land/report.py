@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from slowwave.flows.kernel.terminal import counted
+from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
 
 MAX_REFUSED = 0.5
 _MOST_REASONS = 1_000
@@ -33,11 +34,22 @@ class FileCounts:
     is_refused_whole: bool = False
 
 
+@dataclass(frozen=True)
+class ShownRow:
+    """A row as delivered, and as it would land: by table its fields that say something, or why it is refused."""
+
+    row_number: int
+    before: str
+    after: str
+
+
 @dataclass
 class LandingReport:
     """Per file what became of its rows, and the days of each table that got new rows.
 
     `unreadable`: why files were left where they are. `passed_over`: what in the inbox is none that can be landed.
+    `unknown`: fields of the rows that were read, after mapping, that the contract does not know. `already`: files whose
+    bytes had landed before. `shown`: of a rehearsal with a mapping, the first rows before and after it.
     """
 
     files: list[FileCounts] = field(default_factory=list)
@@ -45,6 +57,9 @@ class LandingReport:
     passed_over: list[str] = field(default_factory=list)
     days: dict[str, set[date]] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)  # of quarantined rows
+    unknown: UnknownFields = field(default_factory=UnknownFields)
+    already: list[str] = field(default_factory=list)
+    shown: list[ShownRow] = field(default_factory=list)
 
     def total(self, name: str) -> int:
         """Sum of one count over the files."""

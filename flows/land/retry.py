@@ -43,13 +43,13 @@ class Attempt:
     fresh_count: int = 0  # rows refused that were not in quarantine before
     has_changed: bool = False
 
-    def chunks(self, longest_row: int) -> Iterator[Chunk]:
-        """The rows to try. Raises OSError as the disk does."""
+    def chunks(self, longest_row: int, others: frozenset[str] = frozenset()) -> Iterator[Chunk]:
+        """The rows to try; `others`: other names of fields, as in `chunks`. Raises OSError as the disk does."""
         if self.kept is None:
             yield from _text_chunks(self.tried, longest_row)
             return
         with self.kept.open("rb") as handle:
-            yield from chunks(handle, self.source, longest_row)
+            yield from chunks(handle, self.source, longest_row, others)
 
     def newly_refused(self, refused: pl.DataFrame) -> pl.DataFrame:
         """Of rows refused now those that are not in quarantine yet; the others are noted as still there."""

@@ -12,6 +12,8 @@ from slowwave.flows.land.report import FileCounts
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.delivered_rows import FrameRows, RecordRows
 from slowwave.transforms.landing.landed_rows import ROW_NUMBER, readable_rows
+from slowwave.transforms.landing.mapping.rules import Reading
+from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
 from slowwave.transforms.landing.tables import LANDED
 
 FILE_NUMBER = "file_number"
@@ -20,17 +22,19 @@ _SMALL_TEXT_BYTES = 2**16  # what is longer takes its time by its rows
 _MOST_ROWS = 5_000
 _MOST_BYTES = 8 * 2**20
 
+SmallFile = tuple[FileCounts, RecordRows | FrameRows, Reading]
+
 
 @dataclass
 class SmallFiles:
     """Files that were read whole, each one chunk of good rows, and wait to be landed together."""
 
-    files: list[tuple[FileCounts, RecordRows | FrameRows]] = field(default_factory=list)
+    files: list[SmallFile] = field(default_factory=list)
     hashes: set[str] = field(default_factory=set)
     rows_count: int = 0
     bytes_count: int = 0
 
-    def takes(self, file: FileCounts, chunk: Chunk) -> bool:
+    def takes(self, file: FileCounts, chunk: Chunk, reading: Reading) -> bool:
         """Take a file, if it is one of these."""
         rows = chunk.rows
         if isinstance(rows, RecordRows):
@@ -41,7 +45,7 @@ class SmallFiles:
             return False
         if chunk.bad or size > most:
             return False
-        self.files.append((file, rows))
+        self.files.append((file, rows, reading))
         self.hashes.add(file.file_hash)
         self.rows_count += len(rows)
         self.bytes_count += size
@@ -53,35 +57,46 @@ class SmallFiles:
         return self.rows_count >= _MOST_ROWS or self.bytes_count >= _MOST_BYTES or len(self.files) >= _MOST_ROWS
 
 
-def landed_together(small: SmallFiles, kind: LandedTable | None) -> tuple[dict[str, list[pl.DataFrame]], set[int]]:
-    """Landed rows by table with `file_number`, and the numbers of files with refused rows, which are left out."""
+def landed_together(
+    small: SmallFiles, kind: LandedTable | None
+) -> tuple[dict[str, list[pl.DataFrame]], set[int], UnknownFields]:
+    """Landed rows by table with `file_number`, the numbers of files with refused rows, and the unknown fields.
+
+    Files with refused rows are left out of all else.
+    """
     frames: dict[str, list[pl.DataFrame]] = {table.name: [] for table in LANDED}
     refused: set[int] = set()
-    for files in _alike(small):
+    unknown = UnknownFields()
+    for files, reading in _alike(small):
         places = pl.DataFrame(
             {
-                ROW_NUMBER: pl.Series(range(sum(len(rows) for _, rows in files)), dtype=pl.Int64),
-                FILE_NUMBER: pl.Series([f.file_number for f, rows in files for _ in range(len(rows))], dtype=pl.Int64),
-                "number": pl.Series([n for _, rows in files for n in rows.row_numbers], dtype=pl.Int64),
+                ROW_NUMBER: pl.Series(range(sum(len(rows) for _, rows, _ in files)), dtype=pl.Int64),
+                FILE_NUMBER: pl.Series(
+                    [f.file_number for f, rows, _ in files for _ in range(len(rows))], dtype=pl.Int64
+                ),
+                "number": pl.Series([n for _, rows, _ in files for n in rows.row_numbers], dtype=pl.Int64),
             }
         )
-        landed = readable_rows(_joined([rows for _, rows in files]), kind)
+        landed = readable_rows(_joined([rows for _, rows, _ in files]), kind, reading)
         bad = set(places.join(landed.quarantine, on=ROW_NUMBER, how="semi")[FILE_NUMBER])
         good = places.filter(~pl.col(FILE_NUMBER).is_in(list(bad)))
         refused |= bad
+        but = places.filter(pl.col(FILE_NUMBER).is_in(list(bad)))[ROW_NUMBER] if bad else ()
+        unknown.add(landed.parts, frozenset(but))
         for table in LANDED:
             rows = landed.table(table).join(good, on=ROW_NUMBER, how="inner", maintain_order="left")
             if rows.height:
                 frames[table.name].append(rows.drop(ROW_NUMBER).rename({"number": ROW_NUMBER}))
-    return frames, refused
+    return frames, refused, unknown
 
 
-def _alike(small: SmallFiles) -> list[list[tuple[FileCounts, RecordRows | FrameRows]]]:
-    """The files whose rows can stand in one frame: of text, or of one schema."""
-    alike: dict[tuple[object, ...], list[tuple[FileCounts, RecordRows | FrameRows]]] = {}
-    for file, rows in small.files:
+def _alike(small: SmallFiles) -> list[tuple[list[SmallFile], Reading]]:
+    """The files whose rows can stand in one frame, and are read alike: of text, or of one schema."""
+    alike: dict[tuple[object, ...], tuple[list[SmallFile], Reading]] = {}
+    for file, rows, reading in small.files:
         schema = tuple(rows.frame.schema.items()) if isinstance(rows, FrameRows) else ()
-        alike.setdefault(schema, []).append((file, rows))
+        of_mapping = (reading.mapping.name, reading.keeps_unknown) if reading.mapping else (None, reading.keeps_unknown)
+        alike.setdefault((schema, of_mapping), ([], reading))[0].append((file, rows, reading))
     return list(alike.values())
 
 

@@ -22,6 +22,7 @@ from slowwave.flows.lake.misfits import explained
 from slowwave.flows.lake.published import current_run, run_path
 from slowwave.flows.land.inbox import inbox_deliveries, passed_over
 from slowwave.flows.land.land import Delivery, Landing, LandingReport, compact_landed
+from slowwave.flows.land.readings import home_readings
 from slowwave.flows.nightly.room import room_to_land, room_to_publish
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan, Plan
@@ -75,13 +76,20 @@ class NightlyResult:
 
 def land(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
     """Land deliveries and compact the days they touched."""
+    readings = options.pop("readings", None) or home_readings(run.settings)
+    deliveries, unclear = readings.to_land(deliveries)
     deliveries, too_large = room_to_land(run.lake.root, deliveries)
-    landing = Landing(run.lake, run.run_id, progress=run.progress, longest_row=run.settings.longest_row, **options)
-    run.landed = landing.report
+    landing = _landing(run, readings=readings, **options)
     landing.land(deliveries)
-    run.landed.unreadable += too_large
+    run.landed.unreadable += unclear + too_large
     compact_landed(run.lake, run.landed, run.started_at)
     return run.landed
+
+
+def _landing(run: Run, **options: Any) -> Landing:  # noqa: ANN401 - of Landing
+    landing = Landing(run.lake, run.run_id, progress=run.progress, longest_row=run.settings.longest_row, **options)
+    run.landed = landing.report
+    return landing
 
 
 def land_inbox(run: Run) -> LandingReport:
@@ -93,8 +101,8 @@ def land_inbox(run: Run) -> LandingReport:
 
 def retry_quarantine(run: Run, **options: Any) -> LandingReport:  # noqa: ANN401 - of Landing
     """Try again what is in quarantine, as a run of its own."""
-    landing = Landing(run.lake, run.run_id, progress=run.progress, longest_row=run.settings.longest_row, **options)
-    run.landed = landing.report
+    options.setdefault("readings", home_readings(run.settings))
+    landing = _landing(run, **options)
 
     def retry() -> None:
         landing.retry()

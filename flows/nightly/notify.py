@@ -17,7 +17,6 @@ import os
 import signal
 import socket
 import subprocess
-import tomllib
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -43,19 +42,7 @@ class Notify:
 def notify_settings(settings: Settings) -> Notify | None:
     """Whom `settings.toml` says to tell; None: nobody. Raises UserError when it cannot be understood."""
     path = settings.settings_file
-    try:
-        stated = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        message = f"{path} cannot be used: {error}"
-        raise UserError(message) from error
-    table = stated.get("notify", {})
-    known = {"command", "timeout_seconds"}
-    unknown = [*(stated.keys() - {"notify"}), *(table.keys() - known if isinstance(table, dict) else ["notify"])]
-    if unknown:
-        message = f"{path} cannot be used: nothing is called {min(unknown)!r} there"
-        raise UserError(message)
+    table = settings.stated("notify", {"command", "timeout_seconds"})
     if not table:
         return None
     command, seconds = table.get("command"), table.get("timeout_seconds", _SECONDS)

@@ -23,6 +23,7 @@ from slowwave.flows.nightly.learned_lines import learned_lines
 from slowwave.flows.nightly.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.flows.nightly.set_aside_lines import set_aside_lines
+from slowwave.flows.nightly.unknown_lines import print_shown, print_unknown, unknown_lines
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.transforms.landing.ledger_tables import Runs
 
@@ -45,6 +46,7 @@ def landed_lines(report: LandingReport) -> Lines:
         delivered = f"{counted(report.total('delivered'), 'row')} delivered"
         lines = [("landed", f"{counted(len(report.files), 'file')}: {delivered} = {' + '.join(counts)}")]
     lines += [("", f"{count:,} × {shortened(reason, _REASON_WIDTH)}") for reason, count in _top_reasons(report)]
+    lines += unknown_lines(report)
     lines += [("not read", fault) for fault in report.unreadable]
     return lines + [("passed over", said) for said in report.passed_over]
 
@@ -79,6 +81,8 @@ def print_landing(report: LandingReport, *, dry_run: bool) -> None:
     lines = [line for line in landed_lines(report)[1:] if line[0] == ""]
     if lines:
         print_lines("", [("quarantined" if not at else "", text) for at, (_, text) in enumerate(lines)])
+    print_unknown(report)
+    print_shown(report)
     if dry_run:
         check_lines.screen().print("nothing was written (--dry-run)")
 
@@ -93,7 +97,11 @@ def print_retry(report: LandingReport, *, dry_run: bool) -> None:
     counts = (f"{report.total(name):,} {name}" for name in ("accepted", "duplicate"))
     left = tried + report.total("quarantined")
     lines = [("quarantine", f"{of_files}: {', '.join(counts)}; {left:,} still refused")]
-    print_lines("", lines + ([("", "nothing was written (--dry-run)")] if dry_run else []))
+    print_lines("", lines)
+    print_unknown(report)
+    print_shown(report)
+    if dry_run:
+        check_lines.screen().print("nothing was written (--dry-run)")
 
 
 # -------------------------------------------------------------------------------------------------------------- runs

@@ -36,6 +36,10 @@ class DeliveredRows(Protocol):
         """Only the rows at `positions`."""
         ...
 
+    def as_records(self) -> Sequence[dict[str, Any]]:
+        """The rows as mappings of their fields; raises where a row is `unreadable`."""
+        ...
+
     def extra(self, known: set[str]) -> list[str | None]:
         """Per row, its fields outside `known` that are not NULL, as one JSON object, or None."""
         ...
@@ -78,6 +82,10 @@ class RecordRows:
             [self.row_numbers[i] for i in positions],
             [self.raws[i] for i in positions],
         )
+
+    def as_records(self) -> Sequence[dict[str, Any]]:
+        """As in DeliveredRows."""
+        return self.records
 
     def extra(self, known: set[str]) -> list[str | None]:
         """As in DeliveredRows."""
@@ -123,6 +131,10 @@ class FrameRows:
         if len(positions) == len(self):
             return self
         return FrameRows(self.frame[list(positions)], [self.row_numbers[i] for i in positions])
+
+    def as_records(self) -> Sequence[dict[str, Any]]:
+        """As in DeliveredRows."""
+        return self.frame.to_dicts()
 
     def extra(self, known: set[str]) -> list[str | None]:
         """As in DeliveredRows."""

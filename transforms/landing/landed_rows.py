@@ -6,7 +6,7 @@ Pure: the same delivered rows give the same landed rows, whatever file, format o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -18,6 +18,11 @@ from slowwave.transforms.core.schema import Landed, polars_schema, producer_colu
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.coerce import Unfit, coerced
 from slowwave.transforms.landing.delivered_rows import DeliveredRows
+from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF
+from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_rows
+from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise
+from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, Reading
+from slowwave.transforms.landing.mapping.unknown_fields import Part
 from slowwave.transforms.landing.row_hashes import with_row_hash
 from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, as_before, from_extra, hashed_schema
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
@@ -31,6 +36,15 @@ QUARANTINE_SCHEMA = pl.Schema(
 _LATEST = datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _EXTRA_AS_IT_IS = pl.col("extra").alias(EXTRA_BEFORE)
 _OUTCOME_ONLY = {c.name for c in producer_columns(Outcomes)} - {c.name for c in producer_columns(Interactions)}
+_TABLE_OF: dict[str, LandedTable] = {
+    "interactions": "interactions",
+    "interactions+outcome": "interactions",
+    "outcomes": "outcomes",
+    "memories": "memories",
+}
+_KNOWN = {name: FIELDS_OF[table] for name, table in _TABLE_OF.items()} | {
+    "interactions+outcome": FIELDS_OF["interactions"] | _OUTCOME_ONLY
+}
 _FROM_INTERACTION = (
     "interaction_id", "created_at", "project", "agent", "session_id", "user_id", "tokens", "cost",
 )  # fmt: skip
@@ -40,7 +54,8 @@ _FROM_INTERACTION = (
 class LandedRows:
     """Landed rows of one chunk, each frame with `row_number`, and the quarantined ones.
 
-    `delivered` counts rows as delivered: an interaction with an inline outcome counts once.
+    `delivered` counts rows as delivered: an interaction with an inline outcome counts once. `parts`: the rows by kind,
+    with the names that are known there.
     """
 
     delivered: int
@@ -48,6 +63,7 @@ class LandedRows:
     outcomes: pl.DataFrame
     memories: pl.DataFrame
     quarantine: pl.DataFrame
+    parts: tuple[Part, ...] = ()
 
     def table(self, table: type[Landed]) -> pl.DataFrame:
         """The frame of one landed table."""
@@ -64,15 +80,26 @@ class _Findings:
         for i, reason in reasons.items():
             self.by_position[positions[i]].append((name, reason))
 
+    def tell_better(self, position: int, name: str, reason: str) -> None:
+        """One reason in place of those found so far."""
+        self.by_position[position] = [(name, reason)]
 
-def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None) -> LandedRows:
+
+def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: Reading = AS_DELIVERED) -> LandedRows:
     """Sort delivered rows into interactions, outcomes, memories and quarantine.
 
     `kind` says what every row is; None tells it from the fields: `prompt`, else `memory_id`, else `success` or
-    `outcome_id`. An interaction with `success` makes an outcome too.
+    `outcome_id`. An interaction with `success` makes an outcome too. Rows are first mapped as `reading` says; one that
+    then has a field under another name, and lacks it, is quarantined unless unknown fields are kept on purpose.
     """
+    if reading.mapping is not None:
+        rows = mapped_rows(rows, reading.mapping)
     findings = _Findings()
     positions = _positions_by_kind(rows, kind, findings)
+    if not reading.keeps_unknown:
+        kinds = _kinds(len(rows), positions)
+        for i, (name, reason) in named_otherwise(rows, kinds, is_told=kind is not None).items():
+            findings.tell_better(i, name, reason)  # than that its kind cannot be told
     parts: dict[str, list[pl.DataFrame]] = {table.name: [] for table in LANDED}
 
     for with_outcome in (False, True):
@@ -97,15 +124,16 @@ def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None) -> LandedR
 
     quarantine = _quarantine(rows, findings)
     good = {table: _hashed_good_rows(table, parts[table.name], quarantine) for table in LANDED}
-    return LandedRows(len(rows), good[Interactions], good[Outcomes], good[Memories], quarantine)
+    understood = tuple(_parts(rows, positions, _own_names(reading)))
+    return LandedRows(len(rows), good[Interactions], good[Outcomes], good[Memories], quarantine, understood)
 
 
-def readable_rows(rows: DeliveredRows, kind: LandedTable | None = None) -> LandedRows:
+def readable_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: Reading = AS_DELIVERED) -> LandedRows:
     """`landed_rows`, where a row that cannot even be read is quarantined and the others go on."""
     faults = rows.unreadable()
     if not faults:
-        return landed_rows(rows, kind)
-    good = landed_rows(rows.take([i for i in range(len(rows)) if i not in faults]), kind)
+        return landed_rows(rows, kind, reading)
+    good = landed_rows(rows.take([i for i in range(len(rows)) if i not in faults]), kind, reading)
     refused = pl.DataFrame(
         [(rows.row_numbers[i], "", reason, "", False) for i, reason in sorted(faults.items())],
         schema=QUARANTINE_SCHEMA,
@@ -146,6 +174,34 @@ def _positions_by_kind(rows: DeliveredRows, kind: LandedTable | None, findings: 
             reason = "the row has none of prompt, memory_id, success and outcome_id, so its kind cannot be told"
             findings.add([i], "", {0: reason})
     return found
+
+
+def _kinds(count: int, positions: dict[str, list[int]]) -> list[LandedTable | None]:
+    """What each row is; None: it cannot be told."""
+    found: list[LandedTable | None] = [None] * count
+    for name, table in _TABLE_OF.items():
+        for i in positions[name]:
+            found[i] = table
+    return found
+
+
+def _own_names(reading: Reading) -> frozenset[str]:
+    """Names that are known because a mapping reads them, of which a part may stay, or writes them."""
+    if reading.mapping is None:
+        return frozenset()
+    return frozenset(rule.parts[0] for rule in reading.mapping.rules if rule.path) | {PROVENANCE}
+
+
+def _parts(rows: DeliveredRows, positions: dict[str, list[int]], own: frozenset[str]) -> Iterator[Part]:
+    """The rows by kind, those last whose kind cannot be told; `own`: names that are known besides."""
+    told = 0
+    for name, table in _TABLE_OF.items():
+        if positions[name]:
+            told += len(positions[name])
+            yield Part(table, rows.take(positions[name]), _KNOWN[name] | own)
+    if told < len(rows):
+        kinds = _kinds(len(rows), positions)
+        yield Part(None, rows.take([i for i, kind in enumerate(kinds) if kind is None]), frozenset(FIELDS) | own)
 
 
 def _has_key(rows: DeliveredRows, position: int, name: str) -> bool:

@@ -41,8 +41,12 @@ def file_hash(handle: BinaryIO, most: int = sys.maxsize) -> tuple[str, int]:
     return state.hexdigest(), size
 
 
-def chunks(handle: BinaryIO, name: str, longest_row: int = LONGEST_ROW) -> Iterator[Chunk]:
+def chunks(
+    handle: BinaryIO, name: str, longest_row: int = LONGEST_ROW, others: frozenset[str] = frozenset()
+) -> Iterator[Chunk]:
     """The rows of one delivered file; what no row may be longer than is `longest_row` bytes.
+
+    `others`: names that the fields of the contract may have in it, which tell a header of CSV too.
 
     The format is told from the content. A file cut short yields its complete lines, then one BadRow without a number;
     one that contradicts its checksum, or of no kind that can be landed, that alone. Raises OSError as the disk does.
@@ -58,7 +62,7 @@ def chunks(handle: BinaryIO, name: str, longest_row: int = LONGEST_ROW) -> Itera
         reason = f"the file is damaged, and which of its rows are as they were cannot be told: {damage}"
         yield Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], 0, "unknown")
         return
-    told = text_kind(Lines(text_stream(handle), longest_row))
+    told = text_kind(Lines(text_stream(handle), longest_row), others)
     lines = Lines(text_stream(handle), longest_row)
     if name.lower().endswith(".parquet") and (told.kind is None or told.is_empty):
         reason = "the file cannot be read as Parquet: it does not begin as such a file does"

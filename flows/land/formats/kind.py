@@ -12,6 +12,7 @@ import orjson
 from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.land.formats.lines import BOM, Lines, LongLine, has_too_many_values, in_megabytes
 from slowwave.transforms.core.schema import producer_columns
+from slowwave.transforms.landing.mapping.synonyms import TELLING, plain
 from slowwave.transforms.landing.tables import LANDED
 
 # Read for a first line that is a JSON object, before the text is taken for none that can be landed.
@@ -30,11 +31,12 @@ class TextKind:
     is_empty: bool = False
 
 
-def text_kind(lines: Lines) -> TextKind:
+def text_kind(lines: Lines, others: frozenset[str] = frozenset()) -> TextKind:
     """The kind of a text, from its first lines.
 
-    CSV is what begins with a header that names fields of the contract, if at least half of the rows after it have as
-    many cells. JSON lines are what has a line that is a JSON object, wherever it stands in the first 64 MB.
+    CSV is what begins with a header that names fields of the contract, by synonyms that surely mean them or by `others`
+    too, if at least half of the rows after it have as many cells. JSON lines are what has a line that is a JSON object,
+    wherever it stands in the first 64 MB.
     """
     first: list[bytes] = []
     bytes_count, is_json = 0, False
@@ -48,7 +50,7 @@ def text_kind(lines: Lines) -> TextKind:
             break
     if not first:
         return TextKind("jsonl", is_empty=lines.fault is None)
-    fault = _csv_fault(first)
+    fault = _csv_fault(first, others)
     if not fault:
         return TextKind("csv")
     if is_json:
@@ -70,16 +72,17 @@ def _is_object(text: bytes) -> bool:
         return False
 
 
-def _csv_fault(lines: list[bytes]) -> str:
+def _csv_fault(lines: list[bytes], others: frozenset[str]) -> str:
     """Why these first lines are not those of a CSV file; '' when they are."""
     header, *rows = _rows(lines) or [[]]
-    if not _FIELDS.intersection(cell.strip() for cell in header):
+    names = {cell.strip() for cell in header}
+    if not names & _FIELDS and not names & others and TELLING.isdisjoint(map(plain, names)):
         shown = lines[0][: 4 * _SHOWN].decode("utf-8", "backslashreplace")
         shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 3] + "..."
         return f"the first line, {shown!r}, names no field of the contract such as prompt"
-    others = sum(len(cells) != len(header) for cells in rows)
-    if 2 * others > len(rows):
-        return f"the header has {counted(len(header), 'cell')}, but {others:,} of the first {len(rows):,} rows do not"
+    unlike = sum(len(cells) != len(header) for cells in rows)
+    if 2 * unlike > len(rows):
+        return f"the header has {counted(len(header), 'cell')}, but {unlike:,} of the first {len(rows):,} rows do not"
     return ""
 
 

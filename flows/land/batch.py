@@ -1,0 +1,41 @@
+"""Rows of several files, gathered to be written together."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.flows.land.small_files import FILE_NUMBER
+from slowwave.transforms.landing.landed_rows import LandedRows
+from slowwave.transforms.landing.tables import LANDED
+
+
+class Batch:
+    """Rows of several files, landed together so that many small files make few lake files."""
+
+    def __init__(self) -> None:
+        self.frames: dict[str, list[pl.DataFrame]] = {table.name: [] for table in LANDED}
+        self.quarantine: list[pl.DataFrame] = []
+        self.bytes = 0
+
+    def add(self, file_number: int, landed: LandedRows, quarantine: pl.DataFrame) -> None:
+        """Add rows of one file, and its refused ones."""
+        number = pl.lit(file_number, dtype=pl.Int64).alias(FILE_NUMBER)
+        for table in LANDED:
+            frame = landed.table(table)
+            if frame.height:
+                self.frames[table.name].append(frame.with_columns(number))
+                self.bytes += frame.estimated_size()
+        if quarantine.height:
+            self.quarantine.append(quarantine.with_columns(number))
+            self.bytes += quarantine.estimated_size()
+
+    def add_together(self, frames: dict[str, list[pl.DataFrame]]) -> None:
+        """Add rows of several files, with their numbers."""
+        for name, added in frames.items():
+            self.frames[name] += added
+            self.bytes += sum(frame.estimated_size() for frame in added)
+
+    def drop(self, file_number: int) -> None:
+        """Forget the rows of a file that was added alone."""
+        for frames in (*self.frames.values(), self.quarantine):
+            frames[:] = [frame for frame in frames if frame[FILE_NUMBER][0] != file_number]

@@ -1,0 +1,238 @@
+"""Mappings: which fields they may name, what they make of a row, and which rows are refused without one."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import datetime
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave.transforms.landing.delivered_rows import RecordRows
+from slowwave.transforms.landing.landed_rows import LandedRows, landed_rows
+from slowwave.transforms.landing.mapping.mapped_rows import mapped_record
+from slowwave.transforms.landing.mapping.resemblance import likenesses
+from slowwave.transforms.landing.mapping.rules import (
+    FieldMapping,
+    MappingError,
+    Reading,
+    declared_mapping,
+    rules_of_options,
+)
+from slowwave.transforms.landing.mapping.suggestion import suggested_mapping
+from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
+
+FOREIGN = {
+    "id": "a1", "ts": 1772900000, "question": "Where is the port?", "completion": "It is 8443.",
+    "retrieved": [{"id": "m1", "score": 0.9}], "ok": 1, "latency_ms": 120, "tool": "grep",
+}  # fmt: skip
+MAPS = (
+    "prompt=question", "response=completion", "created_at=ts", "memories_used=retrieved", "success=ok",
+    "interaction_id=id", "duration_ms=latency_ms",
+)  # fmt: skip
+
+
+def delivered(*records: dict[str, Any]) -> RecordRows:
+    return RecordRows(list(records), list(range(1, len(records) + 1)), [orjson.dumps(one) for one in records])
+
+
+def mapping(*options: str, **stated: Any) -> FieldMapping:
+    return FieldMapping(rules_of_options(options), **stated)
+
+
+def landed(*records: dict[str, Any], options: tuple[str, ...] = (), keeps_unknown: bool = False) -> LandedRows:
+    chosen = mapping(*options) if options else None
+    return landed_rows(delivered(*records), None, Reading(chosen, keeps_unknown))
+
+
+# ------------------------------------------------------------------------------------------------------------- mapped
+
+
+def test_a_foreign_row_lands_as_its_mapping_says():
+    rows = landed(FOREIGN, options=MAPS)
+    ((interaction,), (outcome,)) = rows.interactions.to_dicts(), rows.outcomes.to_dicts()
+    assert rows.quarantine.is_empty()
+    assert (interaction["interaction_id"], interaction["prompt"], interaction["response"]) == (
+        "a1", "Where is the port?", "It is 8443.",
+    )  # fmt: skip
+    assert interaction["created_at"] == datetime(2026, 3, 7, 16, 13, 20)  # noqa: DTZ001 - naive times hold UTC
+    assert interaction["memories_used"] == ["m1"]
+    # scores are in no field of the contract: the list stays, its ids are taken
+    assert orjson.loads(interaction["extra"]) == {"retrieved": FOREIGN["retrieved"], "tool": "grep"}
+    assert (outcome["success"], outcome["duration_ms"]) == (True, 120.0)
+
+
+def test_a_mapped_row_is_the_row_that_has_the_contracts_names():
+    own = {"interaction_id": "a1", "created_at": "2026-03-07T16:13:20Z", "prompt": "Where?", "success": True}
+    foreign = {"id": "a1", "meta": {"at": 1772900000000}, "input": {"text": "Where?"}, "state": "passed"}
+    options = ("interaction_id=id", "created_at=meta.at", "prompt=input.text", "success=state")
+    mapped = landed(foreign, options=options)
+    for table in ("interactions", "outcomes"):
+        assert getattr(mapped, table).equals(getattr(landed(own), table))
+
+
+@pytest.mark.parametrize(
+    ("options", "record", "field", "value"),
+    [
+        (("created_at=t",), {"t": 1772900000}, "created_at", 1772900000),
+        (("created_at=t",), {"t": 1772900000_000_000}, "created_at", datetime(2026, 3, 7, 16, 13, 20)),  # noqa: DTZ001
+        (("created_at=t",), {"t": 1772900000_000_000_000}, "created_at", datetime(2026, 3, 7, 16, 13, 20)),  # noqa: DTZ001
+        (("success=s",), {"s": "Failed"}, "success", False),
+        (("success=s",), {"s": "ok"}, "success", True),
+        (("success=s",), {"s": "perhaps"}, "success", "perhaps"),
+        (("memories_used=m",), {"m": '[{"id": "a"}, {"memory_id": 7}]'}, "memories_used", ["a", 7]),
+        (("memories_used=m.id",), {"m": [{"id": "a"}, {"id": "b"}]}, "memories_used", ["a", "b"]),
+        (("response=o.0.text",), {"o": [{"text": "yes"}]}, "response", "yes"),
+        (("response=o.text",), {"o": '{"text": "yes"}'}, "response", "yes"),
+        (("response=a.b",), {"a.b": "yes", "a": {"b": "no"}}, "response", "yes"),
+        (("project==shop",), {}, "project", "shop"),
+        (("project==shop",), {"project": "depot"}, "project", "depot"),
+        (("response=prompt.text",), {"prompt": {"text": "hm"}}, "response", "hm"),
+    ],
+)
+def test_what_a_rule_finds(options, record, field, value):
+    assert mapped_record(record, mapping(*options))[field] == value
+
+
+def test_a_declared_mapping_stands_in_the_provenance_of_its_rows():
+    made = mapped_record({"q": "Why?", "provenance": {"unit": 7}}, mapping("prompt=q", name="app", version=3))
+    assert made == {"prompt": "Why?", "provenance": {"unit": 7, "mapping": "app", "version": 3}}
+    assert mapped_record({"q": "Why?"}, mapping("prompt=q")) == {"prompt": "Why?"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("promt=q",), "no field 'promt' (is it prompt?)"),
+        (("prompt",), "no mapping: write FIELD=NAME"),
+        (("prompt=",), "no mapping: write FIELD=NAME"),
+        (("prompt=a", "prompt=b"), "prompt is mapped twice"),
+        (("extra=a",), "no field 'extra'"),
+        (("prompt=" + "a." * 40 + "a",), "more than 32 names"),
+    ],
+)
+def test_an_option_that_cannot_be_meant(options, said):
+    with pytest.raises(MappingError) as raised:
+        mapping(*options)
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[fields]\nprompt = 'q'", "version must be a whole number"),
+        ("version = true\n[fields]\nprompt = 'q'", "version must be a whole number"),
+        ("version = 1", "fields must be a table"),
+        ("version = 1\n[fields]", "fields must be a table"),
+        ("version = 1\n[fields]\nprompt = 3", "prompt must be a name or a path"),
+        ("version = 1\n[fields]\nprompt = { constant = 'x', path = 'y' }", "prompt must be a name or a path"),
+        ("version = 1\nmatch = ''\n[fields]\nprompt = 'q'", "match must be a pattern"),
+        ("version = 1\nmatch = '../x'\n[fields]\nprompt = 'q'", "match must be a pattern"),
+        ("version = 1\nunknown = 'drop'\n[fields]\nprompt = 'q'", 'unknown must be "keep" or "refuse"'),
+        ("version = 1\nfield = 1\n[fields]\nprompt = 'q'", "nothing is called 'field'"),
+    ],
+)
+def test_a_declaration_that_cannot_be_understood(text, said):
+    with pytest.raises(MappingError) as raised:
+        declared_mapping("app", tomllib.loads(text))
+    assert said in str(raised.value)
+
+
+# ------------------------------------------------------------------------------------------------------------ refused
+
+
+def test_a_row_that_has_what_it_lacks_under_another_name_is_refused_with_the_command_that_lands_it():
+    rows = landed({"prompt": "Why?", "created_at": "2026-03-01", "completion": "So."})
+    ((field, reason),) = rows.quarantine.select("field", "reason").rows()
+    assert field == "response"
+    assert "lacks response, and has completion" in reason
+    assert "`slowwave land --retry-quarantine --map response=completion` lands it so" in reason
+    assert "--as-is" in reason
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"prompt": "Why?", "created_at": "2026-03-01", "response": "So.", "completion": "So."},
+        {"prompt": "Why?", "created_at": "2026-03-01", "completion": None},
+        {"prompt": "Why?", "created_at": "2026-03-01", "completion": "   "},
+        {"prompt": "Why?", "created_at": "2026-03-01", "text": "an ordinary field"},
+        {"prompt": "Why?", "created_at": "2026-03-01", "ok": "perhaps"},
+        {"memory_id": "m", "changed_at": "2026-03-01", "content": "A.", "answer": "B."},
+        {"outcome_id": "o", "created_at": "2026-03-01", "success": False, "ok": True, "answer": "So."},
+    ],
+)
+def test_what_is_only_unknown_lands(record):
+    assert landed(record).quarantine.is_empty()
+
+
+def test_it_lands_as_before_where_that_is_meant():
+    record = {"prompt": "Why?", "created_at": "2026-03-01", "completion": "So."}
+    rows = landed(record, keeps_unknown=True)
+    assert rows.quarantine.is_empty()
+    assert orjson.loads(rows.interactions["extra"][0]) == {"completion": "So."}
+
+
+RECORDS = st.lists(
+    st.fixed_dictionaries(
+        {"created_at": st.just("2026-03-01")},
+        optional={
+            "prompt": st.sampled_from(["Why?", " ", None]),
+            "response": st.sampled_from(["So.", None]),
+            "completion": st.sampled_from(["So.", "", None, 3]),
+            "question": st.sampled_from(["Why?", None]),
+            "ok": st.sampled_from([1, 0, "passed", "perhaps", None]),
+            "success": st.sampled_from([True, None]),
+            "retrieved": st.sampled_from([[], [{"id": "m"}], ["m"], "m", None]),
+            "memory_id": st.just("m"),
+            "ts": st.sampled_from([1772900000, "soon"]),
+        },
+    ),
+    max_size=8,
+)
+
+
+@given(RECORDS, st.integers(0, 8), st.booleans())
+def test_how_a_log_is_cut_makes_no_difference(records, at, is_mapped):
+    options = MAPS[:5] if is_mapped else ()
+    whole = landed(*records, options=options)
+    cut = [landed(*part, options=options) for part in (records[:at], records[at:]) if part]
+    for table in ("interactions", "outcomes", "memories"):
+        hashes = [row for part in cut for row in getattr(part, table)["row_hash"]]
+        assert sorted(getattr(whole, table)["row_hash"]) == sorted(hashes)
+    told = [row for part in cut for row in part.quarantine.select("field", "reason").rows()]
+    assert sorted(whole.quarantine.select("field", "reason").rows()) == sorted(told)
+
+
+# ---------------------------------------------------------------------------------------------------------- suggested
+
+
+def unknown_of(*records: dict[str, Any]) -> UnknownFields:
+    found = UnknownFields()
+    found.add(landed(*records).parts)
+    return found
+
+
+def test_unknown_fields_are_told_with_rows_and_what_they_are_like():
+    unknown = unknown_of(FOREIGN, {**FOREIGN, "tool": None})
+    assert {one.name: one.rows for one in unknown.by_name.values()} == {**dict.fromkeys(FOREIGN, 2), "tool": 1}
+    assert {f"{like.field}={like.path}" for like in likenesses(unknown).values()} == set(MAPS)
+
+
+def test_names_say_less_than_values_and_values_less_than_what_is_there():
+    content = {"prompt": "Why?", "created_at": "2026-03-01", "zz": "It is kept in a column of integers."}
+    assert {like.field for like in likenesses(unknown_of(content)).values()} == {"response"}
+    assert likenesses(unknown_of({**content, "response": "So."})) == {}
+    assert likenesses(unknown_of({**content, "response": "So.", "creatd_at": "never"})) == {}
+
+
+@given(st.text(max_size=12).filter(lambda name: name not in {"version", "match", "fields"}), st.text(max_size=80))
+def test_a_suggestion_is_a_mapping_whatever_fields_are_called(name, text):
+    unknown = unknown_of({"prompt": "Why?", "created_at": "2026-03-01", "completion": "So.", name or "x": {name: text}})
+    suggested = suggested_mapping(unknown, likenesses(unknown), "app-*.jsonl")
+    mapping = declared_mapping("app", tomllib.loads(suggested))
+    assert ("response", "completion") in {(rule.field, rule.path) for rule in mapping.rules}
+    assert mapping.match == "app-*.jsonl"

@@ -1,0 +1,139 @@
+"""Rows that lack what counts most and have it under another name: not landed without a word, and how they can be.
+
+Decided row by row, so that it makes no difference how a log was cut into files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+
+from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.coerce import coerced
+from slowwave.transforms.landing.delivered_rows import DeliveredRows
+from slowwave.transforms.landing.mapping.contract import FIELDS
+from slowwave.transforms.landing.mapping.conversions import converted
+from slowwave.transforms.landing.mapping.synonyms import SURE_NAMES, plain
+
+_OF_INTERACTIONS = ("prompt", "response", "created_at", "memories_used", "success")
+_WANTED: dict[LandedTable | None, tuple[str, ...]] = {
+    "interactions": _OF_INTERACTIONS,
+    "outcomes": ("created_at", "success"),
+    "memories": ("changed_at",),
+    None: _OF_INTERACTIONS,
+}
+_REQUIRED = frozenset({"created_at", "changed_at"})
+_SHELL_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.=")
+
+
+def named_otherwise(
+    rows: DeliveredRows, kinds: Sequence[LandedTable | None], *, is_told: bool = False
+) -> dict[int, tuple[str, str]]:
+    """{position: (field, reason)} of rows that lack a field and have a value for it under a name that is surely its.
+
+    `kinds`: what each row is, None where that cannot be told; `is_told`: it was said of all rows, not told from their
+    fields. A row for an outcome lacks no prompt where it says its `outcome_id` or `task`.
+    """
+    suspects = _suspects(rows.fields)
+    if not suspects:
+        return {}
+    found: dict[int, list[tuple[str, str]]] = {}
+    for field, names in suspects.items():
+        own = _listed(rows, field)
+        lacking = [i for i, kind in enumerate(kinds) if own[i] is None and _may_want(kind, field, is_told)]
+        if field == "prompt" and lacking:
+            lacking = _not_outcomes(rows, lacking, kinds)
+        for i, name in _first_fitting(rows, field, names, lacking).items():
+            found.setdefault(i, []).append((field, name))
+    return {
+        i: (pairs[0][0], _reason(pairs, lands_without=kinds[i] is not None and not _REQUIRED & {f for f, _ in pairs}))
+        for i, given in sorted(found.items())
+        if (pairs := _said(given, kinds[i], is_told))
+    }
+
+
+def map_options(pairs: Iterable[tuple[str, str]]) -> str:
+    """The options of `land` that take fields from these names, as a shell reads them."""
+    return " ".join(f"--map {_shell_quoted(f'{field}={name}')}" for field, name in pairs)
+
+
+def _shell_quoted(text: str) -> str:
+    if set(text) <= _SHELL_SAFE:
+        return text
+    return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def _suspects(fields: set[str]) -> dict[str, list[str]]:
+    """Per field of the contract, the names of these that are surely its, best first."""
+    by_plain: dict[str, list[str]] = {}
+    for name in fields:
+        by_plain.setdefault(plain(name), []).append(name)
+    found = {}
+    for field, places in SURE_NAMES.items():
+        names = [name for known in by_plain.keys() & places.keys() for name in by_plain[known] if name != field]
+        if names:
+            found[field] = sorted(names, key=lambda name, places=places: (places[plain(name)], name))
+    return found
+
+
+def _listed(rows: DeliveredRows, name: str) -> Sequence[Any]:
+    if name not in rows.fields:
+        return [None] * len(rows)
+    values = rows.values(name)
+    return values.to_list() if isinstance(values, pl.Series) else values
+
+
+def _may_want(kind: LandedTable | None, field: str, is_told: bool) -> bool:
+    return field in _WANTED[kind] or (kind == "outcomes" and not is_told and field in _OF_INTERACTIONS)
+
+
+def _not_outcomes(rows: DeliveredRows, positions: list[int], kinds: Sequence[LandedTable | None]) -> list[int]:
+    outcome_id, task = _listed(rows, "outcome_id"), _listed(rows, "task")
+    return [i for i in positions if kinds[i] != "outcomes" or (outcome_id[i] is None and task[i] is None)]
+
+
+def _first_fitting(rows: DeliveredRows, field: str, names: list[str], positions: list[int]) -> dict[int, str]:
+    """For each row that has one, the first of the names with a value that the field would take."""
+    found: dict[int, str] = {}
+    for name in names:
+        left = [i for i in positions if i not in found]
+        if not left:
+            break
+        values = _listed(rows, name)
+        held = [i for i in left if values[i] is not None]
+        fitting = fits(field, [values[i] for i in held])
+        found |= {i: name for i, does_fit in zip(held, fitting, strict=True) if does_fit}
+    return found
+
+
+def fits(field: str, values: Sequence[Any]) -> list[bool]:
+    """Whether each value, mapped to the field, would say something there."""
+    column = FIELDS[field]
+    series, _ = coerced(column, [converted(column, value)[0] for value in values])
+    if column.kind == "text":
+        return [value is not None and not says_nothing(value) for value in series]
+    return series.is_not_null().to_list()
+
+
+def _said(pairs: list[tuple[str, str]], kind: LandedTable | None, is_told: bool) -> list[tuple[str, str]]:
+    """What is said of a row: nothing where its kind could not be told even then."""
+    fields = {field for field, _ in pairs}
+    if kind is None:
+        return pairs if fields & {"prompt", "success"} else []
+    if kind == "outcomes" and not is_told and "prompt" not in fields:
+        return [(field, name) for field, name in pairs if field in _WANTED["outcomes"]]
+    return pairs
+
+
+def _reason(pairs: list[tuple[str, str]], *, lands_without: bool) -> str:
+    fields, names = _and([field for field, _ in pairs]), _and([repr(name)[1:-1] for _, name in pairs])
+    command = "slowwave land --retry-quarantine"
+    otherwise = f"; `{command} --as-is` leaves it in extra" if lands_without else ""
+    return f"the row lacks {fields}, and has {names}: `{command} {map_options(pairs)}` lands it so{otherwise}"
+
+
+def _and(words: list[str]) -> str:
+    return ", ".join(words[:-1]) + f" and {words[-1]}" if len(words) > 1 else words[0]

@@ -1,0 +1,120 @@
+"""Which field of the contract an unknown one is like: by its name, by a declared synonym, or by what it holds."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
+from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF, MAPPABLE
+from slowwave.transforms.landing.mapping.named_otherwise import fits
+from slowwave.transforms.landing.mapping.synonyms import LIKELY_NAMES, SURE_NAMES, plain
+from slowwave.transforms.landing.mapping.unknown_fields import UnknownField, UnknownFields
+
+_PLAIN = {plain(name): name for name in reversed(MAPPABLE)}
+_NAME_CHARACTERS = 100
+_ALIKE = 0.8
+_EARLIEST_EPOCH = 946_684_800  # the year 2000: below, a number is more likely one
+_ID_CHARACTERS = 64
+_SENTENCE = 20
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """An unknown field at `path`, and the contract's field that it would be mapped to."""
+
+    field: str
+    path: str
+
+
+def likenesses(unknown: UnknownFields) -> dict[str, Likeness]:
+    """By name of unknown fields, what they are like; no field of the contract is named twice.
+
+    What is known for sure goes first, then what is likely, then what only the values say, which is asked of fields
+    that no row has.
+    """
+    found: dict[str, Likeness] = {}
+    taken: set[str] = set()
+    fields = sorted(unknown.by_name.values(), key=lambda one: (-one.rows, one.name))
+    for like in (_by_sure_name, _by_likely_name, _by_content):
+        for one in fields:
+            if one.name in found:
+                continue
+            allowed = _allowed(one) - taken
+            if like is not _by_sure_name:
+                allowed -= unknown.present
+            path, name = next(
+                ((path, field) for path, key, samples in _leaves(one) if (field := like(key, samples, allowed))),
+                ("", ""),
+            )
+            if name:
+                found[one.name] = Likeness(name, path)
+                taken.add(name)
+    return found
+
+
+def _allowed(one: UnknownField) -> set[str]:
+    """The fields that rows of its kinds may have; of an outcome too, where the row may be made one by them."""
+    kinds: set[LandedTable | None] = one.kinds
+    if None in kinds or kinds == {"outcomes"}:
+        return set(MAPPABLE) - ({"changed_at"} if None in kinds else set())
+    allowed = set().union(*(FIELDS_OF[kind] for kind in kinds if kind)) - {"extra"}
+    return allowed | (FIELDS_OF["outcomes"] - {"extra"} if "interactions" in kinds else set())
+
+
+def _leaves(one: UnknownField) -> list[tuple[str, str, list[Any]]]:
+    """Paths at and just below a field, each with the name that counts and its values."""
+    leaves = [(one.name, one.name, one.samples)]
+    objects = [sample for sample in one.samples if isinstance(sample, dict)]
+    for key in dict.fromkeys(key for sample in objects for key in list(sample)[:20] if isinstance(key, str) and key):
+        values = [sample[key] for sample in objects if sample.get(key) is not None]
+        if values:
+            leaves.append((f"{one.name}.{key}", key, values))
+    return leaves
+
+
+def _by_sure_name(name: str, samples: Sequence[Any], allowed: set[str]) -> str:
+    known = plain(name[:_NAME_CHARACTERS])
+    fields = [field for field, names in SURE_NAMES.items() if known in names]
+    if known in _PLAIN:
+        fields.insert(0, _PLAIN[known])
+    return _fitting(fields, samples, allowed)
+
+
+def _by_likely_name(name: str, samples: Sequence[Any], allowed: set[str]) -> str:
+    known = plain(name[:_NAME_CHARACTERS])
+    fields = [field for field, names in LIKELY_NAMES.items() if known in names]
+    near = difflib.get_close_matches(known, sorted(_PLAIN), 1, _ALIKE)
+    return _fitting([*fields, *(_PLAIN[each] for each in near)], samples, allowed)
+
+
+def _by_content(_: str, samples: Sequence[Any], allowed: set[str]) -> str:
+    likely: list[str] = []
+    if all(map(_is_time, samples)):
+        likely = ["created_at", "changed_at"]
+    elif all(isinstance(one, list) and one and all(map(_is_id, one)) for one in samples):
+        likely = ["memories_used"]
+    elif all(isinstance(one, str) and " " in one.strip() and len(one) >= _SENTENCE for one in samples):
+        likely = ["prompt", "response"]
+    return _fitting(likely, samples, allowed)
+
+
+def _is_time(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) >= len("2026-03-10") and value[:4].isdecimal() and value[4] == "-"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return _EARLIEST_EPOCH <= value < 2**32 or EPOCH_MILLISECONDS_FROM <= value < 2**61
+
+
+def _is_id(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(isinstance(value.get(name), str | int) for name in ("id", "memory_id"))
+    return isinstance(value, str) and 0 < len(value) <= _ID_CHARACTERS and not any(map(str.isspace, value))
+
+
+def _fitting(fields: Sequence[str], samples: Sequence[Any], allowed: set[str]) -> str:
+    return next((field for field in fields if field in allowed and field in FIELDS and all(fits(field, samples))), "")

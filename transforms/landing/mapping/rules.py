@@ -1,0 +1,137 @@
+"""What a mapping is: from which name or path of a row, or from which constant, a field of the contract is had."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slowwave.transforms.landing.mapping.contract import MAPPABLE
+
+MOST_PARTS = 32
+_MOST_VERSION = 2**31
+_KEYS = ("version", "match", "unknown", "fields")
+
+
+class MappingError(ValueError):
+    """A mapping makes no sense; the message says where and what to do."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One field of the contract: from the value at `path` in a row, or the same `constant` for every row (no path)."""
+
+    field: str
+    path: str = ""
+    constant: Any = None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the path, from the outermost on; none of a constant."""
+        return tuple(self.path.split(".")) if self.path else ()
+
+
+@dataclass(frozen=True)
+class FieldMapping:
+    """Rules, each of another field; of a declared mapping also its name, version, and the files it is for.
+
+    `keeps_unknown`: rows that lack a field and have it under another name are landed as they are.
+    """
+
+    rules: tuple[Rule, ...]
+    name: str = ""
+    version: int = 1
+    match: str = ""
+    keeps_unknown: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the rows of a file are read: through which mapping, if any, and whether they land as they are on purpose."""
+
+    mapping: FieldMapping | None = None
+    keeps_unknown: bool = False
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of fields that rows may have for the mapping's sake."""
+        rules = self.mapping.rules if self.mapping else ()
+        return frozenset({rule.path for rule in rules if rule.path} | {r.parts[0] for r in rules if r.path})
+
+
+AS_DELIVERED = Reading()
+
+
+def rules_of_options(options: Iterable[str]) -> tuple[Rule, ...]:
+    """The rules that texts `FIELD=NAME` state; `FIELD==TEXT` gives every row the same text.
+
+    Raises MappingError for an unknown or repeated field, and for a text that names nothing.
+    """
+    return _distinct([_rule_of_option(option) for option in options])
+
+
+def _rule_of_option(option: str) -> Rule:
+    name, equals, stated = option.partition("=")
+    if not equals or not stated:
+        message = f"{option!r} is no mapping: write FIELD=NAME, such as response=completion, or FIELD==TEXT"
+        raise MappingError(message)
+    is_constant = stated.startswith("=")
+    return _rule(name, {"constant": stated[1:]} if is_constant else stated)
+
+
+def declared_mapping(name: str, stated: Mapping[str, Any]) -> FieldMapping:
+    """The mapping that a file `NAME.toml` states: `version`, `match`, `unknown` and the table `fields`.
+
+    Raises MappingError where it cannot be understood.
+    """
+    unknown = next((key for key in stated if key not in _KEYS), None)
+    if unknown is not None:
+        message = f"nothing is called {unknown!r} there: a mapping has {', '.join(_KEYS)}"
+        raise MappingError(message)
+    version, match = stated.get("version"), stated.get("match", "")
+    if isinstance(version, bool) or not isinstance(version, int) or not 0 < version < _MOST_VERSION:
+        message = "version must be a whole number from 1 on: every row that it lands says which"
+        raise MappingError(message)
+    if not isinstance(match, str) or ("match" in stated and not match) or "/" in match:
+        message = 'match must be a pattern of names of files in the inbox, such as "app-*.jsonl"'
+        raise MappingError(message)
+    if stated.get("unknown", "refuse") not in {"refuse", "keep"}:
+        message = 'unknown must be "keep" or "refuse"'
+        raise MappingError(message)
+    fields = stated.get("fields")
+    if not isinstance(fields, dict) or not fields:
+        message = 'fields must be a table such as [fields] with response = "completion"'
+        raise MappingError(message)
+    rules = _distinct([_rule(field, value) for field, value in fields.items()])
+    return FieldMapping(rules, name, version, match, keeps_unknown=stated.get("unknown") == "keep")
+
+
+def _rule(field: str, stated: object) -> Rule:
+    if field not in MAPPABLE:
+        message = f"the contract has no field {field!r}{_near(field)}: `slowwave schema interactions` lists them"
+        raise MappingError(message)
+    if isinstance(stated, dict) and set(stated) == {"constant"} and stated["constant"] is not None:
+        return Rule(field, constant=stated["constant"])
+    if not isinstance(stated, str) or not stated:
+        message = f'{field} must be a name or a path such as "output.text", or {{ constant = "TEXT" }}'
+        raise MappingError(message)
+    rule = Rule(field, stated)
+    if len(rule.parts) > MOST_PARTS:
+        message = f"the path for {field} has more than {MOST_PARTS} names"
+        raise MappingError(message)
+    return rule
+
+
+def _near(field: str) -> str:
+    near = difflib.get_close_matches(field[:100], MAPPABLE, 1)
+    return f" (is it {near[0]}?)" if near else ""
+
+
+def _distinct(rules: list[Rule]) -> tuple[Rule, ...]:
+    fields = [rule.field for rule in rules]
+    twice = next((field for field in fields if fields.count(field) > 1), None)
+    if twice is not None:
+        message = f"{twice} is mapped twice: a field has one source"
+        raise MappingError(message)
+    return tuple(rules)

@@ -1,0 +1,103 @@
+"""Which fields of delivered rows the contract does not know: in how many rows, and with which values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.delivered_rows import DeliveredRows, FrameRows
+from slowwave.transforms.landing.mapping.contract import FIELDS
+
+_SAMPLES = 5
+_MOST_NAMES = 1_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one kind (None: it cannot be told), and the names that rows of it may have."""
+
+    kind: LandedTable | None
+    rows: DeliveredRows
+    known: frozenset[str]
+
+
+@dataclass
+class UnknownField:
+    """A field that the contract does not know for rows of these kinds."""
+
+    name: str
+    rows: int = 0
+    samples: list[Any] = field(default_factory=list)
+    kinds: set[LandedTable | None] = field(default_factory=set)
+
+
+@dataclass
+class UnknownFields:
+    """Unknown fields by name, of very many the first; and the fields of the contract that rows have."""
+
+    by_name: dict[str, UnknownField] = field(default_factory=dict)
+    present: set[str] = field(default_factory=set)
+    are_all: bool = True
+
+    def add(self, parts: Iterable[Part], but: frozenset[int] = frozenset()) -> None:
+        """Count these rows too; those with a number in `but` apart."""
+        for part in parts:
+            self.present |= part.rows.fields & FIELDS.keys()
+            unknown = part.rows.fields - part.known
+            if not unknown:
+                continue
+            rows = part.rows
+            if but:
+                rows = rows.take([i for i, number in enumerate(rows.row_numbers) if number not in but])
+            self._add(part.kind, rows, unknown)
+
+    def _add(self, kind: LandedTable | None, rows: DeliveredRows, unknown: set[str]) -> None:
+        for name, count in _counts(rows, unknown):
+            if name not in self.by_name and len(self.by_name) >= _MOST_NAMES:
+                self.are_all = False
+                continue
+            found = self.by_name.setdefault(name, UnknownField(name))
+            found.rows += count
+            found.kinds.add(kind)
+            if len(found.samples) < _SAMPLES:
+                found.samples += _samples(rows, name, _SAMPLES - len(found.samples))
+
+    def merge(self, other: UnknownFields) -> None:
+        """Count what was counted of other rows."""
+        self.present |= other.present
+        self.are_all = self.are_all and other.are_all
+        for name, added in other.by_name.items():
+            if name not in self.by_name and len(self.by_name) >= _MOST_NAMES:
+                self.are_all = False
+                continue
+            found = self.by_name.setdefault(name, UnknownField(name))
+            found.rows += added.rows
+            found.kinds |= added.kinds
+            found.samples = (found.samples + added.samples)[:_SAMPLES]
+
+
+def _counts(rows: DeliveredRows, unknown: set[str]) -> list[tuple[str, int]]:
+    """Rows that have each of the names, in a fixed order."""
+    if isinstance(rows, FrameRows):
+        counts = {name: len(rows) - rows.frame[name].null_count() for name in unknown}
+    else:
+        counts = Counter(
+            name for record in rows.as_records() for name in record.keys() & unknown if record[name] is not None
+        )
+    return sorted((name, count) for name, count in counts.items() if count)
+
+
+def _samples(rows: DeliveredRows, name: str, most: int) -> list[Any]:
+    if isinstance(rows, FrameRows):
+        return rows.frame[name].drop_nulls().head(most).to_list()
+    found = []
+    for record in rows.as_records():
+        value = record.get(name)
+        if value is not None:
+            found.append(value)
+            if len(found) == most:
+                break
+    return found
