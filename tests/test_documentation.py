@@ -24,6 +24,7 @@ from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.nightly.nightly import nightly, start_run
 from slowwave.flows.nightly.notify import notify_settings
 from slowwave.transforms.graph import EVIDENCE, SERVING
+from slowwave.transforms.landing.mapping.rules import declared_mapping
 from slowwave.transforms.landing.tables import LANDED
 from slowwave.transforms.params import Params
 
@@ -70,6 +71,8 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     row = {"prompt": "Deploy it", "created_at": "2026-03-02T10:00:00Z", "interaction_id": "documented"}
     for name in ("runs.jsonl", "logs/day.jsonl"):
         (folder / name).write_text(json.dumps(row) + "\n")
+    foreign = {"question": "Where?", "completion": "There.", "ts": 1772900000, "id": "a", "tool": "grep"}
+    (folder / "app.jsonl").write_text(json.dumps(foreign) + "\n")
     subprocess.run(["gzip", "-k", "logs/day.jsonl"], cwd=folder, check=True)
     (folder / "memories.csv").write_text("memory_id,changed_at,content,status\nm-csv,2026-03-01,Use tabs,active\n")
     return folder
@@ -210,7 +213,7 @@ def test_stated_params_are_params() -> None:
     blocks = _blocks("toml")
     assert len(blocks) > 1
     for block in blocks:
-        if "[notify]" not in block:
+        if "[notify]" not in block and "[fields]" not in block:
             Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
 
 
@@ -218,6 +221,11 @@ def test_stated_settings_are_settings(tmp_path: Path) -> None:
     (block,) = (block for block in _blocks("toml") if "[notify]" in block)
     Settings(tmp_path).settings_file.write_text(block)
     assert notify_settings(Settings(tmp_path)) is not None
+
+
+def test_stated_mappings_are_mappings() -> None:
+    (block,) = (block for block in _blocks("toml") if "[fields]" in block)
+    assert declared_mapping("app", tomllib.loads(block)).keeps_unknown
 
 
 def test_the_producers_example_reaches_the_inbox(tmp_path: Path) -> None:

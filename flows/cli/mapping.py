@@ -23,7 +23,7 @@ mapping = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=first_
 
 @mapping.callback()
 def _group() -> None:
-    pass
+    """One command alone would be the group itself to typer."""
 
 
 @mapping.command("suggest", epilog=examples(EXAMPLES["suggest"]))

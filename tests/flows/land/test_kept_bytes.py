@@ -154,11 +154,11 @@ def test_every_byte_of_a_damaged_file_is_in_the_lake(
 def failing(on: str) -> Callable[..., object]:
     real = landing_module.readable_rows
 
-    def rows(rows: object, kind: object = None) -> object:
+    def rows(rows: object, *more: object) -> object:
         if any(on in str(rows.raw(i)) for i in range(len(rows))):  # type: ignore[attr-defined,arg-type]
             message = "a bug of ours"
             raise ValueError(message)
-        return real(rows, kind)  # type: ignore[arg-type]
+        return real(rows, *more)  # type: ignore[arg-type]
 
     return rows
 
