@@ -71,7 +71,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     row = {"prompt": "Deploy it", "created_at": "2026-03-02T10:00:00Z", "interaction_id": "documented"}
     for name in ("runs.jsonl", "logs/day.jsonl"):
         (folder / name).write_text(json.dumps(row) + "\n")
-    foreign = {"question": "Where?", "completion": "There.", "ts": 1772900000, "id": "a", "tool": "grep"}
+    foreign = {"question": "Where?", "completion": "There.", "created_at": 1772900000, "tool": "grep"}
     (folder / "app.jsonl").write_text(json.dumps(foreign) + "\n")
     subprocess.run(["gzip", "-k", "logs/day.jsonl"], cwd=folder, check=True)
     (folder / "memories.csv").write_text("memory_id,changed_at,content,status\nm-csv,2026-03-01,Use tabs,active\n")

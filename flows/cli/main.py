@@ -95,10 +95,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave curate --dry-run --limit 3",
         "slowwave curate --dry-run --format json",
     ),
-    "mapping": (
-        "slowwave mapping suggest app.jsonl",
-        "slowwave mapping suggest app.jsonl --name app --match 'app-*.jsonl'",
-    ),
+    "mapping": ("slowwave mapping suggest app.jsonl",),
     "memory": (
         "slowwave memory show MEMORY_ID",
         "slowwave memory archive MEMORY_ID --reason 'the project is over' --dry-run",

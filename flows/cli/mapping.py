@@ -36,7 +36,7 @@ def suggest(
         str, typer.Option(help="Names of files in the inbox that it is for, every night.", metavar="PATTERN")
     ] = "",
 ) -> None:
-    """Read a file, and write the mapping that its fields call for; look at it, then land with it."""
+    """Write the mapping that a file's fields call for."""
     from slowwave.flows.kernel.errors import UserError
     from slowwave.flows.kernel.progress import print_lines, this_command
     from slowwave.flows.kernel.terminal import quoted
