@@ -96,7 +96,7 @@ def run_land(
             print_lines("", [], [*commands, quarantine_command(run_id)])
     elif not report.unreadable:
         typer.echo(f"nothing to land in {settings.inbox}" if not paths else "nothing to land: no file matched")
-    for said in report.passed_over:
+    for said in [*_not_found(report, readings), *report.passed_over]:
         screen.note(said)
     _exit_if_refused(report, max_refused, screen)
 
@@ -114,6 +114,8 @@ def run_retry(settings: Settings, *, kind: LandedTable | None, dry_run: bool, ou
             with writer_lock(settings, "land", wait_seconds=WAIT_SECONDS, waiting=screen.note):
                 run = start_run(settings, "land", screen.progress)
                 report = retry_quarantine(run, kind=kind, readings=readings)
+    for said in _not_found(report, readings):
+        screen.note(said)
     if output == "json":
         typer.echo(json.dumps(_as_json(report), indent=2))
     else:
@@ -121,6 +123,14 @@ def run_retry(settings: Settings, *, kind: LandedTable | None, dry_run: bool, ou
         if report.total("accepted") and not dry_run:
             print_lines("", [], [f"{this_command()} nightly"])
     _exit_if_refused(report, 1.0, screen)
+
+
+def _not_found(report: LandingReport, readings: Readings) -> list[str]:
+    """What a mapping that the command names takes from where no row has anything."""
+    if readings.chosen is None or not report.files:
+        return []
+    rules = (rule for rule in readings.chosen.rules if rule.field not in report.unknown.present)
+    return [f"no row has {quoted(rule.path)}, which {rule.field} was to be taken from" for rule in rules]
 
 
 def _exit_if_refused(report: LandingReport, max_refused: float, screen: Screen) -> None:

@@ -191,6 +191,14 @@ def test_what_cannot_be_meant_is_told_and_lands_nothing(home, arguments, said):
     assert not (home.folder / "lake" / "run_files").exists()
 
 
+def test_a_mapping_of_what_is_not_there_is_told_and_the_rest_lands(home):
+    done = home.ask("land", log(home), *MAPS, "--map", "user_id=meta.user", "--map", "project==shop")
+    assert done.returncode == 0
+    assert "no row has 'meta.user', which user_id was to be taken from" in done.stderr
+    assert done.stderr.count("no row has") == 1
+    assert [row["project"] for row in landed(home)] == ["shop"] * 4
+
+
 def test_a_mapping_is_suggested_written_and_used(home):
     path = log(home)
     printed = home.ask("mapping", "suggest", path).stdout

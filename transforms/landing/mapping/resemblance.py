@@ -34,14 +34,15 @@ def likenesses(unknown: UnknownFields) -> dict[str, Likeness]:
     """By name of unknown fields, what they are like; no field of the contract is named twice.
 
     What is known for sure goes first, then what is likely, then what only the values say, which is asked of fields
-    that no row has.
+    that no row has, and of values that most rows have.
     """
     found: dict[str, Likeness] = {}
     taken: set[str] = set()
     fields = sorted(unknown.by_name.values(), key=lambda one: (-one.rows, one.name))
+    usual = fields[0].rows / 2 if fields else 0
     for like in (_by_sure_name, _by_likely_name, _by_content):
         for one in fields:
-            if one.name in found:
+            if one.name in found or (like is _by_content and one.rows < usual):
                 continue
             allowed = _allowed(one) - taken
             if like is not _by_sure_name:

@@ -226,6 +226,8 @@ def test_names_say_less_than_values_and_values_less_than_what_is_there():
     content = {"prompt": "Why?", "created_at": "2026-03-01", "zz": "It is kept in a column of integers."}
     assert {like.field for like in likenesses(unknown_of(content)).values()} == {"response"}
     assert likenesses(unknown_of({**content, "response": "So."})) == {}
+    rare = {"prompt": "Why?", "created_at": "2026-03-01", "tool": "grep"}
+    assert likenesses(unknown_of(content, rare, rare, rare)) == {}
     assert likenesses(unknown_of({**content, "response": "So.", "creatd_at": "never"})) == {}
 
 
