@@ -18,6 +18,9 @@ from slowwave.transforms.landing.schema_changes import misfit
 from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 from slowwave.transforms.landing.tables import LANDED
 
+_PUT_BACK = "put it back from a backup, or move it out of the lake"
+_BUILD = "`slowwave nightly --full` builds it again"
+
 
 def explained(error: Exception, lake: str | Path) -> Exception:
     """`error`, or where a file could not be read as declared, or at all, a UserError that names it and says why."""
@@ -29,12 +32,14 @@ def explained(error: Exception, lake: str | Path) -> Exception:
 
 def first_damaged(root: Path) -> str:
     """The first file of the lake at `root` that cannot be read, and what to do; '' when all can."""
-    for file in (each for name in _tables() for of_day in files_by_day(root, name).values() for each in of_day):
-        try:
-            pl.read_parquet(file.path)
-        except pl.exceptions.PolarsError as error:
-            said = str(error).strip().splitlines()[0]
-            return f"{file.path} is damaged: put it back from a backup, or move it out of the lake ({said})"
+    for folder, table in _tables().items():
+        mend = _BUILD if table in EVIDENCE else _PUT_BACK
+        for file in (each for of_day in files_by_day(root, folder).values() for each in of_day):
+            try:
+                pl.read_parquet(file.path)
+            except pl.exceptions.PolarsError as error:
+                said = str(error).strip().splitlines()[0]
+                return f"{file.path} is damaged: {mend} ({said})"
     return ""
 
 

@@ -10,6 +10,7 @@ from unittest.mock import patch
 import pytest
 from thorough import some
 
+from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.lake import lake as lake_module
 from slowwave.flows.nightly.nightly import make_plan, start_run
 from slowwave.transforms.landing.tables import LANDED
@@ -201,3 +202,14 @@ def test_a_lost_partition_is_built_again(copied):
     result = copied.nightly(AS_OF + timedelta(hours=1))
     assert [(day.day, day.reason) for day in result.built] == [(at(2).date(), "its partition is missing")]
     assert lost.read_bytes() == content
+
+
+def test_a_damaged_partition_is_named_with_what_builds_it_again(copied):
+    (damaged,) = Path(copied.settings.lake).glob(f"evidence/memory_references/day={at(2).date()}/*.parquet")
+    content, current = damaged.read_bytes(), copied.current
+    damaged.write_bytes(content[:40])
+    with pytest.raises(UserError, match="is damaged: `slowwave nightly --full` builds it again"):
+        copied.nightly(AS_OF + timedelta(hours=1))
+    assert copied.current == current
+    copied.nightly(AS_OF + timedelta(hours=1), full=True)
+    assert damaged.read_bytes() == content
