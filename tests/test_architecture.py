@@ -159,11 +159,11 @@ def prefect_on_import(source: str) -> list[str]:
 # Each room imports itself, rooms before it, and what lies at the top of lower packages.
 ROOMS = {
     "transforms": (
-        "core", "language", "landing", "evidence", "grouping", "learning", "lift", "usage", "health", "observations",
-        "decisions", "llm",
+        "core", "language", "landing", "imports", "evidence", "grouping", "learning", "lift", "usage", "health",
+        "observations", "decisions", "llm",
     ),
     "flows": (
-        "kernel", "lake", "land", "publish", "llm", "nightly", "ask", "decide", "care", "schedule", "cli",
+        "kernel", "lake", "land", "imports", "publish", "llm", "nightly", "ask", "decide", "care", "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "report", "app"),
 }  # fmt: skip

@@ -1,0 +1,78 @@
+"""What an adapter is, what it is told, and what it makes of the records of another program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Located:
+    """A record, and where it stands in its unit, from 1: for messages to people, never part of a row."""
+
+    number: int
+    record: Record
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row for landing under the contract's names; what the contract does not know lands in `extra`.
+
+    Ids are the producer's own, with the adapter's name before. `recorded_at` is when the producer's last record of the
+    row was written. Nothing in it may differ from one reading to the next: no path of a file, no host, no import time.
+    `record_ids` are the producer's ids of its first and last record.
+    """
+
+    fields: dict[str, Any]
+    record_ids: tuple[str, str] | None = None
+    client_version: str = ""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A record that should have made a row, and cannot: it is quarantined with the reason."""
+
+    number: int
+    reason: str
+    raw: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Records that make no row on purpose, by sort, such as `a command of the client's own`; counted and listed."""
+
+    sort: str
+    count: int = 1
+    example: str = ""
+
+
+Made = Row | Refused | LeftOut
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an adapter is told besides the records.
+
+    `project_of` gives the project of a working directory or of what else the producer has instead. `is_idle`: the unit
+    has not been written to for an hour, so that its last turn is over. `infers`: outcomes are inferred. `options` are
+    those of the adapter's section of `settings.toml`.
+    """
+
+    project_of: Callable[[str], str] = lambda directory: directory.rstrip("/").rpartition("/")[2]
+    is_idle: bool = True
+    infers: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Adapter(Protocol):
+    """How the records of one program become rows. `version` goes up with every change of what it makes."""
+
+    name: str
+    version: int
+
+    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+        """What the records of one unit make, in their order, holding no more of them than a turn needs."""
+        ...
