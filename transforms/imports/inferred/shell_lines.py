@@ -1,0 +1,242 @@
+"""What the exit code of a shell line says of the commands in it: of one behind a pipe or a mask, nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from slowwave.transforms.imports.inferred.shell_tokens import Token, shell_tokens
+
+_LONGEST = 100_000  # characters of a line that is looked at
+_DEEPEST = 5  # shells that are started in shells
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
+# words before a command, after which it runs or not, or again and again
+_BEFORE_A_COMMAND = frozenset({"if", "then", "elif", "else", "while", "until", "do", "time"})
+_NO_COMMANDS = frozenset({"for", "case", "select", "function", "fi", "done", "esac"})
+_LOOPS = frozenset({"for", "while", "until", "select"})
+
+
+@dataclass(frozen=True)
+class Command:
+    """A simple command: its words, and the programs that its output goes through before it is seen."""
+
+    words: tuple[str, ...]
+    filters: tuple[str, ...] = ()
+    is_in_background: bool = False
+    is_repeated: bool = False
+
+
+@dataclass(frozen=True)
+class ShellLine:
+    """The commands of a line as written, those in substitutions left out, and what its exit code says.
+
+    `ok_if_zero`: places of the commands that all ended well if the line ended with 0. `failed_if_not`: places of
+    commands of which at least one failed if it did not; None: it may have been any.
+    """
+
+    commands: tuple[Command, ...]
+    ok_if_zero: frozenset[int]
+    failed_if_not: frozenset[int] | None
+
+
+@lru_cache(maxsize=1024)
+def shell_line(line: str) -> ShellLine | None:
+    """A shell line, read; None where it cannot be."""
+    if len(line) > _LONGEST:
+        return None
+    try:
+        return _Reader(shell_tokens(line), is_pipe_failing=False, depth=0).read()
+    except (ValueError, RecursionError):
+        return None
+
+
+@dataclass(frozen=True)
+class _Told:
+    ok: frozenset[int] = frozenset()
+    failed: frozenset[int] | None = None
+
+    def __and__(self, other: _Told) -> _Told:
+        """Of two of which both end with 0, or the whole does not."""
+        failed = None if self.failed is None or other.failed is None else self.failed | other.failed
+        return _Told(self.ok | other.ok, failed)
+
+
+class _Reader:
+    def __init__(self, tokens: list[Token], *, is_pipe_failing: bool, depth: int) -> None:
+        self.tokens, self.at, self.depth = tokens, 0, depth
+        self.commands: list[Command] = []
+        self.is_pipe_failing = is_pipe_failing
+        self.is_compound = self.is_looping = self.is_ending_early = False
+
+    def read(self) -> ShellLine:
+        told = self._list()
+        if self.at < len(self.tokens):
+            message = "an operator stands where a command should"
+            raise ValueError(message)
+        commands = tuple(self.commands)
+        if self.is_looping:
+            commands = tuple(_with(one, is_repeated=True) for one in commands)
+        if self.is_compound:
+            return ShellLine(commands, frozenset(), None)
+        return ShellLine(commands, told.ok, None if self.is_ending_early else told.failed)
+
+    def _next(self) -> Token | None:
+        return self.tokens[self.at] if self.at < len(self.tokens) else None
+
+    def _is_next(self, *operators: str) -> bool:
+        token = self._next()
+        return token is not None and token.kind == "operator" and token.text in operators
+
+    def _take(self, *operators: str) -> str:
+        """The next token if it is one of these operators, else ''."""
+        if not self._is_next(*operators):
+            return ""
+        self.at += 1
+        return self.tokens[self.at - 1].text
+
+    def _list(self) -> _Told:
+        told = _Told()
+        while True:
+            while self._take(";", "\n", ";;"):
+                pass
+            if self._next() is None or self._is_next(")") or self._next() == Token("word", "}"):
+                return told
+            first = len(self.commands)
+            told = self._and_or()
+            if self._take("&"):
+                told = _Told()
+                self._change_from(first, is_in_background=True)
+            elif self._next() is not None and not self._is_next(";", "\n", ";;", ")"):
+                message = "a command ends in the middle"
+                raise ValueError(message)
+
+    def _and_or(self) -> _Told:
+        told = self._pipeline()
+        while operator := self._take("&&", "||"):
+            self._past_lines()
+            after = self._pipeline()
+            told = told & after if operator == "&&" else _Told()
+        return told
+
+    def _pipeline(self) -> _Told:
+        is_negated = False
+        while self._next() == Token("word", "!"):
+            is_negated, self.at = True, self.at + 1
+        first = len(self.commands)
+        told = self._command()
+        while self._take("|", "|&"):
+            self._past_lines()
+            second = len(self.commands)
+            after = self._command()
+            filters = tuple(one.words[0] for one in self.commands[second : second + 1])
+            for place in range(first, second):
+                self.commands[place] = _with(self.commands[place], filters=self.commands[place].filters + filters)
+            told = told & after if self.is_pipe_failing else after
+        return _Told() if is_negated else told
+
+    def _command(self) -> _Told:
+        token = self._next()
+        if self._take("("):
+            told = self._list()
+            if not self._take(")"):
+                message = "a bracket is not closed"
+                raise ValueError(message)
+            return told
+        if token == Token("word", "{"):
+            self.at += 1
+            told = self._list()
+            if self._next() != Token("word", "}"):
+                message = "a bracket is not closed"
+                raise ValueError(message)
+            self.at += 1
+            return told
+        words = self._words()
+        if not words:
+            message = "an operator stands where a command should"
+            raise ValueError(message)
+        return self._simple(words)
+
+    def _words(self) -> list[str]:
+        words: list[str] = []
+        while (token := self._next()) and token.kind == "word":
+            words.append(token.text)
+            self.at += 1
+        return words
+
+    def _simple(self, words: list[str]) -> _Told:
+        while words and words[0] in _BEFORE_A_COMMAND:
+            self.is_compound |= words[0] != "time"
+            self.is_looping |= words[0] in _LOOPS
+            words = words[1:]
+        if words and words[0] in _NO_COMMANDS:
+            self.is_compound = True
+            self.is_looping |= words[0] in _LOOPS
+            return _Told()
+        is_substituted = any("$()" in word for word in words)
+        words = _without_assignments(words)
+        if not words:
+            return _Told(failed=None if is_substituted else frozenset())
+        if words[0] == "set":
+            self._set(words)
+        if words[0] in _SHELLS and (script := _script(words)) is not None:
+            return self._inner(script, is_pipe_failing="pipefail" in words)
+        self.commands.append(Command(tuple(words)))
+        place = frozenset({len(self.commands) - 1})
+        return _Told(place, place)
+
+    def _set(self, words: list[str]) -> None:
+        if "pipefail" in words:
+            self.is_pipe_failing = "+o" not in words
+        self.is_ending_early |= any(word[:1] == "-" and "e" in word for word in words)
+
+    def _inner(self, script: str, *, is_pipe_failing: bool) -> _Told:
+        """A line that a shell is started with."""
+        if self.depth == _DEEPEST:
+            message = "shells are started too deep in each other"
+            raise ValueError(message)
+        inner = _Reader(shell_tokens(script), is_pipe_failing=is_pipe_failing, depth=self.depth + 1).read()
+        first = len(self.commands)
+        self.commands += inner.commands
+        failed = None if inner.failed_if_not is None else frozenset(first + place for place in inner.failed_if_not)
+        return _Told(frozenset(first + place for place in inner.ok_if_zero), failed)
+
+    def _past_lines(self) -> None:
+        while self._take("\n"):
+            pass
+
+    def _change_from(self, first: int, *, is_in_background: bool) -> None:
+        self.commands[first:] = [_with(one, is_in_background=is_in_background) for one in self.commands[first:]]
+
+
+def _with(
+    command: Command,
+    *,
+    filters: tuple[str, ...] | None = None,
+    is_in_background: bool = False,
+    is_repeated: bool = False,
+) -> Command:
+    return Command(
+        command.words,
+        command.filters if filters is None else filters,
+        command.is_in_background or is_in_background,
+        command.is_repeated or is_repeated,
+    )
+
+
+def _without_assignments(words: list[str]) -> list[str]:
+    first = 0
+    while first < len(words) and words[first].partition("=")[0].isidentifier() and "=" in words[first]:
+        first += 1
+    return words[first:]
+
+
+def _script(words: list[str]) -> str | None:
+    """The line that a shell is given with `-c`."""
+    for place, word in enumerate(words[1:], start=1):
+        if word == "pipefail":
+            continue
+        if word[:1] != "-":
+            return None
+        if word[1:2] != "-" and word.endswith("c"):
+            return words[place + 1] if place + 1 < len(words) else None
+    return None
