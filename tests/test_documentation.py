@@ -74,6 +74,11 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     foreign = {"question": "Where?", "completion": "There.", "created_at": 1772900000, "tool": "grep"}
     (folder / "app.jsonl").write_text(json.dumps(foreign) + "\n")
     subprocess.run(["gzip", "-k", "logs/day.jsonl"], cwd=folder, check=True)
+    (folder / "sessions").mkdir()
+    session = {"type": "session", "version": 3, "id": "s-1", "timestamp": "2026-03-02T10:00:00Z", "cwd": "/work/shop"}
+    asked = {"type": "message", "id": "a1", "parentId": None, "timestamp": "2026-03-02T10:00:01Z",
+             "message": {"role": "user", "content": "Deploy it"}}  # fmt: skip
+    (folder / "sessions" / "s-1.jsonl").write_text(f"{json.dumps(session)}\n{json.dumps(asked)}\n")
     (folder / "memories.csv").write_text("memory_id,changed_at,content,status\nm-csv,2026-03-01,Use tabs,active\n")
     return folder
 

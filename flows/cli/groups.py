@@ -83,10 +83,10 @@ def first_examples(commands: Mapping[str, Sequence[str]]) -> str:
 
 
 def command(lines: Sequence[str]) -> Callable[[Function], Function]:
-    """Make a function a command of the app, with these examples."""
+    """Make a function a command of the app, with these examples; its name is the command's, less a `_` at the end."""
 
     def declared(function: Function) -> Function:
-        _FUNCTIONS[function.__name__] = function, lines
+        _FUNCTIONS[function.__name__.rstrip("_")] = function, lines
         return function
 
     return declared

@@ -58,6 +58,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave land app.jsonl --map prompt=question --map response=completion --dry-run",
         "slowwave land --retry-quarantine",
     ),
+    "import": (
+        "slowwave import pi sessions --dry-run",
+        "slowwave import pi sessions --since 2026-03-01",
+    ),
     "nightly": (
         "slowwave nightly",
         "slowwave nightly --plan",
@@ -224,6 +228,38 @@ def land(
         run_retry(settings, **common)
     else:
         run_land(settings, paths or [], max_refused=max_refused, **common)
+
+
+@command(EXAMPLES["import"])
+def import_(
+    source: Annotated[str, typer.Argument(help="What is imported, such as pi.", metavar="SOURCE")],
+    paths: Annotated[list[str], typer.Argument(help="Files or folders of it.", metavar="PATH…")],
+    since: Annotated[
+        str | None, typer.Option(help="Only what happened from then on, such as 2026-03-01.", metavar="TIME")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would land, with examples, and what not; write nothing.")
+    ] = False,
+    project_map: Annotated[
+        str | None,
+        typer.Option(help='Projects by folder: TOML such as "~/work/shop" = "shop".', metavar="FILE"),
+    ] = None,
+    no_infer: Annotated[bool, typer.Option("--no-infer", help="Infer no outcomes.")] = False,
+    output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = "text",
+) -> None:
+    """Import transcripts, traces and stores of other programs: they stay as they are, and land as ordinary rows."""
+    from slowwave.flows.cli.imports import run_import
+
+    run_import(
+        _settings(),
+        source,
+        paths,
+        since=since,
+        dry_run=dry_run,
+        project_map=project_map,
+        infers=not no_infer,
+        output=output,
+    )
 
 
 @command(EXAMPLES["nightly"])
@@ -520,7 +556,8 @@ def _exit_code(arguments: list[str] | None) -> int:
     commands: Any = typer.main.get_command(app)
     given = sys.argv[1:] if arguments is None else arguments
     # a path may be of any bytes; an id, a reason or a query is text
-    if given[:1] != ["land"] and any("\ud800" <= character <= "\udfff" for word in given for character in word):
+    takes_paths = given[:1] in (["land"], ["import"])
+    if not takes_paths and any("\ud800" <= character <= "\udfff" for word in given for character in word):
         return _complain("the arguments are not UTF-8", 2)
     try:
         with home_doors():

@@ -87,7 +87,7 @@ def run_land(
         report.passed_over += [] if paths else passed_over(settings.inbox)
     report.unreadable += faults
     if output == "json":
-        typer.echo(json.dumps(_as_json(report), indent=2))
+        typer.echo(json.dumps(landing_json(report), indent=2))
     elif report.files:
         print_landing(report, dry_run=dry_run)
         if run_id and report.total("quarantined"):
@@ -117,7 +117,7 @@ def run_retry(settings: Settings, *, kind: LandedTable | None, dry_run: bool, ou
     for said in _not_found(report, readings):
         screen.note(said)
     if output == "json":
-        typer.echo(json.dumps(_as_json(report), indent=2))
+        typer.echo(json.dumps(landing_json(report), indent=2))
     else:
         print_retry(report, dry_run=dry_run)
         if report.total("accepted") and not dry_run:
@@ -171,7 +171,8 @@ def _rehearsal(settings: Settings, kind: LandedTable | None, readings: Readings,
     return Landing(None, "", kind=kind, progress=screen.progress, **options)
 
 
-def _as_json(report: LandingReport) -> dict[str, Any]:
+def landing_json(report: LandingReport) -> dict[str, Any]:
+    """A landing as one object: files, totals, reasons, unknown fields, and what was not read."""
     names = ("delivered", "accepted", "duplicate", "quarantined")
     return {
         "files": [asdict(file) for file in report.files],

@@ -1,4 +1,4 @@
-"""Files and stores of other programs become deliveries in the inbox, one for each of their units.
+"""Logs and stores of other programs, read as they lie there, become deliveries in the inbox; landing does the rest.
 
-There is no second way into the lake: what is written here lands as everything else does.
+The rules of each program are in `transforms/imports`; here is how its files are found, read and delivered.
 """

@@ -20,7 +20,14 @@ from slowwave.flows.kernel.terminal import shortened, terminal_safe
 
 Lines = list[tuple[str, str]]
 
-_PHASES = {"ask": "asking", "plan": "planning", "replay": "replaying", "publish": "publishing", "compare": "comparing"}
+_PHASES = {
+    "ask": "asking",
+    "plan": "planning",
+    "replay": "replaying",
+    "publish": "publishing",
+    "compare": "comparing",
+    "import": "importing",
+}
 _SECONDS_BETWEEN_LINES = 10.0
 _LABEL_WIDTH = 13
 

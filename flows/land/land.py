@@ -235,8 +235,10 @@ class Landing:
         file, unknown = pending.file, UnknownFields()
         reasons: Counter[str] = Counter()
         must_be_kept = False
-        for landed, refused in self._landed(file, pieces, self.kind, self._reading(pending)):
-            unknown.add(landed.parts)
+        reading = self._reading(pending)
+        for landed, refused in self._landed(file, pieces, self.kind, reading):
+            if not reading.is_import:
+                unknown.add(landed.parts)
             file.delivered += landed.delivered
             file.quarantined += refused.height
             reasons.update(refused["reason"])
@@ -258,7 +260,8 @@ class Landing:
         reading = self.readings.of(attempt.source)
         pieces = attempt.chunks(self.longest_row, reading.names)
         for landed, refused in self._landed(file, pieces, self.kind or attempt.kind, reading):
-            self.report.unknown.add(landed.parts)
+            if not reading.is_import:
+                self.report.unknown.add(landed.parts)
             file.delivered += landed.delivered
             if attempt.is_worse(refused):
                 message = f"could be read when it landed and cannot be now: {refused['reason'][0]}"
@@ -282,6 +285,7 @@ class Landing:
         A file of which too many are refused is not read on.
         """
         before = refused_count = 0
+        kind = None if reading.is_import else kind
         while True:
             with _stopping():
                 chunk = next(pieces, None)

@@ -17,7 +17,9 @@ from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, quoted
 from slowwave.flows.land.inbox import Delivery
+from slowwave.transforms.landing.import_lines import is_import
 from slowwave.transforms.landing.mapping.rules import (
+    OF_IMPORT,
     FieldMapping,
     MappingError,
     Reading,
@@ -41,7 +43,9 @@ class Readings:
     faults: tuple[tuple[str, str | None], ...] = ()
 
     def of(self, source: str, *, from_inbox: bool = True) -> Reading:
-        """How a file is read; `source`: its path."""
+        """How a file is read; `source`: its path, of a file of the inbox its name."""
+        if from_inbox and is_import(source):
+            return OF_IMPORT
         mapping = self.chosen
         if mapping is None and from_inbox:
             named = self._matching(PurePath(source).name)
@@ -67,6 +71,8 @@ class Readings:
         return clear, [_said(names, why) for why, names in stay.items()]
 
     def _why_not(self, source: str) -> str:
+        if is_import(source):
+            return ""
         for why, match in self.faults:
             if match is None or fnmatchcase(source, match):
                 return why

@@ -77,12 +77,14 @@ def landed_together(
                 "number": pl.Series([n for _, rows, _ in files for n in rows.row_numbers], dtype=pl.Int64),
             }
         )
-        landed = readable_rows(_joined([rows for _, rows, _ in files]), kind, reading)
+        joined = _joined([rows for _, rows, _ in files])
+        landed = readable_rows(joined, None if reading.is_import else kind, reading)
         bad = set(places.join(landed.quarantine, on=ROW_NUMBER, how="semi")[FILE_NUMBER])
         good = places.filter(~pl.col(FILE_NUMBER).is_in(list(bad)))
         refused |= bad
         but = places.filter(pl.col(FILE_NUMBER).is_in(list(bad)))[ROW_NUMBER] if bad else ()
-        unknown.add(landed.parts, frozenset(but))
+        if not reading.is_import:
+            unknown.add(landed.parts, frozenset(but))
         for table in LANDED:
             rows = landed.table(table).join(good, on=ROW_NUMBER, how="inner", maintain_order="left")
             if rows.height:
@@ -95,8 +97,8 @@ def _alike(small: SmallFiles) -> list[tuple[list[SmallFile], Reading]]:
     alike: dict[tuple[object, ...], tuple[list[SmallFile], Reading]] = {}
     for file, rows, reading in small.files:
         schema = tuple(rows.frame.schema.items()) if isinstance(rows, FrameRows) else ()
-        of_mapping = (reading.mapping.name, reading.keeps_unknown) if reading.mapping else (None, reading.keeps_unknown)
-        alike.setdefault((schema, of_mapping), ([], reading))[0].append((file, rows, reading))
+        alike_read = reading.mapping.name if reading.mapping else None, reading.keeps_unknown, reading.is_import
+        alike.setdefault((schema, alike_read), ([], reading))[0].append((file, rows, reading))
     return list(alike.values())
 
 

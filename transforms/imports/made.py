@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from slowwave.transforms.imports.projects import last_folder
 
 Record = Mapping[str, Any]
 
@@ -58,10 +60,10 @@ class Context:
 
     `project_of` gives the project of a working directory or of what else the producer has instead. `is_idle`: the unit
     has not been written to for an hour, so that its last turn is over. `infers`: outcomes are inferred. `options` are
-    those of the adapter's section of `settings.toml`.
+    those of the adapter's section of `settings.toml`, `[imports.NAME]`.
     """
 
-    project_of: Callable[[str], str] = lambda directory: directory.rstrip("/").rpartition("/")[2]
+    project_of: Callable[[str], str] = last_folder
     is_idle: bool = True
     infers: bool = True
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -72,6 +74,13 @@ class Adapter(Protocol):
 
     name: str
     version: int
+
+    def detected(self, first: Sequence[Record]) -> str | None:
+        """The producer and its version, such as `Claude Code 2.1.38`, if these first records of a unit are its.
+
+        None where they are another program's; told from what the records hold, whatever the unit is called.
+        """
+        ...
 
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """What the records of one unit make, in their order, holding no more of them than a turn needs."""

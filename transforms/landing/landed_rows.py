@@ -18,6 +18,7 @@ from slowwave.transforms.core.schema import Landed, polars_schema, producer_colu
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.coerce import Unfit, coerced
 from slowwave.transforms.landing.delivered_rows import DeliveredRows
+from slowwave.transforms.landing.import_lines import refused_by_import
 from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF
 from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_rows
 from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise
@@ -129,13 +130,17 @@ def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: R
 
 
 def readable_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: Reading = AS_DELIVERED) -> LandedRows:
-    """`landed_rows`, where a row that cannot even be read is quarantined and the others go on."""
-    faults = rows.unreadable()
+    """`landed_rows`, where a row that cannot even be read, or that an import refused, is quarantined."""
+    unreadable = rows.unreadable()
+    faults = unreadable | (refused_by_import(rows) if reading.is_import else {})
     if not faults:
         return landed_rows(rows, kind, reading)
     good = landed_rows(rows.take([i for i in range(len(rows)) if i not in faults]), kind, reading)
     refused = pl.DataFrame(
-        [(rows.row_numbers[i], "", reason, "", False) for i, reason in sorted(faults.items())],
+        [
+            (rows.row_numbers[i], "", reason, *(("", False) if i in unreadable else (rows.raw(i), rows.is_whole(i))))
+            for i, reason in sorted(faults.items())
+        ],
         schema=QUARANTINE_SCHEMA,
         orient="row",
     )

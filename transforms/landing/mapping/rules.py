@@ -48,10 +48,14 @@ class FieldMapping:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the rows of a file are read: through which mapping, if any, and whether they land as they are on purpose."""
+    """How the rows of a file are read: through which mapping, if any, and whether they land as they are on purpose.
+
+    `is_import`: an import wrote the file; its unknown fields are ours, and lines in it may say what was refused.
+    """
 
     mapping: FieldMapping | None = None
     keeps_unknown: bool = False
+    is_import: bool = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -61,6 +65,7 @@ class Reading:
 
 
 AS_DELIVERED = Reading()
+OF_IMPORT = Reading(keeps_unknown=True, is_import=True)
 
 
 def rules_of_options(options: Iterable[str]) -> tuple[Rule, ...]:

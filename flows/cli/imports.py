@@ -1,0 +1,230 @@
+"""`slowwave import`: logs and stores of other programs become deliveries, which land as any others do."""
+
+from __future__ import annotations
+
+import glob
+import json
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from slowwave.flows.cli.run import WAIT_SECONDS, landing_json
+from slowwave.flows.imports.cursors import Cursors
+from slowwave.flows.imports.importing import Import, ImportOptions, ImportReport, since_moment
+from slowwave.flows.imports.sources import SOURCES, Source, found_under, source_named
+from slowwave.flows.imports.units import NotImported
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_command
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, quoted, shortened
+from slowwave.flows.kernel.times import parse_as_of
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.land.inbox import Delivery, inbox_deliveries
+from slowwave.flows.land.land import Landing
+from slowwave.flows.land.readings import Readings, home_readings
+from slowwave.flows.land.report import MAX_REFUSED, LandingReport
+from slowwave.flows.nightly.nightly import land_paths
+from slowwave.flows.nightly.screen import print_landing, quarantine_command
+from slowwave.flows.publish.run import start_run
+
+_SHOWN = 8
+_SHOWN_EXAMPLE = 300
+_SHOWN_LEFT = 60
+_SECTION = "imports"
+
+
+def run_import(
+    settings: Settings,
+    name: str,
+    paths: Sequence[str],
+    *,
+    since: str | None,
+    dry_run: bool,
+    project_map: str | None,
+    infers: bool,
+    output: str,
+) -> None:
+    """Import what a source has under some paths, land it, and print what became of it.
+
+    Raises WrongUsageError for an unknown source or a map of projects that cannot be read, and typer.Exit with code 1
+    when a path is missing, a unit could not be read, a file that was named is none of the source's, or landing says so.
+    """
+    source = source_named(name)
+    if source is None:
+        message = f"there is no importer {quoted(name)}: there are {', '.join(each.name for each in SOURCES)}"
+        raise WrongUsageError(message)
+    options = ImportOptions(
+        since=since_moment(parse_as_of(since)) if since else None,
+        projects=_project_map(project_map),
+        infers=infers,
+        settings=settings.stated(_SECTION, {each.name for each in SOURCES}).get(name, {}),
+    )
+    with Screen() as screen:
+        there, missing = _existing(paths)
+        try:
+            found = found_under(source, there, settings.longest_row)
+        except OSError as error:
+            message = f"{error.filename} cannot be read: {error.strerror}"
+            raise UserError(message) from error
+        found.others.extend(missing)
+        if dry_run:
+            with tempfile.TemporaryDirectory(prefix="slowwave-import-") as folder:
+                report = _importing(source, Path(folder), options, None, screen).run(found)
+                landed, run_id = _rehearsed(settings, report, screen), ""
+        else:
+            cursors = Cursors(Path(settings.lake), source.name, options.as_state(source.adapter))
+            report = _importing(source, settings.inbox, options, cursors, screen).run(found)
+            landed, run_id = _landed(settings, report, cursors, screen)
+        screen.close()
+        _print(source, report, landed, run_id, dry_run=dry_run, output=output)
+        _exit_if_faulty(report, landed, screen)
+
+
+def _importing(source: Source, folder: Path, options: ImportOptions, cursors: Cursors | None, screen: Screen) -> Import:
+    def progress(done: int, total: int) -> None:
+        screen.progress("import", done // 10**6, total // 10**6)
+
+    return Import(source.adapter, folder, options, cursors, progress)
+
+
+def _project_map(path: str | None) -> Mapping[str, str]:
+    """Projects by directory, of a TOML file. Raises WrongUsageError where it is none."""
+    if path is None:
+        return {}
+    try:
+        stated = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        message = f"--project-map {path} cannot be used: {error}"
+        raise WrongUsageError(message) from error
+    wrong = next((name for name, project in stated.items() if not isinstance(project, str)), None)
+    if wrong is not None:
+        message = f'--project-map {path} cannot be used: write "FOLDER" = "PROJECT" for {quoted(wrong)}'
+        raise WrongUsageError(message)
+    return stated
+
+
+def _existing(paths: Sequence[str]) -> tuple[list[Path], list[NotImported]]:
+    there: list[Path] = []
+    missing: list[NotImported] = []
+    for given in paths:
+        path = Path(given)
+        if path.exists():
+            there.append(path)
+            continue
+        matched = [Path(name) for name in sorted(glob.glob(given, recursive=True))]  # noqa: PTH207 - absolute globs too
+        there += matched
+        if not matched:
+            missing.append(NotImported(given, "is not there: no such file, folder or match", is_fault=True))
+    return there, missing
+
+
+def _landed(settings: Settings, report: ImportReport, cursors: Cursors, screen: Screen) -> tuple[LandingReport, str]:
+    """Land the inbox, then note what was imported: what did not land is read again."""
+    with writer_lock(settings, "import", wait_seconds=WAIT_SECONDS, waiting=screen.note):
+        run = start_run(settings, "land", screen.progress)
+        landed = land_paths(run, inbox_deliveries(settings.inbox), readings=home_readings(settings))
+        if report.units and not any(path.exists() for path in report.deliveries):
+            cursors.save()
+    return landed, run.run_id
+
+
+def _rehearsed(settings: Settings, report: ImportReport, screen: Screen) -> LandingReport:
+    lake = Lake(Path(settings.lake))
+    lake.check_format()
+    landing = Landing(
+        None, "", progress=screen.progress, known=lake, longest_row=settings.longest_row, readings=Readings()
+    )
+    return landing.land([Delivery(path.name, path, from_inbox=True) for path in report.deliveries])
+
+
+# ------------------------------------------------------------------------------------------------- what is printed
+
+
+def _print(
+    source: Source, report: ImportReport, landed: LandingReport, run_id: str, *, dry_run: bool, output: str
+) -> None:
+    if output == "json":
+        typer.echo(json.dumps({"import": _as_json(report), "landing": landing_json(landed)}, indent=2))
+        return
+    print_lines("", _import_lines(source, report))
+    if dry_run:
+        print_lines("", _example_lines(report))
+    if landed.files:
+        print_landing(landed, dry_run=dry_run)
+    if run_id and landed.total("quarantined"):
+        print_lines("", [], [quarantine_command(run_id)])
+    if run_id and landed.total("accepted"):
+        print_lines("", [], [f"{this_command()} nightly"])
+
+
+def _import_lines(source: Source, report: ImportReport) -> Lines:
+    read = f"{report.units:,} read, {report.unchanged:,} unchanged since they were imported"
+    lines = [("import", f"{source.described}: {read}")]
+    lines += [("", f"{count:,} × {producer}") for producer, count in sorted(report.producers.items())[:_SHOWN]]
+    tally = report.tally
+    kinds = (("interaction", "interactions"), ("outcome", "outcomes"), ("memory", "memories"))
+    lines.append(("rows", ", ".join(counted(tally.kinds[one], one, many) for one, many in kinds)))
+    lines += _ranked("refused", tally.refused)
+    lines += _ranked("left out", tally.left_out, tally.left_examples)
+    lines += _ranked("secrets", tally.secrets)
+    others = [one for one in report.others if not one.is_fault]
+    by_reason = Counter(one.why for one in others)
+    for at, (why, count) in enumerate(by_reason.most_common(_SHOWN)):
+        example = next(one.name for one in others if one.why == why)
+        said = f"{counted(count, 'file')} left" if count > 1 else "1 file left"
+        lines.append(("other files" if not at else "", f"{said}, such as {example}: {why}"))
+    return lines
+
+
+def _ranked(label: str, counts: Counter[str], examples: Mapping[str, str] | None = None) -> Lines:
+    lines = []
+    for at, (sort, count) in enumerate(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]):
+        example = (examples or {}).get(sort, "")
+        shown = f", such as {quoted(shortened(example, _SHOWN_LEFT))}" if example else ""
+        lines.append((label if not at else "", f"{count:,} × {shortened(sort, 100)}{shown}"))
+    return lines
+
+
+def _example_lines(report: ImportReport) -> Lines:
+    lines = []
+    for kind, rows in report.tally.examples.items():
+        texts = (shortened(json.dumps(row, ensure_ascii=False), _SHOWN_EXAMPLE) for row in rows)
+        lines += [(kind if not at else "", text) for at, text in enumerate(texts)]
+    return lines
+
+
+def _as_json(report: ImportReport) -> dict[str, Any]:
+    tally = report.tally
+    return {
+        "units": report.units,
+        "unchanged": report.unchanged,
+        "bytes": report.bytes,
+        "producers": report.producers,
+        "rows": dict(tally.kinds),
+        "examples": tally.examples,
+        "refused": dict(tally.refused),
+        "left_out": {
+            sort: {"count": count, "example": tally.left_examples.get(sort, "")}
+            for sort, count in tally.left_out.items()
+        },
+        "secrets": dict(tally.secrets),
+        "other_files": [{"name": one.name, "why": one.why} for one in report.others if not one.is_fault],
+        "not_imported": report.faults,
+    }
+
+
+def _exit_if_faulty(report: ImportReport, landed: LandingReport, screen: Screen) -> None:
+    """Say what is wrong; raises typer.Exit with code 1 when something is."""
+    wrong = report.faults + landed.unreadable + landed.alarms(MAX_REFUSED)
+    if not report.units and not report.unchanged and not wrong:
+        wrong.append("nothing of it was found there")
+    for said in wrong:
+        screen.note(said)
+    if wrong:
+        raise typer.Exit(1)

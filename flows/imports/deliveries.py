@@ -1,0 +1,89 @@
+"""Writing a unit's rows into a folder as a delivery: aside, flushed, renamed, the folder flushed; never half of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import zstandard
+
+from slowwave.flows.kernel.store import TEMPORARY, fsync_path, make_durable_folder
+from slowwave.transforms.landing.import_lines import import_name
+
+_PREFIX = ".import-"
+_LEVEL = 3
+# What a killed import left is removed by a later one, that of one at work is not.
+_LEFT_SECONDS = 3600.0
+
+
+class DeliveryWriter:
+    """Lines written one by one; `finish` names the file after their digest and puts it into the folder."""
+
+    def __init__(self, folder: Path, adapter: str) -> None:
+        self._folder = folder
+        self._adapter = adapter
+        self._digest = hashlib.sha256()
+        self._aside: Path | None = None
+        self._handle: BinaryIO | None = None
+        self._packed: zstandard.ZstdCompressionWriter | None = None
+
+    def write(self, line: bytes) -> None:
+        """One row. Raises OSError as the disk does."""
+        if self._packed is None:
+            self._open()
+        line += b"\n"
+        self._digest.update(line)
+        self._packed.write(line)  # type: ignore[union-attr] - it was opened
+
+    def _open(self) -> None:
+        make_durable_folder(self._folder)
+        self._aside = self._folder / f"{_PREFIX}{self._adapter}-{os.getpid()}-{id(self):x}{TEMPORARY}"
+        handle = os.open(self._aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)  # less the umask
+        self._handle = os.fdopen(handle, "wb")
+        self._packed = zstandard.ZstdCompressor(level=_LEVEL).stream_writer(self._handle, closefd=False)
+
+    def finish(self) -> Path | None:
+        """The delivery, durable; None where nothing was written. Raises OSError as the disk does."""
+        if self._packed is None or self._aside is None or self._handle is None:
+            return None
+        self._packed.close()
+        self._handle.flush()
+        os.fsync(self._handle.fileno())
+        self._handle.close()
+        path = self._folder / import_name(self._adapter, self._digest.hexdigest())
+        self._aside.rename(path)
+        fsync_path(self._folder)
+        self._aside = None
+        return path
+
+    def abandon(self) -> None:
+        """Remove what was written and not finished."""
+        if self._aside is not None and self._handle is not None:
+            self._handle.close()
+            self._aside.unlink(missing_ok=True)
+            self._aside = None
+
+
+@contextmanager
+def delivery_writer(folder: Path, adapter: str) -> Iterator[DeliveryWriter]:
+    """A writer of which nothing stays when it does not come to `finish`."""
+    writer = DeliveryWriter(folder, adapter)
+    try:
+        yield writer
+    finally:
+        writer.abandon()
+
+
+def remove_left(folder: Path) -> None:
+    """Remove what imports that were killed left half-written."""
+    for left in folder.glob(f"{_PREFIX}*{TEMPORARY}"):
+        try:
+            if time.time() - left.stat().st_mtime > _LEFT_SECONDS:
+                left.unlink()
+        except FileNotFoundError:
+            continue

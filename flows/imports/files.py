@@ -1,0 +1,122 @@
+"""Units that are files: found under a path by the ends of their names, told apart by what is in them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+from slowwave.flows.imports.json_records import json_lines
+from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
+from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.transforms.imports.made import Adapter, Located, Record
+
+PACKED = (".gz", ".zst")
+IDLE_SECONDS = 3600.0
+_HEAD_BYTES = 4096
+# Enough to be past what the client writes about itself before the first message.
+_FIRST_RECORDS = 50
+
+
+class Reader(Protocol):
+    """How the records of a file are had, as `json_lines` does."""
+
+    def __call__(self, path: Path, longest_row: int, *, is_idle: bool) -> Iterator[ReadRecord]:
+        """The records of a file."""
+        ...
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """Transcripts or exports in files.
+
+    `suffixes`: how names of its files end, packed ones also with .gz or .zst; `matches` looks at the whole name where
+    that does not do. `described`: for people, such as `transcripts of Claude Code`. `roots`: where they usually lie.
+    """
+
+    adapter: Adapter
+    described: str
+    suffixes: tuple[str, ...] = (".jsonl",)
+    roots: tuple[str, ...] = ()
+    reader: Reader = json_lines
+    matches: Callable[[str], bool] | None = None
+
+    @property
+    def name(self) -> str:
+        """What the source is called on the command line."""
+        return self.adapter.name
+
+    def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
+        """The units under a file or folder, in the order of their paths; `others` name files of other programs.
+
+        Raises OSError where the path cannot be listed.
+        """
+        found = Found()
+        is_folder = path.is_dir()
+        for file in _files_below(path, self._is_named_so) if is_folder else [path]:
+            one = self._looked_at(file, [*others], longest_row, is_named=not is_folder)
+            (found.units if isinstance(one, Unit) else found.others).append(one)  # type: ignore[arg-type] - by its type
+        return found
+
+    def _is_named_so(self, name: str) -> bool:
+        if self.matches is not None:
+            return self.matches(name)
+        plain = name.lower()
+        for packed in PACKED:
+            plain = plain.removesuffix(packed)
+        return plain.endswith(self.suffixes)
+
+    def _looked_at(self, path: Path, others: list[Adapter], longest_row: int, *, is_named: bool) -> Unit | NotImported:
+        name = shown_name(path)
+        try:
+            status = path.stat()
+            state = {"size": status.st_size, "modified_ns": status.st_mtime_ns, "head": _head(path)}
+            is_idle = time.time() - status.st_mtime >= IDLE_SECONDS
+            first = self._first(path, longest_row)
+        except OSError as error:
+            return NotImported(name, f"cannot be read: {error.strerror or error}", is_fault=True)
+        if not first:
+            return NotImported(name, "holds no record", is_fault=is_named and status.st_size > 0)
+        producer = self.adapter.detected(first)
+        if producer is None:
+            other = next((said for each in others if (said := each.detected(first)) is not None), None)
+            why = f"was written by {other}" if other else f"is none of the {self.described}"
+            return NotImported(name, why, is_fault=is_named)
+        return Unit(
+            name,
+            lambda: self.reader(path, longest_row, is_idle=is_idle),
+            state,
+            status.st_mtime,
+            producer,
+            status.st_size,
+        )
+
+    def _first(self, path: Path, longest_row: int) -> list[Record]:
+        first: list[Record] = []
+        with suppress(UnreadableUnitError):  # shorter than that, and cut: reading all of it tells
+            records = self.reader(path, longest_row, is_idle=True)
+            first += (one.record for one in islice(records, _FIRST_RECORDS) if isinstance(one, Located))
+        return first
+
+
+def _files_below(folder: Path, is_named_so: Callable[[str], bool]) -> list[Path]:
+    def fail(error: OSError) -> None:
+        raise error
+
+    found = []
+    for root, folders, names in os.walk(folder, onerror=fail):
+        folders.sort()
+        paths = (Path(root) / name for name in names if is_named_so(name) and not name.startswith("."))
+        found += [path for path in paths if path.is_file()]
+    return sorted(found)
+
+
+def _head(path: Path) -> str:
+    with path.open("rb") as handle:
+        return hashlib.sha256(handle.read(_HEAD_BYTES)).hexdigest()

@@ -1,0 +1,164 @@
+"""One import: units are found, read by their adapter, and each becomes a durable delivery in the inbox.
+
+Rows and refused records of a unit are delivered apart: a transcript that grows brings its rows again, which are
+recognised, and what was refused in it is then the same file as before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from slowwave.flows.imports.cursors import Cursors
+from slowwave.flows.imports.deliveries import delivery_writer, remove_left
+from slowwave.flows.imports.files import IDLE_SECONDS
+from slowwave.flows.imports.units import Found, NotImported, Unit, UnreadableUnitError
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.imports.made import Adapter, Context, Located, Made
+from slowwave.transforms.imports.projects import projects_by
+from slowwave.transforms.imports.rows import Tally, delivery_lines
+
+_BYTES_BETWEEN_LOOKS = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """How units are read: rows of before `since` (UTC) are left out, `projects` by directory, and what settings say."""
+
+    since: datetime | None = None
+    projects: Mapping[str, str] = field(default_factory=dict)
+    infers: bool = True
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_state(self, adapter: Adapter) -> dict[str, Any]:
+        """What of it decides which rows are made."""
+        stated = [str(self.since), repr(sorted(self.projects.items())), str(self.infers), repr(self.settings)]
+        return {"v": adapter.version, "options": digest(stated)}
+
+
+@dataclass
+class ImportReport:
+    """What an import made: units read and unchanged ones, by producer; counts of rows; and what was not imported."""
+
+    units: int = 0
+    unchanged: int = 0
+    producers: dict[str, int] = field(default_factory=dict)
+    bytes: int = 0
+    tally: Tally = field(default_factory=Tally)
+    others: list[NotImported] = field(default_factory=list)
+    deliveries: list[Path] = field(default_factory=list)
+
+    @property
+    def faults(self) -> list[str]:
+        """What was to be imported and could not be."""
+        return [f"{one.name} {one.why}" for one in self.others if one.is_fault]
+
+
+class Import:
+    """The import of some paths by one adapter into `folder`; with `cursors`, units that have not changed are passed."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        folder: Path,
+        options: ImportOptions,
+        cursors: Cursors | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self.adapter = adapter
+        self.folder = folder
+        self.options = options
+        self.cursors = cursors
+        self.report = ImportReport()
+        self._progress = progress or (lambda *_: None)
+
+    def run(self, found: Found) -> ImportReport:
+        """Deliver every unit; what cannot be read is noted, and the others go on. Raises OSError of a full disk."""
+        remove_left(self.folder)
+        self.report.others += found.others
+        total, done = sum(unit.size for unit in found.units), 0
+        for unit in found.units:
+            self._unit(unit)
+            done += unit.size
+            self._progress(done, total)
+        return self.report
+
+    def _unit(self, unit: Unit) -> None:
+        is_idle = time.time() - unit.modified_at >= IDLE_SECONDS
+        if self.cursors is not None and self.cursors.is_unchanged(unit, is_idle=is_idle):
+            self.report.unchanged += 1
+            return
+        tally, reading = Tally(), _Reading(unit)
+        context = Context(projects_by(self.options.projects), is_idle, self.options.infers, self.options.settings)
+        try:
+            delivered = self._delivered(reading, context, tally)
+        except OSError as error:
+            if error.filename is not None and Path(str(error.filename)).is_relative_to(self.folder):
+                raise
+            self._note(unit, f"cannot be read: {error.strerror or error}")
+            return
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other units are imported
+            said = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
+            self._note(unit, f"was not imported: slowwave failed on it, which is a fault of slowwave ({said[:300]})")
+            return
+        self.report.units += 1
+        self.report.bytes += unit.size
+        self.report.producers[unit.producer] = self.report.producers.get(unit.producer, 0) + 1
+        self.report.tally.add(tally)
+        self.report.deliveries += delivered
+        if reading.fault:
+            self._note(unit, f"was imported up to where it breaks off: {reading.fault}")
+        elif self.cursors is not None:
+            self.cursors.note(unit, is_idle=is_idle)
+
+    def _note(self, unit: Unit, why: str) -> None:
+        self.report.others.append(NotImported(unit.name, why, is_fault=True))
+
+    def _delivered(self, reading: _Reading, context: Context, tally: Tally) -> list[Path]:
+        with (
+            delivery_writer(self.folder, self.adapter.name) as rows,
+            delivery_writer(self.folder, self.adapter.name) as refused,
+        ):
+            made = reading.made(self.adapter, context)
+            for line in delivery_lines(made, self.adapter, tally, self.options.since):
+                (refused if line.is_refused else rows).write(line.text)
+            return [path for path in (rows.finish(), refused.finish()) if path is not None]
+
+
+class _Reading:
+    """The records of a unit on their way to its adapter; what is none goes round it."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+        self._beside: list[Made] = []
+        self.fault = ""
+
+    def made(self, adapter: Adapter, context: Context) -> Iterator[Made]:
+        """What the adapter makes, and what could not be read."""
+        for one in adapter.made(self._records(), context):
+            yield one
+            yield from self._taken()
+        yield from self._taken()
+
+    def _taken(self) -> Sequence[Made]:
+        taken, self._beside = self._beside, []
+        return taken
+
+    def _records(self) -> Iterator[Located]:
+        try:
+            for one in self._unit.read():
+                if isinstance(one, Located):
+                    yield one
+                else:
+                    self._beside.append(one)
+        except UnreadableUnitError as error:
+            self.fault = str(error)
+
+
+def since_moment(moment: datetime) -> datetime:
+    """A moment as the options have it: UTC without a zone."""
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment

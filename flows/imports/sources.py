@@ -1,0 +1,58 @@
+"""What can be imported, by name: where each source finds its units, and the adapter that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from slowwave.flows.imports.files import FileSource
+from slowwave.flows.imports.units import Found
+from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.transforms.imports.made import Adapter
+from slowwave.transforms.imports.pi import PiAdapter
+
+
+class Source(Protocol):
+    """A kind of logs or stores that can be imported; `FileSource` is one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        ...
+
+    @property
+    def adapter(self) -> Adapter:
+        """What makes rows of its records."""
+        ...
+
+    @property
+    def described(self) -> str:
+        """What it is, for people, in the plural."""
+        ...
+
+    def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
+        """The units under a path; `others` tell whose the files are that are none of its. Raises OSError."""
+        ...
+
+
+SOURCES: tuple[Source, ...] = (
+    FileSource(PiAdapter(), "sessions of pi and OpenClaw", roots=("~/.pi/agent/sessions", "~/.openclaw/agents")),
+)
+
+
+def source_named(name: str) -> Source | None:
+    """The source of this name."""
+    return next((source for source in SOURCES if source.name == name), None)
+
+
+def found_under(source: Source, paths: Iterable[Path], longest_row: int = LONGEST_ROW) -> Found:
+    """All units of a source under paths, each once. Raises OSError where a path cannot be listed."""
+    others = [each.adapter for each in SOURCES if each.name != source.name]
+    found, names = Found(), set[str]()
+    for path in paths:
+        here = source.found(path, others, longest_row)
+        found.units.extend(unit for unit in here.units if unit.name not in names)
+        names.update(unit.name for unit in here.units)
+        found.others.extend(here.others)
+    return found

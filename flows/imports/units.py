@@ -1,0 +1,56 @@
+"""What an import reads: units, such as a transcript or a store, with their records and their state on the disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from slowwave.transforms.imports.made import LeftOut, Located, Refused
+
+# What reading gives: records, and what of a unit is no record.
+ReadRecord = Located | Refused | LeftOut
+
+
+class UnreadableUnitError(Exception):
+    """A unit cannot be read, or not to its end; the message says why. What was read before it counts."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One transcript, export or store.
+
+    `name`: for messages, its path. `read`: its records from the beginning, anew with each call; raises
+    UnreadableUnitError and OSError. `state`: what is the same as long as nothing was written to it. `modified_at`:
+    seconds since 1970. `producer`: who wrote it, such as `Claude Code 2.1.38`. `size`: bytes, for the progress.
+    """
+
+    name: str
+    read: Callable[[], Iterator[ReadRecord]]
+    state: dict[str, Any]
+    modified_at: float
+    producer: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class NotImported:
+    """A file that is none of the source's, or that cannot be read, and why; `is_fault`: it was to be imported."""
+
+    name: str
+    why: str
+    is_fault: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a source finds under a path."""
+
+    units: list[Unit] = field(default_factory=list)
+    others: list[NotImported] = field(default_factory=list)
+
+
+def shown_name(path: str | os.PathLike[str]) -> str:
+    """A path as text, whatever bytes it is of."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -1,0 +1,173 @@
+"""What an adapter made as the lines of a delivery: stamped, without secrets, counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+import orjson
+
+from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
+from slowwave.transforms.imports.home_paths import may_hold_home
+from slowwave.transforms.imports.made import Adapter, LeftOut, Made, Refused, Row
+from slowwave.transforms.imports.secrets import cleaned, may_hold_secrets
+from slowwave.transforms.landing.coerce import Unfit, json_text
+from slowwave.transforms.landing.import_lines import RAW, REFUSED, refused_line
+
+Kind = Literal["interaction", "outcome", "memory"]
+PROVENANCE = "provenance"
+BEFORE_SINCE = "older than --since"
+_MOST_EXAMPLES = 3
+# The source stays where it is: the quarantine need not hold all of a record.
+_MOST_RAW = 10_000
+
+
+@dataclass
+class Tally:
+    """What was made of one unit or many: rows by kind with examples, refusals, secrets by kind, and what was left out.
+
+    `left_out` has records by sort, and `left_examples` the first example of each.
+    """
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+    secrets: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    left_examples: dict[str, str] = field(default_factory=dict)
+
+    def add(self, other: Tally) -> None:
+        """Count what another counted."""
+        for mine, others in (
+            (self.kinds, other.kinds),
+            (self.refused, other.refused),
+            (self.secrets, other.secrets),
+            (self.left_out, other.left_out),
+        ):
+            mine.update(others)
+        for kind, rows in other.examples.items():
+            mine_of_kind = self.examples.setdefault(kind, [])
+            mine_of_kind += rows[: _MOST_EXAMPLES - len(mine_of_kind)]
+        self.left_examples = other.left_examples | self.left_examples
+
+    def leave_out(self, left: LeftOut) -> None:
+        """Count records that made no row on purpose."""
+        self.left_out[left.sort] += left.count
+        if left.example and left.sort not in self.left_examples:
+            self.left_examples[left.sort] = cleaned(left.example, Counter())
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a delivery: a row, or a record that was refused."""
+
+    text: bytes
+    is_refused: bool = False
+
+
+def kind_of(fields: dict[str, Any]) -> Kind:
+    """What a row is, as landing tells it."""
+    if fields.get("prompt") is not None:
+        return "interaction"
+    return "memory" if fields.get("memory_id") is not None else "outcome"
+
+
+def delivery_lines(
+    made: Iterable[Made], adapter: Adapter, tally: Tally, since: datetime | None = None
+) -> Iterator[Line]:
+    """The lines of a unit's delivery, in order; counted in `tally`, those of before `since` (UTC) as left out.
+
+    A row gets its `provenance`, and the adapter's version as microseconds of `recorded_at`: of two versions of one
+    row the later adapter's wins.
+    """
+    for one in made:
+        if isinstance(one, LeftOut):
+            tally.leave_out(one)
+        elif isinstance(one, Refused):
+            yield _refused(one.reason, one.raw, tally)
+        elif since is not None and _is_before(one, since):
+            tally.leave_out(LeftOut(BEFORE_SINCE))
+        else:
+            yield _row_line(one, adapter, tally)
+
+
+def _row_line(row: Row, adapter: Adapter, tally: Tally) -> Line:
+    fields = _stamped(row, adapter)
+    try:
+        text = _json(fields)
+        plain = text.decode()
+        if may_hold_secrets(plain) or may_hold_home(plain):
+            fields = cleaned(fields, tally.secrets)
+            text = _json(fields)
+    except (Unfit, RecursionError) as error:
+        return _refused(f"the row {error}", repr(row.record_ids), tally)
+    kind = kind_of(fields)
+    tally.kinds[kind] += 1
+    examples = tally.examples.setdefault(kind, [])
+    if len(examples) < _MOST_EXAMPLES:
+        examples.append(fields)
+    return Line(text)
+
+
+def _json(fields: dict[str, Any]) -> bytes:
+    """A row as JSON; half a surrogate pair, which is no character, becomes U+FFFD."""
+    try:
+        return orjson.dumps(fields)
+    except orjson.JSONEncodeError:
+        return json_text(_with_characters(fields)).encode()
+
+
+def _with_characters(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_with_characters(name): _with_characters(held) for name, held in value.items()}
+    return [_with_characters(held) for held in value] if isinstance(value, (list, tuple)) else value
+
+
+def _refused(reason: str, raw: str, tally: Tally) -> Line:
+    reason = cleaned(reason, tally.secrets)
+    tally.refused[reason] += 1
+    shown = _with_characters(cleaned(raw, tally.secrets)[:_MOST_RAW])
+    return Line(orjson.dumps(refused_line(_with_characters(reason), shown)), is_refused=True)
+
+
+def _stamped(row: Row, adapter: Adapter) -> dict[str, Any]:
+    fields = {name: value for name, value in row.fields.items() if value is not None and name not in (REFUSED, RAW)}
+    provenance: dict[str, Any] = {"adapter": adapter.name, "v": adapter.version}
+    if row.record_ids is not None:
+        provenance["record_ids"] = list(row.record_ids)
+    if row.client_version:
+        provenance["client_version"] = row.client_version
+    fields[PROVENANCE] = provenance
+    stated = fields.get("recorded_at", fields.get("changed_at", fields.get("created_at")))
+    moment = moment_of(stated)
+    if moment is not None:
+        fields["recorded_at"] = _utc_text(moment + timedelta(microseconds=adapter.version))
+    return fields
+
+
+def _is_before(row: Row, since: datetime) -> bool:
+    moment = moment_of(row.fields.get("changed_at", row.fields.get("created_at")))
+    return moment is not None and moment < since
+
+
+def moment_of(stated: object) -> datetime | None:
+    """A time as producers write it, as UTC without a zone; None where it is none that can be told."""
+    try:
+        if isinstance(stated, str):
+            moment = datetime.fromisoformat(stated.strip())
+            return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+        if isinstance(stated, (int, float)) and not isinstance(stated, bool):
+            seconds = stated / 1000 if abs(stated) >= EPOCH_MILLISECONDS_FROM else stated
+            return datetime(1970, 1, 1) + timedelta(seconds=seconds)  # noqa: DTZ001 - naive times hold UTC everywhere
+    except (ValueError, OverflowError):
+        pass
+    return None
+
+
+def _utc_text(moment: datetime) -> str:
+    return f"{moment.isoformat()}Z"
