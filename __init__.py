@@ -28,7 +28,7 @@ __all__ = [
 Time = datetime | date | str | float
 """A time as landing takes it; a datetime without a zone is UTC, a number is seconds (from 10¹¹ on: ms) since 1970."""
 
-_LIST_FIELDS = ("memories_used", "memories_offered", "chunks_used", "source_ids")
+_LIST_FIELDS = ("memories_used", "memories_offered", "memories_cited", "chunks_used", "source_ids")
 
 
 def record_interaction(
@@ -44,6 +44,7 @@ def record_interaction(
     memories_used: Iterable[str] | None = None,
     memories_offered: Iterable[object] | None = None,
     injection_probability: float | None = None,
+    memories_cited: Iterable[str] | None = None,
     chunks_used: Iterable[str] | None = None,
     context_pack: object = None,
     tokens: int | None = None,
@@ -61,15 +62,18 @@ def record_interaction(
     error_message: str | None = None,
     duration_ms: float | None = None,
     feedback: str | None = None,
+    basis: str | None = None,
+    basis_method: str | None = None,
     **extra: object,
 ) -> str:
     """Record one exchange with a model; returns its interaction_id (made when absent). None leaves a field out.
 
     memories_used, chunks_used: ids put before the model. memories_offered: (id, rank, score) of those that could have
-    been. injection_probability: 0–1, the logged propensity. context_pack: any JSON. tokens: count. cost: your currency.
-    reinforce: False keeps the exchange from reinforcing memories. created_at: when it happened, now by default;
-    recorded_at: when this version was written. success and the fields after it: the outcome, when known already;
-    duration_ms in milliseconds. Everything in extra is kept with the row.
+    been. memories_cited: ids that the answer names as what it relied on. injection_probability: 0–1, the logged
+    propensity. context_pack: any JSON. tokens: count. cost: your currency. reinforce: False keeps the exchange from
+    reinforcing memories. created_at: when it happened, now by default; recorded_at: when this version was written.
+    success and the fields after it: the outcome, when known already (see `record_outcome`); duration_ms in
+    milliseconds. Everything in extra is kept with the row.
 
     Raises TypeError for a prompt that is no str and ValueError for a blank one; never because of the disk.
     """
@@ -103,14 +107,18 @@ def record_outcome(
     tokens: int | None = None,
     cost: float | None = None,
     feedback: str | None = None,
+    basis: str | None = None,
+    basis_method: str | None = None,
     **extra: object,
 ) -> str:
     """Record how a task ended; returns its outcome_id (made when absent), under which a correction can follow.
 
     success: whether it succeeded, None when unknown. interaction_id: the exchange it judges. attempted: False for a
     skip or a refusal, None lets the rules decide. created_at: when it happened, now by default; recorded_at: when this
-    version was written. duration_ms: milliseconds. tokens: count. cost: your currency. None leaves a field out;
-    everything in extra is kept with the row.
+    version was written. duration_ms: milliseconds. tokens: count. cost: your currency. basis: `reported` (None is the
+    same), `evaluated` where it was graded, `inferred` where a rule read it out of something else: that is counted and
+    not learned from. basis_method: which grader or rule, with its version. None leaves a field out; everything in extra
+    is kept with the row.
 
     Raises TypeError for `prompt` or `memory_id` in extra, which would make it another kind of row; never because of
     the disk.

@@ -86,10 +86,12 @@ class Lake:
         write_parquet(path, rows)
         return path
 
-    def row_hashes(self, table: type[Landed], days: Iterable[date]) -> pl.Series:
-        """Hashes of all rows landed on `days`."""
+    def row_hashes(self, table: type[Landed], days: Iterable[date], *, of_before: bool = False) -> pl.Series:
+        """Hashes of all rows landed on `days`; `of_before`: by releases that did not know all columns of today."""
         files = self.files(table.name)
         paths = [file.path for day in days for file in files.get(day, [])]
+        if of_before:
+            paths = [path for path in paths if _lacks_columns(table, path)]
         if not paths:
             return pl.Series("row_hash", dtype=pl.String)
         return scan_declared(table, paths).select("row_hash").collect()["row_hash"]
@@ -210,7 +212,7 @@ class Lake:
         """Merge the small files of a day into one when there are many; returns how many files went.
 
         Writes the merged file, then removes the old ones: killed in between, rows stand in two files, and every reader
-        takes each row once.
+        takes each row once. Landed files of before today's columns stay, for they tell what was landed then.
         """
         folder = self.folder(table.name, day)
         if not folder.is_dir():
@@ -220,6 +222,8 @@ class Lake:
             for path in folder.iterdir()
             if path.suffix == ".parquet" and path.stat().st_size < _COMPACT_BELOW_BYTES
         )
+        if len(small) >= COMPACT_FROM_FILES and issubclass(table, Landed):
+            small = [path for path in small if not _lacks_columns(table, path)]
         if len(small) < COMPACT_FROM_FILES:
             return 0
         gone = 0
@@ -268,6 +272,10 @@ def written_columns(path: Path) -> pl.Schema:
         return pl.Schema(pl.read_parquet_schema(path))
     except (FileNotFoundError, pl.exceptions.PolarsError):
         return pl.Schema()
+
+
+def _lacks_columns(table: type[Table], path: Path) -> bool:
+    return not written_columns(path).keys() >= polars_schema(table).keys()
 
 
 def _scan(paths: Sequence[Path], schema: pl.Schema, **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - Polars' own

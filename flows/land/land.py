@@ -38,7 +38,7 @@ from slowwave.flows.land.shown_rows import MOST_SHOWN, shown_rows
 from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, landed_together
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.core.vocabularies import LandedTable
-from slowwave.transforms.landing.landed_rows import ROW_NUMBER, LandedRows, readable_rows
+from slowwave.transforms.landing.landed_rows import FORMER_HASH, ROW_NUMBER, LandedRows, readable_rows
 from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles
 from slowwave.transforms.landing.mapping.rules import Reading
 from slowwave.transforms.landing.mapping.unknown_fields import UnknownFields
@@ -367,6 +367,10 @@ class Landing:
         if self.known is not None:
             there = self.known.row_hashes(table, rows["day"].unique().to_list())
             rows = rows.join(there.to_frame(), on="row_hash", how="anti", maintain_order="left")
+            if FORMER_HASH in rows.columns and rows.height:
+                before = self.known.row_hashes(table, rows["day"].unique().to_list(), of_before=True)
+                is_there = pl.col(FORMER_HASH).is_in(before.implode()).fill_null(value=False)
+                rows = rows.filter(~is_there)
         if self.lake is None:
             seen = self._seen[table.name]
             rows = rows.filter(~pl.col("row_hash").is_in(pl.Series(list(seen), dtype=pl.String).implode()))

@@ -28,6 +28,7 @@ TargetKind = Literal["project", "memory", "item", "row"]
 Scope = Literal["agent", "project", "global"]
 Status = Literal["candidate", "active", "superseded", "invalid", "archived", "graduated"]
 FoundIn = Literal["response", "summary", "both"]
+Basis = Literal["reported", "evaluated", "inferred"]  # how an outcome came to be known
 AntiPatternKind = Literal["avoid", "hard_task"]
 Freshness = Literal["fresh", "ageing", "stale"]
 ForgettingRule = Literal[

@@ -8,15 +8,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.core.hashing import canonical_row, hashed
 from slowwave.transforms.core.schema import Landed, polars_schema, producer_columns
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.coerce import Unfit, coerced
+from slowwave.transforms.landing.completed_rows import (
+    FORMER_HASH,
+    completed_interactions,
+    completed_memories,
+    completed_outcomes,
+    inline_outcomes,
+)
 from slowwave.transforms.landing.delivered_rows import DeliveredRows
 from slowwave.transforms.landing.import_lines import refused_by_import
 from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF
@@ -25,7 +30,7 @@ from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise
 from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, Reading
 from slowwave.transforms.landing.mapping.unknown_fields import Part
 from slowwave.transforms.landing.row_hashes import with_row_hash
-from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, as_before, from_extra, hashed_schema
+from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, from_extra
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
 
 ROW_NUMBER = "row_number"
@@ -34,8 +39,10 @@ QUARANTINE_SCHEMA = pl.Schema(
     {ROW_NUMBER: pl.Int64, "field": pl.String, "reason": pl.String, "raw_text": pl.String, "is_whole": pl.Boolean}
 )
 
-_LATEST = datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - times are naive and hold UTC everywhere
-_EXTRA_AS_IT_IS = pl.col("extra").alias(EXTRA_BEFORE)
+_UNLESS_STATED = {
+    EXTRA_BEFORE: pl.col("extra").alias(EXTRA_BEFORE),
+    FORMER_HASH: pl.lit(None, pl.String).alias(FORMER_HASH),
+}
 _OUTCOME_ONLY = {c.name for c in producer_columns(Outcomes)} - {c.name for c in producer_columns(Interactions)}
 _TABLE_OF: dict[str, LandedTable] = {
     "interactions": "interactions",
@@ -46,9 +53,6 @@ _TABLE_OF: dict[str, LandedTable] = {
 _KNOWN = {name: FIELDS_OF[table] for name, table in _TABLE_OF.items()} | {
     "interactions+outcome": FIELDS_OF["interactions"] | _OUTCOME_ONLY
 }
-_FROM_INTERACTION = (
-    "interaction_id", "created_at", "project", "agent", "session_id", "user_id", "tokens", "cost",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class LandedRows:
     """Landed rows of one chunk, each frame with `row_number`, and the quarantined ones.
 
     `delivered` counts rows as delivered: an interaction with an inline outcome counts once. `parts`: the rows by kind,
-    with the names that are known there.
+    with the names that are known there. `outcomes` has `former_hash`, where one inside an interaction needs it.
     """
 
     delivered: int
@@ -109,11 +113,11 @@ def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: R
             continue
         taken = rows.take(chosen)
         given = _coerced_frame(Interactions, taken, chosen, findings, with_outcome)
-        interactions = _completed_interactions(given)
+        interactions = completed_interactions(given)
         _find_blank("prompt", interactions, chosen, findings)
         if with_outcome:
             outcomes = _coerced_frame(Outcomes, taken, chosen, findings, only=_OUTCOME_ONLY)
-            parts["outcomes"].append(_inline_outcomes(outcomes, interactions, given["recorded_at"]))
+            parts["outcomes"].append(inline_outcomes(outcomes, interactions, given["recorded_at"]))
         parts["interactions"].append(interactions)
     for table in (Outcomes, Memories):
         chosen = positions[table.name]
@@ -121,7 +125,7 @@ def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: R
             frame = _coerced_frame(table, rows.take(chosen), chosen, findings)
             if table is Memories:
                 _find_blank("memory_id", frame, chosen, findings)
-            parts[table.name].append(_completed_outcomes(frame) if table is Outcomes else _completed_memories(frame))
+            parts[table.name].append(completed_outcomes(frame) if table is Outcomes else completed_memories(frame))
 
     quarantine = _quarantine(rows, findings)
     good = {table: _hashed_good_rows(table, parts[table.name], quarantine) for table in LANDED}
@@ -260,13 +264,15 @@ def _extras(
     table: type[Landed], rows: DeliveredRows, with_outcome: bool, unfit: dict[int, set[str]]
 ) -> tuple[dict[str, pl.Series], dict[int, str]]:
     """`extra`, `extra_before` where that differs, and the rows that neither can hold, with reasons."""
-    known = {c.name for c in producer_columns(table)} | (_OUTCOME_ONLY if with_outcome else set())
+    of_outcome = _first_known(Outcomes) if with_outcome else set()
+    known = {c.name for c in producer_columns(table)} | of_outcome
     extra, reasons = _extra(rows, known)
     extra, more = _with_unfit(extra, rows, known, unfit)
-    before = _first_known(table) | (_first_known(Outcomes) if with_outcome else set())
+    before = _first_known(table) | of_outcome
     made = {"extra": extra}
     if known != before:
-        made[EXTRA_BEFORE], _ = _extra(rows, before)
+        is_any_new = not (known - before).isdisjoint(rows.fields)
+        made[EXTRA_BEFORE] = _extra(rows, before)[0] if is_any_new else extra
     return made, more | reasons
 
 
@@ -318,59 +324,6 @@ def _find_blank(name: str, frame: pl.DataFrame, positions: Sequence[int], findin
     findings.add(positions, name, dict.fromkeys(blank, f"{name} is blank"))
 
 
-def _stable_id(frame: pl.DataFrame, id_column: str, of: Sequence[str], prefix: str) -> pl.DataFrame:
-    """Fills a missing or blank id with a hash of other columns."""
-    schema = dict(frame.schema)
-    missing = frame.select(is_blank(pl.col(id_column))).to_series()
-    if not missing.any():
-        return frame
-    text = frame.filter(missing).select(canonical_row({name: schema[name] for name in of}).alias("t"))["t"]
-    made = pl.Series(id_column, prefix + hashed(text.fill_null("")))
-    return frame.with_columns(frame[id_column].scatter(missing.arg_true(), made))
-
-
-def _completed_interactions(frame: pl.DataFrame) -> pl.DataFrame:
-    frame = frame.with_columns(
-        pl.col("project").fill_null(""),
-        pl.col("agent").fill_null(""),
-        pl.col("reinforce").fill_null(value=True),
-        pl.col("recorded_at").fill_null(pl.col("created_at")),
-    )
-    of = ("project", "agent", "client", "session_id", "created_at", "prompt", "response")
-    return _stable_id(frame, "interaction_id", of, "i-")
-
-
-def _known_at() -> pl.Expr:
-    """An outcome is known when it ended: `created_at` plus `duration_ms`, at most the last instant there is."""
-    left_us = (pl.lit(_LATEST, dtype=pl.Datetime("us")) - pl.col("created_at")).dt.total_microseconds()
-    taken_us = pl.min_horizontal((pl.col("duration_ms").fill_null(0) * 1000).round(), left_us.cast(pl.Float64))
-    return pl.col("created_at") + pl.duration(microseconds=taken_us.cast(pl.Int64))
-
-
-def _completed_outcomes(frame: pl.DataFrame) -> pl.DataFrame:
-    frame = frame.with_columns(pl.col("recorded_at").fill_null(_known_at()))
-    content = [name for name in hashed_schema(Outcomes, frame) if name != "outcome_id"]
-    named = _stable_id(as_before(Outcomes, frame), "outcome_id", content, "o-")
-    return frame.with_columns(named["outcome_id"])
-
-
-def _inline_outcomes(outcomes: pl.DataFrame, interactions: pl.DataFrame, recorded_at: pl.Series) -> pl.DataFrame:
-    """`recorded_at` as the producer gave it; the interaction's own default would hide how long the task took.
-
-    What stood in the interaction's `extra` before it was a column of outcomes is hashed there alone.
-    """
-    shared = interactions.select(ROW_NUMBER, *_FROM_INTERACTION).with_columns(recorded_at)
-    frame = outcomes.join(shared, on=ROW_NUMBER, how="left", maintain_order="left").with_columns(
-        recorded_at=pl.col("recorded_at").fill_null(_known_at()),
-        **dict.fromkeys(("extra", EXTRA_BEFORE), pl.lit(None, dtype=pl.String)),
-    )
-    return _stable_id(frame, "outcome_id", ("interaction_id",), "o-")
-
-
-def _completed_memories(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(pl.col("recorded_at").fill_null(pl.col("changed_at")))
-
-
 def _quarantine(rows: DeliveredRows, findings: _Findings) -> pl.DataFrame:
     found = sorted(findings.by_position.items())
     return pl.DataFrame(
@@ -390,10 +343,12 @@ def _hashed_good_rows(table: type[Landed], parts: list[pl.DataFrame], quarantine
     if not parts:
         schema = {ROW_NUMBER: pl.Int64(), **polars_schema(table)}
         return pl.DataFrame(schema=schema)
-    if any(EXTRA_BEFORE in part.columns for part in parts):
-        held = [part if EXTRA_BEFORE in part.columns else part.with_columns(_EXTRA_AS_IT_IS) for part in parts]
-        parts, names = held, [*names, EXTRA_BEFORE]
+    for name, otherwise in _UNLESS_STATED.items():
+        if any(name in part.columns for part in parts):
+            parts = [part if name in part.columns else part.with_columns(otherwise) for part in parts]
+            names.append(name)
     frame = pl.concat([part.select(ROW_NUMBER, *names) for part in parts])
     bad = quarantine[ROW_NUMBER].implode()
     frame = frame.filter(~pl.col(ROW_NUMBER).is_in(bad)).sort(ROW_NUMBER)
-    return with_row_hash(table, frame).select(ROW_NUMBER, *polars_schema(table))
+    former = [FORMER_HASH] if FORMER_HASH in names else []
+    return with_row_hash(table, frame).select(ROW_NUMBER, *polars_schema(table), *former)

@@ -4,7 +4,8 @@ What may change between two releases: a column is added (with `since`; in what w
 default where it is never NULL, as 0 is true of a count of what nobody could do), a column goes (of a derived table: one
 of a landed table never does), a type widens. A producer's column that is new stood in `extra` before: rows of old files
 are read as if it had always been declared, and rows are hashed as if it never had been, so that a row delivered again
-is a duplicate. What stood in the `extra` of an interaction and became a column of its inline outcome stays there.
+is a duplicate. What stood in the `extra` of an interaction and became a column of its inline outcome stays there, too;
+the outcome is hashed with it, for else two that differ in nothing else would be one.
 """
 
 from __future__ import annotations
@@ -169,10 +170,9 @@ def as_before(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
     stood = from_extra(table)
     widened = [c for c in columns(table) if c.was is int and c.name in frame.columns]
     changed = [_whole_as_text(c.name) for c in widened]
-    if EXTRA_BEFORE in frame.columns:
+    if stood:
+        frame = frame if EXTRA_BEFORE in frame.columns else with_extra_before(table, frame)
         changed.append(pl.col(EXTRA_BEFORE).alias("extra"))
-    elif stood:
-        changed.append(pl.lit(_put_back(stood, frame)).alias("extra"))
     if stood and "clears" in frame.columns:
         new = pl.element().is_in([c.name for c in stood])
         left = pl.col("clears").list.filter(~new)
@@ -193,11 +193,15 @@ def _whole_as_text(name: str) -> pl.Expr:
     return pl.when(is_whole).then(value.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(value.cast(pl.String))
 
 
-def _put_back(stood: tuple[Column, ...], frame: pl.DataFrame) -> pl.Series:
-    texts = frame["extra"].to_list()
-    given = frame.select(c.name for c in stood).to_dicts()
-    for i, row in enumerate(given):
-        held = {name: value for name, value in row.items() if value is not None}
-        if held:
-            texts[i] = json_text({**orjson.loads(texts[i] or "{}"), **held})
-    return pl.Series("extra", texts, dtype=pl.String)
+def with_extra_before(table: type[Landed], frame: pl.DataFrame) -> pl.DataFrame:
+    """`frame` with `extra_before`: `extra` with what new columns say in it again, in the form they have now."""
+    new = [c.name for c in from_extra(table)]
+    at = frame.select(pl.any_horizontal(pl.col(new).is_not_null())).to_series().arg_true()
+    said = frame[at].select("extra", *new).to_dicts()
+    texts = [
+        json_text(
+            {**orjson.loads(row.pop("extra") or "{}"), **{name: row[name] for name in new if row[name] is not None}}
+        )
+        for row in said
+    ]
+    return frame.with_columns(frame["extra"].scatter(at, pl.Series(texts, dtype=pl.String)).alias(EXTRA_BEFORE))

@@ -9,14 +9,16 @@ from pydantic import BaseModel
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import Json, Landed, Table, column
-from slowwave.transforms.core.vocabularies import LandedTable, Scope, Status
+from slowwave.transforms.core.vocabularies import Basis, LandedTable, Scope, Status
 from slowwave.transforms.landing.landed_times import EVENT_TIME
 
 _EXTRA = "Fields the contract does not know, as one JSON object."
 _ROW_HASH = "Hash of the row's non-NULL fields: two rows with the same hash are one row."
 _KEY_HASH = "First 63 bits of the hash of the row's key, to find versions of one key across days."
-# Fields of memories since format 3: producers sent them before any release knew them.
+# Fields of memories since format 3, and of interactions and outcomes since 5: producers sent them before any release
+# knew them.
 _SINCE_3: dict[str, Any] = {"default": None, "since": 3, "is_lenient": True}
+_SINCE_5: dict[str, Any] = {"default": None, "since": 5, "is_lenient": True}
 _RECORDED_AT = "When this version was written. Of two versions of one key the later wins, ties by `row_hash`."
 
 
@@ -58,6 +60,11 @@ class Interactions(Landed):
     tokens: int | None = column("Tokens spent.", unit="tokens", ge=0, default=None)
     cost: float | None = column("Money spent.", unit="the owner's currency", ge=0, default=None)
     reinforce: bool = column("false: echoed and used are not looked for in this row.", default=True)
+    memories_cited: list[str] | None = column(
+        "Ids of the memories that the answer itself names as what it relied on; what is no list of texts stays in"
+        " `extra`.",
+        **_SINCE_5,
+    )
     extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
     row_hash: str = column(_ROW_HASH, internal=True)
     key_hash: int = column(_KEY_HASH, internal=True)
@@ -97,6 +104,15 @@ class Outcomes(Landed):
     tokens: int | None = column("Tokens spent.", unit="tokens", ge=0, default=None)
     cost: float | None = column("Money spent.", unit="the owner's currency", ge=0, default=None)
     feedback: str | None = column("What the user said of it.", default=None)
+    basis: Basis | None = column(
+        "How it is known. reported: the program or the person said so; evaluated: a grader did; inferred: a rule read"
+        " it out of what was written down, and it is not learned from unless params say so. NULL: reported. Another"
+        " word stays in `extra`.",
+        **_SINCE_5,
+    )
+    basis_method: str | None = column(
+        "What graded or inferred it, with its version, such as `transcript_tests/1`.", **_SINCE_5
+    )
     extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
     row_hash: str = column(_ROW_HASH, internal=True)
     key_hash: int = column(_KEY_HASH, internal=True)

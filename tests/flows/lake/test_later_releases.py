@@ -27,15 +27,10 @@ pytestmark = pytest.mark.slow  # whole homes and commands: continuous integratio
 
 OLDEST = "0.1.0"
 LANDED, EVIDENCE = "transforms/landing/tables.py", "transforms/evidence/tables.py"
-_FEEDBACK = '    feedback: str | None = column("What the user said of it.", default=None)\n'
 _REINFORCE = '    reinforce: bool = column("false: echoed and used are not looked for in this row.", default=True)\n'
 _NEW = ", default=None, since=2)\n"
 # Fields that producers sent before any release knew them.
-FROM_EXTRA = (
-    (LANDED, "import Annotated, Any, ClassVar\n", "import Annotated, Any, ClassVar, Literal\n"),
-    (LANDED, _FEEDBACK, _FEEDBACK + f'    basis: Literal["reported", "evaluated"] | None = column("Basis."{_NEW}'),
-    (LANDED, _REINFORCE, _REINFORCE + f'    memories_cited: list[str] | None = column("Cited."{_NEW}'),
-)
+FROM_EXTRA = ((LANDED, _REINFORCE, _REINFORCE + f'    temperature: float | None = column("Temperature."{_NEW}'),)
 
 
 @pytest.fixture
@@ -208,10 +203,11 @@ def test_a_field_of_extra_that_became_a_column_is_one_in_old_rows_too(home, tmp_
     assert (later["m-style"]["scope"], later["m-style"]["extra"]) == (None, '{"scope":7}')
     assert (later["m-alerts"]["tags"], later["m-alerts"]["clears"]) == (None, ["tags"])
     cited = (
-        "SELECT count(memories_cited) AS cited, any_value(extra) AS extra FROM interactions WHERE memories_cited <> []"
+        "SELECT count(memories_cited) AS cited, min(temperature) AS warm, max(extra) AS extra FROM interactions"
+        " WHERE memories_cited <> []"
     )
     (told,) = asked(release, home, cited)
-    assert (told["cited"] > 20, told["extra"]) == (True, '{"temperature":0.2}')
+    assert (told["cited"] > 20, told["warm"], told["extra"]) == (True, 0.2, '{"basis":"evaluated"}')
     assert {row["basis"] for row in asked(release, home, "SELECT DISTINCT basis FROM outcomes")} == {None, "reported"}
 
     why = json.loads(command(release, home.folder, "why", "m-alerts", "--format", "json").stdout)

@@ -12,10 +12,10 @@ from make_released_home import deliveries
 from released_homes import COUNTS, RELEASES, evidence_files, landed_files, last_as_of, published, released_home
 from thorough import IS_THOROUGH
 
-from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lake import COMPACT_FROM_FILES, Lake
 from slowwave.flows.lake.lake_format import LAKE_FORMAT
 from slowwave.transforms.evidence.tables import DayInputs
-from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
 
 each_release = pytest.mark.parametrize("version", RELEASES)
 
@@ -93,6 +93,20 @@ def test_what_that_release_landed_is_a_duplicate_when_it_comes_again(version: st
     totals = json.loads(done.stdout)["totals"]
     assert (totals["accepted"], totals["quarantined"]) == (0, 2)
     assert totals["duplicate"] == totals["delivered"] - 2 > 60
+
+
+@each_release
+def test_that_is_so_of_outcomes_inside_interactions_however_many_rows_land_after(version: str, tmp_path: Path) -> None:
+    home = released_home(version, tmp_path)
+    given = [row for row in deliveries()["log.jsonl"] if isinstance(row, dict) and row.get("basis") == "evaluated"]
+    assert len(given) > 5
+    for number in range(COMPACT_FROM_FILES):
+        home.land(*({**row, "interaction_id": f"i-{number}-{at}"} for at, row in enumerate(given)))
+    home.land(*given)
+    (last,) = (
+        Lake(Path(home.settings.lake)).ledger(RunFiles).sort("landed_at")[-1].select("accepted", "duplicate").rows()
+    )
+    assert last == (0, len(given))
 
 
 @each_release

@@ -111,6 +111,7 @@ def test_every_field_of_the_contract_survives_the_round_trip(home):
         "memories_used": ["m1", "m2"],
         "memories_offered": [["m1", 1, 0.5], ["m2", 2, None]],
         "injection_probability": 0.25,
+        "memories_cited": ["m2"],
         "chunks_used": [],
         "context_pack": {"k": [1, {"x": None}]},
         "tokens": 2**53 + 1,
@@ -128,10 +129,12 @@ def test_every_field_of_the_contract_survives_the_round_trip(home):
         "error_message": "",
         "duration_ms": 12,
         "feedback": "f",
+        "basis": "evaluated",
+        "basis_method": "judge/3",
         "unknown_field": {"kept": True},
     }
     of_interactions_alone = {"client", "reinforce", "injection_probability", "context_pack", "prompt", "response"}
-    of_interactions_alone |= {"response_summary", "memories_used", "memories_offered", "chunks_used"}
+    of_interactions_alone |= {"response_summary", "memories_used", "memories_offered", "memories_cited", "chunks_used"}
     outcome = {name: value for name, value in interaction.items() if name not in of_interactions_alone}
     outcome["outcome_id"] = "o1"
     memory = {
@@ -172,11 +175,14 @@ def test_what_an_outcome_and_a_memory_are_given_by_default(home):
 
 
 def test_ids_may_come_in_any_collection_or_alone(home):
-    record_interaction("p", memories_used="m1", chunks_used={"c1"}, memories_offered=iter([("m1", 1, 0.5)]))
+    record_interaction(
+        "p", memories_used="m1", memories_cited="m2", chunks_used={"c1"}, memories_offered=iter([("m1", 1, 0.5)])
+    )
     record_memory("m1", source_ids=("s1", "s2"))
     assert slowwave.flush(60)
     interaction, memory = rows_in(home)
     assert interaction["memories_used"] == ["m1"]
+    assert interaction["memories_cited"] == ["m2"]
     assert interaction["chunks_used"] == ["c1"]
     assert interaction["memories_offered"] == [["m1", 1, 0.5]]
     assert memory["source_ids"] == ["s1", "s2"]

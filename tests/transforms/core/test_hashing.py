@@ -25,13 +25,13 @@ FULL = {
         "response": "r", "response_summary": "y", "memories_used": ["m1", "m:2"],
         "memories_offered": [{"id": "m1", "rank": 1, "score": 0.25}],
         "injection_probability": 0.5, "chunks_used": ["d1"], "context_pack": {"b": [1, 2.5], "a": None}, "tokens": 12,
-        "cost": 0.001, "reinforce": False, "unknown": "kept",
+        "cost": 0.001, "reinforce": False, "memories_cited": ["m:2"], "unknown": "kept",
     },
     "outcomes": {
         "outcome_id": "o1", "interaction_id": "i1", "created_at": "2026-03-10", "recorded_at": "2026-03-11",
         "project": "p", "agent": "a", "session_id": "s", "user_id": "u", "task_type": "t", "task": "k", "strategy": "y",
         "success": True, "attempted": False, "error_message": "e", "duration_ms": 1500.5, "tokens": 1, "cost": 2.5,
-        "feedback": "f", "unknown": {"x": 1},
+        "feedback": "f", "basis": "inferred", "basis_method": "tests/1", "unknown": {"x": 1},
     },
     "memories": {
         "memory_id": "m1", "changed_at": "2026-03-10", "recorded_at": "2026-03-11", "memory_type": "identity",
@@ -43,8 +43,8 @@ FULL = {
 }  # fmt: skip
 # A released hash does not change: lakes hold them, and a new release must find its rows in old ones.
 PINNED = {
-    "interactions": ("f24d7ac6bdfaeb2ee9441c0e3aa5fb73", 1990916845335180791),
-    "outcomes": ("a42e06f6df2d48113c5400cd51824491", 2333132426830449855),
+    "interactions": ("4da6750a70eafe0a616734ef3b0cd8c7", 1990916845335180791),
+    "outcomes": ("918434b6fb212c6c54e331452f60df37", 2333132426830449855),
     "memories": ("d5260bc72877eb1850b130600472fc5f", 8271148378922767556),
 }
 # What release 0.1.0, which kept all these fields in `extra`, says of memories with others of them.
@@ -53,6 +53,11 @@ PINNED_ABOUT = {
     "ca3c086fdb4b4ce2aa221f519ff2ae66": {},
     "9534707f51dfeadf814821c3d2872a70": {"scope": "everywhere", "tags": "urgent"},
     "0449f210ad9c47570f5c015c81b56d4c": {"tags": ""},
+}
+# The same of rows that say nothing of what is new since.
+PINNED_WITHOUT = {
+    "interactions": ("f24d7ac6bdfaeb2ee9441c0e3aa5fb73", ("memories_cited",)),
+    "outcomes": ("a42e06f6df2d48113c5400cd51824491", ("basis", "basis_method")),
 }
 
 
@@ -73,6 +78,12 @@ def test_pinned(name):
 def test_what_stood_in_extra_hashes_as_it_did(row_hash):
     said = {**dict.fromkeys(ABOUT), **PINNED_ABOUT[row_hash]}
     assert landed("memories", **said)["row_hash"].item() == row_hash
+
+
+@pytest.mark.parametrize("name", PINNED_WITHOUT)
+def test_a_row_that_says_nothing_new_hashes_as_it_did(name):
+    row_hash, new = PINNED_WITHOUT[name]
+    assert landed(name, **dict.fromkeys(new))["row_hash"].item() == row_hash
 
 
 def test_pinned_digest():

@@ -3,7 +3,7 @@
 import orjson
 import polars as pl
 import pytest
-from delivered import as_frame, land, tables, utc
+from delivered import as_frame, as_jsonl, land, tables, utc
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -278,6 +278,29 @@ def test_what_a_memory_is_about_is_cleared_by_an_empty_text():
     assert [found[name] for name in ("scope", "user_id", "source", "tags", "clears")] == ["", "", "", None, ["tags"]]
 
 
+def test_what_an_answer_cites_and_how_an_outcome_is_known_land_in_their_columns():
+    asked = only(land({**ASKED, "memories_cited": ["m1", 7]}), "interactions")
+    assert (asked["memories_cited"], asked["extra"]) == (["m1", "7"], None)
+    ended = only(land({**ENDED, "basis": "inferred", "basis_method": "transcript_tests/1"}), "outcomes")
+    assert (ended["basis"], ended["basis_method"], ended["extra"]) == ("inferred", "transcript_tests/1", None)
+
+
+@pytest.mark.parametrize("of", [as_jsonl, as_frame])
+@pytest.mark.parametrize("value", ["m1", {"m1": 1}, 3, [["m1"]]])
+def test_citations_that_are_no_list_of_texts_stay_in_extra(value, of):
+    found = only(landed_rows(of([{**ASKED, "memories_cited": value}])), "interactions")
+    assert (found["memories_cited"], orjson.loads(found["extra"])) == (None, {"memories_cited": value})
+
+
+@pytest.mark.parametrize("value", ["guessed", "Inferred", 1, ["inferred"]])
+def test_a_basis_of_another_name_stays_in_extra(value):
+    found = only(land({**ENDED, "basis": value}), "outcomes")
+    assert (found["basis"], orjson.loads(found["extra"])) == (None, {"basis": value})
+    row = land({**ASKED, "success": True, "basis": value, "basis_method": "m/1"})
+    assert orjson.loads(row.interactions["extra"].item()) == {"basis": value, "basis_method": "m/1"}
+    assert row.outcomes.select("basis", "basis_method", "extra").row(0) == (None, "m/1", None)
+
+
 def test_a_value_that_can_neither_be_read_nor_kept_is_refused():
     nested = orjson.loads(b"[" * 1000 + b"]" * 1000)
     field, reason = refused(landed_rows(RecordRows([{**CHANGE, "tags": nested}], [1], [b"1"])))
@@ -345,6 +368,30 @@ def test_the_id_of_an_inline_outcome_derives_from_its_interaction_alone():
     ]
     assert ids[0] == ids[1] != ids[2]
     assert ids[3] == "o1"
+
+
+SAID = {"basis": "inferred", "basis_method": "transcript_tests/1"}
+
+
+def test_an_inline_outcome_says_how_it_is_known_and_is_another_row_without_that():
+    row = {**ASKED, "interaction_id": "i1", "success": True}
+    plain, said = land(row), land({**row, **SAID})
+    assert said.outcomes.select(*SAID).row(0) == tuple(SAID.values())
+    assert orjson.loads(said.interactions["extra"].item()) == SAID  # where releases that knew neither left them
+    assert said.outcomes["outcome_id"].equals(plain.outcomes["outcome_id"])
+    assert said.outcomes["row_hash"].item() != plain.outcomes["row_hash"].item()
+    assert said.outcomes["former_hash"].to_list() == plain.outcomes["row_hash"].to_list()
+    together = land(row, {**row, **SAID}, {**row, "interaction_id": "i2", "basis": "a guess"})
+    assert together.outcomes["former_hash"].to_list() == [None, *plain.outcomes["row_hash"], None]
+    assert "former_hash" not in plain.outcomes.columns
+
+
+@given(
+    st.lists(st.sampled_from([{}, {"success": True}, SAID, {**SAID, "success": True}, {"success": False}]), max_size=6)
+)
+def test_an_interaction_has_the_same_extra_wherever_it_has_the_same_hash(more):
+    rows = land(*({**ASKED, "interaction_id": "i1", **each} for each in more)).interactions
+    assert rows.select("row_hash", "extra").unique().height == rows["row_hash"].n_unique()
 
 
 def test_outcome_fields_without_success_make_no_outcome():

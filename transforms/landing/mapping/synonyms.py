@@ -54,6 +54,7 @@ LIKELY: dict[str, tuple[str, ...]] = {
     "tokens": ("total_tokens", "token_count", "tokens_total", "tokens_used", "num_tokens"),
     "cost": ("total_cost", "cost_usd", "price", "spend"),
     "chunks_used": ("documents", "document_ids", "doc_ids", "chunks", "chunk_ids", "retrieved_docs", "passages"),
+    "memories_cited": ("citations", "cited", "cited_memories", "cited_memory_ids", "memory_citations"),
     "memories_offered": ("candidates", "memory_candidates", "search_results"),
     "task_type": ("task_kind", "kind_of_task"),
     "task": ("task_description", "task_name", "goal"),

@@ -1,0 +1,82 @@
+"""Rows with what their producer left to us: ids, times, and the outcome that an interaction brings along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import polars as pl
+
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.hashing import canonical_row, hashed
+from slowwave.transforms.landing.row_hashes import with_row_hash
+from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, as_before, hashed_schema, with_extra_before
+from slowwave.transforms.landing.tables import Outcomes
+
+# Of an outcome inside an interaction: its `row_hash` by releases that did not know all it says.
+FORMER_HASH = "former_hash"
+_LATEST = datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+_FROM_INTERACTION = (
+    "interaction_id", "created_at", "project", "agent", "session_id", "user_id", "tokens", "cost",
+)  # fmt: skip
+
+
+def _stable_id(frame: pl.DataFrame, id_column: str, of: Sequence[str], prefix: str) -> pl.DataFrame:
+    """Fills a missing or blank id with a hash of other columns."""
+    schema = dict(frame.schema)
+    missing = frame.select(is_blank(pl.col(id_column))).to_series()
+    if not missing.any():
+        return frame
+    text = frame.filter(missing).select(canonical_row({name: schema[name] for name in of}).alias("t"))["t"]
+    made = pl.Series(id_column, prefix + hashed(text.fill_null("")))
+    return frame.with_columns(frame[id_column].scatter(missing.arg_true(), made))
+
+
+def completed_interactions(frame: pl.DataFrame) -> pl.DataFrame:
+    """Interactions with the defaults of what their producer did not state."""
+    frame = frame.with_columns(
+        pl.col("project").fill_null(""),
+        pl.col("agent").fill_null(""),
+        pl.col("reinforce").fill_null(value=True),
+        pl.col("recorded_at").fill_null(pl.col("created_at")),
+    )
+    of = ("project", "agent", "client", "session_id", "created_at", "prompt", "response")
+    return _stable_id(frame, "interaction_id", of, "i-")
+
+
+def _known_at() -> pl.Expr:
+    """An outcome is known when it ended: `created_at` plus `duration_ms`, at most the last instant there is."""
+    left_us = (pl.lit(_LATEST, dtype=pl.Datetime("us")) - pl.col("created_at")).dt.total_microseconds()
+    taken_us = pl.min_horizontal((pl.col("duration_ms").fill_null(0) * 1000).round(), left_us.cast(pl.Float64))
+    return pl.col("created_at") + pl.duration(microseconds=taken_us.cast(pl.Int64))
+
+
+def completed_outcomes(frame: pl.DataFrame) -> pl.DataFrame:
+    """Outcomes of rows of their own, with the defaults of what their producer did not state."""
+    frame = frame.with_columns(pl.col("recorded_at").fill_null(_known_at()))
+    content = [name for name in hashed_schema(Outcomes, frame) if name != "outcome_id"]
+    named = _stable_id(as_before(Outcomes, frame), "outcome_id", content, "o-")
+    return frame.with_columns(named["outcome_id"])
+
+
+def inline_outcomes(outcomes: pl.DataFrame, interactions: pl.DataFrame, recorded_at: pl.Series) -> pl.DataFrame:
+    """The outcomes that interactions bring along, row by row, with `extra_before`, and `former_hash` where it differs.
+
+    `recorded_at` as the producer gave it: the interaction's own default would hide how long the task took.
+    """
+    shared = interactions.select(_FROM_INTERACTION).with_columns(recorded_at)
+    frame = outcomes.hstack(shared).with_columns(
+        pl.col("recorded_at").fill_null(_known_at()), pl.lit(None, dtype=pl.String).alias("extra")
+    )
+    frame = _stable_id(frame, "outcome_id", ("interaction_id",), "o-")
+    before = with_extra_before(Outcomes, frame)
+    is_new = before[EXTRA_BEFORE].is_not_null()
+    if is_new.any():
+        former = with_row_hash(Outcomes, frame.with_columns(pl.col("extra").alias(EXTRA_BEFORE)))["row_hash"]
+        before = before.with_columns(pl.when(is_new).then(former).alias(FORMER_HASH))
+    return before
+
+
+def completed_memories(frame: pl.DataFrame) -> pl.DataFrame:
+    """Changes of memories with the defaults of what their producer did not state."""
+    return frame.with_columns(pl.col("recorded_at").fill_null(pl.col("changed_at")))
