@@ -9,9 +9,9 @@ import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.hashing import canonical_row, hashed
-from slowwave.transforms.landing.row_hashes import with_row_hash
 from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, as_before, hashed_schema, with_extra_before
 from slowwave.transforms.landing.tables import Outcomes
+from slowwave.transforms.landing.versions import with_row_hash
 
 # Of an outcome inside an interaction: its `row_hash` by releases that did not know all it says.
 FORMER_HASH = "former_hash"

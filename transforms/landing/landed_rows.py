@@ -29,9 +29,9 @@ from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_r
 from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise
 from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, Reading
 from slowwave.transforms.landing.mapping.unknown_fields import Part
-from slowwave.transforms.landing.row_hashes import with_row_hash
 from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, from_extra
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
+from slowwave.transforms.landing.versions import with_row_hash
 
 ROW_NUMBER = "row_number"
 # `is_whole`: `raw_text` is all that was delivered of the row

@@ -30,9 +30,9 @@ from slowwave.flows.nightly.nightly import backfill, start_run
 from slowwave.transforms.core.schema import columns, polars_schema
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE
-from slowwave.transforms.landing.row_hashes import with_row_hash
 from slowwave.transforms.landing.schema_changes import as_declared, from_extra
 from slowwave.transforms.landing.tables import LANDED, Memories
+from slowwave.transforms.landing.versions import with_row_hash
 
 AS_OF = datetime(2026, 3, 8)  # noqa: DTZ001 - naive times hold UTC
 LANDED_VIEWS = [name for table in LANDED for name in (table.name, f"{table.name}_log")]

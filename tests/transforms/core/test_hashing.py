@@ -15,8 +15,8 @@ from slowwave.transforms.core.schema import columns, polars_schema
 from slowwave.transforms.evidence.fingerprint import fingerprint
 from slowwave.transforms.evidence.tables import MemoryEligibility
 from slowwave.transforms.landing.landed_rows import landed_rows
-from slowwave.transforms.landing.row_hashes import with_row_hash
 from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
+from slowwave.transforms.landing.versions import with_row_hash
 
 FULL = {
     "interactions": {

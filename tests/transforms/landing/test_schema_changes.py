@@ -16,7 +16,6 @@ from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.ledger_tables import LEDGER
-from slowwave.transforms.landing.row_hashes import with_row_hash
 from slowwave.transforms.landing.schema_changes import (
     EXTRA_BEFORE,
     as_before,
@@ -28,6 +27,7 @@ from slowwave.transforms.landing.schema_changes import (
 )
 from slowwave.transforms.landing.set_aside_tables import CheckedFiles
 from slowwave.transforms.landing.tables import LANDED
+from slowwave.transforms.landing.versions import with_row_hash
 
 FORMATS = Path(__file__).resolve().parents[2] / "fixtures" / "formats"
 OF_THE_LAKE = (*LANDED, Decisions, *EVIDENCE, DayInputs, CheckedFiles, *LEDGER)
