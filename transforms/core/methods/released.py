@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from slowwave.transforms.core.methods.inferring import OF_IMPORTS
 from slowwave.transforms.core.methods.learning import OF_LEARNING
 from slowwave.transforms.core.methods.method import Method
 
@@ -264,4 +265,5 @@ RELEASED: tuple[Method, ...] = (
         reads=("llm",),
         golden=("llm-1/prompts",),
     ),
+    *OF_IMPORTS,
 )

@@ -126,13 +126,16 @@ _GO_FAILED = re.compile(r"FAIL\s+\S+\s+(?:\[(?:build|setup) failed\]|\d[\d.]*s)$
 
 def _of_go(lines: list[str]) -> Iterator[Summary]:
     passed = failed = last = 0
+    is_failed = False
     for number, line in _numbered(lines):
         if found := _GO_OK.match(line):
             passed, last = passed + ("[no tests to run]" not in found[1]), number
-        elif _GO_FAILED.match(line) or line == "FAIL":
-            failed, last = failed + (line != "FAIL"), number
-    if passed or failed:
-        yield Summary("go", last, passed, failed, is_whole=False)
+        elif _GO_FAILED.match(line):
+            failed, last = failed + 1, number
+        elif line == "FAIL":
+            is_failed, last = True, number
+    if passed or failed or is_failed:
+        yield Summary("go", last, passed, max(failed, int(is_failed)), is_whole=False)
 
 
 _CARGO = re.compile(r"test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; \d+ ignored;")
