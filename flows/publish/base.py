@@ -6,7 +6,7 @@ from the day's inputs alone, so one more day costs the day. What is taken over i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -20,13 +20,15 @@ from slowwave.flows.lake.published import current_run
 from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.run import Run
 from slowwave.flows.publish.serving import fetched, table_hashes
-from slowwave.transforms.evidence.tables import DayInputs
-from slowwave.transforms.graph import NODES
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.evidence.tables import DayInputs, PublishedReferences
+from slowwave.transforms.health.tables import MemoryHealthHistory
 from slowwave.transforms.landing.ledger_tables import Runs
-from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
+from slowwave.transforms.landing.tables import LANDED, Interactions, LandedDays, Memories
 from slowwave.transforms.usage.strength.tables import FittedStrengths
 
-BY_DAY = tuple(table for node in NODES if node.grain == "day" and not node.is_in_lake for table in node.tables)
+# The tables whose rows of unchanged days are taken over (see `Base.differing`); any other is written whole.
+TAKEN_OVER: tuple[type[Table], ...] = (LandedDays, PublishedReferences, MemoryHealthHistory)
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,18 @@ class Base:
     evidence_days: list[date]
     first_day: date
     landed_days: dict[str, list[date]]
+
+    def differing(self, table: type[Table]) -> Iterator[tuple[str, dict[str, object]]]:
+        """What selects, in SQL and with its parameters, the rows of a table that must be written anew."""
+        if table is MemoryHealthHistory:
+            yield "day >= $first_day", {"first_day": self.first_day}
+        elif table is PublishedReferences:
+            yield "list_contains($days, CAST(occurred_at AS DATE))", {"days": self.evidence_days}
+        elif table is LandedDays:
+            for name, days in self.landed_days.items():
+                yield "landed_table = $name AND list_contains($days, day)", {"name": name, "days": days}
+        else:
+            yield "true", {}
 
 
 def base_of(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
@@ -76,7 +90,7 @@ def _is_intact(path: Path, published: Sequence[str]) -> bool:
     """Whether the tables taken over still hash to what was published."""
     try:
         with duckdb.connect(path, read_only=True) as connection:
-            is_now = table_hashes(connection, [table.name for table in BY_DAY])
+            is_now = table_hashes(connection, [table.name for table in TAKEN_OVER])
             return all(f"{name}={told}" in published for name, told in is_now.items())
     except duckdb.Error:
         return False

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import date
+
 import polars as pl
 
 from slowwave.flows.lake.lake import Lake, written_columns
@@ -11,13 +14,12 @@ from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.tables import Interactions
 
 
-def replayed_interactions(lake: Lake, plan: Plan) -> Lazy[ReplayedInteractions]:
-    """replayed_interactions of the plan's days, with user_id wherever an interaction names one.
+def replayed_interactions(lake: Lake, plan: Plan, names: Mapping[date, str]) -> Lazy[ReplayedInteractions]:
+    """replayed_interactions of these partitions, by day, with user_id wherever an interaction names one.
 
     Days that a release built which did not look for users stay as they are; their users are looked up in the log.
     """
     table = ReplayedInteractions
-    names = plan.partitions(table)
     unseen = {
         day: name
         for day, name in names.items()

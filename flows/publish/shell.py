@@ -13,7 +13,7 @@ import polars as pl
 
 from slowwave.flows.kernel.memory import give_back, has_held_much
 from slowwave.flows.lake.lake import LakeFile, scan_declared
-from slowwave.flows.publish.base import BY_DAY, Base
+from slowwave.flows.publish.base import TAKEN_OVER, Base
 from slowwave.flows.publish.plan import Plan, together
 from slowwave.flows.publish.replayed import replayed_interactions
 from slowwave.flows.publish.run import Run
@@ -107,10 +107,11 @@ class PublishShell:
 
     def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
         """The partitions that the plan names, of all days or of these."""
-        if table is ReplayedInteractions:
-            return replayed_interactions(self._run.lake, self._plan)
         names = self._plan.partitions(table)
-        return self._run.lake.scan_evidence(table, names if days is None else {day: names[day] for day in days})
+        wanted = names if days is None else {day: names[day] for day in days if day in names}
+        if table is ReplayedInteractions:
+            return replayed_interactions(self._run.lake, self._plan, wanted)
+        return self._run.lake.scan_evidence(table, wanted)
 
     def days_together(self, node: Node, runner: Runner) -> Iterator[Sequence[date]]:
         """All days, or those that differ from the base, so many at a time as are read together."""
@@ -128,16 +129,15 @@ class PublishShell:
     def write(self, table: type[Table], pieces: Pieces) -> int:
         """Publish these rows, in place of those that differ from the base; returns how many."""
         serving, base, rows = self._file(), self.base, 0
-        is_taken_over = base is not None and table in BY_DAY
         if base is not None:
-            for condition, old in _differing(table, base) if is_taken_over else (("true", {}),):
+            for condition, old in base.differing(table):
                 serving.remove(table, condition, old)
         for piece in pieces:
             serving.extend(table, self._stamped(piece.lazy()))
             rows += piece.height
-            if table in BY_DAY:
+            if table in TAKEN_OVER:
                 give_back()
-        if is_taken_over:
+        if base is not None and table in TAKEN_OVER:
             serving.stamp(table, self._run.run_id, self._plan.log.as_of)
         return rows
 
@@ -231,17 +231,6 @@ class PublishShell:
             {"memory_id": pl.String, **dict.fromkeys(COUNTS, pl.Int64)},
             {"first_day": first_day},
         )
-
-
-def _differing(table: type[Table], base: Base) -> Iterator[tuple[str, dict[str, object]]]:
-    """What selects the rows of a table, of days that differ from the base."""
-    if table is MemoryHealthHistory:
-        yield "day >= $first_day", {"first_day": base.first_day}
-    elif table is PublishedReferences:
-        yield "list_contains($days, CAST(occurred_at AS DATE))", {"days": base.evidence_days}
-    else:
-        for name, days in base.landed_days.items():
-            yield "landed_table = $name AND list_contains($days, day)", {"name": name, "days": days}
 
 
 def _bytes(files: Iterable[LakeFile]) -> int:

@@ -6,6 +6,7 @@ import polars as pl
 
 from slowwave.transforms.core.frames import Frame, Lazy, conform, selected
 from slowwave.transforms.core.methods.registry import implementation
+from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.echo.echo import Echo
 from slowwave.transforms.evidence.params import ReferenceParams
 from slowwave.transforms.evidence.reach import BOUND, is_reached
@@ -60,7 +61,8 @@ def memory_references(
         pl.when("is_echoed").then(pl.lit(params.echo_method)),
         pl.col("used_method"),
     ).list.drop_nulls()
-    about = interactions.lazy().select("interaction_id", "occurred_at", "project", "agent", "session_id")
+    of_both = [name for name in polars_schema(MemoryReferences) if name in interactions.columns]
+    about = interactions.lazy().select(of_both)
     rows = found.with_columns(methods.alias("methods")).join(about, on="interaction_id")
     return conform(MemoryReferences, rows).sort(MemoryReferences.key).collect()
 

@@ -139,6 +139,64 @@ def test_a_new_table_is_built_and_nothing_else(home, tmp_path):
     assert night(release, home.folder, at(home))[1] == {}
 
 
+PUBLISHED_DAYS = '''class PublishedDays(Table):
+    """How active each agent was."""
+
+    name: ClassVar[str] = "published_days"
+    key: ClassVar[tuple[str, ...]] = ("on_day", "agent")
+
+    on_day: date = column("Key.")
+    agent: str = column("Key.")
+    interactions_count: int = column("Its interactions.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
+'''
+PUBLISHED_DAYS_COMPUTED = '''def published_days(interactions: Lazy[ReplayedInteractions]) -> pl.LazyFrame:
+    """One row per day and agent."""
+    from slowwave.transforms.evidence.tables import PublishedDays
+
+    key = (pl.col("occurred_at").dt.date().alias("on_day"), "agent")
+    counts = interactions.group_by(key).agg(pl.len().cast(pl.Int64).alias("interactions_count"))
+    return framed(PublishedDays, counts).sort("on_day", "agent")
+
+
+'''
+PUBLISHED_DAYS_NODE = """    Node(
+        "slowwave.transforms.evidence.memory_days:published_days",
+        gives=(PublishedDays,),
+        takes={"interactions": ReplayedInteractions},
+        grain="day",
+    ),
+"""
+
+
+def test_a_new_table_that_is_computed_by_day_is_published_tonight_and_tomorrow(home, tmp_path):
+    release = later_release(
+        tmp_path / "later",
+        (EVIDENCE, "class MemoryEligibility(Table):\n", f"{PUBLISHED_DAYS}class MemoryEligibility(Table):\n"),
+        (
+            "transforms/evidence/memory_days.py",
+            "def replayed_interactions(",
+            f"{PUBLISHED_DAYS_COMPUTED}def replayed_interactions(",
+        ),
+        ("transforms/evidence/nodes.py", "    MemoryDays,\n", "    PublishedDays,\n    MemoryDays,\n"),
+        ("transforms/evidence/nodes.py", WORDS, f"{PUBLISHED_DAYS_NODE}{WORDS}"),
+    )
+    table = "SELECT on_day, agent, interactions_count FROM published_days ORDER BY ALL"
+    log = "SELECT created_at::DATE, agent, count(*) FROM interactions GROUP BY ALL ORDER BY ALL"
+    assert night(release, home.folder, at(home))[1] == {}
+    tonight = asked(release, home, table)
+    assert [list(row.values()) for row in tonight] == [list(row.values()) for row in asked(release, home, log)]
+    home.land({"prompt": "one more", "created_at": "2026-03-03T00:00:00Z", "agent": "late"})
+    assert night(release, home.folder, at(home))[1] == {"2026-03-03": "rows changed"}
+    late = {"on_day": "2026-03-03", "agent": "late", "interactions_count": 1}
+    tomorrow = asked(release, home, table)
+    assert [row for row in tomorrow if row != late] == tonight
+    assert late in tomorrow
+
+
 def test_a_partition_with_a_column_that_has_gone_is_built_again_once(home):
     before, as_of = published(home, COUNTS), last_as_of(home)
     add_a_column(home)
