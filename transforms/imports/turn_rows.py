@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes
 from slowwave.transforms.imports.made import Context, LeftOut, Made, Row
 from slowwave.transforms.imports.turns import Turn
 
 STILL_OPEN = "a turn that was still going on"
 NO_PROMPT = "a turn without a text of the person's"
+_OF_CORRECTIONS = "infer_corrections"
 
 
 def turn_rows(turn: Turn, context: Context) -> Iterator[Made]:
-    """The rows of one turn; one that is still going on, or in which nobody asked anything, makes none."""
+    """The rows of one turn; one that is still going on, or in which nobody asked anything, makes none.
+
+    The interaction, and the outcomes that are inferred of it unless the context says otherwise; those of corrections
+    only where the option `infer_corrections` is true.
+    """
     if says_nothing(turn.prompt):
         yield LeftOut(NO_PROMPT)
         return
@@ -21,6 +28,11 @@ def turn_rows(turn: Turn, context: Context) -> Iterator[Made]:
         yield LeftOut(STILL_OPEN)
         return
     yield _row(turn, _interaction(turn))
+    if context.infers:
+        # nobody wrote down that the last turn of an idle unit is over
+        ended = replace(turn, end="ended") if turn.end == "open" else turn
+        for outcome in inferred_outcomes(ended, corrections=context.options.get(_OF_CORRECTIONS) is True):
+            yield _row(turn, outcome)
 
 
 def _row(turn: Turn, fields: dict[str, object]) -> Row:
