@@ -12,7 +12,7 @@ from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.methods.registry import method, methods
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
-from slowwave.transforms.evidence.params import ALIKE_IN_SHORT, UNNAMED, EvidenceParams
+from slowwave.transforms.evidence.params import ALIKE_IN_SHORT, IN_FORMER_NAMES, UNNAMED, EvidenceParams
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.strategies.params import StrategyParams
 from slowwave.transforms.health.project.params import ProjectHealthParams
@@ -102,7 +102,7 @@ class Params(BaseModel):
         if not is_any_long:
             used = evidence.used.model_copy(update={"method": "used/1"})
             evidence = evidence.model_copy(update={"used": used})
-        return digest([evidence.model_dump_json(exclude={"eligible_method"})])
+        return digest([evidence.model_dump_json(include=dict(IN_FORMER_NAMES))])
 
     def chosen_methods(self) -> dict[str, str]:
         """The method that each param that names one chooses, by the full name of the param."""

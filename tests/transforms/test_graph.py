@@ -14,10 +14,11 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 import polars as pl
 import pytest
 
+from slowwave.flows.publish.base import TAKEN_OVER
 from slowwave.transforms.core.frames import Frame, Lazy
 from slowwave.transforms.core.node import GraphError, Handed, Node, Part, Rows, in_order, named
 from slowwave.transforms.core.schema import Table, columns
-from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED
+from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED, node_of
 from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
 from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
 from slowwave.transforms.learning.tables import AntiPatterns, Heuristics
@@ -166,8 +167,7 @@ def test_asking_what_follows_from_what_loads_nothing_that_computes():
 
 def test_evidence_is_of_days():
     assert {node.grain for node in NODES if node.is_in_lake} == {"day"}
-    by_day = {table.name for node in NODES if node.grain == "day" and not node.is_in_lake for table in node.tables}
-    assert by_day == {"memory_health_history", "memory_references", "landed_days"}
+    assert {node_of(table).grain for table in TAKEN_OVER} == {"day"}
 
 
 def test_landed_rows_reach_what_is_published():

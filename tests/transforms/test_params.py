@@ -13,7 +13,7 @@ from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.params import Params
 
 OTHER_EVIDENCE: dict[str, Any] = {
-    "eligible_method": "eligible/1", "injected_method": "injected/2", "echo_method": "echo/2",
+    "eligible_method": "eligible/1", "injected_method": "injected/99", "echo_method": "echo/99",
     "global_types": ("identity",),
     "echo_code_points": 81, "echo_min_code_points": 13, "broad_memories": 11, "bulk_memories": 101,
     "extract": {"min_code_points": 9}, "used": {"threshold": 0.61},
@@ -21,7 +21,7 @@ OTHER_EVIDENCE: dict[str, Any] = {
 OTHER: dict[str, Any] = {
     "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "stated": {"inferred_knowledge": 0.5},
     "attempts": {"min_occurrences": 4},
-    "strategies": {"method": "strategy_groups/2"}, "errors": {"max_tokens": 65}, "forecast": {"parent_strength": 5},
+    "strategies": {"method": "strategy_groups/99"}, "errors": {"max_tokens": 65}, "forecast": {"parent_strength": 5},
     "confidence": {"parent_strength": 6},
     "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},
     "scorecard": {"horizon_days": 8}, "strength": {"fit_windows": 23}, "need": {"windows": 23},
@@ -39,7 +39,11 @@ def test_another_value_is_known_here_for_every_field():
 
 @pytest.fixture
 def _others_are_tried():
-    with tried("injected/1", "injected/2"), tried("echo/1", "echo/2"), tried("strategy_groups/1", "strategy_groups/2"):
+    with (
+        tried("injected/1", "injected/99"),
+        tried("echo/1", "echo/99"),
+        tried("strategy_groups/1", "strategy_groups/99"),
+    ):
         yield
 
 

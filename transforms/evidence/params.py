@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -55,6 +55,15 @@ UNNAMED: Mapping[str, object] = {
     "evidence.extract.method": "extract/1",
     "evidence.extract.min_code_points": 8,
     "evidence.extract.max_code_points": 280,
+}
+# The params that names followed from before lake format 4: one that came later is in no such name.
+IN_FORMER_NAMES: Mapping[str, Any] = {
+    **dict.fromkeys(
+        ("injected_method", "echo_method", "global_types", "echo_code_points", "echo_min_code_points"), True
+    ),
+    **dict.fromkeys(("broad_memories", "bulk_memories"), True),
+    "used": {"method", "threshold", "min_words", "code_points", "candidates"},
+    "extract": {"method", "min_code_points", "max_code_points"},
 }
 # Where no memory is long (`used.passages.is_long`), these find the same, and call it `used/1`.
 ALIKE_IN_SHORT = ("used/1", "used/2")

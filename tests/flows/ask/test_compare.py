@@ -27,14 +27,14 @@ LONG = "Deploy the ledger service only after the smoke tests are green and the o
 SAID = LONG[:60].lower()
 
 
-def echo_2(content: pl.Expr, params: object) -> pl.Expr:
+def tried_pattern(content: pl.Expr, params: object) -> pl.Expr:
     """Half of what echo/1 looks for."""
     del params
     prefix = normalised(content).str.slice(0, 40)
     return pl.when(prefix.str.len_chars() >= 12).then(prefix)
 
 
-ECHO_2 = Echo(echo_2, echo_matches)
+TRIED = Echo(tried_pattern, echo_matches)
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +67,8 @@ def compared(home: SmallHome, *arguments: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def fewer_letters(home: SmallHome) -> dict[str, Any]:
     """What a method changes that looks for half of what echo/1 looks for."""
-    with tried("echo/1", "echo/2", implementation=ECHO_2, changed="Half as much must be repeated."):
-        return compared(home, "echo/1", "echo/2", "--examples", "9")
+    with tried("echo/1", "echo/99", implementation=TRIED, changed="Half as much must be repeated."):
+        return compared(home, "echo/1", "echo/99", "--examples", "9")
 
 
 def tables(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -102,8 +102,8 @@ def test_a_second_version_is_computed_beside_the_first(fewer_letters: dict[str, 
 
 
 def test_the_other_way_round_what_was_gained_is_lost(home: SmallHome, fewer_letters: dict[str, Any]) -> None:
-    with tried("echo/1", "echo/2", implementation=ECHO_2, changed="Half as much must be repeated."):
-        there, back = tables(fewer_letters), tables(compared(home, "echo/2", "echo/1"))
+    with tried("echo/1", "echo/99", implementation=TRIED, changed="Half as much must be repeated."):
+        there, back = tables(fewer_letters), tables(compared(home, "echo/99", "echo/1"))
     for name, table in there.items():
         other = back[name]
         assert (table["before"], table["gained"], table["lost"]) == (other["after"], other["lost"], other["gained"])
@@ -112,7 +112,7 @@ def test_the_other_way_round_what_was_gained_is_lost(home: SmallHome, fewer_lett
 
 
 def test_a_version_that_only_has_another_name_changes_nothing(home: SmallHome) -> None:
-    pairs = (("echo/1", "echo/2"), ("heuristic/2", "heuristic/3"))
+    pairs = (("echo/1", "echo/99"), ("heuristic/2", "heuristic/99"))
     with tried(*pairs[0]), tried(*pairs[1]):
         for pair in pairs if IS_THOROUGH else pairs[1:]:
             assert differing(compared(home, *pair)) == set(), pair
@@ -152,9 +152,9 @@ def test_with_the_method_in_use_it_is_what_is_published(home: SmallHome) -> None
 
 @pytest.mark.slow
 def test_one_project(home: SmallHome) -> None:
-    with tried("echo/1", "echo/2", implementation=ECHO_2, changed="Half as much must be repeated."):
-        found = compared(home, "echo/1", "echo/2", "--project", "forge")
-        nowhere = home.ask("compare", "echo/1", "echo/2", "--project", "nowhere")
+    with tried("echo/1", "echo/99", implementation=TRIED, changed="Half as much must be repeated."):
+        found = compared(home, "echo/1", "echo/99", "--project", "forge")
+        nowhere = home.ask("compare", "echo/1", "echo/99", "--project", "nowhere")
     assert tables(found)["memory_references"]["examples"][0]["key"]["memory_id"] == "other"
     assert tables(found)["memory_references"]["gained"] == tables(found)["memory_references"]["after"] == 1
     assert "project" not in tables(found)
@@ -165,8 +165,8 @@ def test_one_project(home: SmallHome) -> None:
 
 @pytest.mark.slow
 def test_as_of(home: SmallHome) -> None:
-    with tried("echo/1", "echo/2", implementation=ECHO_2, changed="Half as much must be repeated."):
-        found = compared(home, "echo/1", "echo/2", "--as-of", "2026-03-03")
+    with tried("echo/1", "echo/99", implementation=TRIED, changed="Half as much must be repeated."):
+        found = compared(home, "echo/1", "echo/99", "--as-of", "2026-03-03")
     assert found["as_of"] == "2026-03-03T00:00:00Z"
     assert tables(found)["memory_references"]["gained"] == 1
 
@@ -180,12 +180,12 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
     monkeypatch.setattr(tempfile, "tempdir", str(aside))
     with (
         writer_lock(untouched.settings, "nightly"),
-        tried("echo/1", "echo/2", implementation=ECHO_2, changed="Half as much must be repeated."),
+        tried("echo/1", "echo/99", implementation=TRIED, changed="Half as much must be repeated."),
     ):
         before = untouched.contents()
         done = untouched.run("compare", "used/1", "used/2")  # a process of its own, which another one's lock stops
         assert done.returncode == 0, done.stderr
-        assert differing(compared(untouched, "echo/1", "echo/2"))
+        assert differing(compared(untouched, "echo/1", "echo/99"))
         assert untouched.contents() == before
     assert list(aside.iterdir()) == []
 
@@ -193,12 +193,12 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("echo/1", "echo/7", "echo/7 is no method; there is echo/1"),
+        ("echo/1", "echo/7", "echo/7 is no method; there "),
         ("banana/7", "echo/1", "banana/7 is no method; there are eligible/1, eligible/2, "),
         ("alma/1", "strength/2", "alma/1 is no method (ALMA's formula"),
         ("used/1", "echo/1", "used/1 and echo/1 are not two versions of one method; beside used/1 there is used/2"),
         ("used/1", "used/1", "used/1 and used/1 are one; beside used/1 there is used/2"),
-        ("echo/1", "echo/1", "echo/1 and echo/1 are one; beside echo/1 there is none"),
+        ("echo/1", "echo/1", "echo/1 and echo/1 are one; beside echo/1 there "),
         ("curate/2", "curate/llm-1", "curate/2 and curate/llm-1 are not two versions of one method; "),
         ("scorecard/1", "scorecard/2", "scorecard/1 is not computed alone: compare heuristic/1, which it goes with"),
         ("base_rate/1", "laplace/1", "base_rate/1 is not computed alone: no param chooses it"),
@@ -224,21 +224,21 @@ def too_sure(*arguments: Any) -> dict[type[Table], pl.DataFrame]:
 
 
 def test_a_method_that_an_audit_stops_says_so(home: SmallHome) -> None:
-    with tried("heuristic/2", "heuristic/3", implementation=too_sure, changed="It is too sure."):
-        done = home.ask("compare", "heuristic/2", "heuristic/3")
+    with tried("heuristic/2", "heuristic/99", implementation=too_sure, changed="It is too sure."):
+        done = home.ask("compare", "heuristic/2", "heuristic/99")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "with heuristic/3 nothing could be published: " in done.stderr
+    assert "with heuristic/99 nothing could be published: " in done.stderr
 
 
 @pytest.mark.slow
 def test_as_a_table_and_as_csv(home: SmallHome) -> None:
-    with tried("echo/1", "echo/2", implementation=ECHO_2, changed="Half as much must be repeated."):
-        shown = home.ask("compare", "echo/1", "echo/2")
-        rows = home.ask("compare", "echo/1", "echo/2", "--format", "csv")
-    assert shown.stdout.startswith("echo/1 → echo/2 (evidence.echo_method), as of ")
+    with tried("echo/1", "echo/99", implementation=TRIED, changed="Half as much must be repeated."):
+        shown = home.ask("compare", "echo/1", "echo/99")
+        rows = home.ask("compare", "echo/1", "echo/99", "--format", "csv")
+    assert shown.stdout.startswith("echo/1 → echo/99 (evidence.echo_method), as of ")
     assert "gained long, half" in shown.stdout
     assert "echoed_count 1 → 2" in shown.stdout
-    assert "slowwave: with echo/2" in shown.stderr
+    assert "slowwave: with echo/99" in shown.stderr
     listed = {row["table"]: row for row in csv.DictReader(io.StringIO(rows.stdout))}
     assert listed["memory_references"]["gained"] == "2"
     assert json.loads(listed["memory_references"]["examples"])[0]["change"] == "gained"
@@ -259,5 +259,5 @@ def test_methods_are_listed_with_those_in_use(home: SmallHome) -> None:
     finally:
         home.settings.params_file.unlink()
     assert done.returncode == 0
-    assert "banana/7 is no method; there is echo/1" in done.stderr
+    assert "banana/7 is no method; there " in done.stderr
     assert len(done.stdout.splitlines()) == len(rows) + 1

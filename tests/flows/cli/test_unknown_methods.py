@@ -5,6 +5,12 @@ from __future__ import annotations
 import pytest
 from small_home import SmallHome, interaction, memory
 
+from slowwave.transforms.core.methods.registry import choices
+
+ECHOES = " ".join(
+    ("is" if len(choices("evidence.echo_method")) == 1 else "are", ", ".join(choices("evidence.echo_method")))
+)
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
@@ -19,7 +25,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
     [
         (
             '[evidence]\necho_method = "banana/7"\n',
-            "evidence.echo_method: banana/7 is no method; there is echo/1",
+            f"evidence.echo_method: banana/7 is no method; there {ECHOES}",
         ),
         (
             '[strength]\nmethod = "alma/1"\n',

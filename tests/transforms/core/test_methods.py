@@ -152,12 +152,12 @@ def test_every_id_in_the_code_is_of_a_method() -> None:
 
 
 def test_what_is_tried_is_a_method_only_inside() -> None:
-    with tried("echo/1", "echo/2", changed="It is tried."):
-        assert Params.model_validate(stating("evidence.echo_method", "echo/2")).methods()[2] == "echo/2"
-        with pytest.raises(ValidationError, match="there are echo/1, echo/2"):
-            Params.model_validate(stating("evidence.echo_method", "echo/3"))
-    with pytest.raises(ValidationError, match="echo/2 is no method; there is echo/1"):
-        Params.model_validate(stating("evidence.echo_method", "echo/2"))
+    with tried("echo/1", "echo/99", changed="It is tried."):
+        assert Params.model_validate(stating("evidence.echo_method", "echo/99")).methods()[2] == "echo/99"
+        with pytest.raises(ValidationError, match=r"there are echo/1, (.*, )?echo/99"):
+            Params.model_validate(stating("evidence.echo_method", "echo/98"))
+    with pytest.raises(ValidationError, match="echo/99 is no method; there "):
+        Params.model_validate(stating("evidence.echo_method", "echo/99"))
 
 
 def test_a_released_method_cannot_be_put_aside_by_another() -> None:
