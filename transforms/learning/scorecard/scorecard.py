@@ -95,18 +95,25 @@ def graded_forecasts(
 def known_before(known: pl.DataFrame, key: list[str], days: pl.Series, prefix: str) -> pl.DataFrame:
     """Per key and cutoff the attempts and successes known before it, as `<prefix>_attempts`, `<prefix>_successes`."""
     names = [f"{prefix}_attempts", f"{prefix}_successes"]
-    daily = known.group_by(*key, "day").agg(
-        pl.col("attempts").sum().alias(names[0]), pl.col("successes").sum().alias(names[1])
+    so_far = (
+        known.group_by(*key, "day")
+        .agg(pl.col("attempts").sum().alias(names[0]), pl.col("successes").sum().alias(names[1]))
+        .sort("day")
+        .with_columns(pl.col(names).cum_sum().over(key))
     )
-    told = [
-        daily.filter(pl.col("day") < day)
-        .group_by(key)
-        .agg(pl.col(names).sum())
-        .with_columns(pl.lit(day, days.dtype).alias("cutoff"))
-        for day in days
-    ]
-    empty = daily.clear().select(*key, *names, pl.lit(0, days.dtype).alias("cutoff"))
-    return pl.concat([empty, *told])
+    asked = so_far.select(key).unique().join(days.sort().to_frame("cutoff"), how="cross", maintain_order="right")
+    return (
+        asked.join_asof(
+            so_far,
+            left_on="cutoff",
+            right_on="day",
+            by=key,
+            allow_exact_matches=False,
+            check_sortedness=False,
+        )
+        .filter(pl.col(names[0]).is_not_null())
+        .select(*key, *names, "cutoff")
+    )
 
 
 def scorecard(forecasts: pl.DataFrame, params: ScorecardParams, method: str) -> pl.DataFrame:
