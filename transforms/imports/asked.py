@@ -1,0 +1,134 @@
+"""What was asked and answered, in the inputs and outputs that tracing tools keep: a text, messages, or an object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+_ASKED = ("messages", "input", "question", "query", "prompt", "user_input", "user_message", "text", "content")
+_ANSWERED = (
+    "output",
+    "answer",
+    "response",
+    "result",
+    "choices",
+    "messages",
+    "message",
+    "content",
+    "text",
+    "completion",
+)
+_USER, _ASSISTANT = frozenset({"user", "human"}), frozenset({"assistant", "ai", "model"})
+_DEEPEST = 6
+
+
+@dataclass(frozen=True)
+class Said:
+    """A text, and whether it is the whole value as JSON, because nothing in it is known as question or answer."""
+
+    text: str
+    is_json: bool = False
+
+
+def asked(value: Any) -> Said | None:  # noqa: ANN401 - whatever JSON holds
+    """The question in an input: the text itself, the user's last message, or what an object calls by such a name.
+
+    None where there is none: also in messages among which no text is the user's.
+    """
+    return _said(value, _ASKED, _USER)
+
+
+def answered(value: Any) -> Said | None:  # noqa: ANN401
+    """The answer in an output, likewise: the last message of the assistant's."""
+    return _said(value, _ANSWERED, _ASSISTANT)
+
+
+def text_of(content: Any) -> str:  # noqa: ANN401
+    """The text of a message's content, which is a text or a list of parts; what is not text, as images, is left out."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return "\n".join(part for part in map(_part, content) if part)
+
+
+def _part(part: Any) -> str:  # noqa: ANN401
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict) or part.get("type", "text") not in {"text", "input_text", "output_text"}:
+        return ""
+    return next((part[name] for name in ("text", "content") if isinstance(part.get(name), str)), "")
+
+
+def _said(value: Any, names: Sequence[str], roles: frozenset[str]) -> Said | None:  # noqa: ANN401
+    if value is None or value in ("", [], {}):
+        return None
+    if isinstance(value, str):
+        return Said(value)
+    found = _found(value, names, roles, 0)
+    if found is not None:
+        return Said(found) if found else None
+    try:
+        return Said(orjson.dumps(value).decode(), is_json=True)
+    except orjson.JSONEncodeError:  # which is how it says that lists lie in lists too deep
+        return None
+
+
+def _found(value: Any, names: Sequence[str], roles: frozenset[str], depth: int) -> str | None:  # noqa: ANN401
+    """The text looked for; '' where messages have none of these roles; None where the value is of no known form."""
+    if isinstance(value, str):
+        return value
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, list):
+        return _of_messages(value, roles)
+    if isinstance(value, dict):
+        if (role := _role(value)) is not None:
+            return text_of(_content(value)) if role in roles else ""
+        for name in names:
+            held = value.get(name)
+            if held not in (None, "", [], {}) and (found := _found(held, names, roles, depth + 1)) is not None:
+                return found
+    return None
+
+
+def _of_messages(value: list[Any], roles: frozenset[str]) -> str | None:
+    is_known = False
+    for message in reversed(value):
+        inner = (
+            message.get("message")
+            if isinstance(message, dict) and isinstance(message.get("message"), dict)
+            else message
+        )
+        role = _role(inner)
+        is_known = is_known or role is not None
+        if role in roles and (said := text_of(_content(inner))):
+            return said
+    parts = text_of(value)
+    return "" if is_known else parts or None
+
+
+def _role(message: Any) -> str | None:  # noqa: ANN401
+    """Who speaks in a message, in lower case; None for what is no message."""
+    if isinstance(message, (list, tuple)) and len(message) == 2 and all(isinstance(one, str) for one in message):  # noqa: PLR2004
+        return str(message[0]).lower()
+    if not isinstance(message, dict):
+        return None
+    if isinstance(message.get("role"), str):
+        return message["role"].lower()
+    if isinstance(message.get("type"), str) and message["type"] in {"human", "ai", "system", "tool"}:
+        return message["type"]
+    kind = message.get("id")
+    if isinstance(kind, list) and kind and isinstance(message.get("kwargs"), dict):  # as LangChain writes its objects
+        return str(kind[-1]).removesuffix("Chunk").removesuffix("Message").lower()
+    return None
+
+
+def _content(message: Any) -> Any:  # noqa: ANN401
+    if isinstance(message, (list, tuple)):
+        return message[1]
+    held = message["kwargs"] if isinstance(message.get("kwargs"), dict) else message
+    return held.get("content") if "content" in held else held.get("parts")

@@ -1,0 +1,52 @@
+"""The rows that an export of Langfuse makes: an interaction for each trace, an outcome for each score that judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from slowwave.transforms.imports.evaluation_rules import rules_stated
+from slowwave.transforms.imports.langfuse.cells import text
+from slowwave.transforms.imports.langfuse.interactions import interaction_made
+from slowwave.transforms.imports.langfuse.scores import outcomes_made
+from slowwave.transforms.imports.langfuse.traces import Observed, raw, table_of, traces_of
+from slowwave.transforms.imports.made import Context, Located, Made, Record, Refused
+
+# Columns that an export always has, besides those of its table.
+_ALWAYS = frozenset({"id", "project_id", "environment"})
+
+
+class Langfuse:
+    """Rows of the tables traces, observations, observations_v2 and scores.
+
+    Options: `evaluations`, rules by name (`rules_stated`); `memory_searches`, names of the observations whose output
+    are memories found.
+    """
+
+    name = "langfuse"
+    version = 1
+
+    def detected(self, first: Sequence[Record]) -> str | None:
+        """The table of the first row, if that is one of Langfuse's."""
+        if not first or not first[0].keys() >= _ALWAYS:
+            return None
+        table = table_of(first[0])
+        return f"Langfuse {table}" if table else None
+
+    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+        """The rows of these traces and scores, which may be in any order and more than once."""
+        traces: list[Observed] = []
+        scores: list[Observed] = []
+        for one in records:
+            row, table = Observed(one.number, one.record), table_of(one.record)
+            if table is None:
+                yield Refused(one.number, "it is a row of no table that Langfuse exports", raw(one.record))
+            elif table == "scores":
+                scores.append(row)
+            elif table == "observations" and not text(one.record.get("trace_id")):
+                yield Refused(one.number, "an observation names no trace", raw(one.record))
+            else:
+                traces.append(row)
+        searches = frozenset(map(str, context.options.get("memory_searches", ())))
+        for trace in traces_of(traces):
+            yield from interaction_made(trace, searches, context)
+        yield from outcomes_made(scores, rules_stated(context.options.get("evaluations", {})))

@@ -1,0 +1,4 @@
+"""OpenTelemetry traces and logs: which spans are an interaction, what was asked, answered, offered, judged.
+
+GenAI semantic conventions, older and newer, and OpenInference; a trace is read as a whole, whatever files it is in.
+"""

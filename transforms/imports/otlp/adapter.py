@@ -1,0 +1,78 @@
+"""The rows that OTLP traces and logs make: interactions, outcomes and changes of memories, trace by trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from slowwave.transforms.imports.evaluation_rules import rules_stated
+from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record
+from slowwave.transforms.imports.otlp.evaluations import evaluations_of, outcomes_of
+from slowwave.transforms.imports.otlp.interactions import interactions_made, project_of_span
+from slowwave.transforms.imports.otlp.memory_spans import changes_made
+from slowwave.transforms.imports.otlp.parts import Part, parts, why_not_otlp
+from slowwave.transforms.imports.otlp.sdk_json import is_sdk_span
+from slowwave.transforms.imports.otlp.spans import Event, Span, Trace, read_part, trace_of
+from slowwave.transforms.imports.otlp.turns import Read, read_trace
+
+# A trace that nothing was added to for so long is over, although its topmost span is not here.
+_QUIET = 3600 * 10**9
+_OPEN = "traces that were still being written: they come with the next import"
+
+
+class Otlp:
+    """Traces and logs as OTLP JSON, by the GenAI conventions or OpenInference.
+
+    Options: `evaluations`, rules by name (`rules_stated`); `memory_stores`, names of data sources whose retrievals
+    offer memories.
+    """
+
+    name = "otlp"
+    version = 1
+
+    def detected(self, first: Sequence[Record]) -> str | None:
+        """OTLP JSON or spans of the SDK, if that is what the first record is; never what only looks like it."""
+        if not first or why_not_otlp(first[0]):
+            return None
+        if is_sdk_span(first[0]):
+            return "spans of the OpenTelemetry SDK"
+        signals = {"resourceSpans": "traces", "resourceLogs": "logs", "resourceMetrics": "metrics"}
+        return next((f"OTLP JSON {what}" for key, what in signals.items() if isinstance(first[0].get(key), list)), None)
+
+    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+        """The rows of these documents; the spans of a trace may be in any of them, in any order, and more than once."""
+        spans: dict[str, list[Span]] = {}
+        events: dict[str, list[Event]] = {}
+        for one in chain.from_iterable(map(parts, records)):
+            if not isinstance(one, Part):
+                yield one
+                continue
+            read = read_part(one.number, one.document)
+            if isinstance(read, Span):
+                spans.setdefault(one.trace_id, []).append(read)
+            else:
+                events.setdefault(one.trace_id, []).append(read)
+        stores = frozenset(map(str, context.options.get("memory_stores", ())))
+        traces = [trace_of(id_, spans.get(id_, ()), events.get(id_, ())) for id_ in sorted({*spans, *events})]
+        ended = max((trace.ended for trace in traces), default=0)
+        reads: dict[str, Read] = {}
+        for trace in traces:
+            if _is_over(trace, ended, context):
+                reads[trace.trace_id] = read_trace(trace, stores)
+            else:
+                yield LeftOut(_OPEN)
+        yield from _rows(reads, context)
+
+
+def _is_over(trace: Trace, ended: int, context: Context) -> bool:
+    return context.is_idle or trace.has_root or trace.ended < ended - _QUIET
+
+
+def _rows(reads: Mapping[str, Read], context: Context) -> Iterator[Made]:
+    for read in reads.values():
+        yield from interactions_made(read, context.project_of)
+        for node in read.trace.nodes:
+            if read.kinds[node] == "change":
+                yield from changes_made(node, project_of_span(node, context.project_of))
+    rules = rules_stated(context.options.get("evaluations", {}))
+    yield from outcomes_of(chain.from_iterable(map(evaluations_of, reads.values())), reads, rules)

@@ -1,0 +1,208 @@
+"""An OTLP JSON document taken apart: each span and log record on its own, with the trace that it says something of.
+
+A part is OTLP JSON again, one span or one log record with what matters of its resource and scope, so that parts of a
+trace may be kept together wherever they came from, and read as any document is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import orjson
+
+from slowwave.transforms.imports.made import LeftOut, Located, Refused
+from slowwave.transforms.imports.otlp.sdk_json import as_otlp, is_sdk_span
+from slowwave.transforms.imports.otlp.values import nanoseconds
+
+# Attributes by which a span or a log record is known to be of a model, an agent or a memory.
+_MEANT = (
+    "gen_ai.", "openinference.", "llm.", "input.value", "output.value", "annotations.", "evaluations.",
+    "trace.annotations.", "trace.evaluations.", "session.annotations.", "session.evaluations.",
+)  # fmt: skip
+_FEEDBACK = ("annotations.", "evaluations.", "trace.annotations.", "trace.evaluations.")
+_OF_RESOURCE = frozenset({"service.name", "openinference.project.name"})
+_TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
+_SPAN_ID = re.compile(r"[0-9a-fA-F]{16}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{11}=|[A-Za-z0-9+/]{22}==")
+_NOT_OTLP = (
+    "is no OTLP JSON but what protobuf's MessageToJson writes: its ids are base64 and its kinds are names. Export with"
+    " the collector's file exporter (`format: json`), or write the ids as hex and the kinds as numbers"
+)
+_PLACE = ("startTimeUnixNano", "endTimeUnixNano")
+_SHOWN = 2000
+
+
+@dataclass(frozen=True)
+class Part:
+    """One span or log record as a document. `trace_id`: the trace it tells of, '' where it names none."""
+
+    number: int
+    trace_id: str
+    document: dict[str, Any]
+
+
+def parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
+    """The spans and log records of a document; those that are of no model, agent or memory keep their place only."""
+    record: Mapping[str, Any] = located.record
+    if is_sdk_span(record):
+        record = as_otlp(record)
+    known = False
+    for signal, scopes, items, take in (
+        ("resourceSpans", "scopeSpans", "spans", _span),
+        ("resourceLogs", "scopeLogs", "logRecords", _log_record),
+    ):
+        if not isinstance(record.get(signal), list):
+            continue
+        known = True
+        for held in _objects(record[signal]):
+            resource = _resource(held.get("resource"))
+            for scoped in _objects(held.get(scopes)):
+                scope = _scope(scoped.get("scope"))
+                for found in chain.from_iterable(take(located.number, item) for item in _objects(scoped.get(items))):
+                    if isinstance(found, _Taken):
+                        document = {signal: [{"resource": resource, scopes: [{"scope": scope, items: [found.item]}]}]}
+                        yield Part(located.number, found.trace_id, document)
+                    else:
+                        yield found
+    if not known:
+        yield _unknown(located)
+
+
+def why_not_otlp(record: Mapping[str, Any]) -> str | None:
+    """What a record is that looks like OTLP JSON and is not, as the rest of a sentence; None where it does not."""
+    if "resource_spans" in record or "resource_logs" in record:
+        return _NOT_OTLP
+    for item in _items(record):
+        if any(isinstance(item.get(name), str) and _BASE64.fullmatch(item[name]) for name in ("traceId", "spanId")):
+            return _NOT_OTLP
+        if isinstance(item.get("kind"), str) and item["kind"].startswith("SPAN_KIND_"):
+            return _NOT_OTLP
+        return None
+    return None
+
+
+def _items(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for signal, scopes, items in (
+        ("resourceSpans", "scopeSpans", "spans"),
+        ("resourceLogs", "scopeLogs", "logRecords"),
+    ):
+        for held in _objects(record.get(signal)):
+            for scoped in _objects(held.get(scopes)):
+                yield from _objects(scoped.get(items))
+
+
+@dataclass(frozen=True)
+class _Taken:
+    trace_id: str
+    item: dict[str, Any]
+
+
+def _span(number: int, span: dict[str, Any]) -> Iterator[_Taken | LeftOut | Refused]:
+    trace_id, span_id, parent = span.get("traceId"), span.get("spanId"), span.get("parentSpanId") or ""
+    wrong = _wrong_id("traceId", trace_id, _TRACE_ID) or _wrong_id("spanId", span_id, _SPAN_ID)
+    if not wrong and parent:
+        wrong = _wrong_id("parentSpanId", parent, _SPAN_ID)
+    if not wrong and nanoseconds(span.get("startTimeUnixNano")) is None:
+        wrong = "startTimeUnixNano is no time in nanoseconds"
+    is_meant = _is_meant(span)
+    if wrong:
+        # a span of no model would have made no row
+        yield Refused(number, f"a span's {wrong}", _raw(span)) if is_meant else LeftOut(f"spans whose {wrong}")
+        return
+    ids = {"traceId": str(trace_id).lower(), "spanId": str(span_id).lower(), "parentSpanId": str(parent).lower()}
+    if not is_meant:
+        yield _Taken(ids["traceId"], ids | {name: span[name] for name in _PLACE if name in span})
+        return
+    if judged := _judged(span):
+        yield _Taken(judged, {**span, **ids, "parentSpanId": ""})
+        span = {name: held for name, held in span.items() if name not in {"events", "links"}}
+        span["attributes"] = [pair for pair in _objects(span.get("attributes")) if not _is_feedback(pair)]
+    yield _Taken(ids["traceId"], {**span, **ids})
+
+
+def _log_record(number: int, log: dict[str, Any]) -> Iterator[_Taken | LeftOut | Refused]:
+    if not _is_meant(log) and not str(log.get("eventName", "")).startswith("gen_ai."):
+        yield LeftOut("log records of something else than a model")
+        return
+    trace_id, span_id = log.get("traceId") or "", log.get("spanId") or ""
+    wrong = (_wrong_id("traceId", trace_id, _TRACE_ID) if trace_id else "") or (
+        _wrong_id("spanId", span_id, _SPAN_ID) if span_id else ""
+    )
+    if wrong:
+        yield Refused(number, f"a log record's {wrong}", _raw(log))
+    else:
+        ids = {"traceId": str(trace_id).lower(), "spanId": str(span_id).lower()}
+        yield _Taken(ids["traceId"], {**log, **ids})
+
+
+def _is_meant(item: Mapping[str, Any]) -> bool:
+    """Whether an attribute, also of an event, says that a model, an agent or a memory is what this is about."""
+    held = item.get("attributes")
+    for pair in held if isinstance(held, list) else ():
+        if isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
+            if key.startswith(_MEANT):
+                return True
+            if key == "event.name":
+                value = pair.get("value")
+                return isinstance(value, dict) and str(value.get("stringValue", "")).startswith("gen_ai.")
+    return any(str(event.get("name", "")).startswith("gen_ai.") for event in _objects(item.get("events")))
+
+
+def _judged(span: Mapping[str, Any]) -> str:
+    """The trace that a span with feedback links to: it tells of that one, not of its own."""
+    links = _objects(span.get("links"))
+    linked = next((str(link.get("traceId", "")).lower() for link in links), "")
+    if not _TRACE_ID.fullmatch(linked):
+        return ""
+    carries = any(map(_is_feedback, _objects(span.get("attributes"))))
+    judges = any(event.get("name") == "gen_ai.evaluation.result" for event in _objects(span.get("events")))
+    return linked if carries or judges else ""
+
+
+def _is_feedback(pair: Mapping[str, Any]) -> bool:
+    return str(pair.get("key", "")).startswith(_FEEDBACK)
+
+
+def _wrong_id(name: str, value: Any, form: re.Pattern[str]) -> str:  # noqa: ANN401
+    """What is wrong with an id, as `traceId is …`; '' where nothing is."""
+    if isinstance(value, str) and form.fullmatch(value):
+        return "" if value.strip("0") else f"{name} is all zeros, which is no id"
+    if isinstance(value, str) and _BASE64.fullmatch(value):
+        return f"{name} is base64: OTLP JSON has ids as hex, so this was written by protobuf's own JSON"
+    digits = 32 if form is _TRACE_ID else 16
+    return f"{name} is no hexadecimal id of {digits} digits"
+
+
+def _resource(resource: Any) -> dict[str, Any]:  # noqa: ANN401
+    held = resource.get("attributes") if isinstance(resource, dict) else None
+    pairs = held if isinstance(held, list) else ()
+    return {"attributes": [pair for pair in pairs if isinstance(pair, dict) and pair.get("key") in _OF_RESOURCE]}
+
+
+def _scope(scope: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {name: scope[name] for name in ("name", "version") if name in scope} if isinstance(scope, dict) else {}
+
+
+def _unknown(located: Located) -> LeftOut | Refused:
+    record = located.record
+    other = next((k for k in ("resourceMetrics", "resourceProfiles") if k in record), None)
+    if other:
+        return LeftOut(f"{other.removeprefix('resource').lower()} of OpenTelemetry, which tell of no interaction")
+    if why := why_not_otlp(record):
+        return Refused(located.number, f"it {why}", _raw(record))
+    return Refused(located.number, "it is no OTLP JSON: it has neither resourceSpans nor resourceLogs", _raw(record))
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _raw(item: Mapping[str, Any]) -> str:
+    try:
+        return orjson.dumps(item).decode()[:_SHOWN]
+    except orjson.JSONEncodeError:  # which is how it says that lists lie in lists too deep
+        return "(nested too deep to be shown)"
