@@ -12,7 +12,7 @@ from slowwave.transforms.imports.langfuse.traces import Observed, raw, table_of,
 from slowwave.transforms.imports.made import Context, Located, Made, Record, Refused
 
 # Columns that an export always has, besides those of its table.
-_ALWAYS = frozenset({"id", "project_id", "environment"})
+_ALWAYS = frozenset({"id", "project_id"})
 
 
 class Langfuse:
@@ -42,8 +42,8 @@ class Langfuse:
                 yield Refused(one.number, "it is a row of no table that Langfuse exports", raw(one.record))
             elif table == "scores":
                 scores.append(row)
-            elif table == "observations" and not text(one.record.get("trace_id")):
-                yield Refused(one.number, "an observation names no trace", raw(one.record))
+            elif not row.id or (table == "observations" and not text(one.record.get("trace_id"))):
+                yield Refused(one.number, f"a row of {table} has no id, or names no trace", raw(one.record))
             else:
                 traces.append(row)
         searches = frozenset(map(str, context.options.get("memory_searches", ())))

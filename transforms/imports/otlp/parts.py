@@ -38,11 +38,15 @@ _SHOWN = 2000
 
 @dataclass(frozen=True)
 class Part:
-    """One span or log record as a document. `trace_id`: the trace it tells of, '' where it names none."""
+    """One span or log record as a document.
+
+    `trace_id`: the trace it tells of, '' where it names none. `response_id`: the answer it tells of, '' for none.
+    """
 
     number: int
     trace_id: str
     document: dict[str, Any]
+    response_id: str
 
 
 def parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
@@ -65,7 +69,7 @@ def parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
                 for found in chain.from_iterable(take(located.number, item) for item in _objects(scoped.get(items))):
                     if isinstance(found, _Taken):
                         document = {signal: [{"resource": resource, scopes: [{"scope": scope, items: [found.item]}]}]}
-                        yield Part(located.number, found.trace_id, document)
+                        yield Part(located.number, found.trace_id, document, _response_id(found.item))
                     else:
                         yield found
     if not known:
@@ -150,6 +154,12 @@ def _is_meant(item: Mapping[str, Any]) -> bool:
                 value = pair.get("value")
                 return isinstance(value, dict) and str(value.get("stringValue", "")).startswith("gen_ai.")
     return any(str(event.get("name", "")).startswith("gen_ai.") for event in _objects(item.get("events")))
+
+
+def _response_id(item: Mapping[str, Any]) -> str:
+    named = (pair for pair in _objects(item.get("attributes")) if pair.get("key") == "gen_ai.response.id")
+    value = next(named, {}).get("value")
+    return str(value.get("stringValue", "")) if isinstance(value, dict) else ""
 
 
 def _judged(span: Mapping[str, Any]) -> str:
