@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from slowwave.flows.imports.json_records import json_lines
+from slowwave.flows.imports.together import Deal, together
 from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.made import Adapter, Located, Record
@@ -38,6 +39,8 @@ class FileSource:
 
     `suffixes`: how names of its files end, packed ones also with .gz or .zst; `matches` looks at the whole name where
     that does not do. `described`: for people, such as `transcripts of Claude Code`. `roots`: where they usually lie.
+    `deal`: how records that belong together are told, where they may lie in several files. `misfit`: what a file is,
+    by its first bytes and records, that looks like one of these and cannot be read, as the rest of a sentence.
     """
 
     adapter: Adapter
@@ -46,6 +49,8 @@ class FileSource:
     roots: tuple[str, ...] = ()
     reader: Reader = json_lines
     matches: Callable[[str], bool] | None = None
+    deal: Deal | None = None
+    misfit: Callable[[bytes, Sequence[Record]], str | None] | None = None
 
     @property
     def name(self) -> str:
@@ -64,6 +69,10 @@ class FileSource:
             (found.units if isinstance(one, Unit) else found.others).append(one)  # type: ignore[arg-type] - by its type
         return found
 
+    def joined(self, units: list[Unit]) -> list[Unit]:
+        """The units as they are read: as they were found, unless records of several belong together."""
+        return together(units, self.deal) if self.deal is not None else units
+
     def _is_named_so(self, name: str) -> bool:
         if self.matches is not None:
             return self.matches(name)
@@ -81,6 +90,9 @@ class FileSource:
             first = self._first(path, longest_row)
         except OSError as error:
             return NotImported(name, f"cannot be read: {error.strerror or error}", is_fault=True)
+        misfit = self._misfit(path, first)
+        if misfit is not None:
+            return NotImported(name, misfit, is_fault=True)
         if not first:
             return NotImported(name, "holds no record", is_fault=is_named and status.st_size > 0)
         producer = self.adapter.detected(first)
@@ -96,6 +108,12 @@ class FileSource:
             producer,
             status.st_size,
         )
+
+    def _misfit(self, path: Path, first: list[Record]) -> str | None:
+        if self.misfit is None:
+            return None
+        with path.open("rb") as handle:
+            return self.misfit(handle.read(_HEAD_BYTES), first)
 
     def _first(self, path: Path, longest_row: int) -> list[Record]:
         first: list[Record] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import orjson
@@ -12,6 +12,7 @@ from slowwave.flows.land.formats.lines import Lines, LongLine, has_too_many_valu
 from slowwave.transforms.imports.made import LeftOut, Located, Refused
 
 _SHOWN = 10_000
+Line = bytes | LongLine
 UNFINISHED = "a last line that was still being written"
 
 
@@ -23,30 +24,62 @@ def json_lines(path: Path, longest_row: int, *, is_idle: bool = True) -> Iterato
     """
     with path.open("rb") as handle:
         lines = Lines(text_stream(handle), longest_row)
-        broken: Refused | None = None
-        for number, line in lines.filled():
-            if broken is not None:
-                yield broken
-                broken = None
-            if isinstance(line, LongLine):
-                yield Refused(number, too_long(line.length, longest_row), _text(line.head))
-                continue
-            if has_too_many_values(line):
-                yield Refused(number, "the line holds more values than a row may", _text(line[:_SHOWN]))
-                continue
-            try:
-                record = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                broken = Refused(number, f"the line is not JSON: {error}", _text(line[:_SHOWN]))
-                continue
-            if isinstance(record, dict):
-                yield Located(number, record)
-            else:
-                yield Refused(number, "the line is JSON but not an object", _text(line[:_SHOWN]))
-        if broken is not None:
-            yield broken if is_idle else LeftOut(UNFINISHED)
+        yield from _records(lines.filled(), longest_row, is_idle=is_idle)
         if lines.fault is not None:
             raise UnreadableUnitError(lines.fault)
+
+
+def json_objects(path: Path, longest_row: int, *, is_idle: bool = True) -> Iterator[ReadRecord]:
+    """As `json_lines`, of a file whose objects may also be spread over several lines, indented for people."""
+    with path.open("rb") as handle:
+        lines = Lines(text_stream(handle), longest_row)
+        yield from _records(_gathered(lines.filled(), longest_row), longest_row, is_idle=is_idle)
+        if lines.fault is not None:
+            raise UnreadableUnitError(lines.fault)
+
+
+def _gathered(lines: Iterable[tuple[int, Line]], longest_row: int) -> Iterator[tuple[int, Line]]:
+    """Lines as they are, and those from one that is `{` alone to one that is `}` alone, in the first column, as one."""
+    begun, parts, length = 0, list[bytes](), 0
+    for number, line in lines:
+        if not begun and not (isinstance(line, bytes) and line.rstrip() == b"{"):
+            yield number, line
+            continue
+        begun = begun or number
+        length += line.length if isinstance(line, LongLine) else len(line)
+        if length <= longest_row and isinstance(line, bytes):
+            parts.append(line)
+        if isinstance(line, bytes) and line.rstrip() == b"}":
+            whole = b"\n".join(parts)
+            yield begun, whole if length <= longest_row else LongLine(whole[:_SHOWN], length)
+            begun, parts, length = 0, [], 0
+    if begun:
+        yield begun, b"\n".join(parts)
+
+
+def _records(lines: Iterable[tuple[int, Line]], longest_row: int, *, is_idle: bool) -> Iterator[ReadRecord]:
+    broken: Refused | None = None
+    for number, line in lines:
+        if broken is not None:
+            yield broken
+            broken = None
+        if isinstance(line, LongLine):
+            yield Refused(number, too_long(line.length, longest_row), _text(line.head))
+            continue
+        if has_too_many_values(line):
+            yield Refused(number, "the line holds more values than a row may", _text(line[:_SHOWN]))
+            continue
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            broken = Refused(number, f"the line is not JSON: {error}", _text(line[:_SHOWN]))
+            continue
+        if isinstance(record, dict):
+            yield Located(number, record)
+        else:
+            yield Refused(number, "the line is JSON but not an object", _text(line[:_SHOWN]))
+    if broken is not None:
+        yield broken if is_idle else LeftOut(UNFINISHED)
 
 
 def _text(raw: bytes) -> str:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Protocol
 
 from slowwave.flows.imports.files import FileSource
-from slowwave.flows.imports.units import Found
+from slowwave.flows.imports.langfuse import LANGFUSE
+from slowwave.flows.imports.otlp import OTLP
+from slowwave.flows.imports.units import Found, Unit
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.made import Adapter
 from slowwave.transforms.imports.pi import PiAdapter
@@ -35,9 +37,15 @@ class Source(Protocol):
         """The units under a path; `others` tell whose the files are that are none of its. Raises OSError."""
         ...
 
+    def joined(self, units: list[Unit]) -> list[Unit]:
+        """The units found under all paths as they are read, where records of several belong together."""
+        ...
+
 
 SOURCES: tuple[Source, ...] = (
     FileSource(PiAdapter(), "sessions of pi and OpenClaw", roots=("~/.pi/agent/sessions", "~/.openclaw/agents")),
+    OTLP,
+    LANGFUSE,
 )
 
 
@@ -55,4 +63,4 @@ def found_under(source: Source, paths: Iterable[Path], longest_row: int = LONGES
         found.units.extend(unit for unit in here.units if unit.name not in names)
         names.update(unit.name for unit in here.units)
         found.others.extend(here.others)
-    return found
+    return Found(source.joined(found.units), found.others)

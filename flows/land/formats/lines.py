@@ -22,7 +22,7 @@ _SHOWN_OF_LONG = 1_000
 BLANK_LINES = re.compile(rb"\s*\n")
 EMPTY_LINES = re.compile(rb"[\r\n]*\n")
 MOST_VALUES = 4_000_000
-_DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, zstandard.ZstdError)
+DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, zstandard.ZstdError)
 
 
 def in_megabytes(size: int) -> str:
@@ -136,7 +136,7 @@ class Lines:
     def _more(self) -> None:
         try:
             block = self._read(_BLOCK)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             self.fault = f"the file is cut short or damaged: {error}"
             block = b""
         if block:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -49,7 +50,7 @@ def number(value: Any) -> float | None:  # noqa: ANN401
         return float(value)
     if isinstance(value, str):
         value = float(value) if _DECIMAL.fullmatch(value.strip()) else None
-    if not isinstance(value, (int, float)):
+    if not isinstance(value, (int, float, Decimal)):
         return None
     try:
         return float(value) if math.isfinite(value) else None
