@@ -17,8 +17,10 @@ from slowwave.flows.imports.cursors import Cursors
 from slowwave.flows.imports.deliveries import delivery_writer, remove_left
 from slowwave.flows.imports.files import IDLE_SECONDS
 from slowwave.flows.imports.units import Found, NotImported, Unit, UnreadableUnitError
+from slowwave.flows.kernel.errors import UserError
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.made import Adapter, Context, Located, Made
+from slowwave.transforms.imports.options import OptionsError
 from slowwave.transforms.imports.projects import projects_by
 from slowwave.transforms.imports.rows import Tally, delivery_lines
 
@@ -77,7 +79,10 @@ class Import:
         self._progress = progress or (lambda *_: None)
 
     def run(self, found: Found) -> ImportReport:
-        """Deliver every unit; what cannot be read is noted, and the others go on. Raises OSError of a full disk."""
+        """Deliver every unit; what cannot be read is noted, and the others go on.
+
+        Raises OSError of a full disk, and UserError where the settings of the source cannot be used.
+        """
         remove_left(self.folder)
         self.report.others += found.others
         total, done = sum(unit.size for unit in found.units), 0
@@ -101,6 +106,9 @@ class Import:
                 raise
             self._note(unit, f"cannot be read: {error.strerror or error}")
             return
+        except OptionsError as error:
+            message = f"settings.toml, [imports.{self.adapter.name}], cannot be used: {error}"
+            raise UserError(message) from error
         except Exception as error:  # noqa: BLE001 - whatever it is, the other units are imported
             said = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
             self._note(unit, f"was not imported: slowwave failed on it, which is a fault of slowwave ({said[:300]})")

@@ -79,7 +79,7 @@ class _Dealing:
         self._count = count
         self._faults: list[str] = []
         self._beside: list[Refused | LeftOut] = []
-        self._parts: list[BinaryIO] = []
+        self._parts: dict[int, BinaryIO] = {}
 
     def read(self, part: int) -> Iterator[ReadRecord]:
         """The records of a part. Raises UnreadableUnitError after all of them, where a unit could not be read on."""
@@ -87,11 +87,12 @@ class _Dealing:
             self._faults = []
             yield from self._records()
         else:
-            if not self._parts:
+            if part not in self._parts:
                 self._deal_out()
             if part == 0:
                 yield from self._beside
-            yield from _dealt_records(self._parts[part])
+            with self._parts.pop(part) as dealt:
+                yield from _dealt_records(dealt)
         if self._faults:
             raise UnreadableUnitError("; ".join(self._faults))
 
@@ -105,8 +106,12 @@ class _Dealing:
                 self._faults.append(f"{unit.name} cannot be read: {error.strerror or error}")
 
     def _deal_out(self) -> None:
-        self._parts = [tempfile.TemporaryFile(prefix="slowwave-") for _ in range(self._count)]  # noqa: SIM115
-        packed = [zstandard.ZstdCompressor(level=_LEVEL).stream_writer(part, closefd=False) for part in self._parts]
+        for left in self._parts.values():
+            left.close()
+        self._faults, self._beside = [], []
+        parts = [tempfile.TemporaryFile(prefix="slowwave-") for _ in range(self._count)]  # noqa: SIM115 - read later
+        self._parts = dict(enumerate(parts))
+        packed = [zstandard.ZstdCompressor(level=_LEVEL).stream_writer(part, closefd=False) for part in parts]
         by_alias: dict[str, str] = {}
         waiting: list[tuple[int, Dealt]] = []
         for number, one in self._dealt():

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from slowwave.transforms.imports.options import OptionsError
+
 _PASSED = frozenset({"pass", "passed", "true", "correct"})
 _FAILED = frozenset({"fail", "failed", "false", "incorrect"})
 _KEYS = frozenset({"pass", "fail", "at_least", "at_most"})
@@ -27,11 +29,11 @@ class Rule:
 def rules_stated(stated: Any) -> dict[str, Rule]:  # noqa: ANN401 - whatever settings.toml holds
     """The rules of a table from names to `{pass = […], fail = […], at_least = 0.7, at_most = 1.0}`, by lower-case name.
 
-    Raises ValueError saying which rule cannot be used, and why.
+    Raises OptionsError saying which rule cannot be used, and why.
     """
     if not isinstance(stated, Mapping):
         message = "evaluations must be a table from names to rules"
-        raise ValueError(message)  # noqa: TRY004 - what settings state is a value, whatever its type
+        raise OptionsError(message)
     return {str(name).strip().lower(): _rule(name, rule) for name, rule in stated.items()}
 
 
@@ -53,16 +55,16 @@ def is_success(rules: Mapping[str, Rule], name: str, label: str, value: float | 
 def _rule(name: object, stated: Any) -> Rule:  # noqa: ANN401
     if not isinstance(stated, Mapping) or not stated or stated.keys() - _KEYS:
         message = f"the rule of {name!r} must have some of pass, fail, at_least and at_most, and nothing else"
-        raise ValueError(message)
+        raise OptionsError(message)
     labels = {key: stated[key] for key in ("pass", "fail") if key in stated}
     bounds = {key: stated[key] for key in ("at_least", "at_most") if key in stated}
     for key, value in labels.items():
         if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
             message = f"{key} of {name!r} must be a list of labels"
-            raise ValueError(message)
+            raise OptionsError(message)
     for key, value in bounds.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             message = f"{key} of {name!r} must be a number"
-            raise ValueError(message)  # noqa: TRY004
+            raise OptionsError(message)
     by_key = {key: frozenset(one.strip().lower() for one in value) for key, value in labels.items()}
     return Rule(by_key.get("pass", frozenset()), by_key.get("fail"), bounds.get("at_least"), bounds.get("at_most"))

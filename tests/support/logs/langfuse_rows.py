@@ -49,6 +49,7 @@ def observation(id_: str = "o-1", **further: Any) -> dict[str, Any]:
         "name": "answer",
         "level": "DEFAULT",
         "status_message": "",
+        "metadata": {},
         "input": "",
         "output": "",
         "provided_model_name": "model-x",

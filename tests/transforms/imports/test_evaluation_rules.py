@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from slowwave.transforms.imports.evaluation_rules import is_success, rules_stated
+from slowwave.transforms.imports.options import OptionsError
 
 
 @pytest.mark.parametrize(
@@ -44,10 +45,10 @@ def test_rules(stated: dict[str, Any], label: str, value: float | None, expected
     [{}, {"above": 1}, {"pass": "good"}, {"pass": []}, {"pass": [1]}, {"at_least": "x"}, {"at_most": True}, 0.7],
 )
 def test_a_rule_that_cannot_be_used_is_named(stated: object) -> None:
-    with pytest.raises(ValueError, match="'quality'"):
+    with pytest.raises(OptionsError, match="'quality'"):
         rules_stated({"quality": stated})
 
 
 def test_rules_must_be_a_table() -> None:
-    with pytest.raises(ValueError, match="table"):
+    with pytest.raises(OptionsError, match="table"):
         rules_stated(["quality"])

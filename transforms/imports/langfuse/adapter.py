@@ -10,6 +10,7 @@ from slowwave.transforms.imports.langfuse.interactions import interaction_made
 from slowwave.transforms.imports.langfuse.scores import outcomes_made
 from slowwave.transforms.imports.langfuse.traces import Observed, raw, table_of, traces_of
 from slowwave.transforms.imports.made import Context, Located, Made, Record, Refused
+from slowwave.transforms.imports.options import check_names, names_stated
 
 # Columns that an export always has, besides those of its table.
 _ALWAYS = frozenset({"id", "project_id"})
@@ -33,7 +34,13 @@ class Langfuse:
         return f"Langfuse {table}" if table else None
 
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
-        """The rows of these traces and scores, which may be in any order and more than once."""
+        """The rows of these traces and scores, which may be in any order and more than once.
+
+        Raises OptionsError where an option cannot be used.
+        """
+        check_names(context.options, ("evaluations", "memory_searches"))
+        rules = rules_stated(context.options.get("evaluations", {}))
+        searches = names_stated(context.options, "memory_searches")
         traces: list[Observed] = []
         scores: list[Observed] = []
         for one in records:
@@ -46,7 +53,6 @@ class Langfuse:
                 yield Refused(one.number, f"a row of {table} has no id, or names no trace", raw(one.record))
             else:
                 traces.append(row)
-        searches = frozenset(map(str, context.options.get("memory_searches", ())))
         for trace in traces_of(traces):
             yield from interaction_made(trace, searches, context)
-        yield from outcomes_made(scores, rules_stated(context.options.get("evaluations", {})))
+        yield from outcomes_made(scores, rules)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from slowwave.transforms.imports.evaluation_rules import rules_stated
+from slowwave.transforms.imports.evaluation_rules import Rule, rules_stated
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record
+from slowwave.transforms.imports.options import check_names, names_stated
 from slowwave.transforms.imports.otlp.evaluations import evaluations_of, outcomes_of
 from slowwave.transforms.imports.otlp.interactions import interactions_made, project_of_span
 from slowwave.transforms.imports.otlp.memory_spans import changes_made
@@ -40,7 +41,13 @@ class Otlp:
         return next((f"OTLP JSON {what}" for key, what in signals.items() if isinstance(first[0].get(key), list)), None)
 
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
-        """The rows of these documents; the spans of a trace may be in any of them, in any order, and more than once."""
+        """The rows of these documents; the spans of a trace may be in any of them, in any order, and more than once.
+
+        Raises OptionsError where an option cannot be used.
+        """
+        check_names(context.options, ("evaluations", "memory_stores"))
+        rules = rules_stated(context.options.get("evaluations", {}))
+        stores = names_stated(context.options, "memory_stores")
         spans: dict[str, list[Span]] = {}
         events: dict[str, list[Event]] = {}
         for one in chain.from_iterable(map(parts, records)):
@@ -52,7 +59,6 @@ class Otlp:
                 spans.setdefault(one.trace_id, []).append(read)
             else:
                 events.setdefault(one.trace_id, []).append(read)
-        stores = frozenset(map(str, context.options.get("memory_stores", ())))
         traces = [trace_of(id_, spans.get(id_, ()), events.get(id_, ())) for id_ in sorted({*spans, *events})]
         ended = max((trace.ended for trace in traces), default=0)
         reads: dict[str, Read] = {}
@@ -61,18 +67,17 @@ class Otlp:
                 reads[trace.trace_id] = read_trace(trace, stores)
             else:
                 yield LeftOut(_OPEN)
-        yield from _rows(reads, context)
+        yield from _rows(reads, rules, context)
 
 
 def _is_over(trace: Trace, ended: int, context: Context) -> bool:
     return context.is_idle or trace.has_root or trace.ended < ended - _QUIET
 
 
-def _rows(reads: Mapping[str, Read], context: Context) -> Iterator[Made]:
+def _rows(reads: Mapping[str, Read], rules: Mapping[str, Rule], context: Context) -> Iterator[Made]:
     for read in reads.values():
         yield from interactions_made(read, context.project_of)
         for node in read.trace.nodes:
             if read.kinds[node] == "change":
                 yield from changes_made(node, project_of_span(node, context.project_of))
-    rules = rules_stated(context.options.get("evaluations", {}))
     yield from outcomes_of(chain.from_iterable(map(evaluations_of, reads.values())), reads, rules)
