@@ -8,8 +8,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
-import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -20,7 +18,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from imports_run import imported, landed
+from imports_run import aged, imported, landed
 from langfuse_rows import PROJECT, observation, root_of_v2, score, trace
 
 from slowwave.flows.imports.table_records import table_rows
@@ -104,7 +102,7 @@ def exported(
         manifest.parent.mkdir(exist_ok=True)
         manifest.write_text(orjson.dumps({"version": 1, "files": files}, option=orjson.OPT_INDENT_2).decode() + "\n")
     for path in folder.rglob("*.*"):
-        os.utime(path, (time.time() - 7200,) * 2)
+        aged(path)
     return folder
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 import zstandard
-from imports_run import imported, landed
+from imports_run import aged, imported, landed
 from otlp_documents import OTHER_TRACE, TRACE, agent, chat, log, logs, messages, search, span, span_id, traces
 
 from slowwave.flows.imports.otlp import OTLP, _by_trace
@@ -31,7 +29,7 @@ PORT = ("m-1", "The port of the database is 5432.", 0.9)
 READ = {"gen_ai.input.messages": messages(("system", f"You know: {PORT[1]}"), ("user", "Which port?"))}
 DOCUMENTS = [
     traces(span(1, agent("Which port?", "5432."), seconds=9), span(2, search(PORT), parent=1, start=1)),
-    traces(span(3, chat(answered="5432.", **{"gen_ai.response.id": "r-1"}, **READ), parent=1, start=3)),
+    traces(span(3, chat(answered="5432.", further={"gen_ai.response.id": "r-1"} | READ), parent=1, start=3)),
     traces(
         span(4, {"gen_ai.operation.name": "create_memory", "gen_ai.memory.record.id": "m-2",
                  "gen_ai.memory.records": '[{"content": "Lint first."}]'}, trace=OTHER_TRACE),
@@ -41,12 +39,11 @@ DOCUMENTS = [
 ]  # fmt: skip
 
 
-def written(path: Path, *documents: Any, age: float = 7200.0) -> Path:
+def written(path: Path, *documents: Any) -> Path:
     """A file of JSON lines that nothing was written to for two hours."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in documents))
-    os.utime(path, (time.time() - age,) * 2)
-    return path
+    return aged(path)
 
 
 def test_traces_and_logs_land_and_land_again_as_what_they_are(
@@ -73,7 +70,7 @@ def test_traces_and_logs_land_and_land_again_as_what_they_are(
         copied.mkdir(exist_ok=True)
         text = b"".join(orjson.dumps(one) + b"\n" for one in reversed(DOCUMENTS))
         (copied / name).write_bytes(packed(text))
-        os.utime(copied / name, (time.time() - 7200,) * 2)
+        aged(copied / name)
     again = imported(home, "otlp", copied, capsys=capsys)
     assert again["import"]["rows"] == {"interaction": 1, "outcome": 2, "memory": 1}
     assert len(landed(home, Interactions)) == len(landed(home, Memories)) == 1
@@ -196,7 +193,7 @@ def test_traces_of_large_files_are_read_in_parts(tmp_path: Path) -> None:
         for n in range(1, 50)
     ]
     documents += [
-        traces(span(900 + n, chat("x", **{"gen_ai.response.id": f"r-{n}"}), parent=n, trace=f"{n % 50 + 1:032x}"))
+        traces(span(900 + n, chat("x", further={"gen_ai.response.id": f"r-{n}"}), parent=n, trace=f"{n % 50 + 1:032x}"))
         for n in range(1, 40)
     ]
     written(tmp_path / "a.json", *documents[::2])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,13 @@ def imported(
         code = end.exit_code
     out, err = capsys.readouterr()
     return json.loads(out) | {"exit": code, "said": err}
+
+
+def aged(path: Path, seconds: float = 7200.0) -> Path:
+    """A file that nothing was written to for two hours."""
+    at = time.time() - seconds
+    os.utime(path, (at, at))
+    return path
 
 
 def landed(home: Path, table: type[Landed]) -> list[dict[str, Any]]:

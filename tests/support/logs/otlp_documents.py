@@ -101,19 +101,20 @@ def messages(*said: tuple[str, str]) -> str:
     return orjson.dumps([{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in said]).decode()
 
 
-def chat(asked: str = "", answered: str = "", **further: Any) -> dict[str, Any]:
-    """The attributes of a call of a model; keyword arguments with `_` for `.` behind `gen_ai`."""
+def chat(asked: str = "", answered: str = "", further: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The attributes of a call of a model."""
     held: dict[str, Any] = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "model-x"}
     if asked:
         held["gen_ai.input.messages"] = messages(("user", asked))
     if answered:
         held["gen_ai.output.messages"] = messages(("assistant", answered))
-    return held | further
+    return {**held, **(further or {})}
 
 
-def agent(asked: str = "", answered: str = "", **further: Any) -> dict[str, Any]:
+def agent(asked: str = "", answered: str = "", further: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The attributes of a turn of an agent."""
-    return chat(asked, answered) | {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "dev"} | further
+    own = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "dev"}
+    return {**chat(asked, answered), **own, **(further or {})}
 
 
 def search(*records: tuple[str, str, float]) -> dict[str, Any]:

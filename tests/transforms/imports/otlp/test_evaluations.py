@@ -8,7 +8,9 @@ import pytest
 from otlp_documents import OTHER_TRACE, TRACE, agent, chat, left_out, log, logs, made, rows, span, span_id, traces
 
 ANSWER = f"otlp:{TRACE}:{span_id(1)}"
-ASKED = traces(span(1, agent("Go", "Gone")), span(2, chat("Go", "Gone", **{"gen_ai.response.id": "r-1"}), parent=1))
+ASKED = traces(
+    span(1, agent("Go", "Gone")), span(2, chat("Go", "Gone", further={"gen_ai.response.id": "r-1"}), parent=1)
+)
 
 
 def result(label: str = "pass", **further: Any) -> dict[str, Any]:

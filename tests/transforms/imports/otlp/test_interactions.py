@@ -80,7 +80,7 @@ def test_a_turn_without_its_own_text_has_that_of_its_first_and_last_call() -> No
         traces(
             span(1, agent(), seconds=9),
             span(2, chat("Which port?", "Let me look."), parent=1, start=1),
-            span(3, chat("", "It is 5432.", **{"gen_ai.input.messages": tools}), parent=1, start=3),
+            span(3, chat("", "It is 5432.", further={"gen_ai.input.messages": tools}), parent=1, start=3),
         )
     )
     assert found["interaction_id"].endswith(span_id(1))
@@ -90,17 +90,20 @@ def test_a_turn_without_its_own_text_has_that_of_its_first_and_last_call() -> No
 
 def test_of_a_history_repeated_in_each_call_the_last_message_of_the_user_counts() -> None:
     history = messages(("system", "Be brief."), ("user", "Hello"), ("assistant", "Hi"), ("user", "Which port?"))
-    assert only(traces(span(1, chat(answered="5432", **{"gen_ai.input.messages": history}))))["prompt"] == "Which port?"
+    assert (
+        only(traces(span(1, chat(answered="5432", further={"gen_ai.input.messages": history}))))["prompt"]
+        == "Which port?"
+    )
 
 
 def test_calls_of_one_turn_without_an_agent_are_one_interaction() -> None:
     after_tool = messages(("user", "Which port?"), ("assistant", ""), ("tool", "port=5432"))
     found = only(
         traces(
-            span(1, chat("Which port?", **{"gen_ai.usage.input_tokens": 5})),
+            span(1, chat("Which port?", further={"gen_ai.usage.input_tokens": 5})),
             span(
                 2,
-                chat(answered="5432.", **{"gen_ai.input.messages": after_tool, "gen_ai.usage.input_tokens": 7}),
+                chat(answered="5432.", further={"gen_ai.input.messages": after_tool, "gen_ai.usage.input_tokens": 7}),
                 start=2,
             ),
         )
@@ -131,9 +134,11 @@ def test_a_call_told_of_by_two_instrumentations_counts_once() -> None:
         "output.value": '{"id": "r-1"}',
     }
     for twice in (
-        traces(span(1, chat("Which port?", "5432.", **answer)), span(2, openinference, start=0.1)),
-        traces(span(1, openinference), span(2, chat("Which port?", "5432.", **answer), parent=1)),
-        traces(span(1, agent("Which port?")), span(2, openinference, parent=1), span(3, chat(**answer), parent=1)),
+        traces(span(1, chat("Which port?", "5432.", further=answer)), span(2, openinference, start=0.1)),
+        traces(span(1, openinference), span(2, chat("Which port?", "5432.", further=answer), parent=1)),
+        traces(
+            span(1, agent("Which port?")), span(2, openinference, parent=1), span(3, chat(further=answer), parent=1)
+        ),
     ):
         found = made(twice)
         (one,) = rows(found, "interaction_id")
@@ -144,12 +149,12 @@ def test_a_call_told_of_by_two_instrumentations_counts_once() -> None:
 def test_tokens_are_of_the_calls_that_none_is_below() -> None:
     spent = {"gen_ai.usage.input_tokens": "100", "gen_ai.usage.output_tokens": 20}
     within = traces(
-        span(1, agent("Go", "Done", **{"gen_ai.usage.input_tokens": 999})),
-        span(2, chat("Go", **spent), parent=1),
-        span(3, chat("Go", **{"gen_ai.usage.input_tokens": 7}), parent=2),
+        span(1, agent("Go", "Done", further={"gen_ai.usage.input_tokens": 999})),
+        span(2, chat("Go", further=spent), parent=1),
+        span(3, chat("Go", further={"gen_ai.usage.input_tokens": 7}), parent=2),
     )
     assert only(within)["tokens"] == 7
-    alone = traces(span(1, agent("Go", "Done", **spent)))
+    alone = traces(span(1, agent("Go", "Done", further=spent)))
     assert only(alone)["tokens"] == 120
 
 
@@ -258,7 +263,9 @@ def test_calls_of_evaluators_are_no_interactions() -> None:
 
 
 def test_an_error_makes_an_outcome_that_leaves_open_whether_it_was_tried() -> None:
-    failed = span(1, chat("Which port?", **{"error.type": "TimeoutError"}), status={"code": 2, "message": "no answer"})
+    failed = span(
+        1, chat("Which port?", further={"error.type": "TimeoutError"}), status={"code": 2, "message": "no answer"}
+    )
     (outcome,) = rows(made(traces(failed)), "outcome_id")
     assert outcome["interaction_id"] == f"otlp:{TRACE}:{span_id(1)}"
     assert outcome["error_message"] == "TimeoutError: no answer"
@@ -273,7 +280,7 @@ def test_an_unknown_service_is_no_project() -> None:
 
 def test_a_late_span_makes_a_later_version_of_the_same_interaction() -> None:
     first = traces(span(1, agent("Go", "Done"), seconds=9))
-    late = traces(span(2, chat("Go", **{"gen_ai.usage.input_tokens": 7}), parent=1, start=1))
+    late = traces(span(2, chat("Go", further={"gen_ai.usage.input_tokens": 7}), parent=1, start=1))
     before, after = only(first), only(first, late)
     assert before["interaction_id"] == after["interaction_id"]
     assert before["recorded_at"] < after["recorded_at"]
@@ -293,7 +300,7 @@ def _trace() -> list[dict[str, Any]]:
     return [
         span(1, agent(), seconds=20),
         span(2, search(("m-1", "The port of the database is 5432.", 0.9)), parent=1, start=1),
-        span(3, chat(**{"gen_ai.response.id": "r-1"}), parent=1, start=3),
+        span(3, chat(further={"gen_ai.response.id": "r-1"}), parent=1, start=3),
         span(4, chat("Which port?", "It is 5432."), parent=1, start=5),
         span(5, {}, parent=1, start=7),
         span(6, chat("Another?", "Yes."), start=30),
