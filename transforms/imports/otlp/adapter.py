@@ -13,8 +13,8 @@ from slowwave.transforms.imports.otlp.interactions import interactions_made, pro
 from slowwave.transforms.imports.otlp.memory_spans import changes_made
 from slowwave.transforms.imports.otlp.parts import Part, parts, why_not_otlp
 from slowwave.transforms.imports.otlp.sdk_json import is_sdk_span
-from slowwave.transforms.imports.otlp.spans import Event, Span, Trace, read_part, trace_of
-from slowwave.transforms.imports.otlp.turns import Read, read_trace
+from slowwave.transforms.imports.otlp.spans import Event, Span, Trace, span_or_event, trace_of
+from slowwave.transforms.imports.otlp.turns import Read, understood
 
 # A trace that nothing was added to for so long is over, although its topmost span is not here.
 _QUIET = 3600 * 10**9
@@ -54,7 +54,7 @@ class Otlp:
             if not isinstance(one, Part):
                 yield one
                 continue
-            read = read_part(one.number, one.document)
+            read = span_or_event(one.number, one.document)
             if isinstance(read, Span):
                 spans.setdefault(one.trace_id, []).append(read)
             else:
@@ -64,7 +64,7 @@ class Otlp:
         reads: dict[str, Read] = {}
         for trace in traces:
             if _is_over(trace, ended, context):
-                reads[trace.trace_id] = read_trace(trace, stores)
+                reads[trace.trace_id] = understood(trace, stores)
             else:
                 yield LeftOut(_OPEN)
         yield from _rows(reads, rules, context)

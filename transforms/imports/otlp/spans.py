@@ -100,7 +100,7 @@ class Trace:
         return any(not node.span.parent_id and not node.span.is_told_by_logs for node in self.nodes)
 
 
-def read_part(number: int, document: Mapping[str, Any]) -> Span | Event:
+def span_or_event(number: int, document: Mapping[str, Any]) -> Span | Event:
     """The one span or log record of a part."""
     is_span = "resourceSpans" in document
     held = document["resourceSpans" if is_span else "resourceLogs"][0]

@@ -41,7 +41,7 @@ class Read:
     judging: list[Node]
 
 
-def read_trace(trace: Trace, memory_stores: Collection[str]) -> Read:
+def understood(trace: Trace, memory_stores: Collection[str]) -> Read:
     """What the spans of a trace are, and which interaction each belongs to."""
     kinds: dict[Node, Kind] = {node: kind_of(node, memory_stores) for node in trace.nodes}
     contents = {node: Content(node) for node in trace.nodes if kinds[node] in {"turn", "chain", "call"}}
