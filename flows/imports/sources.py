@@ -11,6 +11,7 @@ from slowwave.flows.imports.langfuse import LANGFUSE
 from slowwave.flows.imports.otlp import OTLP
 from slowwave.flows.imports.units import Found, Unit
 from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.transforms.imports.codex.adapter import CodexAdapter
 from slowwave.transforms.imports.made import Adapter
 from slowwave.transforms.imports.pi import PiAdapter
 
@@ -43,6 +44,7 @@ class Source(Protocol):
 
 
 SOURCES: tuple[Source, ...] = (
+    FileSource(CodexAdapter(), "rollouts of Codex", roots=("~/.codex/sessions", "~/.codex/archived_sessions")),
     FileSource(PiAdapter(), "sessions of pi and OpenClaw", roots=("~/.pi/agent/sessions", "~/.openclaw/agents")),
     OTLP,
     LANGFUSE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from slowwave.transforms.imports.inferred import (
@@ -13,6 +14,7 @@ from slowwave.transforms.imports.inferred import (
     transcript_interrupt,
     transcript_tests,
 )
+from slowwave.transforms.imports.inferred.transcript_interrupt import is_taken_back
 from slowwave.transforms.imports.inferred.verdicts import Verdict
 from slowwave.transforms.imports.turns import Turn
 
@@ -38,11 +40,17 @@ def inferred_outcomes(turn: Turn, *, corrections: bool = False) -> list[dict[str
         corrections: whether what the person said next is looked at too.
 
     Returns rows of `outcomes` under the contract's names, with `basis` and `basis_method`; `evidence` and
-    `evidence_call_id` say by what a rule went. A turn that was no attempt has `attempted` false and no other row.
+    `evidence_call_id` say by what a rule went. A turn that was no attempt has `attempted` false and no other row; one
+    that was taken back when it was over has all its rows, which may have landed before, and none is an attempt.
     """
     if turn.end == "open":
         return []
-    verdicts = _verdicts(turn, _OF_ATTEMPTS) or _verdicts(turn, _OF_SUCCESS | (_OF_CORRECTIONS if corrections else {}))
+    verdicts = _verdicts(turn, _OF_ATTEMPTS)
+    if not verdicts or is_taken_back(turn):
+        of_success = _verdicts(turn, _OF_SUCCESS | (_OF_CORRECTIONS if corrections else {}))
+        if verdicts:
+            of_success = {method: replace(one, is_attempt=False) for method, one in of_success.items()}
+        verdicts |= of_success
     return [_row(turn, method, verdict) for method, verdict in verdicts.items()]
 
 

@@ -8,6 +8,11 @@ from slowwave.transforms.imports.turns import Turn
 METHOD = "transcript_interrupt/1"
 
 
+def is_taken_back(turn: Turn) -> bool:
+    """Whether the person went back behind a turn when it was over."""
+    return turn.fields.get("branch") == "abandoned"
+
+
 def transcript_interrupt(turn: Turn) -> Verdict | None:
     """That a turn was no attempt: interrupted, ended by a refusal of its last call, or rolled back.
 
@@ -19,6 +24,6 @@ def transcript_interrupt(turn: Turn) -> Verdict | None:
         return Verdict(is_success=False, evidence=f"the last call was {said}", call_id=last.call_id, is_attempt=False)
     if turn.end == "interrupted":
         return Verdict(is_success=False, evidence="the person interrupted it", is_attempt=False)
-    if turn.fields.get("branch") == "abandoned":
+    if is_taken_back(turn):
         return Verdict(is_success=False, evidence="the person took it back", is_attempt=False)
     return None

@@ -176,13 +176,20 @@ def test_a_build_that_was_not_there_did_not_fail() -> None:
     [
         turn(ran("pytest", "1 failed in 0.01s", 1), end="interrupted"),
         turn(ran("pytest", "1 failed in 0.01s", 1), ran("rm -r x", end="refused", exit_code=None)),
-        turn(ran("pytest", "1 failed in 0.01s", 1), fields={"branch": "abandoned"}),
         turn(ran("pytest", "1 failed in 0.01s", 1), end="api_error"),
     ],
 )
-def test_what_was_interrupted_refused_taken_back_or_cut_off_was_no_attempt(one: Turn) -> None:
+def test_what_was_interrupted_refused_or_cut_off_was_no_attempt(one: Turn) -> None:
     (row,) = inferred_outcomes(one)
     assert row["attempted"] is False
+
+
+def test_what_was_said_of_a_turn_before_it_was_taken_back_is_taken_back_with_it() -> None:
+    one = turn(ran("pytest", "1 failed in 0.01s", 1), fields={"branch": "abandoned"})
+    assert [(row["basis_method"], row["attempted"]) for row in inferred_outcomes(one)] == [
+        ("transcript_interrupt/1", False),
+        ("transcript_tests/1", False),
+    ]
 
 
 def test_a_refusal_after_which_the_agent_went_on_decides_nothing() -> None:

@@ -1,0 +1,35 @@
+"""The adapter of Codex's rollouts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from slowwave.transforms.imports.codex.rollout import Rollout
+from slowwave.transforms.imports.codex.values import mapping, text
+from slowwave.transforms.imports.made import Context, Located, Made, Record
+
+_KINDS = frozenset({"turn_context", "response_item", "event_msg"})
+
+
+class CodexAdapter:
+    """A header, then lines of a few kinds: events tell most of what happened, response items much of it once more."""
+
+    name = "codex"
+    version = 1
+
+    def detected(self, first: Sequence[Record]) -> str | None:
+        """As in Adapter."""
+        payloads = [(text(record.get("type")), mapping(record.get("payload"))) for record in first]
+        versions = [
+            text(payload.get("cli_version")) for kind, payload in payloads if kind == "session_meta" and payload
+        ]
+        if versions:
+            return f"Codex {versions[0]}".rstrip()
+        return "Codex" if any(kind in _KINDS and payload.get("type") for kind, payload in payloads) else None
+
+    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+        """As in Adapter."""
+        rollout = Rollout(context)
+        for located in records:
+            yield from rollout.taken(located)
+        yield from rollout.rest()

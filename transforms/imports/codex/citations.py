@@ -1,0 +1,67 @@
+"""Which memories an answer says it relied on, and which were read: by path below Codex's folder of memories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slowwave.transforms.imports.codex.values import listed, mapping, text, whole
+from slowwave.transforms.imports.inferred.programs import program
+from slowwave.transforms.imports.inferred.shell_lines import shell_line
+
+_BLOCK = re.compile(r"\s*<oai-mem-citation>([\s\S]*?)(?:</oai-mem-citation>|\Z)")
+_ENTRY = re.compile(r"[^\S\n]*(\S[^\n|]*?):(\d+)-(\d+)(?:\|[^\n]*)?")
+_ROLLOUTS = re.compile(r"<(rollout_ids|thread_ids)>([\s\S]*?)</\1>")
+# What Codex counts as a use of a memory.
+_MEMORY_FILE = re.compile(
+    r"(?:^|[/\\])memories[/\\]((?:MEMORY|memory_summary|raw_memories)\.md|(?:rollout_summaries|skills)[/\\][^\s*?]+)$"
+)
+_READING = frozenset({"cat", "sed", "head", "tail", "less", "more", "nl", "bat", "rg", "grep", "awk", "Get-Content"})
+_FOLDER = "memories"
+
+
+def cut(answer: str) -> tuple[str, list[str], list[str]]:
+    """An answer without its block of citations; the memories cited in it, and the older threads."""
+    cited: list[str] = []
+    threads: list[str] = []
+    for block in _BLOCK.findall(answer):
+        threads += (line.strip() for _, lines in _ROLLOUTS.findall(block) for line in lines.splitlines())
+        cited += (_name(path, start, end) for path, start, end in _ENTRY.findall(_ROLLOUTS.sub("", block)))
+    return (
+        (_BLOCK.sub("", answer) if cited or "<oai-mem-citation>" in answer else answer),
+        cited,
+        [*filter(None, threads)],
+    )
+
+
+def stated(citation: object) -> tuple[list[str], list[str]]:
+    """The memories and the older threads of a `memory_citation`."""
+    given = mapping(citation)
+    entries = map(mapping, listed(given.get("entries")))
+    cited = [
+        _name(text(one.get("path")), whole(one.get("lineStart")), whole(one.get("lineEnd")))
+        for one in entries
+        if text(one.get("path"))
+    ]
+    threads = listed(given.get("rolloutIds")) or listed(given.get("threadIds"))
+    return cited, [*filter(None, map(text, threads))]
+
+
+def read_by(command: str) -> Iterator[str]:
+    """The memories that a shell line reads."""
+    line = shell_line(command) if _FOLDER in command else None
+    for one in line.commands if line else ():
+        words = program(one.words)
+        if words and words[0] in _READING:
+            found = (_MEMORY_FILE.search(word) for word in words[1:])
+            yield from (_named(match[1]) for match in found if match)
+
+
+def _name(path: str, start: object, end: object) -> str:
+    lines = f"#L{start}-{end}" if start is not None and end is not None else ""
+    found = _MEMORY_FILE.search(path)
+    return f"{_named(found[1] if found else path)}{lines}"
+
+
+def _named(path: str) -> str:
+    return f"codex:{path.replace(chr(92), '/')}"

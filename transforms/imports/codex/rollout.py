@@ -1,0 +1,252 @@
+"""One rollout: its records in their order, which say where turns begin and end, or do not."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import orjson
+
+from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.imports.codex.forks import Lineage
+from slowwave.transforms.imports.codex.messages import is_of_codex, parts
+from slowwave.transforms.imports.codex.tokens import Usage, tokens_of
+from slowwave.transforms.imports.codex.turns import ReadTurn, turn_of
+from slowwave.transforms.imports.codex.values import directory, listed, mapping, moment, text, whole
+from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused
+from slowwave.transforms.imports.turn_rows import turn_rows
+from slowwave.transforms.imports.turns import Turn, TurnEnd
+
+# A record that takes turns back comes after them; of more than these it is not seen.
+_MOST_HELD = 64
+_ABORTED: dict[str, TurnEnd] = {"interrupted": "interrupted", "replaced": "interrupted", "review_ended": "ended"}
+_NO_TURNS = frozenset({"compacted", "world_state", "retained_context", "realtime_item", "inter_agent_communication"})
+
+NO_THREAD = "a turn of a rollout that does not say of which thread: its session_meta record is missing"
+COPIED = "turns copied from the thread this one was forked from"
+OF_CODEX = "messages that Codex wrote in the user's name"
+
+
+@dataclass
+class _Held:
+    """A turn that is over, until nothing can change it any more."""
+
+    turn: Turn
+    infers: bool
+
+
+class Rollout:
+    """The state of reading one rollout: `taken` for each record, then `rest`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._lineage = Lineage()
+        self._turn: ReadTurn | None = None
+        self._held: deque[_Held] = deque()
+        self._prompts = 0
+        self._total: int | None = None
+        self._directory = self._model = ""
+        self._left_out: Counter[str] = Counter()
+        self._number = 0
+        self._events: dict[str, Callable[[Record, str], Iterator[Made]]] = {
+            "task_started": self._started,
+            "turn_started": self._started,
+            "task_complete": self._completed,
+            "turn_complete": self._completed,
+            "turn_aborted": self._aborted,
+            "thread_rolled_back": self._rolled_back,
+            "user_message": self._user_message,
+            "item_completed": self._item,
+        }
+
+    def taken(self, located: Located) -> Iterator[Made]:
+        """What follows from one more record."""
+        record, self._number = located.record, located.number
+        kind, payload, at = text(record.get("type")), mapping(record.get("payload")), moment(record.get("timestamp"))
+        if kind == "session_meta":
+            self._lineage.meta(payload, at)
+            return
+        purpose = self._lineage.thread.own_purpose
+        if purpose:
+            self._left_out[f"records of a thread that Codex started for itself: {purpose}"] += 1
+            return
+        self._lineage.record(whole(record.get("ordinal")), at)
+        yield from self._taken(kind, payload, at)
+
+    def _taken(self, kind: str, payload: Record, at: str) -> Iterator[Made]:
+        event = text(payload.get("type"))
+        if kind == "event_msg" and event in self._events:
+            yield from self._events[event](payload, at)
+        elif kind == "event_msg":
+            self._told(event, payload, at)
+        elif kind == "response_item":
+            yield from self._given(payload, at)
+        elif kind == "turn_context":
+            self._turn_context(payload)
+        elif kind == "token_usage_record":
+            if self._turn is not None:
+                self._turn.heard(at)
+                self._turn.usage.response(text(payload.get("response_id")), tokens_of(payload.get("usage")))
+        elif kind not in _NO_TURNS:
+            self._left_out[f"records of another kind: {kind[:40] or 'none'}"] += 1
+
+    def rest(self) -> Iterator[Made]:
+        """What is left when there are no more records."""
+        yield from self._close(is_followed=False)
+        while self._held:
+            yield from self._released()
+        yield from (LeftOut(sort, count) for sort, count in self._left_out.items() if count)
+
+    # where turns begin and end
+
+    def _open(self, turn_id: str, began: str, at: str, *, is_marked: bool) -> ReadTurn:
+        is_copied = self._lineage.is_copied(turn_id, began)
+        self._turn = ReadTurn(turn_id, began, at, Usage(self._total), is_marked, is_copied)
+        self._turn.directory, self._turn.model = self._directory, self._model
+        return self._turn
+
+    def _started(self, event: Record, at: str) -> Iterator[Made]:
+        turn_id, began = text(event.get("turn_id")), moment(event.get("started_at"))
+        turn = self._turn
+        if turn is not None and not turn.is_marked and not turn.is_answered:
+            # its prompt was written down before it
+            turn.turn_id, turn.began, turn.is_marked = turn_id, began, True
+            turn.is_copied = self._lineage.is_copied(turn_id, began)
+            return
+        yield from self._close()
+        self._open(turn_id, began, at, is_marked=True)
+
+    def _completed(self, event: Record, at: str) -> Iterator[Made]:
+        failed = bool(event.get("error")) or (self._turn is not None and self._turn.has_failed)
+        yield from self._end("api_error" if failed else "ended", event, at)
+
+    def _aborted(self, event: Record, at: str) -> Iterator[Made]:
+        yield from self._end(_ABORTED.get(text(event.get("reason"))), event, at)
+
+    def _end(self, end: TurnEnd | None, event: Record, at: str) -> Iterator[Made]:
+        """The end of a turn; of no kind where something else than a person broke it off."""
+        turn, ended = self._turn, text(event.get("turn_id"))
+        if turn is None or (ended and turn.turn_id and ended != turn.turn_id):
+            return
+        turn.heard(at)
+        turn.is_over(end or "ended", event)
+        yield from self._close(is_cut_off=end is None)
+
+    def _close(self, *, is_followed: bool = True, is_cut_off: bool = False) -> Iterator[Made]:
+        """The turn that is read is over, or there is no more of it."""
+        turn, self._turn = self._turn, None
+        if turn is None:
+            return
+        if turn.end is None and is_followed:
+            # who marks where turns begin marks where they end too, unless it is killed
+            is_cut_off |= turn.is_marked
+            turn.end = "ended"
+        thread = self._lineage.thread_of_turn(is_copied=turn.is_copied)
+        if thread is None or (turn.is_copied and not turn.has_own_times):
+            self._left_out[COPIED] += 1
+            return
+        is_asked = not says_nothing(turn.prompt)
+        if is_asked and not thread.thread_id:
+            raw = orjson.dumps({"prompt": turn.prompt, "timestamp": turn.written_at})
+            yield Refused(self._number, NO_THREAD, raw.decode())
+            return
+        self._prompts += is_asked and not turn.is_copied
+        whole_turn = turn_of(turn, thread, self._prompts, self._context)
+        if is_cut_off:
+            whole_turn.fields["ended"] = "cut off"
+        if is_asked and self._held and self._held[-1].turn.next_prompt is None:
+            self._held[-1].turn.next_prompt = whole_turn.prompt
+        # how a copied turn went on, only the thread that it was copied from tells
+        self._held.append(_Held(whole_turn, infers=not is_cut_off and not turn.is_copied))
+        if len(self._held) > _MOST_HELD:
+            yield from self._released()
+
+    def _released(self) -> Iterator[Made]:
+        held = self._held.popleft()
+        yield from turn_rows(held.turn, replace(self._context, infers=held.infers and self._context.infers))
+
+    def _rolled_back(self, event: Record, at: str) -> Iterator[Made]:
+        """The person takes the last turns back: from then on it is said of them."""
+        yield from self._close()
+        left = whole(event.get("num_turns")) or 0
+        for held in reversed(self._held):
+            if left <= 0:
+                return
+            if not says_nothing(held.turn.prompt) and "branch" not in held.turn.fields:
+                left -= 1
+                held.turn.fields["branch"] = "abandoned"
+                held.turn.ended_at = at or held.turn.ended_at
+
+    # what is said and done in them
+
+    def _turn_context(self, payload: Record) -> None:
+        self._directory = directory(payload.get("cwd")) or self._directory
+        self._model = text(payload.get("model")) or self._model
+        turn = self._turn
+        if turn is not None and not turn.is_answered:
+            turn.directory, turn.model = self._directory, self._model
+            if turn.is_marked:
+                turn.turn_id = turn.turn_id or text(payload.get("turn_id"))
+
+    def _user_message(self, event: Record, at: str) -> Iterator[Made]:
+        yield from self._asked(text(event.get("message")), at)
+
+    def _asked(self, prompt: str, at: str, *, is_given: bool = False) -> Iterator[Made]:
+        if is_of_codex(prompt):
+            self._left_out[OF_CODEX] += 1
+            return
+        turn = self._turn
+        if turn is None or not (turn.is_marked or turn.is_once_more(is_given=is_given)):
+            yield from self._close()
+            turn = self._open("", "", at, is_marked=False)
+        turn.heard(at)
+        turn.asked(prompt, is_given=is_given)
+
+    def _item(self, event: Record, at: str) -> Iterator[Made]:
+        item = mapping(event.get("item"))
+        kind = text(item.get("type"))
+        if kind == "UserMessage":
+            yield from self._asked(parts(item.get("content")), at)
+        elif self._turn is not None:
+            self._turn.heard(at)
+            if kind == "AgentMessage":
+                self._turn.answered(parts(item.get("content")), item)
+            else:
+                self._turn.calls.item(item)
+
+    def _given(self, item: Record, at: str) -> Iterator[Made]:
+        """What the model was given or gave, which events mostly tell once more."""
+        kind, role = text(item.get("type")), text(item.get("role"))
+        if kind == "message" and role == "user":
+            prompts = [text(mapping(part).get("text")) for part in listed(item.get("content"))]
+            of_person = [prompt for prompt in prompts if prompt and not is_of_codex(prompt)]
+            self._left_out[OF_CODEX] += sum(map(is_of_codex, prompts))
+            if of_person:
+                yield from self._asked("\n".join(of_person), at, is_given=True)
+        elif self._turn is not None and role in ("", "assistant"):
+            self._turn.heard(at)
+            if kind == "message":
+                self._turn.answered(parts(item.get("content")), item, is_given=True)
+            elif kind.endswith("_call"):
+                self._turn.calls.begun(item)
+            elif kind.endswith("_call_output"):
+                self._turn.calls.answered(item)
+
+    def _told(self, kind: str, event: Record, at: str) -> None:
+        """What other events tell of the turn that is read, or of the thread."""
+        turn = self._turn
+        if turn is not None:
+            turn.heard(at)
+        if kind == "token_count":
+            self._total = tokens_of(mapping(event.get("info")).get("total_token_usage")) or self._total
+            if turn is not None and self._total is not None:
+                turn.usage.total(self._total)
+        elif kind == "thread_settings_applied":
+            self._turn_context(mapping(event.get("thread_settings")))
+        elif turn is not None and kind == "agent_message":
+            turn.answered(text(event.get("message")), event)
+        elif turn is not None and kind == "error":
+            turn.has_failed = True
+        elif turn is not None:
+            turn.calls.event(event)

@@ -1,0 +1,43 @@
+"""What a turn cost in tokens: by response where Codex says it so, else by how the thread's total grew."""
+
+from __future__ import annotations
+
+from slowwave.transforms.imports.codex.values import mapping, whole
+
+
+def tokens_of(usage: object) -> int | None:
+    """Tokens in and out; what was cached is part of what went in, reasoning of what came out. None: not said."""
+    stated = mapping(usage)
+    read, written = whole(stated.get("input_tokens")), whole(stated.get("output_tokens"))
+    if read is None and written is None:
+        return whole(stated.get("total_tokens"))
+    return (read or 0) + (written or 0)
+
+
+class Usage:
+    """The tokens of one turn. `before`: the thread's total when it began, None where it had none."""
+
+    def __init__(self, before: int | None) -> None:
+        self._before = before
+        self._total: int | None = None
+        self._responses: dict[str, int] = {}
+
+    def response(self, response_id: str, tokens: int | None) -> None:
+        """One response, however often it is told."""
+        if tokens is not None:
+            self._responses[response_id or str(len(self._responses))] = tokens
+
+    def total(self, tokens: int) -> None:
+        """The thread's total by now."""
+        self._total = tokens
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens of the turn; None where nothing was said."""
+        if self._responses:
+            return sum(self._responses.values())
+        if self._total is None:
+            return None
+        before = self._before or 0
+        # a total that has shrunk was begun anew
+        return self._total - before if self._total >= before else self._total
