@@ -236,6 +236,26 @@ def imports_among(sources: Mapping[str, str]) -> dict[str, set[str]]:
     }
 
 
+# Who opens Parquet files besides the room of the lake: what is delivered, what people get, and how any is written.
+PARQUET_MODULES = frozenset(
+    {"flows/kernel/store.py", "flows/land/formats/parquet.py", "flows/ask/export.py", "flows/ask/output.py"}
+)
+_PARQUET_CALL = re.compile(
+    r"\b(?:read|scan|sink|write)_parquet\(|\bread_(?:metadata|table|schema)\(|\bParquet(?:File|Writer|Dataset)\b"
+)
+
+
+def parquet_opened(path: str, source: str) -> list[str]:
+    """The lines of a file outside the room of the lake that open a Parquet file, also in SQL."""
+    if path.startswith("flows/lake/") or path in PARQUET_MODULES:
+        return []
+    return [
+        f"line {number}: {line.strip()}"
+        for number, line in enumerate(source.splitlines(), 1)
+        if _PARQUET_CALL.search(line)
+    ]
+
+
 def modules_under(*folders: str) -> list[str]:
     """The Python files in these folders, as paths from the root."""
     return sorted(p.relative_to(ROOT).as_posix() for folder in folders for p in (ROOT / folder).rglob("*.py"))
@@ -312,6 +332,25 @@ def test_every_folder_of_modules_is_in_the_wheel() -> None:
 @pytest.mark.parametrize("path", modules_under(*ROOMS))
 def test_a_room_imports_only_rooms_below_it(path: str) -> None:
     assert not_below(path, (ROOT / path).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", ["__init__.py", *modules_under("flows", "dashboards")])
+def test_files_of_the_lake_are_opened_in_its_room(path: str) -> None:
+    assert parquet_opened(path, (ROOT / path).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "frame = pl.read_parquet(path)",
+        'SQL = "FROM read_parquet($files)"',
+        "with pq.ParquetFile(path) as file:",
+        "pq.read_metadata(path)",
+    ],
+)
+def test_a_file_of_the_lake_that_is_opened_elsewhere_is_caught(source: str) -> None:
+    assert parquet_opened("flows/ask/why/why.py", source)
+    assert parquet_opened("flows/lake/lake.py", source) == []
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
