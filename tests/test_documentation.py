@@ -170,12 +170,23 @@ def test_every_command_has_its_row_and_every_row_its_table(capsys: pytest.Captur
     assert [table.name for table in (*SERVING, *EVIDENCE, *LANDED) if f"\n  {table.name} " not in told] == []
 
 
-def test_the_picture_of_the_graph_shows_what_is(capsys: pytest.CaptureFixture[str]) -> None:
-    (picture,) = _blocks("mermaid", PAGES["transforms/README.md"])
-    assert cli._exit_code(["lineage", "--format", "mermaid"]) == 0
-    drawn = capsys.readouterr().out.splitlines()
-    assert len(picture.splitlines()) > 100
-    assert set(picture.splitlines()) - set(drawn) == set()  # what is new may be missing until it is drawn anew
+@pytest.mark.parametrize(
+    ("page", "options", "least"), [("transforms/README.md", [], 100), ("README.md", ["--rooms"], 30)]
+)
+def test_the_pictures_of_the_graph_show_what_is(
+    page: str, options: list[str], least: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (picture,) = _blocks("mermaid", PAGES[page])
+    assert cli._exit_code(["lineage", *options, "--format", "mermaid"]) == 0
+    drawn = _drawn(capsys.readouterr().out)
+    assert len(_drawn(picture)) > least
+    assert _drawn(picture) - drawn == set()  # what is new may be missing until it is drawn anew
+
+
+def _drawn(picture: str) -> set[tuple[str, str]]:
+    """What a picture shows: what there is, and from what to what a line goes."""
+    lines = [line.strip().partition(" --> ") for line in picture.splitlines()]
+    return {(start, end) for starts, _, end in lines for start in starts.split(" & ")}
 
 
 def test_every_page_is_reached_from_the_readme_which_is_short() -> None:

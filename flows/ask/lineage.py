@@ -8,17 +8,23 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from slowwave.flows.ask.lineage_drawn import html_page, mermaid
-from slowwave.flows.ask.lineage_steps import KINDS, Step, last_run, lineage
+from slowwave.flows.ask.lineage_steps import KINDS, Step, by_room, last_run, lineage
+from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.terminal import counted, quoted
 
 
-def run_lineage(settings: Settings, table: str | None, *, output: str) -> None:
-    """Print what `table` is made from; None: of every table the tables it is made from.
+def run_lineage(settings: Settings, table: str | None, *, output: str, rooms: bool = False) -> None:
+    """Print what `table` is made from; None: of every table the tables it is made from, or with `rooms` of every room.
 
     Raises UserError for an unknown table, or when the link to the current publish leads nowhere.
     """
+    if rooms and table is not None:
+        message = f"a room makes several tables: ask for --rooms, or for {quoted(table)}"
+        raise UserError(message)
     steps = lineage(table, settings.params(), last_run(settings))
+    if rooms:
+        steps = by_room(steps)
     if output == "json":
         text = json.dumps([asdict(step) for step in steps], indent=2) + "\n"
     elif output == "mermaid":
@@ -32,7 +38,9 @@ def run_lineage(settings: Settings, table: str | None, *, output: str) -> None:
 
 
 def facts(step: Step) -> str:
-    """How much of it there is, at what grain, by which methods, at what cost: on one line."""
+    """How much of it there is, at what grain, by which methods, at what cost: on one line; of a room its tables."""
+    if step.kind == "room":
+        return step.about
     known = [
         {"day": "by day", "whole": "whole", "": ""}[step.grain],
         "" if step.rows is None else counted(step.rows, "row"),

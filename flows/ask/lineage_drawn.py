@@ -7,14 +7,20 @@ from html import escape
 
 from slowwave.flows.ask.lineage_steps import KINDS, Step
 
-_SHAPES = {"landed": ('[("', '")]'), "evidence": ('[["', '"]]'), "handed": ('("', '")'), "published": ('["', '"]')}
+_SHAPES = {
+    "landed": ('[("', '")]'),
+    "evidence": ('[["', '"]]'),
+    "handed": ('("', '")'),
+    "published": ('["', '"]'),
+    "room": ('["', '"]'),
+}
 # Pixels of the drawing.
 _WIDE, _HIGH, _GAP_X, _GAP_Y, _MARGIN = 190, 26, 70, 10, 20
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #1b2230; background: #fff }
 svg text { font: 12px system-ui, sans-serif; fill: #1b2230 } svg path { fill: none; stroke: #98a2b3 }
 svg rect { stroke: #667085 } .landed { fill: #d8eadf } .evidence { fill: #dbe7f8 } .handed { fill: #f4f4f5 }
-.published { fill: #fbe8cd } table { border-collapse: collapse; margin-top: 1.5rem }
+.published, .room { fill: #fbe8cd } table { border-collapse: collapse; margin-top: 1.5rem }
 td, th { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #e4e7ec }
 .drawing { overflow-x: auto }
 """
@@ -26,7 +32,7 @@ def mermaid(steps: Sequence[Step]) -> str:
     for step in steps:
         before, after = _SHAPES[step.kind]
         lines.append(f"    {step.id}{before}{step.name}{after}")
-    lines += [f"    {source} --> {step.id}" for step in steps for source in step.sources]
+    lines += [f"    {' & '.join(step.sources)} --> {step.id}" for step in steps if step.sources]
     return "\n".join(lines) + "\n"
 
 

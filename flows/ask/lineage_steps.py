@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     from slowwave.transforms.params import Params
 
-Kind = Literal["landed", "evidence", "handed", "published"]
+Kind = Literal["landed", "evidence", "handed", "published", "room"]
 KINDS: Mapping[str, str] = {
     "landed": "Landed: what producers deliver, with the columns that are read",
     "evidence": "Evidence: made of each day alone and kept in the lake",
     "handed": "Handed on: made on the way, kept nowhere",
     "published": "Published: for `slowwave sql`",
+    "room": "Rooms: the tables that the code in one folder of transforms/ makes",
 }
 _GIVEN_BY: Mapping[Given, Node] = {given: node for node in NODES for given in node.gives}
 
@@ -88,6 +89,26 @@ def lineage(table: str | None, params: Params, last: LastRun) -> list[Step]:
             )
         )
     return steps
+
+
+def by_room(steps: Sequence[Step]) -> list[Step]:
+    """The same, but all that the code of one room makes is one step, which `about` names the tables of."""
+    room_of = {step.id: _room(step) for step in steps}
+    found = [step for step in steps if step.kind == "landed"]
+    for room in dict.fromkeys(room_of[step.id] for step in steps if step.kind != "landed"):
+        made = [step for step in steps if room_of[step.id] == room]
+        sources: dict[str, tuple[str, ...]] = {}
+        for step in made:
+            for source, names in step.sources.items():
+                if room_of[source] != room:
+                    sources[room_of[source]] = tuple(dict.fromkeys((*sources.get(room_of[source], ()), *names)))
+        tables = ", ".join(dict.fromkeys(step.name for step in made))
+        found.append(Step(room, room.removeprefix("room_"), "room", tables, sources))
+    return found
+
+
+def _room(step: Step) -> str:
+    return step.id if step.kind == "landed" else f"room_{step.made_by.split('.')[2]}"
 
 
 def _known(name: str) -> Given:

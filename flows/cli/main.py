@@ -89,6 +89,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave lineage",
         "slowwave lineage memory_health",
         "slowwave lineage heuristics --format mermaid",
+        "slowwave lineage --rooms",
     ),
     "forget": (
         "slowwave forget plan",
@@ -386,11 +387,12 @@ def lineage(
         Literal["text", "json", "mermaid", "html"],
         typer.Option("--format", help="Text, JSON, a Mermaid diagram or a page."),
     ] = "text",
+    rooms: Annotated[bool, typer.Option("--rooms", help="Rooms of tables instead of tables.")] = False,
 ) -> None:
     """Show what a table is made from, by which methods, down to landed columns, and how many rows it last had."""
     from slowwave.flows.ask.lineage import run_lineage
 
-    run_lineage(_settings(), table, output=output)
+    run_lineage(_settings(), table, output=output, rooms=rooms)
 
 
 @command(EXAMPLES["curate"])

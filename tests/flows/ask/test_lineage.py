@@ -12,7 +12,7 @@ import pytest
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.ask.lineage import run_lineage
-from slowwave.flows.ask.lineage_steps import Step, last_run, lineage
+from slowwave.flows.ask.lineage_steps import Step, by_room, last_run, lineage
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED
@@ -55,6 +55,23 @@ def test_every_table_reaches_landed_columns(table: str, tmp_path: Path):
     assert all(read)
     used = {source for step in found.values() for source in step.sources}
     assert set(found) - used == {list(found)[-1]}, "everything told is a source of the table"
+
+
+def test_rooms_hold_every_table_once_and_take_from_what_their_tables_take_from(tmp_path: Path):
+    all_steps = of_home(Settings(home=tmp_path), None)
+    rooms = by_room(all_steps)
+    held = [name for room in rooms if room.kind == "room" for name in room.about.split(", ")]
+    assert sorted(held) == TABLES
+    of_table = {name: room.id for room in rooms if room.kind == "room" for name in room.about.split(", ")}
+    landed = {step.id: step.id for step in all_steps if step.kind == "landed"}
+    room_of = {step.id: landed.get(step.id) or of_table[step.name] for step in all_steps}
+    between = {(room_of[source], room_of[step.id]) for step in all_steps for source in step.sources}
+    assert {(source, room.id) for room in rooms for source in room.sources} == {(a, b) for a, b in between if a != b}
+
+
+def test_a_table_and_rooms_are_not_asked_for_together(tmp_path: Path):
+    with pytest.raises(UserError, match="'memory_health'"):
+        run_lineage(Settings(home=tmp_path), "memory_health", output="text", rooms=True)
 
 
 def test_without_a_table_every_one_is_told_and_nothing_that_is_handed_on(tmp_path: Path):
@@ -119,9 +136,10 @@ def test_mermaid_draws_every_source(ask: Ask, tmp_path: Path):
     found = steps("memory_days", tmp_path)
     lines = text.splitlines()
     assert lines[0] == "flowchart LR"
-    arrows = {tuple(line.strip().split(" --> ")) for line in lines if "-->" in line}
-    assert arrows == {(source, step.id) for step in found.values() for source in step.sources}
-    assert len(lines) == 1 + len(found) + len(arrows)
+    drawn = [line.strip().split(" --> ") for line in lines if "-->" in line]
+    arrows = [(source, end) for sources, end in drawn for source in sources.split(" & ")]
+    assert sorted(arrows) == sorted((source, step.id) for step in found.values() for source in step.sources)
+    assert len(lines) == 1 + len(found) + len(drawn)
 
 
 @pytest.mark.parametrize("table", [None, "memory_health"])
