@@ -47,7 +47,7 @@ def stated(citation: object) -> tuple[list[str], list[str]]:
     return cited, [*filter(None, map(text, threads))]
 
 
-def read_by(command: str) -> Iterator[str]:
+def memories_opened(command: str) -> Iterator[str]:
     """The memories that a shell line reads."""
     line = shell_line(command) if _FOLDER in command else None
     for one in line.commands if line else ():

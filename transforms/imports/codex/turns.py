@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from slowwave.transforms.imports.codex.calls import Calls
-from slowwave.transforms.imports.codex.citations import cut, read_by, stated
+from slowwave.transforms.imports.codex.citations import cut, memories_opened, stated
 from slowwave.transforms.imports.codex.messages import Answers, Said, phase_of, request
 from slowwave.transforms.imports.codex.threads import Thread
 from slowwave.transforms.imports.codex.tokens import Usage
@@ -103,7 +103,7 @@ def turn_of(turn: ReadTurn, thread: Thread, number: int, context: Context) -> Tu
     """A turn that was read to its end, or as far as there is. `number`: of its prompt in the thread, from 1."""
     calls = [*turn.calls]
     cited = [*dict.fromkeys(turn.cited)]
-    used = [*dict.fromkeys([*cited, *(path for call in calls for path in read_by(call.command))])]
+    used = [*dict.fromkeys([*cited, *(path for call in calls for path in memories_opened(call.command))])]
     fields = {
         "tokens": turn.usage.tokens,
         "memories_used": used or None,
