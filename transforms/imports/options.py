@@ -25,3 +25,12 @@ def names_stated(options: Mapping[str, Any], option: str) -> frozenset[str]:
         message = f"{option} must be a list of names"
         raise OptionsError(message)
     return frozenset(stated)
+
+
+def is_stated(options: Mapping[str, Any], option: str) -> bool:
+    """Whether an option is stated as true. Raises OptionsError where it is neither true nor false."""
+    stated = options.get(option, False)
+    if not isinstance(stated, bool):
+        message = f"{option} must be true or false"
+        raise OptionsError(message)
+    return stated

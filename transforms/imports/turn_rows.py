@@ -8,18 +8,20 @@ from dataclasses import replace
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes
 from slowwave.transforms.imports.made import Context, LeftOut, Made, Row
+from slowwave.transforms.imports.options import is_stated
 from slowwave.transforms.imports.turns import Turn
 
 STILL_OPEN = "a turn that was still going on"
 NO_PROMPT = "a turn without a text of the person's"
-_OF_CORRECTIONS = "infer_corrections"
+# Of every adapter whose records are turns.
+TURN_OPTIONS = frozenset({"infer_corrections"})
 
 
 def turn_rows(turn: Turn, context: Context) -> Iterator[Made]:
     """The rows of one turn; one that is still going on, or in which nobody asked anything, makes none.
 
     The interaction, and the outcomes that are inferred of it unless the context says otherwise; those of corrections
-    only where the option `infer_corrections` is true.
+    only where the option `infer_corrections` is true. Raises OptionsError where it is neither true nor false.
     """
     if says_nothing(turn.prompt):
         yield LeftOut(NO_PROMPT)
@@ -31,7 +33,7 @@ def turn_rows(turn: Turn, context: Context) -> Iterator[Made]:
     if context.infers:
         # nobody wrote down that the last turn of an idle unit is over
         ended = replace(turn, end="ended") if turn.end == "open" else turn
-        for outcome in inferred_outcomes(ended, corrections=context.options.get(_OF_CORRECTIONS) is True):
+        for outcome in inferred_outcomes(ended, corrections=is_stated(context.options, "infer_corrections")):
             yield _row(turn, outcome)
 
 

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 
 from slowwave.transforms.imports.codex.adapter import CodexAdapter
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Refused, Row
+from slowwave.transforms.imports.options import OptionsError
 
 THREAD, TURN, LATER = drawn_id(0, 1), drawn_id(10, 2), drawn_id(60, 3)
 CITATION = (
@@ -355,6 +356,11 @@ def test_a_rollout_that_does_not_say_of_which_thread_is_refused_turn_by_turn() -
 
 def test_tool_results_are_in_no_row() -> None:
     assert "passed in" not in str(rows_of(paginated().records, infers=False))
+
+
+def test_an_option_that_there_is_not_is_refused_by_its_name() -> None:
+    with pytest.raises(OptionsError, match="'infer'"):
+        made_of(legacy(), options={"infer": True})
 
 
 def test_what_a_rollout_is_told_by() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from slowwave.transforms.imports.made import Context, LeftOut, Row
+from slowwave.transforms.imports.options import OptionsError
 from slowwave.transforms.imports.turn_rows import turn_rows
 from slowwave.transforms.imports.turns import Call, Turn
 
@@ -41,11 +42,16 @@ def test_outcomes_follow_their_interaction_and_name_its_records() -> None:
         (Context(), ["transcript_tests/1"]),
         (Context(infers=False), []),
         (Context(options={"infer_corrections": True}), ["transcript_tests/1", "transcript_correction/1"]),
-        (Context(options={"infer_corrections": "no"}), ["transcript_tests/1"]),
+        (Context(options={"infer_corrections": False}), ["transcript_tests/1"]),
     ],
 )
 def test_what_is_inferred_is_as_it_is_wanted(context: Context, methods: list[str]) -> None:
     assert [row.fields["basis_method"] for row in rows_of(TESTED, context)[1:]] == methods
+
+
+def test_what_is_wanted_is_said_by_true_or_false() -> None:
+    with pytest.raises(OptionsError, match="infer_corrections must be true or false"):
+        rows_of(TESTED, Context(options={"infer_corrections": "no"}))
 
 
 def test_a_turn_that_may_go_on_makes_nothing_and_the_last_one_of_an_idle_unit_is_over() -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from slowwave.transforms.imports.codex.rollout import Rollout
 from slowwave.transforms.imports.codex.values import mapping, text
 from slowwave.transforms.imports.made import Context, Located, Made, Record
+from slowwave.transforms.imports.options import check_names
+from slowwave.transforms.imports.turn_rows import TURN_OPTIONS
 
 _KINDS = frozenset({"turn_context", "response_item", "event_msg"})
 
@@ -29,6 +31,7 @@ class CodexAdapter:
 
     def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
         """As in Adapter."""
+        check_names(context.options, TURN_OPTIONS)
         rollout = Rollout(context)
         for located in records:
             yield from rollout.taken(located)
