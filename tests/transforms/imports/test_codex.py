@@ -266,6 +266,30 @@ def test_a_subagent_is_of_its_parents_session_and_has_its_role() -> None:
     assert (row["thread_id"], row["parent_thread"]) == (child.thread_id, THREAD)
 
 
+def test_the_ordinal_that_a_subagents_history_ends_at_decides_where_it_is_said() -> None:
+    child = Paginated(100, "child-of-no-version", forked_from_id=THREAD, subagent_history_start_ordinal=7)
+    child.add(meta(0, THREAD, "0.153.4"))
+    for name in ("turn-of-the-parent", "turn-of-its-own"):
+        child.begin(100, name, f"prompt of the {name}")
+        child.complete(103, name, "Done.")
+    assert [row["prompt"] for row in interactions_of(child.records)] == [
+        "prompt of the turn-of-the-parent",
+        "prompt of the turn-of-its-own",
+    ]
+    assert [row["session_id"] for row in interactions_of(child.records)] == [THREAD, "child-of-no-version"]
+
+
+def test_how_a_command_ended_is_what_codex_says_and_not_what_the_model_was_told() -> None:
+    rollout = Paginated(0, THREAD)
+    rollout.begin(10, TURN, "build it")
+    begun, answered = shell_call(20, "c1", "cargo build", "…", 101)
+    rollout.add(begun)
+    rollout.command(21, TURN, "cargo build", "", 0, id="c1")
+    rollout.add(answered)
+    rollout.complete(30, TURN, "Done.")
+    assert [row["success"] for row in rows_of(rollout.records)[1:]] == [True]
+
+
 @pytest.mark.parametrize(
     "more",
     [

@@ -151,7 +151,7 @@ class _Reader:
             self.at += 1
             return told
         words = self._words()
-        if not words:
+        if not words or words[0] == "!":
             message = "an operator stands where a command should"
             raise ValueError(message)
         return self._simple(words)

@@ -24,7 +24,8 @@ class Token:
 def shell_tokens(line: str) -> list[Token]:
     """The tokens of a line in order, without redirections, here-documents and comments.
 
-    Raises ValueError where a quote or a bracket is not closed, or substitutions lie too deep in each other.
+    Raises ValueError where a quote or a bracket is not closed, substitutions lie too deep in each other, or `((` begins
+    arithmetic.
     """
     tokens, end = _Scanner(line).tokens(0, depth=0)
     if end < len(line):
@@ -50,6 +51,9 @@ class _Scanner:
             elif redirection := _REDIRECTION.match(line, at):
                 at = self._redirected(redirection, depth)
             elif operator := next((one for one in _OPERATORS if line.startswith(one, at)), None):
+                if line.startswith("((", at):
+                    message = "this is arithmetic, and no command"
+                    raise ValueError(message)
                 opened += {"(": 1, ")": -1}.get(operator, 0)
                 if opened < 0:
                     return found, at

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from slowwave.transforms.imports.inferred.shell_lines import shell_line
@@ -120,32 +123,37 @@ def test_any_text_is_read_or_none(line: str) -> None:
     shell_line(line)
 
 
-_STEPS = st.sampled_from(["true", "false", "(exit 3)", "{ false; }", "true | false", "false | true", "! false"])
+_CODES = st.sampled_from([0, 0, 1, 3])
 _LINES = st.recursive(
-    _STEPS,
-    lambda inner: st.tuples(inner, st.sampled_from([" && ", " || ", "; ", " | ", "\n"]), inner).map(
-        lambda parts: f"({parts[0]}{parts[1]}{parts[2]})"
+    _CODES.map("c {}".format),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["&&", "||", ";", "|", "|&", "\n", "& wait;"]), inner).map(" ".join),
+        inner.map("! {}".format),
+        inner.map("( {} )".format),
+        inner.map("{{ {}; }}".format),
+        inner.map("if {}; then true; fi".format),
+        inner.map("bash -c '{}'".format).filter(lambda line: line.count("'") == 2),
     ),
-    max_leaves=5,
+    max_leaves=6,
 )
+_TRACED = 'c() { echo "$2 $1" >> trace; return "$1"; }; export -f c\n'
 
 
 @pytest.mark.slow
-@given(_LINES, st.sampled_from(["", "set -o pipefail; "]))
-def test_what_is_said_of_the_commands_of_a_line_is_what_the_shell_did(line: str, before: str) -> None:
-    """Of each command that decides, by writing down in a real shell how each ended."""
-    read = shell_line(before + line)
-    assert read is not None
-    names = [" ".join(one.words) for one in read.commands]
-    traced = before + line.replace("(exit 3)", "(ended 3)").replace("true", "ended 0").replace("false", "ended 1")
-    script = f'ended() {{ echo "$1" >&3; return "$1"; }}; {traced}'
-    done = subprocess.run(
-        ["bash", "-c", f"exec 3>&1 1>/dev/null; {script}"], capture_output=True, text=True, check=False
-    )
-    codes = [int(code) for code in done.stdout.split()]
-    if len(codes) != len(names) or "|" in line.replace("||", ""):
-        return  # some did not run, or in no order: nothing to compare one by one
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much])
+@given(line=_LINES, before=st.sampled_from(["", "set -o pipefail; ", "set -e; ", "set -eo pipefail\n"]))
+def test_what_is_said_of_commands_is_what_a_shell_did_with_them(tmp_path: Path, line: str, before: str) -> None:
+    """Every command writes down how it ended, in a real shell."""
+    count = itertools.count()
+    numbered = re.sub(r"\bc (\d)", lambda found: f"c {found[1]} {next(count)}", line)
+    read = shell_line(before + numbered)
+    if read is None:
+        return
+    (tmp_path / "trace").write_text("")
+    done = subprocess.run(["bash", "-c", _TRACED + before + numbered], cwd=tmp_path, capture_output=True, check=False)
+    ended = dict(map(int, row.split()) for row in (tmp_path / "trace").read_text().splitlines())
+    ran = {place: ended.get(int(one.words[2])) for place, one in enumerate(read.commands) if one.words[0] == "c"}
     if done.returncode == 0:
-        assert all(codes[place] == 0 for place in read.ok_if_zero)
+        assert all(ran[place] == 0 for place in read.ok_if_zero & ran.keys())
     elif read.failed_if_not is not None:
-        assert any(codes[place] for place in read.failed_if_not)
+        assert any(ran[place] for place in read.failed_if_not & ran.keys())
