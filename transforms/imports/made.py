@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from slowwave.transforms.imports.projects import last_folder
+from slowwave.transforms.imports.seen import Before
 
 Record = Mapping[str, Any]
 
@@ -24,7 +25,8 @@ class Row:
     """A row for landing under the contract's names; what the contract does not know lands in `extra`.
 
     Ids are the producer's own, with the adapter's name before. `recorded_at` is when the producer's last record of the
-    row was written. Nothing in it may differ from one reading to the next: no path of a file, no host, no import time.
+    row was written. Nothing in it may differ from one reading to the next: no path of a file, no host, no import time
+    (but of a store that keeps no time of a change: when it was seen, once).
     `record_ids` are the producer's ids of its first and last record.
     """
 
@@ -51,7 +53,14 @@ class LeftOut:
     example: str = ""
 
 
-Made = Row | Refused | LeftOut
+@dataclass(frozen=True)
+class Undecided:
+    """What is not done without a person's word, in a sentence that says what to do: a warning, never a row."""
+
+    said: str
+
+
+Made = Row | Refused | LeftOut | Undecided
 
 
 @dataclass(frozen=True)
@@ -60,20 +69,28 @@ class Context:
 
     `project_of` gives the project of a working directory or of what else the producer has instead. `is_idle`: the unit
     has not been written to for an hour, so that its last turn is over. `infers`: outcomes are inferred. `options` are
-    those of the adapter's section of `settings.toml`, `[imports.NAME]`.
+    those of the adapter's section of `settings.toml`, `[imports.NAME]`. `before`: of a store, what was seen last time.
     """
 
     project_of: Callable[[str], str] = last_folder
     is_idle: bool = True
     infers: bool = True
     options: Mapping[str, Any] = field(default_factory=dict)
+    before: Before | None = None
 
 
 class Adapter(Protocol):
     """How the records of one program become rows. `version` goes up with every change of what it makes."""
 
-    name: str
-    version: int
+    @property
+    def name(self) -> str:
+        """What the source is called on the command line; ids and provenance of its rows name it."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Part of every row's provenance."""
+        ...
 
     def detected(self, first: Sequence[Record]) -> str | None:
         """The producer and its version, such as `Claude Code 2.1.38`, if these first records of a unit are its.

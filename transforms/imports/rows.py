@@ -12,7 +12,7 @@ import orjson
 
 from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
 from slowwave.transforms.imports.home_paths import may_hold_home
-from slowwave.transforms.imports.made import Adapter, LeftOut, Made, Refused, Row
+from slowwave.transforms.imports.made import Adapter, LeftOut, Made, Refused, Row, Undecided
 from slowwave.transforms.imports.secrets import cleaned, may_hold_secrets
 from slowwave.transforms.landing.coerce import Unfit, json_text
 from slowwave.transforms.landing.import_lines import RAW, REFUSED, refused_line
@@ -29,7 +29,7 @@ _MOST_RAW = 10_000
 class Tally:
     """What was made of one unit or many: rows by kind with examples, refusals, secrets by kind, and what was left out.
 
-    `left_out` has records by sort, and `left_examples` the first example of each.
+    `left_out` has records by sort, and `left_examples` the first example of each. `undecided`: what waits for a word.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -38,6 +38,7 @@ class Tally:
     secrets: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     left_examples: dict[str, str] = field(default_factory=dict)
+    undecided: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
         """Count what another counted."""
@@ -52,6 +53,7 @@ class Tally:
             mine_of_kind = self.examples.setdefault(kind, [])
             mine_of_kind += rows[: _MOST_EXAMPLES - len(mine_of_kind)]
         self.left_examples = other.left_examples | self.left_examples
+        self.undecided += other.undecided
 
     def leave_out(self, left: LeftOut) -> None:
         """Count records that made no row on purpose."""
@@ -86,6 +88,8 @@ def delivery_lines(
     for one in made:
         if isinstance(one, LeftOut):
             tally.leave_out(one)
+        elif isinstance(one, Undecided):
+            tally.undecided.append(cleaned(one.said, Counter()))
         elif isinstance(one, Refused):
             yield _refused(one.reason, one.raw, tally)
         elif since is not None and _is_before(one, since):

@@ -1,0 +1,44 @@
+"""What was told of the stores of one kind: without it, what changed in a store, and what is gone, is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class SeenMemory:
+    """What was last told of a memory: as of when, whether in use, a digest of each field, and which stores had it."""
+
+    at: datetime
+    is_live: bool
+    digests: Mapping[str, str]
+    stores: frozenset[str]
+
+
+@dataclass
+class Seen:
+    """What was told by which version of the importer: of memories by id, and digests of other rows by key."""
+
+    version: int
+    memories: dict[str, SeenMemory] = field(default_factory=dict)
+    rows: dict[str, str] = field(default_factory=dict)
+
+    def copy(self) -> Seen:
+        """The same, of which a reading that fails halfway may be thrown away."""
+        return Seen(self.version, dict(self.memories), dict(self.rows))
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a store is read beside: `seen`, which the reading brings up to date.
+
+    `store` tells stores of one kind apart, so that none archives what another has. `seen_at`: when it is read, UTC
+    without a zone. `accepts_vanished`: memories are archived however many are gone at once.
+    """
+
+    store: str
+    seen: Seen
+    seen_at: datetime
+    accepts_vanished: bool = False

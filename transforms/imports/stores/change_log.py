@@ -1,0 +1,208 @@
+"""The log of changes of a store that keeps none: what it says now beside what it said when it was last read.
+
+A change bears the store's own time where that has moved on; else, and where a memory is gone, the time at which we saw
+it: when it happened in between, nobody knows. That is the one time in an imported row that is ours, and why what was
+seen is kept: read again, nothing is told twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Any
+
+from slowwave.transforms.imports.made import LeftOut, Made, Row
+from slowwave.transforms.imports.seen import Before, SeenMemory
+from slowwave.transforms.imports.stores.facts import Changed, Fact, Held, LetGo, Unread
+from slowwave.transforms.landing.coerce import json_text
+
+# More than this share of a store's memories does not go at once without a person's word.
+MOST_VANISHED = 0.2
+IS_GONE = "it is no longer in the store"
+_IN_USE = (None, "candidate", "active")
+_CHANGED_BY = "slowwave import"
+_TICK = timedelta(microseconds=1)
+_IS_BACK = "it is in the store again"
+_ACTIVE, _ARCHIVED = "active", "archived"
+_NEVER_SEEN = "let go by the store before it was first read"
+
+
+class Reading:
+    """One reading of one store: turns its facts into the rows that are new, and keeps what was seen up to date.
+
+    `unchanged`: how many memories and rows were told before. `had`: memories in use that the store had when it was last
+    read. `vanished`: those that no store of the kind has any more; known when all facts have been taken.
+    """
+
+    def __init__(self, before: Before, version: int) -> None:
+        self.seen = before.seen
+        self.unchanged = 0
+        self.vanished: list[str] = []
+        self.had = sum(one.is_live and before.store in one.stores for one in before.seen.memories.values())
+        self._store = before.store
+        self._seen_at = before.seen_at
+        self._present: set[str] = set()
+        self._changed_at: dict[str, datetime] = {}
+        self._returned: set[str] = set()
+        if self.seen.version != version:  # told by other rules: said anew where these say otherwise
+            self.seen.version = version
+            self.seen.rows.clear()
+            for memory_id, memory in self.seen.memories.items():
+                self.seen.memories[memory_id] = replace(memory, digests={})
+
+    def made(self, facts: Iterable[Fact]) -> Iterator[Made]:
+        """Rows of what has not been told yet, and what is refused or left out."""
+        for fact in facts:
+            if isinstance(fact, Held):
+                yield from self._held(fact)
+            elif isinstance(fact, Changed):
+                yield from self._changed(fact)
+            elif isinstance(fact, LetGo):
+                yield from self._let_go(fact)
+            elif isinstance(fact, Unread):
+                self._present.add(fact.memory_id)
+                yield fact.refused
+            elif isinstance(fact, Row):
+                yield from self._row(fact)
+            else:
+                yield fact
+        for memory_id in sorted(self._returned):
+            yield from self._returns(memory_id)
+        self.vanished = [
+            memory_id
+            for memory_id, memory in sorted(self.seen.memories.items())
+            if memory.is_live and memory_id not in self._present and memory.stores == {self._store}
+        ]
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether more of what the store had in use vanished than may go without a person's word."""
+        return len(self.vanished) > MOST_VANISHED * self.had
+
+    def archived(self) -> Iterator[Row]:
+        """The rows that archive what vanished. To be taken after `made`, once it is known that all was read."""
+        for memory_id, memory in list(self.seen.memories.items()):
+            if memory_id not in self._present and self._store in memory.stores:
+                self.seen.memories[memory_id] = replace(memory, stores=memory.stores - {self._store})
+        for memory_id in self.vanished:
+            yield self._end(memory_id, None, IS_GONE, changed_by=_CHANGED_BY)
+
+    # ------------------------------------------------------------------------------------------ kinds of facts
+
+    def _held(self, held: Held) -> Iterator[Row]:
+        self._present.add(held.memory_id)
+        before = self.seen.memories.get(held.memory_id)
+        stated = {name: value for name, value in held.fields.items() if value is not None}
+        if before is None:
+            yield from self._first(held, stated)
+            return
+        if held.ended is not None:
+            stated["status"] = _ARCHIVED
+        digests = {name: _digest(value) for name, value in stated.items()}
+        differing = [name for name in {**before.digests, **digests} if digests.get(name) != before.digests.get(name)]
+        changed = {name: stated.get(name, "") for name in differing}  # '' clears what the store no longer states
+        at, is_live = before.at, _is_in_use(stated)
+        if changed:
+            own = _latest(held.changed_at, held.ended.at if held.ended else None)
+            at = self._after(before.at, own)
+            reason = held.ended.reason if held.ended is not None and "status" in changed else None
+            yield _change(held.memory_id, at, at, changed, reason)
+        else:
+            self.unchanged += 1
+        self._keep(held.memory_id, at, is_live, digests)
+
+    def _first(self, held: Held, stated: dict[str, Any]) -> Iterator[Row]:
+        """What is first said of a memory counts from its birth: nobody knows better. It is known since it changed."""
+        known = _latest(held.born_at, held.changed_at) or self._seen_at
+        begins = held.born_at or known
+        digests = {name: _digest(value) for name, value in stated.items()}
+        yield _change(held.memory_id, begins, known, stated)
+        if held.ended is not None:
+            digests["status"] = _digest(_ARCHIVED)
+            known = max(held.ended.at or self._seen_at, begins + _TICK)
+            yield _change(held.memory_id, known, known, {"status": _ARCHIVED}, held.ended.reason)
+        self._keep(held.memory_id, known, held.ended is None and _is_in_use(stated), digests)
+
+    def _changed(self, change: Changed) -> Iterator[Row]:
+        """Two changes of one memory at one instant are put in their order."""
+        before = self.seen.memories.get(change.memory_id)
+        told_at = self._changed_at.get(change.memory_id)
+        at = change.at if told_at is None else max(change.at, told_at + _TICK)
+        if before is not None and told_at is None and before.digests:
+            self._returned.add(change.memory_id)
+        self._present.add(change.memory_id)
+        self._changed_at[change.memory_id] = at
+        yield from self._row(_change(change.memory_id, at, at, change.fields))
+        self._keep(change.memory_id, max(at, before.at) if before else at, not change.is_end, {})
+
+    def _returns(self, memory_id: str) -> Iterator[Row]:
+        """A memory that was archived when it vanished, of a store whose own log has it again."""
+        memory = self.seen.memories[memory_id]
+        if memory.is_live:
+            at = self._after(memory.at, self._changed_at[memory_id])
+            yield _change(memory_id, at, at, {"status": _ACTIVE, "changed_by": _CHANGED_BY}, _IS_BACK)
+            self.seen.memories[memory_id] = replace(memory, at=at)
+
+    def _let_go(self, gone: LetGo) -> Iterator[Made]:
+        before = self.seen.memories.get(gone.memory_id)
+        if before is None:
+            yield LeftOut(_NEVER_SEEN, example=gone.memory_id)
+        elif gone.memory_id not in self._present:
+            self._present.add(gone.memory_id)
+            if before.is_live:
+                yield self._end(gone.memory_id, gone.at, gone.reason)
+
+    def _row(self, row: Row) -> Iterator[Row]:
+        key, digest = _key(row.fields), _digest(row.fields)
+        if self.seen.rows.get(key) == digest:
+            self.unchanged += 1
+            return
+        self.seen.rows[key] = digest
+        yield row
+
+    # ------------------------------------------------------------------------------------------ what was told
+
+    def _end(self, memory_id: str, own: datetime | None, reason: str, **said: str) -> Row:
+        before = self.seen.memories[memory_id]
+        at = self._after(before.at, own)
+        digests = {**before.digests, "status": _digest(_ARCHIVED)}
+        self.seen.memories[memory_id] = replace(before, at=at, is_live=False, digests=digests)
+        return _change(memory_id, at, at, {"status": _ARCHIVED, **said}, reason)
+
+    def _keep(self, memory_id: str, at: datetime, is_live: bool, digests: Mapping[str, str]) -> None:
+        before = self.seen.memories.get(memory_id)
+        stores = (before.stores if before else frozenset()) | {self._store}
+        self.seen.memories[memory_id] = SeenMemory(at, is_live, digests, stores)
+
+    def _after(self, before: datetime, own: datetime | None) -> datetime:
+        """When a change took effect: by the store's own time if that has moved on, else when it was seen."""
+        return own if own is not None and own > before else max(self._seen_at, before + _TICK)
+
+
+def _change(memory_id: str, at: datetime, known: datetime, fields: Mapping[str, Any], reason: str | None = None) -> Row:
+    times = {"changed_at": _text(at), "recorded_at": _text(known)}
+    return Row({"memory_id": memory_id, **times, **fields, **({"reason": reason} if reason else {})})
+
+
+def _is_in_use(fields: Mapping[str, Any]) -> bool:
+    return fields.get("status") in _IN_USE
+
+
+def _text(at: datetime) -> str:
+    return f"{at.isoformat()}Z"
+
+
+def _latest(*times: datetime | None) -> datetime | None:
+    return max((time for time in times if time is not None), default=None)
+
+
+def _key(fields: Mapping[str, Any]) -> str:
+    """What a row is told by: an interaction, an outcome, or a change of a memory."""
+    key = (fields.get(name) for name in ("interaction_id", "outcome_id", "memory_id", "changed_at"))
+    return _digest([part for part in key if part is not None])
+
+
+def _digest(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    return blake2b(json_text(value).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
