@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 import typer.main
+from store_rows import heuristic, write_store
 
 from slowwave.data.sample import write_sample
 from slowwave.flows.cli import main as cli
@@ -79,6 +80,10 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     asked = {"type": "message", "id": "a1", "parentId": None, "timestamp": "2026-03-02T10:00:01Z",
              "message": {"role": "user", "content": "Deploy it"}}  # fmt: skip
     (folder / "sessions" / "s-1.jsonl").write_text(f"{json.dumps(session)}\n{json.dumps(asked)}\n")
+    for name in (".alma", ".claude"):
+        (folder / name).mkdir()
+    write_store(folder / ".alma" / "alma.db", "alma", {"heuristics": [heuristic("h1")]})
+    (folder / ".claude" / "CLAUDE.md").write_text("# Tone\nBe brief.\n")
     (folder / "memories.csv").write_text("memory_id,changed_at,content,status\nm-csv,2026-03-01,Use tabs,active\n")
     return folder
 
@@ -87,6 +92,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("line", _commands())
 def test_documented_command_runs(line: str, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLOWWAVE_HOME", str(sandbox / "home"))
+    monkeypatch.setenv("HOME", str(sandbox))
     monkeypatch.chdir(sandbox)
     line = line.replace("MEMORY_ID", _known_memory(sandbox)).replace("ITEM_ID", _known_candidate(sandbox))
     if "|" in line and "'" not in line:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import tempfile
 import tomllib
 from collections import Counter
@@ -16,7 +17,8 @@ import typer
 from slowwave.flows.cli.run import WAIT_SECONDS, landing_json
 from slowwave.flows.imports.cursors import Cursors
 from slowwave.flows.imports.importing import Import, ImportOptions, ImportReport, since_moment
-from slowwave.flows.imports.sources import SOURCES, Source, found_under, source_named
+from slowwave.flows.imports.sources import SOURCES, Source, found_under, is_store, source_named
+from slowwave.flows.imports.stores.seen_file import SeenFile
 from slowwave.flows.imports.units import NotImported
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import writer_lock
@@ -31,7 +33,7 @@ from slowwave.flows.land.readings import Readings, home_readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
 from slowwave.flows.nightly.nightly import land_paths
 from slowwave.flows.nightly.screen import print_landing, quarantine_command
-from slowwave.flows.publish.run import start_run
+from slowwave.flows.publish.run import Run, start_run
 
 _SHOWN = 8
 _SHOWN_EXAMPLE = 300
@@ -49,6 +51,7 @@ def run_import(
     project_map: str | None,
     infers: bool,
     output: str,
+    accepts_vanished: bool = False,
 ) -> None:
     """Import what a source has under some paths, land it, and print what became of it.
 
@@ -58,6 +61,12 @@ def run_import(
     source = source_named(name)
     if source is None:
         message = f"there is no importer {quoted(name)}: there are {', '.join(each.name for each in SOURCES)}"
+        raise WrongUsageError(message)
+    if is_store(source) and since:
+        message = f"--since is for logs: {source.described} are read whole, for what is gone is told from what is there"
+        raise WrongUsageError(message)
+    if accepts_vanished and not is_store(source):
+        message = f"--accept-vanished is for stores: nothing is ever gone from {source.described}"
         raise WrongUsageError(message)
     options = ImportOptions(
         since=since_moment(parse_as_of(since)) if since else None,
@@ -75,22 +84,43 @@ def run_import(
         found.others.extend(missing)
         if dry_run:
             with tempfile.TemporaryDirectory(prefix="slowwave-import-") as folder:
-                report = _importing(source, Path(folder), options, None, screen).run(found)
+                seen = _seen(settings, Lake(Path(settings.lake)), source, accepts_vanished, is_kept=False)
+                report = _importing(source, Path(folder), options, None, screen, seen).run(found)
                 landed, run_id = _rehearsed(settings, report, screen), ""
         else:
-            cursors = Cursors(Path(settings.lake), source.name, options.as_state(source.adapter))
-            report = _importing(source, settings.inbox, options, cursors, screen).run(found)
-            landed, run_id = _landed(settings, report, cursors, screen)
+            with writer_lock(settings, "import", wait_seconds=WAIT_SECONDS, waiting=screen.note):
+                run = start_run(settings, "land", screen.progress)
+                cursors = Cursors(Path(settings.lake), source.name, options.as_state(source.adapter))
+                seen = _seen(settings, run.lake, source, accepts_vanished)
+                report = _importing(source, settings.inbox, options, cursors, screen, seen).run(found)
+                landed, run_id = _landed(run, report, cursors), run.run_id
         screen.close()
         _print(source, report, landed, run_id, dry_run=dry_run, output=output)
         _exit_if_faulty(report, landed, screen)
 
 
-def _importing(source: Source, folder: Path, options: ImportOptions, cursors: Cursors | None, screen: Screen) -> Import:
+def _importing(
+    source: Source,
+    folder: Path,
+    options: ImportOptions,
+    cursors: Cursors | None,
+    screen: Screen,
+    seen: SeenFile | None,
+) -> Import:
     def progress(done: int, total: int) -> None:
         screen.progress("import", done // 10**6, total // 10**6)
 
-    return Import(source.adapter, folder, options, cursors, progress)
+    return Import(source.adapter, folder, options, cursors, progress, seen)
+
+
+def _seen(
+    settings: Settings, lake: Lake, source: Source, accepts_vanished: bool, *, is_kept: bool = True
+) -> SeenFile | None:
+    if not is_store(source):
+        return None
+    adapter = source.adapter
+    options = {"is_kept": is_kept, "accepts_vanished": accepts_vanished}
+    return SeenFile(lake, settings.inbox, adapter.name, adapter.version, **options)
 
 
 def _project_map(path: str | None) -> Mapping[str, str]:
@@ -113,25 +143,24 @@ def _existing(paths: Sequence[str]) -> tuple[list[Path], list[NotImported]]:
     there: list[Path] = []
     missing: list[NotImported] = []
     for given in paths:
-        path = Path(given)
+        expanded = os.path.expanduser(given)  # noqa: PTH111 - of an unknown user it stays as it is
+        path = Path(expanded)
         if path.exists():
             there.append(path)
             continue
-        matched = [Path(name) for name in sorted(glob.glob(given, recursive=True))]  # noqa: PTH207 - absolute globs too
+        matched = [Path(name) for name in sorted(glob.glob(expanded, recursive=True))]  # noqa: PTH207 - absolute globs too
         there += matched
         if not matched:
             missing.append(NotImported(given, "is not there: no such file, folder or match", is_fault=True))
     return there, missing
 
 
-def _landed(settings: Settings, report: ImportReport, cursors: Cursors, screen: Screen) -> tuple[LandingReport, str]:
+def _landed(run: Run, report: ImportReport, cursors: Cursors) -> LandingReport:
     """Land the inbox, then note what was imported: what did not land is read again."""
-    with writer_lock(settings, "import", wait_seconds=WAIT_SECONDS, waiting=screen.note):
-        run = start_run(settings, "land", screen.progress)
-        landed = land_paths(run, inbox_deliveries(settings.inbox), readings=home_readings(settings))
-        if report.units and not any(path.exists() for path in report.deliveries):
-            cursors.save()
-    return landed, run.run_id
+    landed = land_paths(run, inbox_deliveries(run.settings.inbox), readings=home_readings(run.settings))
+    if report.units and not any(path.exists() for path in report.deliveries):
+        cursors.save()
+    return landed
 
 
 def _rehearsed(settings: Settings, report: ImportReport, screen: Screen) -> LandingReport:

@@ -61,6 +61,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "import": (
         "slowwave import pi sessions --dry-run",
         "slowwave import pi sessions --since 2026-03-01",
+        "slowwave import alma .alma/alma.db",
+        "slowwave import claude-memory ~/.claude --dry-run",
     ),
     "nightly": (
         "slowwave nightly",
@@ -246,6 +248,10 @@ def import_(
         typer.Option(help='Projects by folder: TOML such as "~/work/shop" = "shop".', metavar="FILE"),
     ] = None,
     no_infer: Annotated[bool, typer.Option("--no-infer", help="Infer no outcomes.")] = False,
+    accept_vanished: Annotated[
+        bool,
+        typer.Option("--accept-vanished", help="Archive what is gone from a store, also more than a fifth at once."),
+    ] = False,
     output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = "text",
 ) -> None:
     """Import transcripts, traces and stores of other programs: they stay as they are, and land as ordinary rows."""
@@ -259,6 +265,7 @@ def import_(
         dry_run=dry_run,
         project_map=project_map,
         infers=not no_infer,
+        accepts_vanished=accept_vanished,
         output=output,
     )
 

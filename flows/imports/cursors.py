@@ -34,12 +34,12 @@ class Cursors:
 
     def is_unchanged(self, unit: Unit, *, is_idle: bool) -> bool:
         """Whether a unit was imported as it is now, read in the same way."""
-        return self._states.get(_key(unit)) == self._state(unit, is_idle=is_idle)
+        return self._states.get(unit_key(unit)) == self._state(unit, is_idle=is_idle)
 
     def note(self, unit: Unit, *, is_idle: bool) -> None:
         """A unit was imported as it is."""
-        self._states.pop(_key(unit), None)
-        self._states[_key(unit)] = self._state(unit, is_idle=is_idle)
+        self._states.pop(unit_key(unit), None)
+        self._states[unit_key(unit)] = self._state(unit, is_idle=is_idle)
 
     def _state(self, unit: Unit, *, is_idle: bool) -> dict[str, Any]:
         return {**unit.state, **self._reading, "is_idle": is_idle}
@@ -50,5 +50,6 @@ class Cursors:
         write_durably(self._path, lambda aside: aside.write_text(json.dumps(kept), encoding="utf-8"))
 
 
-def _key(unit: Unit) -> str:
+def unit_key(unit: Unit) -> str:
+    """What a unit is told by here: a digest of its path."""
     return digest([str(Path(unit.name).absolute())])

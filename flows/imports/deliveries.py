@@ -47,15 +47,26 @@ class DeliveryWriter:
         self._handle = os.fdopen(handle, "wb")
         self._packed = zstandard.ZstdCompressor(level=_LEVEL).stream_writer(self._handle, closefd=False)
 
-    def finish(self) -> Path | None:
-        """The delivery, durable; None where nothing was written. Raises OSError as the disk does."""
-        if self._packed is None or self._aside is None or self._handle is None:
+    def close(self) -> str | None:
+        """What the delivery will be called, now that it is whole and durable; None where nothing was written.
+
+        Raises OSError as the disk does.
+        """
+        if self._packed is None or self._handle is None:
             return None
-        self._packed.close()
-        self._handle.flush()
-        os.fsync(self._handle.fileno())
-        self._handle.close()
-        path = self._folder / import_name(self._adapter, self._digest.hexdigest())
+        if not self._handle.closed:
+            self._packed.close()
+            self._handle.flush()
+            os.fsync(self._handle.fileno())
+            self._handle.close()
+        return import_name(self._adapter, self._digest.hexdigest())
+
+    def finish(self) -> Path | None:
+        """The delivery, in the folder; None where nothing was written. Raises OSError as the disk does."""
+        name = self.close()
+        if name is None or self._aside is None:
+            return None
+        path = self._folder / name
         self._aside.rename(path)
         fsync_path(self._folder)
         self._aside = None

@@ -16,6 +16,7 @@ from typing import Any
 from slowwave.flows.imports.cursors import Cursors
 from slowwave.flows.imports.deliveries import delivery_writer, remove_left
 from slowwave.flows.imports.files import IDLE_SECONDS
+from slowwave.flows.imports.stores.seen_file import SeenFile
 from slowwave.flows.imports.units import Found, NotImported, Unit, UnreadableUnitError
 from slowwave.flows.kernel.errors import UserError
 from slowwave.transforms.core.hashing import digest
@@ -61,7 +62,10 @@ class ImportReport:
 
 
 class Import:
-    """The import of some paths by one adapter into `folder`; with `cursors`, units that have not changed are passed."""
+    """The import of some paths by one adapter into `folder`; with `cursors`, units that have not changed are passed.
+
+    `seen`: what was told of stores, for an adapter that reads them beside it.
+    """
 
     def __init__(
         self,
@@ -70,12 +74,14 @@ class Import:
         options: ImportOptions,
         cursors: Cursors | None = None,
         progress: Callable[[int, int], None] | None = None,
+        seen: SeenFile | None = None,
     ) -> None:
         self.adapter = adapter
         self.folder = folder
         self.options = options
         self.cursors = cursors
         self.report = ImportReport()
+        self._seen = seen
         self._progress = progress or (lambda *_: None)
 
     def run(self, found: Found) -> ImportReport:
@@ -98,11 +104,20 @@ class Import:
             self.report.unchanged += 1
             return
         tally, reading = Tally(), _Reading(unit)
-        context = Context(projects_by(self.options.projects), is_idle, self.options.infers, self.options.settings)
+        context = Context(
+            projects_by(self.options.projects),
+            is_idle,
+            self.options.infers,
+            self.options.settings,
+            None if self._seen is None else self._seen.before(unit),
+        )
         try:
             delivered = self._delivered(reading, context, tally)
+        except UnreadableUnitError as error:
+            self._note(unit, str(error))
+            return
         except OSError as error:
-            if error.filename is not None and Path(str(error.filename)).is_relative_to(self.folder):
+            if error.filename is not None and self._is_ours(Path(str(error.filename))):
                 raise
             self._note(unit, f"cannot be read: {error.strerror or error}")
             return
@@ -118,10 +133,17 @@ class Import:
         self.report.producers[unit.producer] = self.report.producers.get(unit.producer, 0) + 1
         self.report.tally.add(tally)
         self.report.deliveries += delivered
+        for said in tally.undecided:
+            self._note(unit, said)
         if reading.fault:
             self._note(unit, f"was imported up to where it breaks off: {reading.fault}")
-        elif self.cursors is not None:
+        elif not tally.undecided and self.cursors is not None:
             self.cursors.note(unit, is_idle=is_idle)
+
+    def _is_ours(self, path: Path) -> bool:
+        """Whether it is something that we write, and not what is imported."""
+        written = [self.folder] if self._seen is None else [self.folder, self._seen.folder]
+        return any(path.is_relative_to(folder) for folder in written)
 
     def _note(self, unit: Unit, why: str) -> None:
         self.report.others.append(NotImported(unit.name, why, is_fault=True))
@@ -134,7 +156,12 @@ class Import:
             made = reading.made(self.adapter, context)
             for line in delivery_lines(made, self.adapter, tally, self.options.since):
                 (refused if line.is_refused else rows).write(line.text)
-            return [path for path in (rows.finish(), refused.finish()) if path is not None]
+            if self._seen is not None and context.before is not None:
+                self._seen.expect(context.before.seen, [name for name in (rows.close(), refused.close()) if name])
+            delivered = [path for path in (rows.finish(), refused.finish()) if path is not None]
+            if self._seen is not None:
+                self._seen.settle()
+            return delivered
 
 
 class _Reading:
@@ -164,6 +191,8 @@ class _Reading:
                 else:
                     self._beside.append(one)
         except UnreadableUnitError as error:
+            if self._unit.is_one_piece:
+                raise
             self.fault = str(error)
 
 

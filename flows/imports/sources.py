@@ -9,11 +9,15 @@ from typing import Protocol
 from slowwave.flows.imports.files import FileSource
 from slowwave.flows.imports.langfuse import LANGFUSE
 from slowwave.flows.imports.otlp import OTLP
+from slowwave.flows.imports.stores.claude_files import ClaudeFiles
+from slowwave.flows.imports.stores.sqlite_source import SqliteSource
 from slowwave.flows.imports.units import Found, Unit
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.codex.adapter import CodexAdapter
 from slowwave.transforms.imports.made import Adapter
 from slowwave.transforms.imports.pi import PiAdapter
+from slowwave.transforms.imports.stores import alma, astrocyte, atocore, langgraph, mem0
+from slowwave.transforms.imports.stores.store import Store
 
 
 class Source(Protocol):
@@ -48,7 +52,22 @@ SOURCES: tuple[Source, ...] = (
     FileSource(PiAdapter(), "sessions of pi and OpenClaw", roots=("~/.pi/agent/sessions", "~/.openclaw/agents")),
     OTLP,
     LANGFUSE,
+    ClaudeFiles(),
+    SqliteSource(alma.STORE, "stores of ALMA", roots=("./.alma/alma.db",)),
+    SqliteSource(mem0.STORE, "histories of mem0", roots=("$MEM0_DIR/history.db", "~/.mem0/history.db")),
+    SqliteSource(
+        astrocyte.STORE,
+        "stores of Astrocyte",
+        roots=("$ASTROCYTE_SQLITE_PATH", "~/.local/share/astrocyte/astrocyte.db"),
+    ),
+    SqliteSource(langgraph.STORE, "stores of LangGraph"),
+    SqliteSource(atocore.STORE, "stores of AtoCore"),
 )
+
+
+def is_store(source: Source) -> bool:
+    """Whether what was told of it is kept, and it is read beside that: what is gone from it is then known."""
+    return isinstance(source.adapter, Store)
 
 
 def source_named(name: str) -> Source | None:

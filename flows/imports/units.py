@@ -24,6 +24,7 @@ class Unit:
     `name`: for messages, its path. `read`: its records from the beginning, anew with each call; raises
     UnreadableUnitError and OSError. `state`: what is the same as long as nothing was written to it. `modified_at`:
     seconds since 1970. `producer`: who wrote it, such as `Claude Code 2.1.38`. `size`: bytes, for the progress.
+    `is_one_piece`: what cannot be read to its end was not read at all.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Unit:
     modified_at: float
     producer: str = ""
     size: int = 0
+    is_one_piece: bool = False
 
 
 @dataclass(frozen=True)

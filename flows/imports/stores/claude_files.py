@@ -1,0 +1,158 @@
+"""Claude Code's memory files and instructions under a folder: one unit, so that what is gone from it is known."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+
+import orjson
+
+from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
+from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.transforms.imports.made import Adapter, Located
+from slowwave.transforms.imports.stores.claude_memory import INDEX, STORE
+from slowwave.transforms.imports.stores.store import Store
+
+# Where a folder of Claude Code's own, of a project, or of memories has them.
+_PATTERNS = (
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    ".claude/CLAUDE.md",
+    ".claude/rules/**/*.md",
+    "projects/*/memory/*.md",
+)
+_OWN = ".claude"
+_LONGEST_FILE = 16 * 2**20
+_FIRST_LINES = 50
+
+
+@dataclass(frozen=True)
+class ClaudeFiles:
+    """Memory files and instructions of Claude Code."""
+
+    adapter: Store = STORE
+    described: str = "memory files and instructions of Claude Code"
+    roots: tuple[str, ...] = ("$CLAUDE_CONFIG_DIR", "~/.claude")
+
+    @property
+    def name(self) -> str:
+        """What the source is called on the command line."""
+        return self.adapter.name
+
+    def files(self, path: Path) -> list[Path]:
+        """The files of memories and instructions under a path; a link that leads out of it is none."""
+        if not path.is_dir():
+            return [path]
+        patterns = [*_PATTERNS]
+        if _is_own(path) or path.name == _OWN:
+            patterns.append("rules/**/*.md")
+        if (path / INDEX).is_file():
+            patterns.append("*.md")
+        inside = path.resolve()
+        found = {file for pattern in patterns for file in path.glob(pattern)}
+        return sorted(file for file in found if file.is_file() and file.resolve().is_relative_to(inside))
+
+    def joined(self, units: list[Unit]) -> list[Unit]:
+        """The units as they are: each is a store of its own."""
+        return units
+
+    def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:  # noqa: ARG002
+        """All files under a path as one unit. Raises OSError where the path cannot be listed."""
+        files = self.files(path)
+        if not files or not (path.is_dir() or path.suffix == ".md"):
+            why = "has neither memory files nor CLAUDE.md" if path.is_dir() else "is no Markdown file"
+            return Found(others=[NotImported(shown_name(path), why, is_fault=True)])
+        listed = sha256()
+        size = 0
+        for file in files:
+            status = file.stat()
+            size += status.st_size
+            listed.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\0".encode("utf-8", "surrogateescape"))
+        return Found(
+            [
+                Unit(
+                    shown_name(path),
+                    partial(_records, path, files),
+                    {"files": listed.hexdigest()},
+                    modified_at=0.0,  # it is never in the middle of a turn
+                    producer=self.adapter.called,
+                    size=size,
+                    is_one_piece=True,
+                )
+            ]
+        )
+
+
+def _records(root: Path, files: list[Path]) -> Iterator[ReadRecord]:
+    """One record per file. Where one cannot be read, none is: its memories would seem to be gone."""
+    work: dict[Path, str] = {}
+    for number, file in enumerate(files, 1):
+        try:
+            text, modified = _read(file)
+        except OSError as error:
+            message = f"was not read: {shown_name(file)} cannot be: {error.strerror or error}"
+            raise UnreadableUnitError(message) from error
+        record = {
+            "path": shown_name(file.absolute()),
+            "text": text,
+            "modified_at": datetime.fromtimestamp(modified, UTC).isoformat(),
+            "directory": _directory(root, file, work),
+        }
+        yield Located(number, record)
+
+
+def _read(file: Path) -> tuple[str, float]:
+    """A file's text and when it was written; read again where it was written meanwhile."""
+    for _ in range(3):
+        before = file.stat()
+        if before.st_size > _LONGEST_FILE:
+            message = f"it has {before.st_size:,} bytes, which no memory file has"
+            raise OSError(message)
+        raw = file.read_bytes()
+        after = file.stat()
+        if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
+            return raw.decode("utf-8", "backslashreplace"), after.st_mtime
+    message = "it is being written to"
+    raise OSError(message)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether it is the folder of Claude Code's own, which holds what is for all projects."""
+    return (folder / "projects").is_dir() or folder.resolve() == Path.home() / _OWN
+
+
+def _directory(root: Path, file: Path, work: dict[Path, str]) -> str | None:
+    """Where the work lies that a file is for; None: it is for all work."""
+    folder = file.parent
+    if folder.name == "memory" and folder.parent.parent.name == "projects":
+        project = folder.parent
+        if project not in work:
+            work[project] = _worked_in(project) or project.name
+        return work[project]
+    if _is_own(root) and file.is_relative_to(root):
+        return None
+    if _OWN in file.relative_to(root if root.is_dir() else root.parent).parts or folder.name == _OWN:
+        folder = next(above.parent for above in file.parents if above.name == _OWN)
+    return shown_name(folder.absolute())
+
+
+def _worked_in(project: Path) -> str | None:
+    """The working directory that a project's newest transcript states: the name of its folder does not tell it."""
+    transcripts = [
+        (entry.stat().st_mtime, entry.path) for entry in os.scandir(project) if entry.name.endswith(".jsonl")
+    ]
+    for _, path in sorted(transcripts, reverse=True):
+        with Path(path).open("rb") as lines:
+            for line in islice(lines, _FIRST_LINES):
+                with suppress(orjson.JSONDecodeError):
+                    record = orjson.loads(line)
+                    if isinstance(record, dict) and isinstance(record.get("cwd"), str):
+                        return record["cwd"]
+    return None

@@ -1,0 +1,121 @@
+"""What was told of the stores of one kind, kept in the lake from one import to the next.
+
+It and the delivery that it tells of come to count together: it is written aside first, then the delivery is put into
+the inbox, then it takes its place. After a kill in between it counts if the delivery is in the inbox, or has landed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+import zstandard
+
+from slowwave.flows.imports.cursors import FOLDER, unit_key
+from slowwave.flows.imports.units import Unit
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.store import fsync_path, write_durably
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.imports.seen import Before, Seen, SeenMemory
+from slowwave.transforms.landing.ledger_tables import RunFiles
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+
+
+class SeenFile:
+    """`lake/imports/ADAPTER.seen.zst`. Only the holder of the writer lock may call it.
+
+    `is_kept` false: for a rehearsal, of which nothing stays.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        inbox: Path,
+        adapter: str,
+        version: int,
+        *,
+        is_kept: bool = True,
+        accepts_vanished: bool = False,
+    ) -> None:
+        self.folder = lake.root / FOLDER
+        self._path = self.folder / f"{adapter}.seen.zst"
+        self._expected = self.folder / f"{adapter}.seen-expected.zst"
+        self._is_kept = is_kept
+        self._accepts_vanished = accepts_vanished
+        if is_kept:
+            self._recover(lake, inbox)
+        stated = _read(self._path)
+        self._seen = Seen(version) if stated is None else _seen(stated)
+        self._next = self._seen
+
+    def before(self, unit: Unit) -> Before:
+        """What a unit is to be read beside; what comes of it counts once `settle` is called."""
+        return Before(unit_key(unit), self._seen.copy(), utc_now(), self._accepts_vanished)
+
+    def expect(self, seen: Seen, deliveries: list[str]) -> None:
+        """Write down what will have been told once these deliveries are in the inbox. Raises OSError."""
+        self._next = seen
+        if self._is_kept and (deliveries or seen != self._seen):
+            packed = zstandard.compress(orjson.dumps({**_stated(seen), "deliveries": deliveries}))
+            write_durably(self._expected, lambda aside: aside.write_bytes(packed))
+
+    def settle(self) -> None:
+        """The deliveries are in the inbox: what was expected counts. Raises OSError."""
+        self._seen = self._next
+        if self._expected.exists():
+            self._expected.replace(self._path)
+            fsync_path(self.folder)
+
+    def _recover(self, lake: Lake, inbox: Path) -> None:
+        stated = _read(self._expected)
+        if stated is None:
+            return
+        deliveries = stated["deliveries"]
+        is_there = any((inbox / name).exists() for name in deliveries)
+        if (
+            not deliveries
+            or is_there
+            or not lake.ledger(RunFiles).filter(pl.col("source").is_in(deliveries)).is_empty()
+        ):
+            self._expected.replace(self._path)
+        else:
+            self._expected.unlink()  # it never came to count: the store is read again
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        stated = orjson.loads(zstandard.decompress(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
+        message = (
+            f"{path} is damaged ({error}): put it back from a backup of the lake, or remove it; without it, what is "
+            "gone from a store is not known, and changes of which the store keeps no time are told anew"
+        )
+        raise UserError(message) from error
+    return stated
+
+
+def _stated(seen: Seen) -> dict[str, Any]:
+    memories = {
+        memory_id: [_microseconds(one.at), one.is_live, dict(one.digests), sorted(one.stores)]
+        for memory_id, one in seen.memories.items()
+    }
+    return {"version": seen.version, "memories": memories, "rows": seen.rows}
+
+
+def _seen(stated: dict[str, Any]) -> Seen:
+    memories = {
+        memory_id: SeenMemory(_EPOCH + timedelta(microseconds=at), is_live, digests, frozenset(stores))
+        for memory_id, (at, is_live, digests, stores) in stated["memories"].items()
+    }
+    return Seen(stated["version"], memories, stated["rows"])
+
+
+def _microseconds(at: datetime) -> int:
+    return (at - _EPOCH) // timedelta(microseconds=1)
