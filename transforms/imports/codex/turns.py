@@ -10,6 +10,7 @@ from slowwave.transforms.imports.codex.messages import Answers, Said, phase_of, 
 from slowwave.transforms.imports.codex.threads import Thread
 from slowwave.transforms.imports.codex.tokens import Usage
 from slowwave.transforms.imports.codex.values import moment, text, whole
+from slowwave.transforms.imports.inferred.outcomes import with_needed_outputs
 from slowwave.transforms.imports.made import Context, Record
 from slowwave.transforms.imports.turns import Turn, TurnEnd
 
@@ -127,7 +128,7 @@ def turn_of(turn: ReadTurn, thread: Thread, number: int, context: Context) -> Tu
         session_id=thread.session_id,
         end=turn.end or "open",
         duration_ms=turn.duration_ms,
-        calls=calls,
+        calls=with_needed_outputs(calls),
         fields={name: value for name, value in fields.items() if value is not None},
         client_version=thread.version,
     )

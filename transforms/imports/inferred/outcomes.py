@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,14 @@ from slowwave.transforms.imports.inferred import (
     transcript_interrupt,
     transcript_tests,
 )
+from slowwave.transforms.imports.inferred.commands_of_builds import is_build
+from slowwave.transforms.imports.inferred.commands_of_tests import runners
+from slowwave.transforms.imports.inferred.programs import program
+from slowwave.transforms.imports.inferred.shell_lines import shell_line
+from slowwave.transforms.imports.inferred.transcript_commit import git_command
 from slowwave.transforms.imports.inferred.transcript_interrupt import is_taken_back
 from slowwave.transforms.imports.inferred.verdicts import Verdict
-from slowwave.transforms.imports.turns import Turn
+from slowwave.transforms.imports.turns import Call, Turn
 
 _Rule = Callable[[Turn], Verdict | None]
 # Whether a turn was an attempt at all; where it was none, nothing else is said of it.
@@ -52,6 +57,17 @@ def inferred_outcomes(turn: Turn, *, corrections: bool = False) -> list[dict[str
             of_success = {method: replace(one, is_attempt=False) for method, one in of_success.items()}
         verdicts |= of_success
     return [_row(turn, method, verdict) for method, verdict in verdicts.items()]
+
+
+def with_needed_outputs(calls: Iterable[Call]) -> list[Call]:
+    """The calls without the outputs that no rule looks at, which are most of a transcript."""
+    return [call if _is_output_needed(call) else replace(call, output="") for call in calls]
+
+
+def _is_output_needed(call: Call) -> bool:
+    line = shell_line(call.command) if call.command and call.output else None
+    programs = [program(one.words) for one in line.commands] if line else []
+    return any(runners(words) or is_build(words) or git_command(words) for words in programs)
 
 
 def _verdicts(turn: Turn, rules: dict[str, _Rule]) -> dict[str, Verdict]:

@@ -19,12 +19,12 @@ _TAKEN_BACK_NEXT = re.compile(r"(?i)\s*(?:no[,.!]?\s+)?(?:please\s+)?(?:revert|u
 
 def transcript_commit(turn: Turn) -> Verdict | None:
     """That a turn succeeded: git committed, and neither a later command of the turn nor the next prompt undoes it."""
-    run = last_run(turn, _git_command)
+    run = last_run(turn, git_command)
     if run is None or run.call.end != "ended" or _TAKEN_BACK_NEXT.match(turn.next_prompt or ""):
         return None
     last = run.places[-1]
     words = program(run.line.commands[last].words)
-    if _git_command(words) in _TAKING_BACK or "--dry-run" in words:
+    if git_command(words) in _TAKING_BACK or "--dry-run" in words:
         return None
     said = [found[1] for line in printed_lines(run.call.output) if (found := _COMMITTED.match(line))]
     is_silent = not said and run.call.exit_code == 0 and last in run.line.ok_if_zero
@@ -33,7 +33,7 @@ def transcript_commit(turn: Turn) -> Verdict | None:
     return Verdict(is_success=True, evidence=f"committed {said[-1] if said else ''}".rstrip(), call_id=run.call.call_id)
 
 
-def _git_command(words: tuple[str, ...]) -> str:
+def git_command(words: tuple[str, ...]) -> str:
     """`commit` or what takes commits back, if git is called for it; else ''."""
     if words[:1] != ("git",):
         return ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes
+from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes, with_needed_outputs
 from slowwave.transforms.imports.turns import Call, Turn
 
 RED, PLAIN = "\x1b[31m", "\x1b[0m"
@@ -238,6 +238,19 @@ def test_corrections_are_looked_for_on_request_only(prompt: str | None, success:
     one = turn(next_prompt=prompt)
     assert said(one, "transcript_correction/1", corrections=True) is success
     assert inferred_outcomes(one) == []
+
+
+def test_without_the_outputs_that_no_rule_looks_at_the_same_is_said() -> None:
+    calls = [
+        ran("cat notes", "2 failed in 0.01s"),
+        ran("cd app && cargo build", "error: no such command", 101),
+        ran("pytest 'x", "1 passed in 0.01s"),
+        ran("pytest | tail", "1 passed in 0.01s"),
+        ran("git commit -m x", "[main 1a2b3c4] x"),
+    ]
+    shorter = with_needed_outputs(calls)
+    assert [bool(one.output) for one in shorter] == [False, True, False, True, True]
+    assert inferred_outcomes(turn(*calls)) == inferred_outcomes(turn(*shorter))
 
 
 def test_a_turn_that_is_not_over_has_no_outcome() -> None:

@@ -151,7 +151,8 @@ def test_what_is_said_of_commands_is_what_a_shell_did_with_them(tmp_path: Path, 
         return
     (tmp_path / "trace").write_text("")
     done = subprocess.run(["bash", "-c", _TRACED + before + numbered], cwd=tmp_path, capture_output=True, check=False)
-    ended = dict(map(int, row.split()) for row in (tmp_path / "trace").read_text().splitlines())
+    rows = [row.split() for row in (tmp_path / "trace").read_text().splitlines()]
+    ended = {int(number): int(code) for number, code in rows}
     ran = {place: ended.get(int(one.words[2])) for place, one in enumerate(read.commands) if one.words[0] == "c"}
     if done.returncode == 0:
         assert all(ran[place] == 0 for place in read.ok_if_zero & ran.keys())
