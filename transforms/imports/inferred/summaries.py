@@ -168,19 +168,16 @@ def _of_rspec(lines: list[str]) -> Iterator[Summary]:
             yield Summary("rspec", number, max(examples - failures - pending, 0), failures + errors)
 
 
-_EXUNIT = re.compile(
-    r"(?:(\d+) doctests?, )?(?:(\d+) propert(?:y|ies), )?(\d+) tests?, (\d+) failures?"
-    r"((?:, \d+ (?:excluded|invalid|skipped))*)$"
-)
+# Tests by type, of which projects may have further ones.
+_EXUNIT = re.compile(r"((?:\d+ (?!examples?,)[a-z_]+, )+)(\d+) failures?((?:, \d+ (?:excluded|invalid|skipped))*)$")
 
 
 def _of_exunit(lines: list[str]) -> Iterator[Summary]:
     passed = failed = last = 0
     for number, line in _numbered(lines):
         if found := _EXUNIT.match(line):
-            others = _counts(found[5].lstrip(", "))
-            bad = int(found[4]) + others.get("invalid", 0)
-            ran = sum(int(found[group] or 0) for group in (1, 2, 3))
+            ran, others = sum(_counts(found[1]).values()), _counts(found[3].lstrip(", "))
+            bad = int(found[2]) + others.get("invalid", 0)
             not_run = others.get("excluded", 0) + others.get("skipped", 0)
             passed, failed, last = passed + max(ran - bad - not_run, 0), failed + bad, number
         elif line.startswith("== Compilation error in file "):

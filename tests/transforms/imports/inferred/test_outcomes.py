@@ -115,6 +115,8 @@ def test_a_row_says_by_what_it_goes() -> None:
         ("rspec", "0 examples, 0 failures", None),
         ("mix test 2>&1 | grep failures", "2 doctests, 1 property, 40 tests, 0 failures, 3 excluded", True),
         ("MIX_ENV=test mix test", "40 tests, 1 failure", False),
+        ("mix test", "3 features, 2 doctests, 0 failures", True),
+        ("mix test", "3 examples, 0 failures", None),
         ("mix test", "5 tests, 0 failures, 5 excluded", None),
         ("npm test", "3 passing (5ms)", None),
         ("make test", "== 3 passed in 0.01s ==", True),
