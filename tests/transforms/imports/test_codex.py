@@ -132,6 +132,13 @@ def test_a_turn_of_the_earlier_generation_is_one_though_all_is_there_twice() -> 
     assert left_out_of(legacy())["messages that Codex wrote in the user's name"] == 2
 
 
+def test_what_an_answer_cites_is_read_from_its_text_where_nothing_else_says_it() -> None:
+    (row,) = interactions_of([meta(0, THREAD, "0.130.0"), *legacy_turn(10, TURN, "add", f"Added.\n\n{CITATION}")])
+    assert row["response"] == "Added."
+    assert row["memories_cited"] == ["codex:MEMORY.md#L12-14", "codex:rollout_summaries/sums.md#L3-3"]
+    assert row["cited_threads"] == ["0196aaaa-0000-7000-8000-000000000001"]
+
+
 def test_tokens_of_a_second_turn_are_what_the_total_grew_by() -> None:
     more = legacy_turn(60, LATER, "and the means", "Done.", total(65, 2900, 160))
     assert [row["tokens"] for row in interactions_of(legacy() + more)] == [2000, 1060]
@@ -402,6 +409,34 @@ def test_half_of_a_rollout_gives_what_all_of_it_gives_later_or_the_same() -> Non
         for row in interactions_of(records[:count], is_idle=True):
             final = whole[row["interaction_id"]]
             assert row == final or row["recorded_at"] < final["recorded_at"] or "ended" in final
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        " ",
+        "#",
+        "a:1-",
+        "<oai-mem-citation>",
+        "<oai-mem-citation>a:",
+        "<oai-mem-citation><rollout_ids>",
+        "/memories/skills/*",
+        "$(",
+        "'",
+        "1 passed, ",
+        "\\",
+    ],
+)
+def test_long_and_hostile_texts_are_read(part: str) -> None:
+    long = part * (300_000 // len(part))
+    rollout = Paginated(0, THREAD)
+    rollout.begin(10, TURN, f"# Context from my IDE setup:{long}")
+    rollout.command(12, TURN, f"cat memories/{long[:90_000]}", long, 0)
+    rollout.command(13, TURN, "pytest", f"{long}\n1 passed in 0.1s", 0)
+    rollout.say(14, TURN, f"Done.{long}", "final_answer")
+    rollout.complete(15, TURN, long)
+    first, *_ = rows_of(rollout.records)
+    assert first["response"].startswith("Done.")
 
 
 _ODD: st.SearchStrategy[Any] = st.recursive(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from slowwave.transforms.imports.codex.values import listed, mapping, text
@@ -25,9 +24,7 @@ _OF_CODEX = (
     "Warning: apply_patch was requested via ",
     "Warning: The maximum number of unified exec processes",
 )
-_BEFORE_THE_REQUEST = re.compile(
-    r"\s*# Context from my IDE setup:[\s\S]*?^## My request for Codex:[^\S\n]*\n?", re.MULTILINE
-)
+_OF_AN_EDITOR, _REQUEST = "# Context from my IDE setup:", "\n## My request for Codex:"
 _FINAL = "final_answer"
 _COMMENTARY = "commentary"
 
@@ -52,7 +49,10 @@ def is_of_codex(prompt: str) -> bool:
 
 def request(prompt: str) -> str:
     """A prompt without what an editor put before it."""
-    return _BEFORE_THE_REQUEST.sub("", prompt, count=1)
+    if not prompt.lstrip().startswith(_OF_AN_EDITOR):
+        return prompt
+    _, found, asked = prompt.partition(_REQUEST)
+    return asked.strip() if found else prompt
 
 
 def parts(content: object) -> str:
