@@ -15,7 +15,10 @@ from slowwave.transforms.imports.otlp.parts import Part, parts
 
 def _by_trace(located: Located) -> Iterator[Dealt | Refused | LeftOut]:
     for one in parts(located):
-        yield Dealt(one.trace_id, one.document, one.response_id) if isinstance(one, Part) else one
+        if isinstance(one, Part):
+            yield Dealt(one.trace_id, one.document, one.response_id, follows=one.is_judging)
+        else:
+            yield one
 
 
 OTLP = FileSource(

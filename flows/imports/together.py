@@ -32,11 +32,12 @@ _BLOCK = 2**20
 
 @dataclass(frozen=True)
 class Dealt:
-    """A record and the key that it tells of; where that is '', the key of the record with the same `alias`, if any."""
+    """A record and the key that it tells of; one that `follows` goes where that with the same `alias` is, if any."""
 
     key: str
     record: Record
     alias: str = ""
+    follows: bool = False
 
 
 # The records that one is taken apart into, with what they tell of; or what of it makes no record.
@@ -115,14 +116,14 @@ class _Dealing:
         by_alias: dict[str, str] = {}
         waiting: list[tuple[int, Dealt]] = []
         for number, one in self._dealt():
-            if one.alias and not one.key:
+            if one.follows:
                 waiting.append((number, one))
                 continue
             if one.alias:
                 by_alias.setdefault(one.alias, one.key)
             self._put(packed, number, one.key, one.record)
         for number, one in waiting:
-            self._put(packed, number, by_alias.get(one.alias, ""), one.record)
+            self._put(packed, number, by_alias.get(one.alias, one.key), one.record)
         for writer in packed:
             writer.close()
 

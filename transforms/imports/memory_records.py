@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from slowwave.transforms.core.blank import says_nothing
 
 # As many characters of a memory as tell it from others in a prompt.
 _TELLING = 80
-_SPACE = re.compile(r"\s+")
 _IDS = ("id", "memory_id", "_id", "document_id")
 _TEXTS = ("content", "memory", "text", "document", "page_content")
 _SCORES = ("score", "similarity", "relevance", "relevance_score")
@@ -60,7 +58,7 @@ def in_text(records: Iterable[MemoryRecord], text: str) -> list[str] | None:
 
 
 def _normal(text: str) -> str:
-    return _SPACE.sub(" ", text.lower()).strip()
+    return " ".join(text.lower().split())
 
 
 def _score(value: Any) -> float | None:  # noqa: ANN401

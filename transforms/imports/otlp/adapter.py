@@ -58,7 +58,7 @@ class Otlp:
             if isinstance(read, Span):
                 spans.setdefault(one.trace_id, []).append(read)
             else:
-                events.setdefault(one.trace_id, []).append(read)
+                events.setdefault("" if one.is_judging else one.trace_id, []).append(read)
         traces = [trace_of(id_, spans.get(id_, ()), events.get(id_, ())) for id_ in sorted({*spans, *events})]
         ended = max((trace.ended for trace in traces), default=0)
         reads: dict[str, Read] = {}

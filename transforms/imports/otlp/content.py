@@ -19,11 +19,20 @@ _DEEPEST = 6
 
 @dataclass(frozen=True)
 class Message:
-    """A message: its text, and all that the model read with it, results of tools included."""
+    """A message, with its content as it was written: a text, or parts of any kind."""
 
     role: str
-    text: str
-    read: str
+    content: Any
+
+    @property
+    def text(self) -> str:
+        """What was said, without what is no text."""
+        return text_of(self.content)
+
+    @property
+    def read(self) -> str:
+        """All that the model read with it, results of tools included."""
+        return _all_text(self.content)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +57,8 @@ class Content:
     @cached_property
     def prompt(self) -> Said | None:
         """The last text of the user's, None where there is none."""
-        said = next((m.text for m in reversed(self.inputs) if m.role == "user" and not says_nothing(m.text)), None)
+        texts = (message.text for message in reversed(self.inputs) if message.role == "user")
+        said = next((text for text in texts if not says_nothing(text)), None)
         if said is not None:
             return Said(said)
         return None if self.inputs else _value(self.node.span.attributes, "input", asked)
@@ -65,7 +75,8 @@ class Content:
             or list(_flat(numbered(held, "llm.output_messages."), "message."))
             or list(_flat(numbered(held, "gen_ai.completion."), "", "assistant"))
         )
-        texts = [m.text for m in messages if m.role == "assistant" and not says_nothing(m.text)]
+        said = (message.text for message in messages if message.role == "assistant")
+        texts = [text for text in said if not says_nothing(text)]
         if texts:
             return Said("\n\n".join(dict.fromkeys(texts)))
         return None if messages else _value(held, "output", answered)
@@ -104,7 +115,7 @@ def _from_json(value: Any, role: str) -> Iterator[Message]:  # noqa: ANN401
         if not isinstance(message, dict):
             continue
         parts = message.get("parts", message.get("content"))
-        yield Message(str(message.get("role") or role).lower(), text_of(parts), _all_text(parts))
+        yield Message(str(message.get("role") or role).lower(), parts)
 
 
 def _from_details(events: Iterable[Event], name: str, role: str) -> Iterator[Message]:
@@ -119,8 +130,7 @@ def _from_events(events: Iterable[Event]) -> Iterator[Message]:
     for event in events:
         role, _, what = event.name.removeprefix("gen_ai.").partition(".")
         if what == "message" and event.name.startswith("gen_ai."):
-            body = _body(event)
-            yield Message(role, text_of(body.get("content")), _all_text(body.get("content")))
+            yield Message(role, _body(event).get("content"))
 
 
 def _choices(events: Iterable[Event]) -> Iterator[Message]:
@@ -129,7 +139,7 @@ def _choices(events: Iterable[Event]) -> Iterator[Message]:
             body = _body(event)
             message = parsed(body.get("message"))
             content = message.get("content") if isinstance(message, dict) else message or body.get("content")
-            yield Message("assistant", text_of(content), "")
+            yield Message("assistant", content)
 
 
 def _body(event: Event) -> dict[str, Any]:
@@ -143,7 +153,7 @@ def _flat(messages: Iterable[Mapping[str, Any]], prefix: str, role: str = "user"
         said = text_of(parsed(content)) if isinstance(content, str) and content.startswith("[{") else ""
         parts = (part.get("message_content.text") for part in numbered(message, f"{prefix}contents."))
         text = "\n".join(one for one in (said or content, *parts) if one and isinstance(one, str))
-        yield Message(str(message.get(f"{prefix}role") or role).lower(), "" if text == _HIDDEN else text, text)
+        yield Message(str(message.get(f"{prefix}role") or role).lower(), "" if text == _HIDDEN else text)
 
 
 def _all_text(value: Any, depth: int = 0) -> str:  # noqa: ANN401

@@ -8,13 +8,15 @@ from typing import Any
 
 from slowwave.transforms.imports.evaluation_rules import Rule, is_success
 from slowwave.transforms.imports.made import LeftOut, Made, Row
+from slowwave.transforms.imports.otlp.parts import EVALUATION
 from slowwave.transforms.imports.otlp.spans import Event, Node
 from slowwave.transforms.imports.otlp.turns import Read, response_id
 from slowwave.transforms.imports.otlp.values import instant, number, numbered, text
 
-_EVENT = "gen_ai.evaluation.result"
 # OpenInference has one thing under two names, of a span, a trace or a session.
 _FORMS = (("evaluations.", "evaluation."), ("annotations.", "annotation."))
+_SCOPES = ("", "trace.", "session.")
+_FEEDBACK = tuple(scope + prefix for scope in _SCOPES for prefix, _ in _FORMS)
 _UNJUDGED = "evaluations {} that no rule judges: say in settings.toml, [imports.otlp.evaluations], what passes"
 _LONGEST_NAME = 60
 
@@ -42,14 +44,16 @@ def evaluations_of(read: Read) -> Iterator[Evaluation]:
     """Every evaluation told of in a trace: by events of the spans, by log records, and by attributes."""
     for node in read.trace.nodes:
         for event in node.events:
-            if event.name == _EVENT:
+            if event.name == EVALUATION:
                 yield _of_event(event, *_target(node, event))
-        for scope in ("", "trace.", "session."):
+        if not any(key.startswith(_FEEDBACK) for key in node.span.attributes):
+            continue
+        for scope in _SCOPES:
             for prefix, field in _FORMS:
                 for one in numbered(node.span.attributes, scope + prefix):
                     yield _of_attributes({k.removeprefix(field): v for k, v in one.items()}, scope, node)
     for event in read.trace.loose:
-        if event.name == _EVENT:
+        if event.name == EVALUATION:
             yield _of_event(event, event.trace_id, event.span_id)
 
 
@@ -69,12 +73,15 @@ def outcomes_of(found: Iterator[Evaluation], reads: Mapping[str, Read], rules: M
             score = "" if one.score is None else f" {one.score:g}"
             yield LeftOut(_UNJUDGED.format(repr(one.name[:_LONGEST_NAME])), example=f"{one.label}{score}".strip()[:200])
             continue
-        trace_id, span_id = (one.trace_id, one.span_id) if one.trace_id else by_answer.get(one.response_id, ("", ""))
+        # the context may be that of who judges, the answer's id is the answer's
+        trace_id, span_id = by_answer.get(one.response_id, (one.trace_id, one.span_id))
         yield from _outcome(one, trace_id, span_id, reads.get(trace_id), success=success)
 
 
 def _outcome(one: Evaluation, trace_id: str, span_id: str, read: Read | None, *, success: bool) -> Iterator[Made]:
-    target = f"{trace_id}:{span_id}" if trace_id else one.response_id or f"session:{one.session_id}"
+    context = f"{one.trace_id}:{one.span_id}" if one.trace_id else ""
+    target = context or one.response_id or f"session:{one.session_id}"
+    named = [target, one.name, one.evaluator, *([one.response_id] if context and one.response_id else [])]
     if not trace_id and not one.response_id and not one.session_id:
         yield LeftOut("evaluations that do not say what they are of", example=one.name[:200])
         return
@@ -84,7 +91,7 @@ def _outcome(one: Evaluation, trace_id: str, span_id: str, read: Read | None, *,
     interaction, known = _interaction(read, trace_id, span_id)
     feedback = {"name": one.name, "label": one.label or None, "score": one.score}
     fields = {
-        "outcome_id": f"otlp:{target}:{one.name}:{one.evaluator}",
+        "outcome_id": f"otlp:{':'.join(named)}",
         "interaction_id": interaction,
         "created_at": instant(one.at),
         "recorded_at": instant(one.at, known),
@@ -138,7 +145,7 @@ def _of_event(event: Event, trace_id: str, span_id: str) -> Evaluation:
         "",
         text(held.get("gen_ai.response.id")),
         text(held.get("error.type")),
-        _EVENT,
+        EVALUATION,
     )
 
 

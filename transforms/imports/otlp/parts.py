@@ -23,6 +23,7 @@ _MEANT = (
     "gen_ai.", "openinference.", "llm.", "input.value", "output.value", "annotations.", "evaluations.",
     "trace.annotations.", "trace.evaluations.", "session.annotations.", "session.evaluations.",
 )  # fmt: skip
+EVALUATION = "gen_ai.evaluation.result"
 _FEEDBACK = ("annotations.", "evaluations.", "trace.annotations.", "trace.evaluations.")
 _OF_RESOURCE = frozenset({"service.name", "openinference.project.name"})
 _TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
@@ -40,13 +41,15 @@ _SHOWN = 2000
 class Part:
     """One span or log record as a document.
 
-    `trace_id`: the trace it tells of, '' where it names none. `response_id`: the answer it tells of, '' for none.
+    `trace_id`: the trace it tells of, '' where it names none. `response_id`: the answer that it gives or, if it
+    `is_judging`, that it is about, whichever trace that is in; '' for none.
     """
 
     number: int
     trace_id: str
     document: dict[str, Any]
     response_id: str
+    is_judging: bool
 
 
 def parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
@@ -69,7 +72,9 @@ def parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
                 for found in chain.from_iterable(take(located.number, item) for item in _objects(scoped.get(items))):
                     if isinstance(found, _Taken):
                         document = {signal: [{"resource": resource, scopes: [{"scope": scope, items: [found.item]}]}]}
-                        yield Part(located.number, found.trace_id, document, _response_id(found.item))
+                        answer = _response_id(found.item)
+                        is_judging = bool(answer) and _event_name(found.item) == EVALUATION
+                        yield Part(located.number, found.trace_id, document, answer, is_judging)
                     else:
                         yield found
     if not known:
@@ -129,7 +134,7 @@ def _span(number: int, span: dict[str, Any]) -> Iterator[_Taken | LeftOut | Refu
 
 
 def _log_record(number: int, log: dict[str, Any]) -> Iterator[_Taken | LeftOut | Refused]:
-    if not _is_meant(log) and not str(log.get("eventName", "")).startswith("gen_ai."):
+    if not _is_meant(log) and not _event_name(log).startswith("gen_ai."):
         yield LeftOut("log records of something else than a model")
         return
     trace_id, span_id = log.get("traceId") or "", log.get("spanId") or ""
@@ -147,17 +152,21 @@ def _is_meant(item: Mapping[str, Any]) -> bool:
     """Whether an attribute, also of an event, says that a model, an agent or a memory is what this is about."""
     held = item.get("attributes")
     for pair in held if isinstance(held, list) else ():
-        if isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
-            if key.startswith(_MEANT):
-                return True
-            if key == "event.name":
-                value = pair.get("value")
-                return isinstance(value, dict) and str(value.get("stringValue", "")).startswith("gen_ai.")
+        if isinstance(pair, dict) and isinstance(key := pair.get("key"), str) and key.startswith(_MEANT):
+            return True
     return any(str(event.get("name", "")).startswith("gen_ai.") for event in _objects(item.get("events")))
 
 
 def _response_id(item: Mapping[str, Any]) -> str:
     named = (pair for pair in _objects(item.get("attributes")) if pair.get("key") == "gen_ai.response.id")
+    value = next(named, {}).get("value")
+    return str(value.get("stringValue", "")) if isinstance(value, dict) else ""
+
+
+def _event_name(item: Mapping[str, Any]) -> str:
+    if "eventName" in item:
+        return str(item["eventName"])
+    named = (pair for pair in _objects(item.get("attributes")) if pair.get("key") == "event.name")
     value = next(named, {}).get("value")
     return str(value.get("stringValue", "")) if isinstance(value, dict) else ""
 
@@ -169,7 +178,7 @@ def _judged(span: Mapping[str, Any]) -> str:
     if not _TRACE_ID.fullmatch(linked):
         return ""
     carries = any(map(_is_feedback, _objects(span.get("attributes"))))
-    judges = any(event.get("name") == "gen_ai.evaluation.result" for event in _objects(span.get("events")))
+    judges = any(event.get("name") == EVALUATION for event in _objects(span.get("events")))
     return linked if carries or judges else ""
 
 

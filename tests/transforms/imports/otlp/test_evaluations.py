@@ -45,6 +45,18 @@ def test_an_evaluation_without_a_context_is_joined_by_the_id_of_the_answer() -> 
     assert "interaction_id" not in outcome(alone)
 
 
+def test_an_evaluation_by_another_program_is_of_the_answer_that_it_names() -> None:
+    judge = span(9, {"openinference.span.kind": "EVALUATOR"}, trace=OTHER_TRACE, start=50)
+    held = [result(label, **{"gen_ai.response.id": id_}) for label, id_ in (("pass", "r-1"), ("fail", "r-2"))]
+    told = logs(*(log("gen_ai.evaluation.result", one, of=9, at=51, trace=OTHER_TRACE) for one in held))
+    other = span(5, chat("Stop", "No.", {"gen_ai.response.id": "r-2"}), start=20)
+    found = rows(made(ASKED, traces(judge, other), told), "outcome_id")
+    assert {one["interaction_id"]: one["success"] for one in found} == {
+        ANSWER: True,
+        f"otlp:{TRACE}:{span_id(5)}": False,
+    }
+
+
 def test_an_event_of_the_span_itself_counts_too() -> None:
     event = {"name": "gen_ai.evaluation.result", "timeUnixNano": "1770000000900000000"}
     event["attributes"] = logs(log("x", result()))["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]["attributes"]
