@@ -15,8 +15,10 @@ from typing import Any
 import typer
 
 from slowwave.flows.cli.run import WAIT_SECONDS, landing_json
+from slowwave.flows.imports.cursors import FOLDER as IMPORTS
 from slowwave.flows.imports.cursors import Cursors
 from slowwave.flows.imports.importing import Import, ImportOptions, ImportReport, since_moment
+from slowwave.flows.imports.kept_parts import kept_parts
 from slowwave.flows.imports.sources import SOURCES, Source, found_under, is_store, source_named
 from slowwave.flows.imports.stores.seen_file import SeenFile
 from slowwave.flows.imports.units import NotImported
@@ -34,6 +36,7 @@ from slowwave.flows.land.report import MAX_REFUSED, LandingReport
 from slowwave.flows.nightly.nightly import land_paths
 from slowwave.flows.nightly.screen import print_landing, quarantine_command
 from slowwave.flows.publish.run import Run, start_run
+from slowwave.transforms.imports.options import OptionsError
 
 _SHOWN = 8
 _SHOWN_EXAMPLE = 300
@@ -77,15 +80,20 @@ def run_import(
     with Screen() as screen:
         there, missing = _existing(paths)
         try:
-            found = found_under(source, there, settings.longest_row)
+            folder = Path(settings.lake) / IMPORTS
+            kept = kept_parts(folder, source.name, options.settings, is_written=not dry_run)
+            found = found_under(source, there, settings.longest_row, kept)
+        except OptionsError as error:
+            message = f"settings.toml, [imports.{source.name}], cannot be used: {error}"
+            raise UserError(message) from error
         except OSError as error:
             message = f"{error.filename} cannot be read: {error.strerror}"
             raise UserError(message) from error
         found.others.extend(missing)
         if dry_run:
-            with tempfile.TemporaryDirectory(prefix="slowwave-import-") as folder:
+            with tempfile.TemporaryDirectory(prefix="slowwave-import-") as aside:
                 seen = _seen(settings, Lake(Path(settings.lake)), source, accepts_vanished, is_kept=False)
-                report = _importing(source, Path(folder), options, None, screen, seen).run(found)
+                report = _importing(source, Path(aside), options, None, screen, seen).run(found)
                 landed, run_id = _rehearsed(settings, report, screen), ""
         else:
             with writer_lock(settings, "import", wait_seconds=WAIT_SECONDS, waiting=screen.note):

@@ -32,6 +32,11 @@ class Cursors:
         if isinstance(stated, dict):
             self._states = stated
 
+    @property
+    def folder(self) -> Path:
+        """Where what imports know is kept."""
+        return self._path.parent
+
     def is_unchanged(self, unit: Unit, *, is_idle: bool) -> bool:
         """Whether a unit was imported as it is now, read in the same way."""
         return self._states.get(unit_key(unit)) == self._state(unit, is_idle=is_idle)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from slowwave.flows.imports.json_records import json_lines
+from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.together import Deal, together
 from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
 from slowwave.flows.kernel.settings import LONGEST_ROW
@@ -69,9 +70,9 @@ class FileSource:
             (found.units if isinstance(one, Unit) else found.others).append(one)  # type: ignore[arg-type] - by its type
         return found
 
-    def joined(self, units: list[Unit]) -> list[Unit]:
-        """The units as they are read: as they were found, unless records of several belong together."""
-        return together(units, self.deal) if self.deal is not None else units
+    def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
+        """The units as they are read: as they were found, unless records of several, and `kept` ones, go together."""
+        return together(units, self.deal, kept) if self.deal is not None else units
 
     def _is_named_so(self, name: str) -> bool:
         if self.matches is not None:

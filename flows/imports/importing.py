@@ -142,7 +142,8 @@ class Import:
 
     def _is_ours(self, path: Path) -> bool:
         """Whether it is something that we write, and not what is imported."""
-        written = [self.folder] if self._seen is None else [self.folder, self._seen.folder]
+        known = [each.folder for each in (self._seen, self.cursors) if each is not None]
+        written = [self.folder, *known]
         return any(path.is_relative_to(folder) for folder in written)
 
     def _note(self, unit: Unit, why: str) -> None:

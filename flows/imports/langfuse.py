@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slowwave.flows.imports.files import IDLE_SECONDS, FileSource
+from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.table_records import table_rows
 from slowwave.flows.imports.together import Dealt, together
 from slowwave.flows.imports.units import Found, NotImported, Unit
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.langfuse.adapter import Langfuse
 from slowwave.transforms.imports.langfuse.cells import text
-from slowwave.transforms.imports.langfuse.traces import table_of
+from slowwave.transforms.imports.langfuse.traces import seconds, table_of
 from slowwave.transforms.imports.made import Adapter, LeftOut, Located, Refused
 
 _MANIFESTS = "manifests"
@@ -62,9 +63,9 @@ class LangfuseSource:
                 found.units.append(unit)
         return found
 
-    def joined(self, units: list[Unit]) -> list[Unit]:
-        """The units as they are read: the rows of a trace together."""
-        return together(units, _by_trace)
+    def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
+        """The units as they are read: the rows of a trace together, `kept` ones with them."""
+        return together(units, _by_trace, kept)
 
 
 class _Runs:
@@ -120,7 +121,7 @@ def _is_manifest(path: Path) -> bool:
 def _by_trace(located: Located) -> Iterator[Dealt | Refused | LeftOut]:
     row = located.record
     trace_id = text(row.get("id" if table_of(row) == "traces" else "trace_id"))
-    yield Dealt(f"{text(row.get('project_id'))}:{trace_id}", row)
+    yield Dealt(f"{text(row.get('project_id'))}:{trace_id}", row, seconds(row))
 
 
 LANGFUSE = LangfuseSource(FileSource(Langfuse(), "exports of Langfuse", suffixes=_SUFFIXES, reader=table_rows))

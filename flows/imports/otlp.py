@@ -16,7 +16,7 @@ from slowwave.transforms.imports.otlp.parts import Part, parts
 def _by_trace(located: Located) -> Iterator[Dealt | Refused | LeftOut]:
     for one in parts(located):
         if isinstance(one, Part):
-            yield Dealt(one.trace_id, one.document, one.response_id, follows=one.is_judging)
+            yield Dealt(one.trace_id, one.document, one.seconds, one.response_id, follows=one.is_judging)
         else:
             yield one
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from slowwave.flows.imports.files import FileSource
+from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.langfuse import LANGFUSE
 from slowwave.flows.imports.otlp import OTLP
 from slowwave.flows.imports.stores.claude_files import ClaudeFiles
@@ -42,8 +43,8 @@ class Source(Protocol):
         """The units under a path; `others` tell whose the files are that are none of its. Raises OSError."""
         ...
 
-    def joined(self, units: list[Unit]) -> list[Unit]:
-        """The units found under all paths as they are read, where records of several belong together."""
+    def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
+        """The units found under all paths as they are read, where records of several, and `kept` ones, go together."""
         ...
 
 
@@ -75,8 +76,13 @@ def source_named(name: str) -> Source | None:
     return next((source for source in SOURCES if source.name == name), None)
 
 
-def found_under(source: Source, paths: Iterable[Path], longest_row: int = LONGEST_ROW) -> Found:
-    """All units of a source under paths, each once. Raises OSError where a path cannot be listed."""
+def found_under(
+    source: Source, paths: Iterable[Path], longest_row: int = LONGEST_ROW, kept: KeptParts | None = None
+) -> Found:
+    """All units of a source under paths, each once; with `kept`, what belongs together is read with what came before.
+
+    Raises OSError where a path cannot be listed.
+    """
     others = [each.adapter for each in SOURCES if each.name != source.name]
     found, names = Found(), set[str]()
     for path in paths:
@@ -84,4 +90,4 @@ def found_under(source: Source, paths: Iterable[Path], longest_row: int = LONGES
         found.units.extend(unit for unit in here.units if unit.name not in names)
         names.update(unit.name for unit in here.units)
         found.others.extend(here.others)
-    return Found(source.joined(found.units), found.others)
+    return Found(source.joined(found.units, kept), found.others)

@@ -6,18 +6,21 @@ whatever the size of the files. What is dealt out lies in files without a name, 
 
 from __future__ import annotations
 
-import io
+import hashlib
 import math
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 import orjson
 import zstandard
 
+from slowwave.flows.imports.kept_parts import KeptParts, PartLine, read_lines
 from slowwave.flows.imports.units import ReadRecord, Unit, UnreadableUnitError
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.made import LeftOut, Located, Record, Refused
@@ -27,15 +30,18 @@ _UNIT_BYTES = 64 * 2**20
 _PACKED_TIMES = 10
 _PACKED = (".gz", ".zst", ".parquet")
 _LEVEL = 1
-_BLOCK = 2**20
 
 
 @dataclass(frozen=True)
 class Dealt:
-    """A record and the key that it tells of; one that `follows` goes where that with the same `alias` is, if any."""
+    """A record, the key that it tells of, and when (seconds since 1970).
+
+    One that `follows` goes where the record with the same `alias` is, if there is one.
+    """
 
     key: str
     record: Record
+    at: int
     alias: str = ""
     follows: bool = False
 
@@ -44,10 +50,13 @@ class Dealt:
 Deal = Callable[[Located], Iterator[Dealt | Refused | LeftOut]]
 
 
-def together(units: Sequence[Unit], deal: Deal, unit_bytes: int = _UNIT_BYTES) -> list[Unit]:
+def together(
+    units: Sequence[Unit], deal: Deal, kept: KeptParts | None = None, unit_bytes: int = _UNIT_BYTES
+) -> list[Unit]:
     """These units as one, or as several of about `unit_bytes` each. One that cannot be read on does not end the others.
 
-    The new ones have changed when any of the old ones has.
+    What was `kept` of earlier imports comes with what is told of the same keys now. The new units have changed when any
+    of the old ones has.
     """
     if not units:
         return []
@@ -55,7 +64,7 @@ def together(units: Sequence[Unit], deal: Deal, unit_bytes: int = _UNIT_BYTES) -
     count = max(math.ceil(size / unit_bytes), 1)
     folder = os.path.commonpath([Path(unit.name).absolute().parent for unit in units])
     name = units[0].name if len(units) == 1 else f"{folder} ({len(units)} files)"
-    dealing = _Dealing(units, deal, count)
+    dealing = _Dealing(units, deal, kept, count)
     state = {"files": digest([orjson.dumps([unit.name, unit.state]).decode() for unit in units]), "parts": count}
     producers = sorted({unit.producer for unit in units})
     return [
@@ -74,26 +83,24 @@ def together(units: Sequence[Unit], deal: Deal, unit_bytes: int = _UNIT_BYTES) -
 class _Dealing:
     """The records of some units, dealt out when the first part is read."""
 
-    def __init__(self, units: Sequence[Unit], deal: Deal, count: int) -> None:
+    def __init__(self, units: Sequence[Unit], deal: Deal, kept: KeptParts | None, count: int) -> None:
         self._units = units
         self._deal = deal
+        self._kept = kept
         self._count = count
         self._faults: list[str] = []
         self._beside: list[Refused | LeftOut] = []
-        self._parts: dict[int, BinaryIO] = {}
+        self._dealt: dict[int, BinaryIO] = {}
 
     def read(self, part: int) -> Iterator[ReadRecord]:
         """The records of a part. Raises UnreadableUnitError after all of them, where a unit could not be read on."""
-        if self._count == 1:
-            self._faults = []
-            yield from self._records()
-        else:
-            if part not in self._parts:
-                self._deal_out()
-            if part == 0:
-                yield from self._beside
-            with self._parts.pop(part) as dealt:
-                yield from _dealt_records(dealt)
+        if part not in self._dealt:
+            self._deal_out()
+        if part == 0:
+            yield from self._beside
+        with self._dealt.pop(part) as dealt:
+            dealt.seek(0)
+            yield from (Located(0, orjson.loads(line.record)) for line in read_lines(dealt))
         if self._faults:
             raise UnreadableUnitError("; ".join(self._faults))
 
@@ -107,46 +114,97 @@ class _Dealing:
                 self._faults.append(f"{unit.name} cannot be read: {error.strerror or error}")
 
     def _deal_out(self) -> None:
-        for left in self._parts.values():
+        for left in self._dealt.values():
             left.close()
         self._faults, self._beside = [], []
-        parts = [tempfile.TemporaryFile(prefix="slowwave-") for _ in range(self._count)]  # noqa: SIM115 - read later
-        self._parts = dict(enumerate(parts))
-        packed = [zstandard.ZstdCompressor(level=_LEVEL).stream_writer(part, closefd=False) for part in parts]
-        by_alias: dict[str, str] = {}
-        waiting: list[tuple[int, Dealt]] = []
-        for number, one in self._dealt():
-            if one.follows:
-                waiting.append((number, one))
-                continue
-            if one.alias:
-                by_alias.setdefault(one.alias, one.key)
-            self._put(packed, number, one.key, one.record)
-        for number, one in waiting:
-            self._put(packed, number, by_alias.get(one.alias, one.key), one.record)
-        for writer in packed:
-            writer.close()
+        hands = _Hands(self._count)
+        waiting: list[PartLine] = []
+        for line in self._lines():
+            if line.follows:
+                waiting.append(line)
+            else:
+                hands.put(line)
+        left_kept = self._with_kept(hands, waiting)
+        self._dealt = hands.finished()
+        if self._kept is not None:
+            told = chain.from_iterable(map(_rewound_lines, self._dealt.values()))
+            self._kept.replace(chain(told, left_kept), min(hands.newest, int(time.time())))
 
-    def _dealt(self) -> Iterator[tuple[int, Dealt]]:
+    def _with_kept(self, hands: _Hands, waiting: Sequence[PartLine]) -> Iterator[PartLine]:
+        """Deal out what waits, and what was kept of what is told of now; gives what else was kept."""
+        kept = self._kept
+        if kept is not None and any(line.alias not in hands.by_alias for line in waiting):
+            for line in kept.lines():
+                if line.alias and not line.follows:
+                    hands.by_alias.setdefault(line.alias, line.key)
+        for line in waiting:
+            hands.put(replace(line, key=hands.by_alias.get(line.alias, line.key)))
+        fresh = frozenset(hands.identities)
+        keys = frozenset(hands.keys)
+
+        def place(line: PartLine) -> bytes:
+            return hands.by_alias.get(line.alias, line.key) if line.follows else line.key
+
+        for line in kept.lines() if kept is not None else ():
+            if line.identity not in fresh and place(line) in keys:
+                hands.put(replace(line, key=place(line)))
+        if kept is None:
+            return iter(())
+        return (line for line in kept.lines() if line.identity not in fresh and place(line) not in keys)
+
+    def _lines(self) -> Iterator[PartLine]:
+        """The parts of all units."""
         for record in self._records():
-            for one in self._deal(record) if isinstance(record, Located) else (record,):
-                if isinstance(one, Dealt):
-                    yield record.number, one  # type: ignore[union-attr] - what was dealt out is of a record
-                elif isinstance(one, Refused | LeftOut):
+            if not isinstance(record, Located):
+                self._beside.append(record)
+                continue
+            for one in self._deal(record):
+                if not isinstance(one, Dealt):
                     self._beside.append(one)
+                    continue
+                try:
+                    text = orjson.dumps(one.record, default=str)
+                except orjson.JSONEncodeError as error:
+                    self._beside.append(Refused(record.number, f"the record cannot be read: {error}", ""))
+                    continue
+                alias = _short(one.alias.encode()) if one.alias else b""
+                yield PartLine(_short(one.key.encode()), alias, one.follows, _short(text), one.at, text)
 
-    def _put(self, packed: Sequence[zstandard.ZstdCompressionWriter], number: int, key: str, record: Record) -> None:
-        try:
-            line = orjson.dumps([number, record], default=str)
-        except orjson.JSONEncodeError as error:
-            self._beside.append(Refused(number, f"the record cannot be read: {error}", ""))
-        else:
-            packed[int(digest([key])[:8], 16) % self._count].write(line + b"\n")
+
+class _Hands:
+    """Files without a name that parts are dealt into by their keys, and what was dealt."""
+
+    def __init__(self, count: int) -> None:
+        self._files = [tempfile.TemporaryFile(prefix="slowwave-") for _ in range(count)]  # noqa: SIM115 - read later
+        # one of its own for each: it holds what its stream has not written yet
+        self._packed = [
+            zstandard.ZstdCompressor(level=_LEVEL).stream_writer(file, closefd=False) for file in self._files
+        ]
+        self.by_alias: dict[bytes, bytes] = {}
+        self.keys: set[bytes] = set()
+        self.identities: set[bytes] = set()
+        self.newest = 0
+
+    def put(self, line: PartLine) -> None:
+        """Deal out a part."""
+        if line.alias and not line.follows:
+            self.by_alias.setdefault(line.alias, line.key)
+        self.keys.add(line.key)
+        self.identities.add(line.identity)
+        self.newest = max(self.newest, line.at)
+        self._packed[int(line.key[:8], 16) % len(self._packed)].write(line.text())
+
+    def finished(self) -> dict[int, BinaryIO]:
+        """The files, by their numbers, to be read."""
+        for packed in self._packed:
+            packed.close()
+        return dict(enumerate(self._files))
 
 
-def _dealt_records(part: BinaryIO) -> Iterator[Located]:
-    part.seek(0)
-    with zstandard.ZstdDecompressor().stream_reader(part, closefd=False) as unpacked:
-        for line in io.BufferedReader(unpacked, _BLOCK):
-            number, record = orjson.loads(line)
-            yield Located(number, record)
+def _rewound_lines(dealt: BinaryIO) -> Iterator[PartLine]:
+    dealt.seek(0)
+    return read_lines(dealt)
+
+
+def _short(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=12).hexdigest().encode()

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+# How many days parts of traces are kept to be read together with what comes later.
+KEEP_DAYS = "keep_days"
+
 
 class OptionsError(ValueError):
     """An option of an importer cannot be used; the message says which, and why."""
@@ -34,3 +37,12 @@ def is_stated(options: Mapping[str, Any], option: str) -> bool:
         message = f"{option} must be true or false"
         raise OptionsError(message)
     return stated
+
+
+def days_stated(options: Mapping[str, Any], option: str, default: float) -> float:
+    """The days that an option states. Raises OptionsError where it is no number from 0 on."""
+    stated = options.get(option, default)
+    if isinstance(stated, bool) or not isinstance(stated, (int, float)) or not stated >= 0:
+        message = f"{option} must be a number of days, 0 or more"
+        raise OptionsError(message)
+    return float(stated)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.made import Adapter, Located
@@ -59,7 +60,7 @@ class ClaudeFiles:
         found = {file for pattern in patterns for file in path.glob(pattern)}
         return sorted(file for file in found if file.is_file() and file.resolve().is_relative_to(inside))
 
-    def joined(self, units: list[Unit]) -> list[Unit]:
+    def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:  # noqa: ARG002
         """The units as they are: each is a store of its own."""
         return units
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.stores.sqlite_copy import columns_by_table, is_sqlite, rows_of, sqlite_copy, sqlite_schema
 from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
 from slowwave.flows.kernel.settings import LONGEST_ROW
@@ -41,7 +42,7 @@ class SqliteSource:
         below = (Path(root) / name for root, _, names in os.walk(path) for name in names)
         return sorted(file for file in below if file.suffix.lower() in _SUFFIXES and file.is_file())
 
-    def joined(self, units: list[Unit]) -> list[Unit]:
+    def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:  # noqa: ARG002
         """The units as they are: each is a store of its own."""
         return units
 

@@ -13,6 +13,7 @@ import zstandard
 from imports_run import aged, imported, landed
 from otlp_documents import OTHER_TRACE, TRACE, agent, chat, log, logs, messages, search, span, span_id, traces
 
+from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.otlp import OTLP, _by_trace
 from slowwave.flows.imports.together import together
 from slowwave.flows.imports.units import Unit
@@ -178,6 +179,68 @@ def test_rules_of_evaluations_stand_in_the_settings(tmp_path: Path, capsys: pyte
         imported(home, "otlp", path, capsys=capsys)
 
 
+def test_what_comes_in_a_later_file_is_read_with_what_came_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "home"
+    key = "sk-ant-" + "a1" * 20
+    early = written(tmp_path / "1.json", DOCUMENTS[0], traces(span(8, chat(f"Use {key}"), trace=OTHER_TRACE)))
+    imported(home, "otlp", early, capsys=capsys)
+    late = written(tmp_path / "2.json", DOCUMENTS[1])
+    judged_later = written(tmp_path / "3.json", *DOCUMENTS[3:])
+    for path in (late, judged_later):
+        told = imported(home, "otlp", path, capsys=capsys)
+        assert told["import"]["rows"]["interaction"] == 1
+    versions = [one for one in landed(home, Interactions) if one["prompt"] == "Which port?"]
+    assert {one["interaction_id"] for one in versions} == {f"otlp:{TRACE}:{span_id(1)}"}
+    assert versions[-1]["memories_used"] == ["m-1"]
+    assert {one["interaction_id"] for one in landed(home, Outcomes)} == {f"otlp:{TRACE}:{span_id(1)}"}
+
+    whole = tmp_path / "whole"
+    imported(whole, "otlp", early, late, judged_later, capsys=capsys)
+    assert landed(whole, Interactions)[-1]["row_hash"] == landed(home, Interactions)[-1]["row_hash"]
+    before = len(landed(home, Interactions)), len(landed(home, Outcomes))
+    imported(home, "otlp", early, late, judged_later, capsys=capsys)
+    imported(home, "otlp", early, capsys=capsys)
+    assert (len(landed(home, Interactions)), len(landed(home, Outcomes))) == before
+
+    kept = KeptParts(home / "lake" / "imports" / "otlp.parts", 7)
+    assert len([*kept.lines()]) == 6
+    assert not any(key.encode() in line.record for line in kept.lines())
+
+
+def test_parts_are_kept_for_as_long_as_the_settings_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "settings.toml").write_text("[imports.otlp]\nkeep_days = 1\n")
+    kept = KeptParts(home / "lake" / "imports" / "otlp.parts", 1)
+    for number, day in enumerate((0, 0.5, 1.8), 1):
+        path = written(tmp_path / f"{day}.json", traces(span(1, chat("?"), trace=f"{number:032x}", start=day * 86_400)))
+        imported(home, "otlp", path, capsys=capsys, dry_run=True)
+        assert len([*kept.lines()]) == number - 1
+        imported(home, "otlp", path, capsys=capsys)
+        assert len([*kept.lines()]) == (number if number < 3 else 1)
+    (home / "settings.toml").write_text("[imports.otlp]\nkeep_days = 0\n")
+    imported(home, "otlp", path, capsys=capsys)
+    assert [*kept.lines()] == []
+    (home / "settings.toml").write_text("[imports.otlp]\nkeep_days = -1\n")
+    with pytest.raises(UserError, match="keep_days"):
+        imported(home, "otlp", path, capsys=capsys)
+
+
+def test_damaged_parts_are_done_without(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = tmp_path / "home"
+    imported(home, "otlp", written(tmp_path / "1.json", *DOCUMENTS), capsys=capsys)
+    parts = home / "lake" / "imports" / "otlp.parts"
+    whole = parts.read_bytes()
+    for damaged in (b"", b"x", whole[: len(whole) // 2], whole[:-1] + b"x", whole + b"x"):
+        parts.write_bytes(damaged)
+        (home / "lake" / "imports" / "otlp.json").unlink(missing_ok=True)
+        told = imported(home, "otlp", tmp_path / "1.json", capsys=capsys)
+        assert told["exit"] == 0
+        assert len(landed(home, Interactions)) == 1
+
+
 def _all_made(units: list[Unit]) -> list[Made]:
     made: list[Made] = []
     for unit in units:
@@ -199,7 +262,7 @@ def test_traces_of_large_files_are_read_in_parts(tmp_path: Path) -> None:
     written(tmp_path / "a.json", *documents[::2])
     written(tmp_path / "b.json", *documents[1::2])
     units = OTLP.found(tmp_path).units
-    whole, parts = together(units, _by_trace), together(units, _by_trace, 9_000)
+    whole, parts = together(units, _by_trace), together(units, _by_trace, unit_bytes=9_000)
     assert len(whole) == 1
     assert len(parts) > 5
     assert _all_made(parts) == _all_made(whole)

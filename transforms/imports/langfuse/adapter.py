@@ -10,7 +10,7 @@ from slowwave.transforms.imports.langfuse.interactions import interaction_made
 from slowwave.transforms.imports.langfuse.scores import outcomes_made
 from slowwave.transforms.imports.langfuse.traces import Observed, raw, table_of, traces_of
 from slowwave.transforms.imports.made import Context, Located, Made, Record, Refused
-from slowwave.transforms.imports.options import check_names, names_stated
+from slowwave.transforms.imports.options import KEEP_DAYS, check_names, names_stated
 
 # Columns that an export always has, besides those of its table.
 _ALWAYS = frozenset({"id", "project_id"})
@@ -38,7 +38,7 @@ class Langfuse:
 
         Raises OptionsError where an option cannot be used.
         """
-        check_names(context.options, ("evaluations", "memory_searches"))
+        check_names(context.options, ("evaluations", "memory_searches", KEEP_DAYS))
         rules = rules_stated(context.options.get("evaluations", {}))
         searches = names_stated(context.options, "memory_searches")
         traces: list[Observed] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import orjson
@@ -12,6 +12,7 @@ import orjson
 from slowwave.transforms.imports.langfuse.cells import is_true, moment, text
 
 Table = Literal["traces", "observations", "scores"]
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001
 _FIRST = datetime.min  # noqa: DTZ901 - times are naive and hold UTC everywhere
 
 
@@ -83,6 +84,12 @@ def table_of(row: Mapping[str, Any]) -> Table | None:
     if "start_time" in row and "type" in row and "trace_id" in row:
         return "observations"
     return "traces" if "timestamp" in row and "id" in row and "trace_id" not in row else None
+
+
+def seconds(row: Mapping[str, Any]) -> int:
+    """When a row was written, in seconds since 1970; 0 where it does not say."""
+    updated = Observed(0, row).updated
+    return (updated - _EPOCH) // timedelta(seconds=1) if updated is not None else 0
 
 
 def is_root(one: Observed) -> bool:

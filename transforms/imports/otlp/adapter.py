@@ -7,7 +7,7 @@ from itertools import chain
 
 from slowwave.transforms.imports.evaluation_rules import Rule, rules_stated
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record
-from slowwave.transforms.imports.options import check_names, names_stated
+from slowwave.transforms.imports.options import KEEP_DAYS, check_names, names_stated
 from slowwave.transforms.imports.otlp.evaluations import evaluations_of, outcomes_of
 from slowwave.transforms.imports.otlp.interactions import interactions_made, project_of_span
 from slowwave.transforms.imports.otlp.memory_spans import changes_made
@@ -45,7 +45,7 @@ class Otlp:
 
         Raises OptionsError where an option cannot be used.
         """
-        check_names(context.options, ("evaluations", "memory_stores"))
+        check_names(context.options, ("evaluations", "memory_stores", KEEP_DAYS))
         rules = rules_stated(context.options.get("evaluations", {}))
         stores = names_stated(context.options, "memory_stores")
         spans: dict[str, list[Span]] = {}

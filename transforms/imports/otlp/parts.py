@@ -34,6 +34,7 @@ _NOT_OTLP = (
     " the collector's file exporter (`format: json`), or write the ids as hex and the kinds as numbers"
 )
 _PLACE = ("startTimeUnixNano", "endTimeUnixNano")
+_TIMES = ("endTimeUnixNano", "startTimeUnixNano", "timeUnixNano", "observedTimeUnixNano")
 _SHOWN = 2000
 
 
@@ -50,6 +51,12 @@ class Part:
     document: dict[str, Any]
     response_id: str
     is_judging: bool
+
+    @property
+    def seconds(self) -> int:
+        """When it was written, in seconds since 1970; 0 where it does not say."""
+        item = next(_items(self.document))
+        return max(nanoseconds(item.get(name)) or 0 for name in _TIMES) // 10**9
 
 
 def parts(located: Located) -> Iterator[Part | LeftOut | Refused]:
