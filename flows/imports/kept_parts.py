@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 import zstandard
@@ -47,7 +47,7 @@ class PartLine:
         return b"\t".join((self.key, self.alias, follows, self.identity, b"%d" % self.at, self.record)) + b"\n"
 
 
-def read_lines(packed: io.RawIOBase | io.BufferedIOBase) -> Iterator[PartLine]:
+def part_lines(packed: BinaryIO) -> Iterator[PartLine]:
     """The lines of packed parts."""
     with zstandard.ZstdDecompressor().stream_reader(packed, closefd=False) as unpacked:
         for line in io.BufferedReader(unpacked, _BLOCK):
@@ -71,7 +71,7 @@ class KeptParts:
     def lines(self) -> Iterator[PartLine]:
         """What is kept; of a damaged file what can be read."""
         with suppress(FileNotFoundError, ValueError, zstandard.ZstdError), self._path.open("rb") as handle:
-            yield from read_lines(handle)
+            yield from part_lines(handle)
 
     def replace(self, lines: Iterable[PartLine], newest: int) -> None:
         """Keep these parts instead, of the days before `newest`, in seconds. Raises OSError as the disk does."""

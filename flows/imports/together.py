@@ -20,7 +20,7 @@ from typing import BinaryIO
 import orjson
 import zstandard
 
-from slowwave.flows.imports.kept_parts import KeptParts, PartLine, read_lines
+from slowwave.flows.imports.kept_parts import KeptParts, PartLine, part_lines
 from slowwave.flows.imports.units import ReadRecord, Unit, UnreadableUnitError
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.made import LeftOut, Located, Record, Refused
@@ -100,7 +100,7 @@ class _Dealing:
             yield from self._beside
         with self._dealt.pop(part) as dealt:
             dealt.seek(0)
-            yield from (Located(0, orjson.loads(line.record)) for line in read_lines(dealt))
+            yield from (Located(0, orjson.loads(line.record)) for line in part_lines(dealt))
         if self._faults:
             raise UnreadableUnitError("; ".join(self._faults))
 
@@ -203,7 +203,7 @@ class _Hands:
 
 def _rewound_lines(dealt: BinaryIO) -> Iterator[PartLine]:
     dealt.seek(0)
-    return read_lines(dealt)
+    return part_lines(dealt)
 
 
 def _short(text: bytes) -> bytes:

@@ -214,6 +214,7 @@ def test_parts_are_kept_for_as_long_as_the_settings_say(tmp_path: Path, capsys: 
     home.mkdir()
     (home / "settings.toml").write_text("[imports.otlp]\nkeep_days = 1\n")
     kept = KeptParts(home / "lake" / "imports" / "otlp.parts", 1)
+    path = tmp_path
     for number, day in enumerate((0, 0.5, 1.8), 1):
         path = written(tmp_path / f"{day}.json", traces(span(1, chat("?"), trace=f"{number:032x}", start=day * 86_400)))
         imported(home, "otlp", path, capsys=capsys, dry_run=True)
