@@ -66,3 +66,10 @@ def test_a_late_version_does_not_change_what_was_believed_before_it():
     for as_of, row_hash in ((utc(2026, 3, 12), "0f"), (utc(2026, 3, 12, 0, 0, 0, 1), "1e")):
         won = winning_versions(Interactions, frame_of(Interactions, rows), as_of).collect()
         assert won["row_hash"].to_list() == [row_hash]
+
+
+@pytest.mark.parametrize("arrival", [("0f", "1e"), ("1e", "0f")])
+def test_of_versions_written_at_one_time_the_greatest_hash_wins(arrival):
+    rows = [("a", utc(2026, 3, 10), utc(2026, 3, 10), row_hash) for row_hash in arrival]
+    won = winning_versions(Interactions, frame_of(Interactions, rows), utc(2026, 3, 11)).collect()
+    assert won["row_hash"].to_list() == ["1e"]
