@@ -6,11 +6,12 @@ import json
 import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
@@ -37,8 +38,9 @@ PAGES = {
     if not path.relative_to(ROOT).parts[0].startswith(".")
 }
 README, ALL = PAGES["README.md"], "\n".join(PAGES.values())
-# These start Prefect, or do not end: they are run by tests of their own.
-RUN_ELSEWHERE = ("slowwave demo", "slowwave nightly", "slowwave backfill", "slowwave serve", "slowwave dashboard")
+# These start Prefect, or do not end: they run in processes of their own.
+NIGHTS = ("slowwave demo", "slowwave nightly", "slowwave backfill")
+ENDLESS = ("slowwave serve", "slowwave dashboard")
 # What a shell runs as it stands; the rest are make's targets, installing, and what test_other_tools.py runs.
 SHELL = ("mkdir ", "cp ")
 ELSEWHERE = ("make ", "duckdb ", ".venv/bin/pip install ", "export SLOWWAVE_LLM_URL=")
@@ -53,10 +55,12 @@ def _shell_lines(text: str = ALL) -> list[str]:
     return [line for line in lines if line]
 
 
-def _commands() -> list[str]:
+def _commands(kind: tuple[str, ...] = ()) -> list[str]:
+    """The commands that begin so, each once; without `kind` those that run in this process."""
     examples = [line for lines in cli.EXAMPLES.values() for line in lines]
     every = dict.fromkeys([*(line for line in _shell_lines() if line.startswith("slowwave")), *examples])
-    return [line for line in every if "--plan" in line or not line.startswith(RUN_ELSEWHERE)]
+    is_apart = {line: line.startswith((*NIGHTS, *ENDLESS)) and "--plan" not in line for line in every}
+    return [line for line in every if (is_apart[line] and line.startswith(kind) if kind else not is_apart[line])]
 
 
 @pytest.fixture(scope="module")
@@ -123,11 +127,39 @@ def test_every_line_of_a_shell_is_run_by_some_test() -> None:
     assert [line for line in lines if not line.startswith(("slowwave ", *SHELL, *ELSEWHERE))] == []
 
 
-@pytest.mark.parametrize("line", dict.fromkeys(line for line in _shell_lines() if line.startswith(RUN_ELSEWHERE)))
-def test_what_runs_elsewhere_is_understood(line: str) -> None:
-    commands: Any = typer.main.get_command(cli.app)
-    name, command, arguments = commands.resolve_command(typer.Context(commands), shlex.split(line)[1:])
-    command.make_context(name, arguments)
+@pytest.mark.slow
+@pytest.mark.parametrize("line", _commands(NIGHTS))
+def test_documented_night_runs(line: str, sandbox: Path, tmp_path: Path) -> None:
+    """In a process of its own, with Prefect, on a copy of the home; the demo makes one."""
+    if line != "slowwave demo":
+        shutil.copytree(sandbox / "home", tmp_path / "home", symlinks=True)
+    line = line.replace("MEMORY_ID", _known_memory(sandbox))
+    done = subprocess.run(["bash", "-c", line], env=_environment(tmp_path / "home"), cwd=tmp_path, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", _commands(ENDLESS))
+def test_what_goes_on_begins_and_ends_when_it_is_told_to(line: str, sandbox: Path, tmp_path: Path) -> None:
+    shutil.copytree(sandbox / "home", tmp_path / "home", symlinks=True)
+    begun = subprocess.Popen(
+        ["bash", "-c", f"exec {line}"], env=_environment(tmp_path / "home"), cwd=tmp_path, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        assert begun.stdout is not None
+        with begun.stdout:
+            assert any("http://" in said for said in begun.stdout)  # its address comes when it answers
+        begun.send_signal(signal.SIGINT)
+        assert begun.wait(timeout=600) in {0, 128 + signal.SIGINT}
+    finally:
+        begun.kill()
+        begun.wait()
+
+
+def _environment(home: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    return {**kept, "SLOWWAVE_HOME": str(home), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 
 def test_what_is_made_has_a_target() -> None:

@@ -134,6 +134,13 @@ def test_the_params_and_methods_of_a_node_exist(node: Node):
     assert all(isinstance(method, str) for method in node.method_ids(Params()))
 
 
+@pytest.mark.parametrize("node", [node for node in COMPUTED if len(node.params) == 1], ids=lambda node: node.name)
+def test_a_node_that_declares_one_param_reads_no_more(node: Node):
+    """It is handed that one as it is, so its function asks for no protocol of several."""
+    asked = inspect.signature(function(node)).parameters["params"].annotation
+    assert not getattr(getattr(importlib.import_module(function(node).__module__), asked, None), "_is_protocol", False)
+
+
 @pytest.mark.parametrize("node", [node for node in COMPUTED if len(node.params) > 1], ids=lambda node: node.name)
 def test_params_are_declared_as_their_protocol_has_them(node: Node):
     """A node that reads several has a protocol of exactly these, by which the type checker holds its function."""
