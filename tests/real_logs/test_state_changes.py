@@ -1,9 +1,11 @@
 """State changes in real logs: how many of those found are right, and how many of those that a person marked are found.
 
 The sheets beside this hold ids and verdicts, and no text. What was marked in a log was marked by reading it, before the
-method ran on it; what was found was read one by one. `conv-47`, `conv-50` and the coding session were marked before any
-rule was written, `conv-43` and `conv-48` before the rules that had been mended on the others ran on them. Since then
-all five have been used to make rules; `conv-42` was read for it too, and of `conv-44` only what was found.
+method ran on it; what was found was read one by one. `conv-47`, `conv-50` and the coding session `4d5611e5` were marked
+before any rule was written, `conv-43` and `conv-48` before the rules that had been mended on the others ran on them.
+`conv-42`, `conv-44` and the session `8463c716` were marked by a reader who had seen no rule, before `observe/3` was
+begun. When it first ran on them it found 6 of 14, 0 of 9 and 5 of 11; it was mended on them after that, so what is
+printed for all is no figure of logs that are new to it: the README of the sheets has those.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ import real_rows
 from observation_rows import START
 from state_change_log import ALIKE, CHANGES
 
-from slowwave.transforms.observations.states.candidates import state_candidates
-from slowwave.transforms.observations.states.changes import StateChange, Stated, state_changes
+from slowwave.transforms.observations.groups import changes_of_state
+from slowwave.transforms.observations.states.changes import StateChange
 
 pytestmark = pytest.mark.shared_data
 is_here = pytest.mark.skipif(not real_rows.FOLDER.is_dir(), reason="the real logs are not beside the checkout")
@@ -36,7 +38,9 @@ def sheet(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (SHEETS / name).read_text().splitlines()]
 
 
-def changes_in(rows: list[tuple[str, int, datetime, str]]) -> list[tuple[str | None, str, StateChange]]:
+def changes_in(
+    rows: list[tuple[str, int, datetime, str]], method: str = "observe/3"
+) -> list[tuple[str | None, str, StateChange]]:
     """The changes found in rows of id, scope, time and text: the ids of both statements, the first None if told."""
     frame = pl.DataFrame(
         [(number, scope, at, at, text) for number, (_, scope, at, text) in enumerate(rows)],
@@ -49,7 +53,7 @@ def changes_in(rows: list[tuple[str, int, datetime, str]]) -> list[tuple[str | N
         },
         orient="row",
     )
-    found = state_changes(Stated(*row) for row in state_candidates(frame).iter_rows())
+    found = changes_of_state(frame, method)
     return [(None if one.earlier is None else rows[one.earlier][0], rows[one.later][0], one) for one in found]
 
 
@@ -88,6 +92,26 @@ def is_named(given: list[str], found: str | None) -> bool:
     return found is None or found in given or found.split(".")[0] in given
 
 
+def marks_found(marks: list[dict[str, Any]], found: list[tuple[str | None, str, StateChange]]) -> int:
+    """How many marks are met, each by a change of its own."""
+    meeting = [
+        [n for n, (a, b, _) in enumerate(found) if is_named(mark["earlier"], a) and is_named(mark["later"], b)]
+        for mark in marks
+    ]
+    taken: dict[int, int] = {}
+
+    def is_met(mark: int, tried: set[int]) -> bool:
+        for change in meeting[mark]:
+            if change not in tried:
+                tried.add(change)
+                if change not in taken or is_met(taken[change], tried):
+                    taken[change] = mark
+                    return True
+        return False
+
+    return sum(is_met(mark, set()) for mark in range(len(marks)))
+
+
 @is_here
 def test_changes_found_are_right_and_changes_marked_are_found() -> None:
     read = {(row["log"], row["earlier"], row["later"]): row["is_right"] for row in sheet("state_changes_read.ndjson")}
@@ -97,14 +121,12 @@ def test_changes_found_are_right_and_changes_marked_are_found() -> None:
         found = changes_in(rows)
         right += [read[log, a, b] for a, b, _ in found if (log, a, b) in read]
         unread += [(log, a, b) for a, b, _ in found if (log, a, b) not in read]
-        hits = [
-            any(is_named(mark["earlier"], a) and is_named(mark["later"], b) for a, b, _ in found)
-            for mark in marked
-            if mark["log"] == log
-        ]
-        found_marks += hits
-        if hits:
-            print(f"\n{log}: {sum(hits)} of {len(hits)} changes marked were found", end="")
+        marks = [mark for mark in marked if mark["log"] == log]
+        before = marks_found(marks, changes_in(rows, "observe/2"))
+        hits = marks_found(marks, found)
+        found_marks += [place < hits for place in range(len(marks))]
+        if marks:
+            print(f"\n{log}: {hits} of {len(marks)} changes marked were found (observe/2: {before})", end="")
     print(
         f"\nall: {sum(found_marks)} of {len(found_marks)} marked found; {sum(right)} of {len(right)} found were right"
     )

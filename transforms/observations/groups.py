@@ -18,7 +18,10 @@ from slowwave.transforms.observations.pairs.relations import TextPairs, pair_rel
 from slowwave.transforms.observations.pairs.texts import PairTexts, ReadyTexts, pair_texts, products
 from slowwave.transforms.observations.params import ObservationParams
 from slowwave.transforms.observations.states.candidates import state_candidates
-from slowwave.transforms.observations.states.changes import Stated, state_changes
+from slowwave.transforms.observations.states.changes import StateChange, Stated, state_changes
+from slowwave.transforms.observations.turns.candidates import turn_candidates
+from slowwave.transforms.observations.turns.changes import turns
+from slowwave.transforms.observations.turns.cues import Told
 
 _CHECKED_MEMBERS = 20
 
@@ -104,7 +107,10 @@ def statement_pairs(
         for a, b, score, related in zip(earlier.tolist(), later.tolist(), alike.tolist(), relations, strict=True)
         if related.relation
     ]
-    return sorted(pairs if is_first else _with_changes(statements, scopes, texts, pairs))
+    if is_first:
+        return sorted(pairs)
+    numbered = statements.select("statement", pl.Series("scope", scopes), "first_at", "last_at", "content")
+    return sorted(_with_changes(changes_of_state(numbered, params.method), texts, pairs))
 
 
 def _made_ready(contents: pl.Series, word_vectors: WordVectors, ready: ReadyTexts | None) -> PairTexts:
@@ -113,16 +119,26 @@ def _made_ready(contents: pl.Series, word_vectors: WordVectors, ready: ReadyText
     return pair_texts(contents, word_vectors) if taken is None else taken
 
 
-def _with_changes(
-    statements: pl.DataFrame, scopes: np.ndarray, texts: PairTexts, pairs: list[StatementPair]
-) -> list[StatementPair]:
-    """The pairs, with what `state_changes` finds in the place of what is only newer and at odds by its words.
+def changes_of_state(statements: pl.DataFrame, method: str) -> list[StateChange]:
+    """The changes of state that a method finds between statements, or told by one.
+
+    Args:
+        statements: statement, scope (numbers), first_at, last_at and content.
+        method: observe/2 or a later one.
+    """
+    found = state_changes(Stated(*row) for row in state_candidates(statements).iter_rows())
+    if method == "observe/2":
+        return found
+    told = (Told(*row) for row in turn_candidates(statements.drop("last_at")).iter_rows())
+    return [*found, *turns(told, found)]
+
+
+def _with_changes(found: list[StateChange], texts: PairTexts, pairs: list[StatementPair]) -> list[StatementPair]:
+    """The pairs, with the changes of state that were found in the place of what is only newer and at odds by its words.
 
     That, for people to settle, may be at odds.
     """
-    numbered = statements.select("statement", pl.Series("scope", scopes), "first_at", "last_at", "content")
-    stated = (Stated(*row) for row in state_candidates(numbered).iter_rows())
-    changes = [one for one in state_changes(stated) if one.earlier is not None]
+    changes = [one for one in found if one.earlier is not None]
     left = np.array([one.earlier for one in changes], np.int64)
     right = np.array([one.later for one in changes], np.int64)
     alike = pair_similarity(texts, left, right, products(texts.sums[left], texts.sums[right]))

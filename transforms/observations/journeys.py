@@ -17,6 +17,8 @@ from slowwave.transforms.observations.pairs.relation import relation
 from slowwave.transforms.observations.params import ObservationParams
 from slowwave.transforms.observations.states.candidates import TELLS_ITSELF
 from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
+from slowwave.transforms.observations.turns.candidates import TELLS_BY_ITSELF
+from slowwave.transforms.observations.turns.changes import told_turn, turn_between
 
 _IDENTICAL = 10_000
 
@@ -87,17 +89,21 @@ def journeys(
     if params.method == "observe/1":
         shown = {end: [_step(one) for one in steps] for end, steps in told.items()}
     else:
-        shown = {end: _changed_steps(steps) for end, steps in told.items()}
-        shown |= {end: steps for end, steps in _told_by_itself(placed, said).items() if end not in shown}
+        shown = {end: _changed_steps(steps, params) for end, steps in told.items()}
+        shown |= {end: steps for end, steps in _told_by_itself(placed, said, params).items() if end not in shown}
     return pl.DataFrame(
         {"end": list(shown), "journey": [orjson.dumps(steps).decode() for steps in shown.values()]},
         schema={"end": pl.Int64, "journey": pl.String},
     ).sort("end")
 
 
-def _changed_steps(steps: list[_Interval]) -> list[dict[str, str | None]]:
+def _changed(before: str, after: str, params: ObservationParams) -> StateChange | None:
+    return (change_between if params.method == "observe/2" else turn_between)(before, after)
+
+
+def _changed_steps(steps: list[_Interval], params: ObservationParams) -> list[dict[str, str | None]]:
     """Each step with what of what it was a state of, and with the value then; null where the words do not tell."""
-    changes = [change_between(one.text, other.text) for one, other in pairwise(steps)]
+    changes = [_changed(one.text, other.text, params) for one, other in pairwise(steps)]
     firsts: list[StateChange | None] = [changes[0], *changes]
     values = [None if changes[0] is None else changes[0].before]
     values += [None if one is None else one.after for one in changes]
@@ -107,18 +113,22 @@ def _changed_steps(steps: list[_Interval]) -> list[dict[str, str | None]]:
     ]
 
 
-def _told_by_itself(placed: pl.DataFrame, said: pl.DataFrame) -> dict[int, list[dict[str, str | None]]]:
+def _told_by_itself(
+    placed: pl.DataFrame, said: pl.DataFrame, params: ObservationParams
+) -> dict[int, list[dict[str, str | None]]]:
     """The two states of which the words of an observation tell: "moved from A to B"; since when A was, nobody said."""
+    is_second = params.method == "observe/2"
+    may_tell = TELLS_ITSELF if is_second else f"{TELLS_ITSELF}|{TELLS_BY_ITSELF}"
     best = (
         placed.filter(pl.col("head") == pl.col("end"))
         .unique("end", keep="first", maintain_order=True)
-        .filter(pl.col("content").str.contains(TELLS_ITSELF))
+        .filter(pl.col("content").str.contains(may_tell))
         .select("end", "memory_id", "content")
     )
     since = said.group_by("end", "memory_id").agg(pl.col("said_at").filter(pl.col("normal") == pl.col("now")).min())
     found = {}
     for end, memory_id, text, at in best.join(since, on=["end", "memory_id"]).sort("end").iter_rows():
-        change = stated_change(text)
+        change = (stated_change if is_second else told_turn)(text)
         if change is not None and at is not None:
             of = {"memory_id": memory_id, "text": text, "subject": change.subject, "attribute": change.attribute}
             found[end] = [
@@ -156,7 +166,7 @@ def _before(
         return heads[row["normal"]]
     if only_retracts(row["content"]) or only_retracts(following):
         return None
-    if params.method != "observe/1" and change_between(row["content"], following) is not None:
+    if params.method != "observe/1" and _changed(row["content"], following, params) is not None:
         return row["normal"]
     related = relation(reading(row["content"]), reading(following), _IDENTICAL, params, is_later=True)
     if related.relation == "same_fact":

@@ -15,8 +15,9 @@ class ObservationParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: Annotated[str, chosen_method("observations.method")] = Field(
-        default="observe/2",
-        description="observe/1 takes what is newer, and at odds by its words, for a change of state.",
+        default="observe/3",
+        description="observe/1 takes what is newer, and at odds by its words, for a change of state; observe/2 knows "
+        "no stages.",
     )
     curation_method: Annotated[str, chosen_method("observations.curation_method")] = Field(
         default="curate/2",

@@ -233,6 +233,15 @@ RELEASED: tuple[Method, ...] = (
         golden=("observe-2/observations", "observe-2/contradictions", "observe-2/merge_proposals"),
     ),
     Method(
+        id="observe/3",
+        computes="Which memories state one fact, and what contradicts or replaces what.",
+        implementation="slowwave.transforms.observations.observations.observed",
+        chosen_by=("observations.method",),
+        reads=("observations",),
+        changed="Stages of one thing, steps of work that are done, and more ways to tell both states are changes too.",
+        golden=("observe-3/observations", "observe-3/contradictions", "observe-3/merge_proposals"),
+    ),
+    Method(
         id="curate/1",
         computes="What is to be done with new memories, and which mergers are proposed.",
         implementation="slowwave.transforms.observations.curation.decisions.curation_decisions",
