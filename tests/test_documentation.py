@@ -16,16 +16,22 @@ from pathlib import Path
 import duckdb
 import pytest
 import typer.main
+from langfuse_exports import exported
+from langfuse_rows import trace
+from otlp_documents import chat, span, traces
 from store_rows import heuristic, write_store
 
 from slowwave.data.sample import write_sample
 from slowwave.flows.cli import main as cli
+from slowwave.flows.imports.sources import SOURCES
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.nightly.nightly import nightly, start_run
 from slowwave.flows.nightly.notify import notify_settings
 from slowwave.transforms.graph import EVIDENCE, SERVING
+from slowwave.transforms.imports.made import Context
+from slowwave.transforms.imports.otlp.adapter import Otlp
 from slowwave.transforms.landing.mapping.rules import declared_mapping
 from slowwave.transforms.landing.tables import LANDED
 from slowwave.transforms.params import Params
@@ -88,6 +94,10 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).mkdir()
     write_store(folder / ".alma" / "alma.db", "alma", {"heuristics": [heuristic("h1")]})
     (folder / ".claude" / "CLAUDE.md").write_text("# Tone\nBe brief.\n")
+    (folder / "telemetry").mkdir()
+    asked_span = traces(span(1, chat("Which port?", "5432.")))
+    (folder / "telemetry" / "traces.jsonl").write_text(f"{json.dumps(asked_span)}\n")
+    exported(folder / "langfuse-export", {"traces": [trace()]})
     (folder / "memories.csv").write_text("memory_id,changed_at,content,status\nm-csv,2026-03-01,Use tabs,active\n")
     return folder
 
@@ -267,7 +277,7 @@ def test_stated_params_are_params() -> None:
     blocks = _blocks("toml")
     assert len(blocks) > 1
     for block in blocks:
-        if "[notify]" not in block and "[fields]" not in block:
+        if "[notify]" not in block and "[fields]" not in block and "[imports." not in block:
             Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
 
 
@@ -275,6 +285,13 @@ def test_stated_settings_are_settings(tmp_path: Path) -> None:
     (block,) = (block for block in _blocks("toml") if "[notify]" in block)
     Settings(tmp_path).settings_file.write_text(block)
     assert notify_settings(Settings(tmp_path)) is not None
+
+
+def test_stated_settings_of_imports_are_settings(tmp_path: Path) -> None:
+    (block,) = (block for block in _blocks("toml") if "[imports." in block)
+    Settings(tmp_path).settings_file.write_text(block)
+    stated = Settings(tmp_path).stated("imports", {source.name for source in SOURCES})["otlp"]
+    assert [*Otlp().made([], Context(options=stated))] == []  # raises where a name or a value is not one
 
 
 def test_stated_mappings_are_mappings() -> None:
