@@ -260,6 +260,11 @@ def test_traces_of_large_files_are_read_in_parts(tmp_path: Path) -> None:
         traces(span(900 + n, chat("x", further={"gen_ai.response.id": f"r-{n}"}), parent=n, trace=f"{n % 50 + 1:032x}"))
         for n in range(1, 40)
     ]
+    feedback = {"evaluations.0.evaluation.name": "e", "evaluations.0.evaluation.label": "pass"}
+    documents += [
+        traces(span(1, feedback, trace=f"{n + 500:032x}", links=[{"traceId": f"{n:032x}", "spanId": span_id(899 + n)}]))
+        for n in range(2, 40)
+    ]
     written(tmp_path / "a.json", *documents[::2])
     written(tmp_path / "b.json", *documents[1::2])
     units = OTLP.found(tmp_path).units

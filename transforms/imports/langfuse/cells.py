@@ -21,9 +21,7 @@ def text(value: Any) -> str:  # noqa: ANN401 - whatever a cell holds
 
 
 def held(value: Any) -> Any:  # noqa: ANN401
-    """What a cell holds: objects and lists that are written as JSON text too; None for ''."""
-    if value == "":
-        return None
+    """What a cell holds: objects and lists that are written as JSON text too."""
     if not isinstance(value, str) or value.lstrip()[:1] not in {"{", "[", '"'}:
         return value
     try:

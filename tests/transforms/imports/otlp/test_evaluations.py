@@ -91,6 +91,14 @@ def test_feedback_given_later_is_of_the_span_that_it_links_to() -> None:
     assert [each["interaction_id"] for each in rows(found, "interaction_id")] == [ANSWER]
 
 
+def test_an_event_of_a_span_that_links_to_another_is_of_that_one() -> None:
+    event = {"name": "gen_ai.evaluation.result", "timeUnixNano": "1770000050000000000"}
+    event["attributes"] = logs(log("x", result()))["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]["attributes"]
+    links = [{"traceId": TRACE, "spanId": span_id(1)}]
+    later = span(9, {"openinference.span.kind": "EVALUATOR"}, trace=OTHER_TRACE, start=50, events=[event], links=links)
+    assert outcome(ASKED, traces(later))["interaction_id"] == ANSWER
+
+
 def test_feedback_of_a_trace_is_of_its_interaction_and_of_a_session_of_none() -> None:
     held = {"trace.annotations.0.annotation.name": "t", "trace.annotations.0.annotation.label": "pass",
             "session.annotations.0.annotation.name": "s", "session.annotations.0.annotation.label": "fail",

@@ -88,6 +88,13 @@ def test_a_turn_without_its_own_text_has_that_of_its_first_and_last_call() -> No
     assert found["response"] == "It is 5432."
 
 
+def test_a_workflow_without_text_leaves_it_to_the_agents_that_have_it() -> None:
+    workflow = {"gen_ai.operation.name": "invoke_workflow"}
+    spans = [span(1, workflow, seconds=9), span(2, agent("One?", "1"), parent=1), span(3, agent("Two?", "2"), parent=1)]
+    spans.append(span(4, chat("One?", "1"), parent=2))
+    assert [one["prompt"] for one in interactions(traces(*spans))] == ["One?", "Two?"]
+
+
 def test_of_a_history_repeated_in_each_call_the_last_message_of_the_user_counts() -> None:
     history = messages(("system", "Be brief."), ("user", "Hello"), ("assistant", "Hi"), ("user", "Which port?"))
     assert (
@@ -139,6 +146,7 @@ def test_a_call_told_of_by_two_instrumentations_counts_once() -> None:
         traces(
             span(1, agent("Which port?")), span(2, openinference, parent=1), span(3, chat(further=answer), parent=1)
         ),
+        traces(span(1, openinference), span(2, chat(further=answer), start=0.1)),
     ):
         found = made(twice)
         (one,) = rows(found, "interaction_id")
@@ -228,6 +236,25 @@ def test_openinference_has_its_input_as_a_value(value: str, mime_type: str, prom
     assert found.get("prompt_form") == form
     assert (found["response"], found["tokens"], found["cost"]) == ("5432.", 18, 1.0)
     assert (found["session_id"], found["user_id"]) == ("s-1", "ann")
+
+
+def test_a_request_without_a_word_of_the_users_is_no_question() -> None:
+    held = {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "system",
+        "llm.input_messages.0.message.content": "Sum up.",
+        "input.value": '{"messages": [{"role": "system", "content": "Sum up."}]}',
+        "input.mime_type": "application/json",
+    }
+    assert interactions(traces(span(1, held))) == []
+    assert interactions(traces(span(1, {**held, "input.value": "plain", "input.mime_type": "text/plain"}))) == []
+
+
+def test_of_a_span_that_is_told_of_twice_the_later_and_fuller_counts() -> None:
+    early, late = span(1, chat("Which port?"), seconds=1), span(1, chat("Which port?", "5432."), seconds=2)
+    bare = span(1, {"gen_ai.operation.name": "chat"}, seconds=2)
+    for order in ([early, late, bare], [bare, late, early]):
+        assert only(*map(traces, order))["response"] == "5432."
 
 
 def test_results_of_tools_and_thoughts_are_neither_prompt_nor_response() -> None:
