@@ -34,7 +34,10 @@ print(json.dumps([counts, {str(day.day): day.reason for day in done.built}]))
 
 
 def later_release(folder: Path, *edits: tuple[str, str, str]) -> Path:
-    """This code in `folder`, where in each named file a text is replaced by another; its folder for PYTHONPATH."""
+    """This code in `folder`, where in each named file a text is replaced by another; its folder for PYTHONPATH.
+
+    A file that is not there is made, in place of no text.
+    """
     house = folder / "slowwave"
     for package in _PACKAGES:
         for source in (ROOT / package).rglob("*"):
@@ -47,6 +50,9 @@ def later_release(folder: Path, *edits: tuple[str, str, str]) -> Path:
     (house / "__init__.py").symlink_to(ROOT / "__init__.py")
     for name, old, new in edits:
         path = house / name
+        if not (path.exists() or old):
+            path.write_text(new)
+            continue
         text = path.read_text()
         assert text.count(old) == 1, f"{name} holds {old!r} {text.count(old)} times"
         path.unlink()

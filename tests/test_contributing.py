@@ -1,0 +1,93 @@
+"""The diffs in CONTRIBUTING.md are what a change takes: each is made in a copy, and does what it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from later_release import command, later_release, night
+from released_homes import last_as_of, released_home
+from small_home import SmallHome
+
+pytestmark = pytest.mark.slow  # nights in processes of their own
+
+PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+MOST_FILES = {"column": 5, "table": 4, "method": 3}
+
+
+def edits(change: str) -> Iterator[tuple[str, str, str]]:
+    """Of the diff below `Add a …` each piece: the file, the text that goes, the text that comes."""
+    section = PAGE.split(f"## Add a {change}\n")[1].split("\n## ")[0]
+    (diff,) = re.findall(r"```diff\n(.*?)```", section, flags=re.DOTALL)
+    for of_file in re.split(r"^--- (?=\w+/)", diff, flags=re.MULTILINE)[1:]:
+        name, _, pieces = of_file.partition("\n")
+        for piece in re.split(r"^@@\n", pieces, flags=re.MULTILINE):
+            lines = piece.splitlines(keepends=True)
+            yield (
+                name,
+                "".join(line[1:] for line in lines if line[0] in " -"),
+                "".join(line[1:] for line in lines if line[0] in " +"),
+            )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> SmallHome:
+    return released_home("0.1.0", tmp_path)
+
+
+def changed(change: str, folder: Path) -> Path:
+    """The copy with that change."""
+    return later_release(folder / "later", *edits(change))
+
+
+def answers(release: Path, home: SmallHome, *question: str) -> list[dict[str, Any]]:
+    done = command(release, home.folder, "sql", *question, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("change", MOST_FILES)
+def test_a_change_takes_few_files(change: str) -> None:
+    assert 1 < len({name for name, _, _ in edits(change)}) <= MOST_FILES[change]
+
+
+def test_a_column(home: SmallHome, tmp_path: Path) -> None:
+    release = changed("column", tmp_path)
+    assert night(release, home.folder, last_as_of(home).isoformat())[1] == {}
+    told = answers(
+        release, home, "SELECT memory_id, referenced_days_count AS n FROM memory_health WHERE n > 0 ORDER BY 1"
+    )
+    counted = (
+        "SELECT memory_id, count(DISTINCT occurred_at::DATE) AS n FROM memory_references WHERE is_echoed OR is_used"
+        " GROUP BY 1 ORDER BY 1"
+    )
+    assert told == answers(release, home, counted) != []
+    (shown,) = answers(release, home, "memory", "--param", f"memory_id={told[0]['memory_id']}")
+    assert shown["referenced_days_count"] == told[0]["n"]
+
+
+def test_a_table(home: SmallHome, tmp_path: Path) -> None:
+    release = changed("table", tmp_path)
+    log = "SELECT created_at::DATE AS happened_on, agent, count(*) AS interactions_count FROM interactions GROUP BY ALL"
+    as_of = last_as_of(home).isoformat()
+    assert night(release, home.folder, as_of)[1] == {}
+    assert answers(release, home, "agent_days") == answers(release, home, f"{log} ORDER BY ALL") != []
+    home.land({"prompt": "one more", "created_at": "2026-03-03T00:00:00Z", "agent": "late"})
+    night(release, home.folder, as_of)
+    assert answers(release, home, "agent_days") == answers(release, home, f"{log} ORDER BY ALL")
+
+
+def test_a_method(home: SmallHome, tmp_path: Path) -> None:
+    release = changed("method", tmp_path)
+    listed = json.loads(command(release, home.folder, "methods", "--format", "json").stdout)
+    assert [(row["method"], row["in_use"]) for row in listed if row["method"].startswith("echo/")] == [
+        ("echo/1", True),
+        ("echo/2", False),
+    ]
+    compared = command(release, home.folder, "compare", "echo/1", "echo/2", "--format", "json")
+    assert compared.returncode == 0, compared.stderr
+    assert night(release, home.folder, last_as_of(home).isoformat())[1] == {}
