@@ -206,7 +206,7 @@ def _wrong_id(name: str, value: Any, form: re.Pattern[str]) -> str:  # noqa: ANN
 def _resource(resource: Any) -> dict[str, Any]:  # noqa: ANN401
     held = resource.get("attributes") if isinstance(resource, dict) else None
     pairs = held if isinstance(held, list) else ()
-    return {"attributes": [pair for pair in pairs if isinstance(pair, dict) and pair.get("key") in _OF_RESOURCE]}
+    return {"attributes": [pair for pair in pairs if isinstance(pair, dict) and str(pair.get("key")) in _OF_RESOURCE]}
 
 
 def _scope(scope: Any) -> dict[str, Any]:  # noqa: ANN401
