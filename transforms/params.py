@@ -75,16 +75,19 @@ class Params(BaseModel):
         """Digest of the params the evidence depends on."""
         return digest([self.evidence.model_dump_json()])
 
-    def named(self, names: Iterable[str], *, is_any_long: bool) -> dict[str, object]:
+    def named(self, names: Iterable[str], *, is_any_long: bool, is_any_cited: bool) -> dict[str, object]:
         """What of the params of evidence a partition is named after, by full name: those that differ from `UNNAMED`.
 
         Args:
             names: those that matter; a section stands for all that is in it.
             is_any_long: whether a memory of the day is long (`used.passages.is_long`).
+            is_any_cited: whether an answer of the day names a memory.
         """
         stated = dict(_leaves("evidence", self.evidence.model_dump(mode="json")))
         if not is_any_long and self.evidence.used.method in ALIKE_IN_SHORT:
             stated["evidence.used.method"] = UNNAMED["evidence.used.method"]
+        if not is_any_cited:
+            stated["evidence.cited_method"] = UNNAMED["evidence.cited_method"]
         within = tuple(f"{name}." for name in names)
         return {
             name: stated[name]
@@ -95,8 +98,9 @@ class Params(BaseModel):
     def partition_hash(self, *, is_any_long: bool = True) -> str:
         """Digest of all params of evidence, as releases before lake format 4 put it into every name.
 
-        `eligible_method` is not in it: all that it decides shows in the stretches that name a partition, too. Where no
-        memory `is_any_long`, `used/2` finds what `used/1` does, and is called so.
+        `eligible_method` is not in it: all that it decides shows in the stretches that name a partition, too; nor is
+        `cited_method`, which those releases did not know. Where no memory `is_any_long`, `used/2` finds what `used/1`
+        does, and is called so.
         """
         evidence = self.evidence
         if not is_any_long:
@@ -125,6 +129,7 @@ class Params(BaseModel):
             self.evidence.eligible_method,
             self.evidence.injected_method,
             self.evidence.echo_method,
+            self.evidence.cited_method,
             self.evidence.used.method,
             self.evidence.extract.method,
             self.stated.method,

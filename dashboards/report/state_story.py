@@ -44,7 +44,7 @@ def memories(rows: pl.DataFrame, states: pl.DataFrame) -> Sentences:
         found = [f"{per[verdict]:,} {verdict}" for verdict in URGENT_FIRST if per.get(verdict)]
         told.append(f"{number_of(active, 'active memory', 'active memories')}, by verdict: {listed(found)}.")
     other = states.filter(pl.col("status").is_null() | (pl.col("status") != "active"))
-    of_status = other.group_by(pl.col("status").fill_null("injected but never landed"), maintain_order=True)
+    of_status = other.group_by(pl.col("status").fill_null("injected or cited but never landed"), maintain_order=True)
     counts = [f"{count:,} {status}" for status, count in of_status.agg(pl.col("memories_count").sum()).iter_rows()]
     return told + ([sentence(f"Not active: {listed(counts)}")] if counts else [])
 

@@ -55,6 +55,7 @@ WITH behind AS (
     SELECT DISTINCT r.interaction_id, r.occurred_at, r.session_id, false, []
     FROM (SELECT unnest(memory_ids) AS memory_id FROM review_queue WHERE item_id = $id AND kind <> 'candidate')
     JOIN memory_references AS r USING (memory_id)
+    WHERE r.is_injected OR r.is_echoed OR r.is_used
 )
 SELECT b.*, o.success
 FROM behind AS b

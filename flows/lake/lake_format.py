@@ -6,7 +6,8 @@
 3: memories have scope, user_id, category, domain, source and tags, which stood in `extra`; eligibility says of which
    agent and user it is.
 4: `day_inputs` says which partition of each evidence table was used, where its name is not the day's fingerprint.
-5: interactions have memories_cited, outcomes basis and basis_method, which stood in `extra`.
+5: interactions have memories_cited, outcomes basis and basis_method, which stood in `extra`; evidence says what answers
+   cite.
 
 A column that is new in the lake says `since=` the next number, which is then described here.
 """

@@ -66,7 +66,7 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
     if candidates:
         said.append(f"{counted(candidates, 'landed candidate waits', 'landed candidates wait')} for a decision")
     if unknown:
-        said.append(f"{unknown:,} injected but never landed")
+        said.append(f"{unknown:,} injected or cited but never landed")
     if fading:
         said.append(f"{counted(fading, 'fades', 'fade')} within 30 days without a reference")
     lines = [("memories", "; ".join(said))]

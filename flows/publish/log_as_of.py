@@ -26,6 +26,7 @@ from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
 from slowwave.transforms.landing.versions import is_visible, winning_versions
 from slowwave.transforms.params import Params
 
+_WITH_CITATIONS = Rows(Interactions, (*REPLAYED.columns, "memories_cited"))
 _KEEP_BYTES = 256 * 2**20
 
 
@@ -183,13 +184,15 @@ class LogAsOf:
         return found
 
     def _read_replay_inputs(self, day: date) -> ReplayInputs:
-        rows = self.rows(REPLAYED, [day]).collect()
+        read = self.rows(_WITH_CITATIONS, [day]).collect()
+        is_any_cited = read["memories_cited"].list.len().gt(0).any()
+        rows = read.drop("memories_cited")
         pool = self.pool_between(rows["occurred_at"])
         with stage_cost("eligibility", "memory_eligibility"):
             eligibility = memory_eligibility(rows.lazy(), pool).collect()
         long = self.long_contents
         is_any_long = bool(len(long)) and bool(eligibility["content_hash"].is_in(long.implode()).any())
-        return ReplayInputs(rows, eligibility, self.params, is_any_long=is_any_long)
+        return ReplayInputs(rows, eligibility, self.params, is_any_long=is_any_long, is_any_cited=is_any_cited)
 
     def forget_pool(self) -> None:
         """Give back what the pool and what is kept of it take: nothing but a replay asks for them."""

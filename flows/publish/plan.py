@@ -21,7 +21,7 @@ from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import ReplayInputs
 from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
-from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.evidence.tables import DayInputs, MemoryReferences
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.schema_changes import lacks_only_new_columns
@@ -61,6 +61,7 @@ class Plan:
         self._evidence_hash = log.params.evidence_hash()
         self._known: dict[_Key, _Row] = {}
         self._before: dict[tuple[str, date], _Row] = {}
+        self._cited: set[date] = set()
         for row in earlier.sort("run_id").iter_rows(named=True):
             self._known[_cache_key(row)] = row
             self._before[row["landed_table"], row["day"]] = row
@@ -139,6 +140,7 @@ class Plan:
                 yield row | {name: known[name] for name in ("rows_hash", "fingerprint", "partitions")}
             else:
                 found = self.log.replay_inputs(day, keep=True)
+                self._cited |= {day} if found.is_any_cited else set()
                 partitions = unlike(found.fingerprint, self._names(day, found)) if found.fingerprint else None
                 yield {**row, "rows_hash": found.rows_hash, "fingerprint": found.fingerprint, "partitions": partitions}
 
@@ -146,9 +148,9 @@ class Plan:
         """By table what its partition is called: where only one of its former name is there, that is taken over."""
         names = {table: found.name(table) for table in EVIDENCE}
         for table, name in names.items():
-            path = self.log.lake.evidence_path(table, day, name)
-            if not path.exists() and path.with_stem(found.former_name).exists():
-                names[table] = found.former_name
+            path, former = self.log.lake.evidence_path(table, day, name), found.former_name_of(table)
+            if former and not path.exists() and path.with_stem(former).exists():
+                names[table] = former
         return {table.name: name for table, name in names.items()}
 
     def _day_plan(self, row: _Row, *, full: bool) -> DayPlan:
@@ -176,6 +178,11 @@ class Plan:
             return "new day"
         if all(name_of(table, before) == names[table.name] for table in missing):
             return "its partition is missing"
+        if (
+            before["fingerprint"] == row["fingerprint"] == name_of(MemoryReferences, before)
+            and row["day"] in self._cited
+        ):
+            return "what its answers cite was not counted"
         if before["evidence_hash"] != row["evidence_hash"]:
             return "params changed"
         return "rows changed" if before["rows_hash"] != row["rows_hash"] else "memories changed"

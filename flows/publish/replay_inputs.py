@@ -14,6 +14,8 @@ from slowwave.transforms.evidence.tables import MemoryEligibility
 from slowwave.transforms.graph import params_behind
 from slowwave.transforms.params import Params
 
+_CITED = "evidence.cited_method"
+
 
 class ReplayInputs:
     """A day as its evidence sees it.
@@ -23,15 +25,23 @@ class ReplayInputs:
         eligibility: the stretches in which memories were eligible for them.
         params: of the run.
         is_any_long: whether one of these memories is long (`used.passages.is_long`).
+        is_any_cited: whether an answer names a memory itself.
     """
 
     def __init__(
-        self, interactions: pl.DataFrame, eligibility: Frame[MemoryEligibility], params: Params, *, is_any_long: bool
+        self,
+        interactions: pl.DataFrame,
+        eligibility: Frame[MemoryEligibility],
+        params: Params,
+        *,
+        is_any_long: bool,
+        is_any_cited: bool,
     ) -> None:
         self.interactions = interactions
         self.eligibility = eligibility
         self._params = params
         self._is_any_long = is_any_long
+        self.is_any_cited = is_any_cited
         self.rows_hash = rows_digest(interactions["row_hash"])
 
     @cached_property
@@ -48,12 +58,19 @@ class ReplayInputs:
 
     def name(self, table: type[Table]) -> str:
         """What a partition is called: a param that the table does not follow from leaves its name alone."""
-        return partition_name(self.fingerprint, self._params.named(params_behind(table), is_any_long=self._is_any_long))
+        return partition_name(self.fingerprint, self._named(table))
+
+    def former_name_of(self, table: type[Table]) -> str:
+        """What releases before lake format 4 called it, if what they put into it is what is in it now: else ''."""
+        return "" if _CITED in self._named(table) else self.former_name
 
     @property
     def bytes(self) -> int:
         """Memory it takes, about."""
         return int(self.interactions.estimated_size() + self.eligibility.estimated_size())
+
+    def _named(self, table: type[Table]) -> dict[str, object]:
+        return self._params.named(params_behind(table), is_any_long=self._is_any_long, is_any_cited=self.is_any_cited)
 
     def _named_after(self, params_hash: str) -> str:
         if self.interactions.is_empty():

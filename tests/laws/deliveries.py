@@ -47,9 +47,13 @@ def jsonl(rows: Sequence[Row | bytes]) -> bytes:
 
 
 def packed(rows: Sequence[Row | bytes], form: Format) -> tuple[str, bytes]:
-    """The suffix and the bytes of one file; rows that CSV or Parquet cannot say go as JSON lines."""
+    """The suffix and the bytes of one file; rows that CSV or Parquet cannot say go as JSON lines.
+
+    A list that stood in `extra` before is hashed as it was delivered there, and CSV delivers a text.
+    """
     says_empty = any(isinstance(row, bytes) or "" in row.values() for row in rows)
-    if not rows or (says_empty and form in {"csv", "parquet"}):
+    cites = any("memories_cited" in row for row in rows if isinstance(row, dict))
+    if not rows or (says_empty and form in {"csv", "parquet"}) or (cites and form == "csv"):
         form = "jsonl"
     content = jsonl(rows)
     if form == "csv":
@@ -126,6 +130,7 @@ _interactions = st.fixed_dictionaries(
         "user_id": users,
         "response_summary": texts,
         "memories_used": st.lists(st.one_of(memory_ids, st.just("never landed")), max_size=3),
+        "memories_cited": st.lists(st.one_of(memory_ids, st.just("only cited")), max_size=3),
         "reinforce": st.booleans(),
         "success": st.booleans(),
     },

@@ -200,6 +200,8 @@ class Laws:
         for interaction in self.winners("interactions", as_of):
             for memory_id in interaction["memories_used"] or ():
                 _reference(references, memory_id, interaction)["is_injected"] = True
+            for memory_id in interaction["memories_cited"] or ():
+                _reference(references, memory_id, interaction)["is_cited"] = True
             for memory_id, of_memory in states.items():
                 state = next((state for state in of_memory if state.holds_at(interaction.event)), None)
                 if state is None or not is_eligible(state.values, _row(interaction)):
@@ -214,8 +216,9 @@ class Laws:
                     is_used=True, used_score=score / STEPS, passage=passage, passage_at=passage_at, used_method=method
                 )
         for row in references.values():
-            found_by = (("is_injected", "injected/1"), ("is_echoed", "echo/1"), ("is_used", row.pop("used_method", "")))
-            row["methods"] = [method for name, method in found_by if row[name]]
+            found_by = {"is_injected": "injected/1", "is_echoed": "echo/1", "is_used": row.pop("used_method", "")}
+            found_by["is_cited"] = "cited/1"
+            row["methods"] = [method for name, method in found_by.items() if row[name]]
         outcomes = _outcomes(self.winners("outcomes", as_of), self.winners("interactions", as_of))
         memory_ids = {*states, *(memory_id for memory_id, _ in references)}
         health = {
@@ -350,6 +353,7 @@ def _reference(references: dict[tuple[str, str], Row], memory_id: str, interacti
     about = {name: interaction[name] for name in names}
     evidence = {"is_injected": False, "is_echoed": False, "echoed_in": None, "in_prompt": None}
     evidence |= {"is_used": False, "used_score": None, "passage": None, "passage_at": None}
+    evidence |= {"is_cited": False}
     row = {"memory_id": memory_id, **about, "occurred_at": interaction.event, **evidence}
     return references.setdefault((memory_id, interaction["interaction_id"]), row)
 
@@ -366,6 +370,7 @@ def _counts(
         "injected_count": sum(row["is_injected"] for row in of_memory),
         "echoed_count": sum(row["is_echoed"] for row in of_memory),
         "used_count": sum(row["is_used"] for row in of_memory),
+        "cited_count": sum(row["is_cited"] for row in of_memory),
         "reference_count": len(referring),
         "first_referenced_at": min(referring, default=None),
         "last_referenced_at": max(referring, default=None),

@@ -389,8 +389,8 @@ def test_a_warning_is_published_with_the_run(published, copy_of):
     assert [finding.audit.name for finding in result.findings] == ["never_landed_memories"]
     messages = {row["run_id"]: row["message"] for row in home.rows("FROM runs")}
     said = messages[result.run_id]
-    assert said.startswith("never_landed_memories: 1 found. Memories that were injected but never landed")
-    assert said.endswith("For example memory_id '=cmd()', injected_count 1")
+    assert said.startswith("never_landed_memories: 1 found. Memories that were injected or cited but never landed")
+    assert said.endswith("For example memory_id '=cmd()', injected_count 1, cited_count 0")
 
 
 def test_who_reads_goes_on_reading(published, copy_of):

@@ -22,6 +22,7 @@ _COUNTS = (
     "injected_count",
     "echoed_count",
     "used_count",
+    "cited_count",
     "reference_count",
     "broad_count",
     "bulk_count",
@@ -31,7 +32,7 @@ _COUNTS = (
 def memory_days(
     eligibility: Lazy[MemoryEligibility], references: Lazy[MemoryReferences], params: BreadthParams
 ) -> Lazy[MemoryDays]:
-    """One row per memory that was eligible, injected or referenced on the day, sorted by memory_id."""
+    """One row per memory that was eligible, injected, referenced or cited on the day, sorted by memory_id."""
     eligible = eligibility.group_by("memory_id").agg(pl.col("eligible_count").sum())
     breadth = is_reference().sum().over("interaction_id")
     is_broad = is_reference() & (breadth >= params.broad_memories) & (breadth < params.bulk_memories)
@@ -44,6 +45,7 @@ def memory_days(
             pl.col("is_injected").cast(pl.Int64).sum().alias("injected_count"),
             pl.col("is_echoed").cast(pl.Int64).sum().alias("echoed_count"),
             pl.col("is_used").cast(pl.Int64).sum().alias("used_count"),
+            pl.col("is_cited").cast(pl.Int64).sum().alias("cited_count"),
             is_reference().cast(pl.Int64).sum().alias("reference_count"),
             pl.col("is_broad").cast(pl.Int64).sum().alias("broad_count"),
             pl.col("is_bulk").cast(pl.Int64).sum().alias("bulk_count"),
@@ -56,8 +58,8 @@ def memory_days(
 
 
 def reference_days(memory_days: Lazy[MemoryDays]) -> Lazy[ReferenceDays]:
-    """The memories of a day that were injected or referenced, sorted by memory_id."""
-    is_touched = (pl.col("injected_count") > 0) | (pl.col("reference_count") > 0)
+    """The memories of a day that were injected, referenced or cited, sorted by memory_id."""
+    is_touched = pl.any_horizontal(pl.col("injected_count", "reference_count", "cited_count") > 0)
     rows = memory_days.filter(is_touched).select(*polars_schema(ReferenceDays))
     return framed(ReferenceDays, rows).sort("memory_id")
 

@@ -19,7 +19,7 @@ from slowwave.transforms.landing.tables import Interactions, Memories
 MEMORY_CHANGES = Rows(Memories, ("memory_id", "changed_at", *Memories.state, "clears"))
 REPLAYED = Rows(Interactions, ("interaction_id", "created_at", "project", "agent", "session_id", "user_id"))
 CHUNKS = Rows(Interactions, ("interaction_id", "created_at", "project", "chunks_used"))
-TEXTS = Rows(Interactions, ("prompt", "response", "response_summary", "memories_used", "reinforce"))
+TEXTS = Rows(Interactions, ("prompt", "response", "response_summary", "memories_used", "memories_cited", "reinforce"))
 
 MEMORY_STATES = Handed("memory_states", "What each memory was from one change to the next, carried over and cleared.")
 CURRENT_MEMORIES = Handed("current_memories", "What each memory is now: its last state.")
@@ -91,8 +91,8 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         "slowwave.transforms.evidence.references:memory_references",
         gives=(MemoryReferences,),
         takes={"interactions": (REPLAYED, TEXTS), "pool": MEMORY_POOL, "used": USED_MEMORIES},
-        params=("evidence.injected_method", "evidence.echo_method"),
-        methods=("evidence.injected_method", "evidence.echo_method"),
+        params=("evidence.injected_method", "evidence.echo_method", "evidence.cited_method"),
+        methods=("evidence.injected_method", "evidence.echo_method", "evidence.cited_method"),
         grain="day",
         is_in_lake=True,
         stage="echo",

@@ -23,6 +23,7 @@ class EvidenceParams(BaseModel):
     )
     injected_method: Annotated[str, chosen_method("evidence.injected_method")] = "injected/1"
     echo_method: Annotated[str, chosen_method("evidence.echo_method")] = "echo/1"
+    cited_method: Annotated[str, chosen_method("evidence.cited_method")] = "cited/1"
     global_types: tuple[str, ...] = Field(
         default=("identity", "preference"),
         description="Memory types of the '' project that are eligible in every project.",
@@ -43,6 +44,7 @@ class EvidenceParams(BaseModel):
 UNNAMED: Mapping[str, object] = {
     "evidence.injected_method": "injected/1",
     "evidence.echo_method": "echo/1",
+    "evidence.cited_method": "",
     "evidence.echo_code_points": 80,
     "evidence.echo_min_code_points": 12,
     "evidence.broad_memories": 10,
@@ -90,10 +92,11 @@ class PoolParams(ReachParams, PatternParams, Protocol):
 
 
 class ReferenceParams(Protocol):
-    """What is called injected and echoed."""
+    """What is called injected, echoed and cited."""
 
     injected_method: str
     echo_method: str
+    cited_method: str
 
 
 class BreadthParams(Protocol):

@@ -1,4 +1,4 @@
-"""Which memories were injected into an interaction, which its answer echoes, and which it uses in other words."""
+"""Which memories an interaction was given, and which its answer echoes, uses in other words, or names itself."""
 
 from __future__ import annotations
 
@@ -29,29 +29,22 @@ def memory_references(
 
     Args:
         interactions: interaction_id, occurred_at, project, agent, session_id, user_id, prompt, response,
-            response_summary, memories_used, reinforce; one row per interaction_id.
+            response_summary, memories_used, memories_cited, reinforce; one row per interaction_id.
         pool: memory_id, is_global, project, only_agent, only_user, pattern, valid_from, valid_until.
         used: the pairs found by `used/2`, or by `used/1` (see `used_memories`).
         params: names and bounds of the methods.
     """
-    injected = (
-        interactions.lazy()
-        .select("interaction_id", pl.col("memories_used").alias("memory_id"))
-        .explode("memory_id")
-        .drop_nulls("memory_id")
-        .unique()
-        .with_columns(pl.lit(value=True).alias("is_injected"))
-    )
+    injected, cited = _declared(interactions, "memories_used"), _declared(interactions, "memories_cited")
     pair = ["interaction_id", "memory_id"]
     # Polars divides one row, and many rows, with another last bit: rounded, both are the nearest number
     scored = used.lazy().with_columns((pl.col("used_score") / STEPS).round(4))
     found = (
-        injected.join(
-            _echoed(interactions, pool, implementation(params.echo_method)), on=pair, how="full", coalesce=True
-        )
+        injected.with_columns(is_injected=True)
+        .join(_echoed(interactions, pool, implementation(params.echo_method)), on=pair, how="full", coalesce=True)
         .join(scored, on=pair, how="full", coalesce=True)
+        .join(cited.with_columns(is_cited=True), on=pair, how="full", coalesce=True)
         .with_columns(
-            pl.col("is_injected").fill_null(value=False),
+            pl.col("is_injected", "is_cited").fill_null(value=False),
             pl.col("echoed_in").is_not_null().alias("is_echoed"),
             pl.col("used_score").is_not_null().alias("is_used"),
         )
@@ -60,11 +53,18 @@ def memory_references(
         pl.when("is_injected").then(pl.lit(params.injected_method)),
         pl.when("is_echoed").then(pl.lit(params.echo_method)),
         pl.col("used_method"),
+        pl.when("is_cited").then(pl.lit(params.cited_method)),
     ).list.drop_nulls()
     of_both = [name for name in polars_schema(MemoryReferences) if name in interactions.columns]
     about = interactions.lazy().select(of_both)
     rows = found.with_columns(methods.alias("methods")).join(about, on="interaction_id")
     return conform(MemoryReferences, rows).sort(MemoryReferences.key).collect()
+
+
+def _declared(interactions: pl.DataFrame, name: str) -> pl.LazyFrame:
+    """interaction_id, memory_id of the memories that interactions list themselves, known or not, each once."""
+    listed = interactions.lazy().select("interaction_id", pl.col(name).alias("memory_id"))
+    return listed.explode("memory_id").drop_nulls("memory_id").unique()
 
 
 def _echoed(interactions: pl.DataFrame, pool: pl.DataFrame, echo: Echo) -> pl.LazyFrame:

@@ -49,7 +49,7 @@ class MemoryEligibility(Table):
 
 
 class MemoryReferences(Table):
-    """Evidence, one row per interaction and memory that was injected into it or found in its answer."""
+    """Evidence, one row per interaction and memory that was injected into it, or found or named in its answer."""
 
     name: ClassVar[str] = "memory_references"
     key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id")
@@ -79,13 +79,18 @@ class MemoryReferences(Table):
         unit="code points",
         since=3,
     )
+    is_cited: bool = column(
+        "Declared in `memories_cited`: the answer itself names it as what it relied on (`cited/1`).",
+        default=False,
+        since=5,
+    )
     methods: list[str] = column(
         "The methods that found it, with version: `used/2` is `used/1` where no memory of the project was long."
     )
 
 
 class PublishedReferences(MemoryReferences):
-    """Evidence, one row per interaction and memory that was injected into it or found in its answer."""
+    """Evidence, one row per interaction and memory that was injected into it, or found or named in its answer."""
 
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
@@ -102,6 +107,7 @@ class MemoryDays(Table):
     injected_count: int = column("Interactions it was injected into.")
     echoed_count: int = column("Interactions whose answer echoes it.")
     used_count: int = column("Interactions whose answer uses it, in whatever words.")
+    cited_count: int = column("Interactions whose answer names it, found there or not.", default=0, since=5)
     reference_count: int = column("Interactions whose answer echoes or uses it.")
     broad_count: int = column("Of them those that referenced many memories (`broad_memories`, default 10 or more).")
     bulk_count: int = column("Of them those that referenced very many (`bulk_memories`, default 100 or more).")
@@ -110,7 +116,7 @@ class MemoryDays(Table):
 
 
 class ReferenceDays(Table):
-    """Of memory_days those that were injected or referenced: few of the many that were eligible."""
+    """Of memory_days those that were injected, referenced or cited: few of the many that were eligible."""
 
     name: ClassVar[str] = "reference_days"
     key: ClassVar[tuple[str, ...]] = ("memory_id",)
@@ -119,6 +125,7 @@ class ReferenceDays(Table):
     injected_count: int = column("As in memory_days.")
     echoed_count: int = column("As in memory_days.")
     used_count: int = column("As in memory_days.")
+    cited_count: int = column("As in memory_days.", default=0, since=5)
     reference_count: int = column("As in memory_days.")
     broad_count: int = column("As in memory_days.")
     bulk_count: int = column("As in memory_days.")

@@ -7,7 +7,7 @@ import polars as pl
 from slowwave.transforms.health.params import HealthParams, ReinforcementParams
 from slowwave.transforms.health.stated_confidence import stated_confidence
 
-COUNTS = ("eligible_count", "injected_count", "echoed_count", "used_count", "reference_count")
+COUNTS = ("eligible_count", "injected_count", "echoed_count", "used_count", "cited_count", "reference_count")
 _TEXTS = ("project", "agent", "user_id", "category", "domain", "source", "content")
 _STATED = (*_TEXTS, "scope", "tags", "memory_type", "status", "confidence", "importance", "pinned")
 OUTCOME_COUNTS = ("confirmed_count", "contradicted_count")
@@ -31,7 +31,7 @@ def memory_health(
     held: pl.LazyFrame,
     params: HealthParams,
 ) -> pl.LazyFrame:
-    """One row per memory that was ever landed, injected or referenced, sorted by memory_id; verdicts apart.
+    """One row per memory that was ever landed, injected, referenced or cited, sorted by memory_id; verdicts apart.
 
     Args:
         states: the memory states visible (see `memory_states`).
@@ -42,7 +42,8 @@ def memory_health(
         held: per memory_id whether it is_held (see `decisions.held`).
         params: reinforcement, and what a source's word is worth.
 
-    A memory that is only known from `memories_used` has its counts, and NULL for all that was never said of it.
+    A memory that is only known from `memories_used` or `memories_cited` has its counts, and NULL for all that was never
+    said of it.
     """
     current = (
         states.sort("memory_id", "valid_from")

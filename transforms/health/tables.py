@@ -17,7 +17,7 @@ class MemoryHealth(Table):
     key: ClassVar[tuple[str, ...]] = ("memory_id",)
 
     memory_id: str = column("Key.")
-    project: str | None = column("Project; '' is none. NULL: injected somewhere, but never landed as a memory.")
+    project: str | None = column("Project; '' is none. NULL: injected or cited somewhere, but never landed.")
     agent: str | None = column("Agent it belongs to; '' is none. NULL: never landed.")
     user_id: str | None = column("User it is about. NULL: none, or never said.")
     scope: Scope | None = column("agent, project or global, as stated. NULL: by its project.")
@@ -41,6 +41,10 @@ class MemoryHealth(Table):
     injected_count: int = column("Interactions it was put into (`memories_used`).")
     echoed_count: int = column("Interactions whose answer repeats its first words (`echo/1`), parroted or not.")
     used_count: int = column("Interactions whose answer relies on it in whatever words (`used/2`): a lower bound.")
+    cited_count: int = column(
+        "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"
+        " count."
+    )
     reference_count: int = column("Interactions whose answer echoes or uses it: a lower bound on its real use.")
     first_referenced_at: datetime | None = column("First reference. NULL: no detected reference.", unit="UTC")
     last_referenced_at: datetime | None = column("Last reference. NULL: no detected reference.", unit="UTC")
@@ -151,6 +155,7 @@ class MemoryHealthHistory(Table):
     injected_count: int = column("As in memory_health, up to the end of the day.")
     echoed_count: int = column("As in memory_health, up to the end of the day.")
     used_count: int = column("As in memory_health, up to the end of the day.")
+    cited_count: int = column("As in memory_health, up to the end of the day.")
     reference_count: int = column("As in memory_health, up to the end of the day.")
     reinforced_confidence: float | None = column("As in memory_health, at the end of the day.", unit="0-1")
     strength: float | None = column(

@@ -47,6 +47,7 @@ _COUNTS = {
     "injected": ("injected", "injected_count"),
     "echoed": ("echoed", "echoed_count"),
     "used": ("used", "used_count"),
+    "cited": ("cited", "cited_count"),
     "referenced": ("references", "reference_count"),
     "confirmed": ("confirmed", "confirmed_count"),
     "contradicted": ("contradicted", "contradicted_count"),
@@ -195,7 +196,7 @@ def _counts(published: Published, memory: Memory) -> None:
         "Interactions behind",
         "counted",
         list(_COUNTS),
-        unchosen="injected, repeated or used",
+        unchosen="injected, repeated, used or cited",
         shown=lambda name: _COUNTS[name][0],
     )
     if chosen == "eligible":

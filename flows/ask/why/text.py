@@ -31,6 +31,7 @@ MEANINGS = {
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
     "echoed": "answers that repeat its first words as they stand (echo/1)",
     "used": "answers that rely on it, in its own or other words, as far as used/2 finds; of a long one, on a passage",
+    "cited": "answers that name it themselves (memories_cited, cited/1), found there or not; part of no other count",
     "references": "answers that repeat it word for word or use it in other words: a lower bound on its real use",
     "confirmed": "references in interactions whose latest attempt succeeded",
     "contradicted": "references in interactions whose latest attempt failed: not evidence that the text is false",
@@ -64,7 +65,7 @@ def memory_text(found: Record, limit: int, curation: Sequence[str] = ()) -> str:
 
 
 def interaction_text(found: Record) -> str:
-    """An interaction and the memories that were injected into it, echoed by it or used in it."""
+    """An interaction and the memories that were injected into it, echoed by it, used in it or cited."""
     about = ", ".join(f"{name} {found[name] or '(none)'}" for name in ("project", "agent", "session_id"))
     parroted = _parroted(found["echoed"])
     lines = [
@@ -81,6 +82,9 @@ def interaction_text(found: Record) -> str:
         f"used {len(found['used'])}: memories its answer relies on, in their own or in other words (used/2, estimated)",
         *(line for row in found["used"] for line in (f"  {row['memory_id']}  {_where(row)}", *_passage(row))),
         "",
+        f"cited {len(found['cited'])}: memories its answer names itself (memories_cited)",
+        *(f"  {row['memory_id']}" for row in found["cited"]),
+        "",
         f"outcomes {len(found['outcomes'])}: how it ended",
         *(f"  {row['outcome_id']}  {_ended(row)}" for row in found["outcomes"]),
     ]
@@ -95,7 +99,7 @@ def _ended(row: Record) -> str:
 def identity_words(state: Record) -> str:
     """What a memory is: its state, type, project, agent and user."""
     if state["status"] is None:
-        return "injected, but never landed as a memory; nothing else is known of it"
+        return "injected or cited, but never landed as a memory; nothing else is known of it"
     project = f"of project {state['project']}" if state["project"] else "without project"
     agent = f", agent {state['agent']}" if state["agent"] else ""
     user = f", user {state['user_id']}" if state.get("user_id") else ""

@@ -61,6 +61,18 @@ _CHANGED_FIELDS = (
 # What an earlier release published has no passages.
 _OF_USE = ("used_score", "passage", "passage_at")
 
+# Of each count its column; what an earlier release published has no citations.
+_COUNTS = {
+    "eligible": "eligible_count",
+    "injected": "injected_count",
+    "echoed": "echoed_count",
+    "used": "used_count",
+    "cited": "cited_count",
+    "references": "reference_count",
+    "confirmed": "confirmed_count",
+    "contradicted": "contradicted_count",
+}
+
 _MEMORY = "SELECT * EXCLUDE (run_id, as_of) FROM memory_health WHERE memory_id = $id"
 
 _ENDED = """
@@ -139,10 +151,10 @@ _INTERACTION = with_lake_rows("SELECT * FROM {replayed_interactions} WHERE inter
 def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  # noqa: A002 - what it is called
     """Print a memory's counts with the interactions behind them, as `text` (`limit` of each) or `json` (all).
 
-    Given an interaction's id, prints the memories that were injected into it, echoed by it or used in it; given that of
-    a strategy (or one of its wordings), an error or an outcome, the attempts behind it; of an observation, what it
-    stands on. Where an id names several things, that which comes first in `Publish.looks` is shown and the others are
-    named, on standard error and as `also`: `KIND:ID` chooses.
+    Given an interaction's id, prints the memories that were injected into it, echoed by it, used in it or cited; given
+    that of a strategy (or one of its wordings), an error or an outcome, the attempts behind it; of an observation, what
+    it stands on. Where an id names several things, that which comes first in `Publish.looks` is shown and the others
+    are named, on standard error and as `also`: `KIND:ID` chooses.
 
     Raises UserError when nothing is published, or nothing that is published has this id, or when the lake was written
     by a newer version.
@@ -257,19 +269,12 @@ class Publish:
             "as_of": self._as_of,
             "run_id": self._run_id,
             "memory": {k: v for k, v in state.items() if not k.endswith("_count") and k != "memory_id"},
-            "counts": {
-                "eligible": state["eligible_count"],
-                "injected": state["injected_count"],
-                "echoed": state["echoed_count"],
-                "used": state["used_count"],
-                "references": state["reference_count"],
-                "confirmed": state["confirmed_count"],
-                "contradicted": state["contradicted_count"],
-            },
+            "counts": {name: state[column] for name, column in _COUNTS.items() if column in state},
             "eligible": eligible,
             "injected": injected,
             "echoed": echoed,
             "used": used,
+            "cited": [_about(row) for row in references if row.get("is_cited")],
             "references": referenced,
             "confirmed": [_about(row, "outcome_id") for row in ended if row["success"]],
             "contradicted": [_about(row, "outcome_id") for row in ended if not row["success"]],
@@ -281,7 +286,7 @@ class Publish:
         }
 
     def interaction(self, interaction_id: str) -> Record | None:
-        """The memories injected into an interaction, echoed by it or used in it; None for an unknown id."""
+        """The memories injected into an interaction, echoed by it, used in it or cited; None for an unknown id."""
         references = self.records(_OF_INTERACTION, id=interaction_id)
         about = references or self._replayed(interaction_id)
         if not about:
@@ -299,6 +304,7 @@ class Publish:
                 if row["is_echoed"]
             ],
             "used": [{name: row.get(name) for name in ("memory_id", *_OF_USE)} for row in references if row["is_used"]],
+            "cited": [{"memory_id": row["memory_id"]} for row in references if row.get("is_cited")],
             "outcomes": outcomes,
         }
 

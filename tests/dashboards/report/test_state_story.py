@@ -22,7 +22,7 @@ def test_memories_are_told_by_verdict_and_the_rest_by_state() -> None:
     states = pl.DataFrame({"status": ["active", "candidate", None], "memories_count": [6, 4, 1]})
     assert state_story.memories(verdicts, states) == [
         "6 active memories, by verdict: 1 forget and 5 keep.",
-        "Not active: 4 candidate and 1 injected but never landed.",
+        "Not active: 4 candidate and 1 injected or cited but never landed.",
     ]
     assert "No memory is active yet" in state_story.memories(verdicts.clear(), states.clear())[0]
 

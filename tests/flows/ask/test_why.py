@@ -57,7 +57,9 @@ def home(tmp_path_factory) -> SmallHome:
         memory("everywhere", project="", memory_type="preference"),
         memory("hostile\x1b[31m", content=HOSTILE * 9, project=HOSTILE, reason=HOSTILE, changed_by=HOSTILE),
         interaction("before", created_at="2026-03-01T07:59:59Z"),
-        interaction("i1", memories_used=["m1", "gone"], response=says_m1, session_id="s1", agent="a"),
+        interaction(
+            "i1", memories_used=["m1", "gone"], memories_cited=["m1"], response=says_m1, session_id="s1", agent="a"
+        ),
         interaction(
             "i2", created_at="2026-03-02T11:59:59Z", prompt=says_m1, response=says_m1, response_summary=says_m1
         ),
@@ -69,7 +71,9 @@ def home(tmp_path_factory) -> SmallHome:
     )
     made.nightly()
     made.land(
-        interaction("i4", created_at="2026-03-03T09:00:00Z", project="other", memories_used=["m1"]),
+        interaction(
+            "i4", created_at="2026-03-03T09:00:00Z", project="other", memories_used=["m1"], memories_cited=["m1", "?"]
+        ),
         interaction("asleep", created_at="2026-03-04T09:00:00Z", project="other", response=says_m1),
     )
     made.nightly()
@@ -197,12 +201,13 @@ def ids(rows: list[dict[str, Any]]) -> list[str]:
 def test_every_count_is_listed_newest_first(why):
     found = why("m1").found
     used = len(found["used"])
-    counts = {"eligible": 4, "injected": 2, "echoed": 3, "used": used, "references": 3}
+    counts = {"eligible": 4, "injected": 2, "echoed": 3, "used": used, "cited": 2, "references": 3}
     assert found["counts"] == {**counts, "confirmed": 0, "contradicted": 0}
     assert all(0.5 < row["used_score"] <= 1 for row in found["used"])
     assert ids(found["eligible"]) == ["i4", "i3", "i2", "i1"]
     assert ids(found["injected"]) == ["i4", "i1"]
     assert ids(found["echoed"]) == ids(found["references"]) == ["i3", "i2", "i1"]
+    assert ids(found["cited"]) == ["i4", "i1"]
     about = {"occurred_at": "2026-03-02T09:00:00Z", "project": "shop", "agent": "a", "session_id": "s1"}
     assert found["injected"][1] == {"interaction_id": "i1", **about}
     assert found["eligible"][3] == {"interaction_id": "i1", **about}
@@ -237,8 +242,7 @@ def test_changes_are_those_known_then_with_what_they_alter(why):
 
 def test_an_id_that_was_only_injected(why):
     found = why("gone").found
-    counts = {"eligible": 0, "injected": 1, "echoed": 0, "used": 0, "references": 0, "confirmed": 0, "contradicted": 0}
-    assert found["counts"] == counts
+    assert {name: count for name, count in found["counts"].items() if count} == {"injected": 1}
     assert found["memory"]["status"] is None
     assert "never landed as a memory" in why("gone", output="text").out
 
@@ -247,7 +251,16 @@ def test_an_interaction_says_which_memories_were_in_it(why):
     found = why("i1").found
     assert found["injected"] == [{"memory_id": "gone"}, {"memory_id": "m1"}]
     assert found["echoed"] == [{"memory_id": "m1", "echoed_in": "response", "in_prompt": False}]
+    assert found["cited"] == [{"memory_id": "m1"}]
     assert "injected 2" in why("i1", output="text").out
+    assert "cited 1: memories its answer names itself (memories_cited)" in why("i1", output="text").out
+
+
+def test_an_id_that_was_only_cited(why):
+    found = why("?").found
+    assert {name: count for name, count in found["counts"].items() if count} == {"cited": 1}
+    assert ids(found["cited"]) == ["i4"]
+    assert found["memory"]["status"] is None
     assert why("before").found["injected"] == []
 
 
@@ -256,7 +269,7 @@ def test_the_text_shows_some_of_each_and_says_how_many_there_are(why):
     assert lines[0] == "memory m1: archived knowledge of project other"
     assert "eligible 4: interactions in which it was active and which its project, agent and user include" in lines
     assert "  2026-03-03 09:00:00Z  other      i4" in lines
-    assert sum("more (--limit" in line for line in lines) == 5 + (len(why("m1").found["used"]) > 1)
+    assert sum("more (--limit" in line for line in lines) == 6 + (len(why("m1").found["used"]) > 1)
     full = why("m1", "--limit", "9", output="text").out
     assert "more (--limit" not in full
     assert "i2  in response and summary, parroted" in full
@@ -322,11 +335,13 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
     write_sample(tmp_path / "logs", days=6, interactions_per_day=25)
     with writer_lock(home.settings, "land"):
         land_paths(start_run(home.settings, "land"), path_deliveries([str(tmp_path / "logs")]))
+    home.land(*(interaction(f"cites {n}", memories_cited=[f"mem-{m:04}" for m in range(n, 40, 3)]) for n in range(5)))
     home.nightly()
     serving = home.settings.current.resolve()
     with closing(duckdb.connect(serving, read_only=True)) as connection:
         published = connection.execute(
-            "SELECT memory_id, eligible_count, injected_count, echoed_count, used_count, reference_count, "
+            "SELECT memory_id, eligible_count, injected_count, echoed_count, used_count, cited_count, "
+            "reference_count, "
             "confirmed_count, contradicted_count, created_at, status "
             "FROM memory_health ORDER BY memory_id"
         ).fetchall()
@@ -343,7 +358,8 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
         assert sum(row[1] for row in chosen) > 100
         assert sum(row[4] for row in published) > 5
         assert sum(row[5] for row in chosen) > 5
-        assert sum(row[6] + row[7] for row in published) > 5
+        assert sum(row[6] for row in chosen) > 5
+        assert sum(row[7] + row[8] for row in published) > 5
 
 
 def test_the_winning_change_is_the_one_that_was_published(why, home):

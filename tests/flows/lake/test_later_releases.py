@@ -6,7 +6,7 @@ A later release is this code with some lines changed, in processes of its own (`
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,18 @@ FROM_EXTRA = ((LANDED, _REINFORCE, _REINFORCE + f'    temperature: float | None 
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> SmallHome:
+def oldest(tmp_path: Path) -> SmallHome:
+    """A home as the first release left it."""
     return released_home(OLDEST, tmp_path)
+
+
+@pytest.fixture
+def home(oldest: SmallHome) -> SmallHome:
+    """The same after a night of this release, which leaves the files of landed rows as they were."""
+    landed = landed_files(oldest)
+    oldest.nightly(last_as_of(oldest) - timedelta(seconds=1))
+    assert landed_files(oldest) == landed
+    return oldest
 
 
 def at(home: SmallHome) -> str:
@@ -114,6 +124,13 @@ def add_a_column(home: SmallHome) -> None:
     """Partitions as of a release that had one column more."""
     for path in (home.folder / "lake" / "evidence" / "project_days").rglob("*.parquet"):
         pl.read_parquet(path).with_columns(gone=pl.lit(1)).write_parquet(path)
+
+
+def forget_columns(home: SmallHome) -> None:
+    """As a release left it that did not note which columns its partitions have."""
+    for path in (home.folder / "lake" / "day_inputs").rglob("*.parquet"):
+        unseen = pl.lit(None, pl.String).alias("evidence_columns")
+        pl.read_parquet(path).with_columns(unseen).write_parquet(path)
 
 
 DAYS = [date(2026, 3, day) for day in range(1, 7)]
@@ -198,8 +215,9 @@ def test_a_new_table_that_is_computed_by_day_is_published_tonight_and_tomorrow(h
 
 
 def test_a_partition_with_a_column_that_has_gone_is_built_again_once(home):
-    before, as_of = published(home, COUNTS), last_as_of(home)
+    before, as_of = published(home, COUNTS), last_as_of(home) + timedelta(seconds=1)
     add_a_column(home)
+    forget_columns(home)
     night = home.nightly(as_of)
     assert [(day.day, day.reason) for day in night.built] == [(day, "its columns changed") for day in DAYS]
     assert published(home, COUNTS) == before
@@ -208,8 +226,9 @@ def test_a_partition_with_a_column_that_has_gone_is_built_again_once(home):
 
 
 def test_who_builds_some_days_does_not_vouch_for_the_others(home):
-    as_of = last_as_of(home)
+    as_of = last_as_of(home) + timedelta(seconds=1)
     add_a_column(home)
+    forget_columns(home)
     with writer_lock(home.settings, "backfill"):
         backfill(start_run(home.settings, "backfill"), DAYS[1], DAYS[2])
     assert [day.day for day in home.nightly(as_of).built] == [DAYS[0], *DAYS[3:]]
@@ -236,9 +255,10 @@ def test_a_partition_whose_type_is_wider_is_built_again(home, tmp_path):
 
 
 def test_a_damaged_partition_is_built_again_where_it_is_looked_into(home):
-    before, as_of = published(home, COUNTS), last_as_of(home)
-    path = next((home.folder / "lake" / "evidence" / "memory_days" / "day=2026-03-05").iterdir())
-    path.write_bytes(path.read_bytes()[:-9])
+    before, as_of = published(home, COUNTS), last_as_of(home) + timedelta(seconds=1)
+    for path in (home.folder / "lake" / "evidence" / "memory_days" / "day=2026-03-05").iterdir():
+        path.write_bytes(path.read_bytes()[:-9])
+    forget_columns(home)
     assert [day.day for day in home.nightly(as_of).built] == [DAYS[4]]
     assert published(home, COUNTS) == before
 
@@ -397,21 +417,21 @@ STEPS: Mapping[int, Callable[[Path], None]] = {2: _step}
 
 
 @pytest.mark.slow
-def test_a_lake_is_brought_up_to_date_by_the_next_night_and_again_where_that_was_killed(home, tmp_path):
+def test_a_lake_is_brought_up_to_date_by_the_next_night_and_again_where_that_was_killed(oldest, tmp_path):
     release = later_release(tmp_path / "later", ("flows/lake/formats.py", _STEP, _KILLED_STEP))
-    marker, landed, as_of = home.folder / "lake" / "FORMAT", landed_files(home), at(home)
+    marker, landed, as_of = oldest.folder / "lake" / "FORMAT", landed_files(oldest), at(oldest)
     assert marker.read_text() == "1\n"
     for _ in range(2):
-        killed = command(release, home.folder, "land")
+        killed = command(release, oldest.folder, "land")
         assert killed.returncode == 9, killed.stderr
         assert marker.read_text() == f"{LAKE_FORMAT} from 1\n"
-        assert asked(release, home, "SELECT count(*) AS n FROM memories")[0]["n"] > 10  # it can still be read
-    assert night(release, home.folder, as_of)[1] == {}
+        assert asked(release, oldest, "SELECT count(*) AS n FROM memories")[0]["n"] > 10  # it can still be read
+    assert [*night(release, oldest.folder, as_of)[1]] == [str(day) for day in DAYS]  # their answers cite memories
     assert marker.read_text() == f"{LAKE_FORMAT}\n"
-    assert len(list((home.folder / "lake" / "step").iterdir())) == 3
-    assert landed_files(home) == landed
-    assert night(release, home.folder, as_of)[1] == {}
-    assert len(list((home.folder / "lake" / "step").iterdir())) == 3
+    assert len(list((oldest.folder / "lake" / "step").iterdir())) == 3
+    assert landed_files(oldest) == landed
+    assert night(release, oldest.folder, as_of)[1] == {}
+    assert len(list((oldest.folder / "lake" / "step").iterdir())) == 3
 
 
 def test_an_older_release_would_refuse_a_half_migrated_lake():

@@ -9,19 +9,22 @@ from pathlib import Path
 import polars as pl
 import pytest
 from make_released_home import deliveries
-from released_homes import COUNTS, RELEASES, evidence_files, landed_files, last_as_of, published, released_home
+from released_homes import CITED, COUNTS, RELEASES, evidence_files, landed_files, last_as_of, published, released_home
+from small_home import SmallHome
 from thorough import IS_THOROUGH
 
 from slowwave.flows.lake.lake import COMPACT_FROM_FILES, Lake
 from slowwave.flows.lake.lake_format import LAKE_FORMAT
+from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
 
 each_release = pytest.mark.parametrize("version", RELEASES)
 
 
 @each_release
-def test_a_night_counts_the_same_and_builds_nothing_again(version: str, tmp_path: Path) -> None:
+def test_a_night_counts_the_same_and_builds_what_cites_alone(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)
     before, landed, evidence, as_of = (
         published(home, COUNTS),
@@ -35,11 +38,37 @@ def test_a_night_counts_the_same_and_builds_nothing_again(version: str, tmp_path
 
     assert night.status == "published"
     assert published(home, COUNTS) == before
-    assert night.built == []
-    assert Lake(Path(home.settings.lake)).ledger(Runs).sort("started_at")["days_built_count"][-1] == 0
+    assert_only_citations_were_counted(night, home, evidence)
+    assert Lake(Path(home.settings.lake)).ledger(Runs).sort("started_at")["days_built_count"][-1] == len(night.built)
     assert landed_files(home) == landed
-    assert evidence_files(home) == evidence
     assert (home.folder / "lake" / "FORMAT").read_text() == f"{LAKE_FORMAT}\n"
+
+    counted = evidence_files(home)
+    home.land({"memory_id": "of nobody", "changed_at": "2026-03-01T08:00:00Z", "status": "archived"})
+    assert home.nightly(as_of).built == []
+    assert evidence_files(home) == counted
+
+
+def assert_only_citations_were_counted(night: NightlyResult, home: SmallHome, before: dict[str, int]) -> None:
+    """What a release that knew no citations built stays, and beside it stands what answers cite."""
+    assert {(day.reason, day.missing) for day in night.built} == {
+        ("what its answers cite was not counted", tuple(table.name for table in EVIDENCE if table.name in CITED))
+    }
+    cited = {
+        row["interaction_id"]: row["memories_cited"]
+        for row in [*deliveries()["log.jsonl"], *deliveries()["late.jsonl"]]
+        if isinstance(row, dict) and row.get("memories_cited")
+    }
+    days = {str(day) for (day,) in published(home, "SELECT DISTINCT occurred_at::DATE FROM memory_references")}
+    assert {str(day.day) for day in night.built} == days
+    found = published(home, "SELECT interaction_id, memory_id FROM memory_references WHERE is_cited")
+    assert sorted(found) == sorted((at, memory_id) for at, memory_ids in cited.items() for memory_id in memory_ids)
+    assert published(home, "SELECT sum(cited_count)::INT FROM memory_health") == [(len(found),)]
+    after = evidence_files(home)
+    assert {Path(path).parts[-3] for path in after.keys() - before.keys()} == CITED
+    assert {path: at for path, at in after.items() if path in before} == {
+        path: at for path, at in before.items() if path in after
+    }
 
 
 @each_release
@@ -57,16 +86,18 @@ def test_a_home_left_long_ago_loses_only_partitions_that_no_kept_run_names(versi
 
     night = home.nightly(as_of)
 
-    assert night.built == []
     assert published(home, COUNTS) == before
+    assert_only_citations_were_counted(night, home, evidence)
     assert landed_files(home) == landed
-    assert evidence_files(home) == {path: at for path, at in evidence.items() if Path(path).stem in set(named)}
-    assert len(evidence_files(home)) < len(evidence)  # it had some that nothing names any more
+    left = {path: at for path, at in evidence_files(home).items() if path in evidence}
+    assert left == {path: at for path, at in evidence.items() if Path(path).stem in set(named)}
+    assert len(left) < len(evidence)  # it had some that nothing names any more
 
 
 @each_release
 def test_a_night_with_new_rows_builds_their_days_alone(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)
+    home.nightly(last_as_of(home))
     home.land(
         {"interaction_id": "i-new", "created_at": "2026-03-09T08:00:00Z", "project": "shop", "prompt": "What is new?"}
     )
@@ -78,8 +109,12 @@ def test_a_night_with_new_rows_builds_their_days_alone(version: str, tmp_path: P
 def test_a_full_rebuild_finds_what_that_release_built(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)
     before = published(home, COUNTS)
+    home.nightly(last_as_of(home))
+    references = "SELECT * EXCLUDE (run_id) FROM memory_references ORDER BY ALL"
+    counted = published(home, references)
     home.nightly(last_as_of(home), full=True)  # a partition that differs would stop it
     assert published(home, COUNTS) == before
+    assert published(home, references) == counted
 
 
 @each_release

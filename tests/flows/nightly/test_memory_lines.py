@@ -101,4 +101,4 @@ def test_ids_that_never_landed_are_not_proven(tmp_path: Path):
     made = SmallHome(tmp_path / "home")
     made.land(interaction("i1", memories_used=["gone"]))
     made.nightly(AS_OF)
-    assert lines(made)[0] == ("memories", "0 active; 1 injected but never landed")
+    assert lines(made)[0] == ("memories", "0 active; 1 injected or cited but never landed")

@@ -40,7 +40,8 @@ NONE_USED = pl.DataFrame(schema=USED)
 INTERACTION_SCHEMA = {
     "interaction_id": pl.String, "occurred_at": pl.Datetime("us"), "project": pl.String, "agent": pl.String,
     "session_id": pl.String, "user_id": pl.String, "prompt": pl.String, "response": pl.String,
-    "response_summary": pl.String, "memories_used": pl.List(pl.String), "reinforce": pl.Boolean,
+    "response_summary": pl.String, "memories_used": pl.List(pl.String), "memories_cited": pl.List(pl.String),
+    "reinforce": pl.Boolean,
 }  # fmt: skip
 
 # Few instants, around two midnights, so that changes and interactions often meet at the same one.
@@ -124,6 +125,7 @@ interactions = st.lists(
             "response": texts | texts | st.none(),
             "response_summary": st.none() | texts,
             "memories_used": st.none() | st.lists(memory_ids | st.just("never landed"), max_size=3),
+            "memories_cited": st.none() | st.lists(memory_ids | st.just("only cited"), max_size=3),
             "reinforce": st.sampled_from([True, True, True, False]),
         }
     ),

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from released_homes import COUNTS
+
 ROOT = Path(__file__).resolve().parents[3]
 _PACKAGES = ("transforms", "flows", "dashboards", "data")
 
@@ -28,7 +30,7 @@ settings = Settings(Path(sys.argv[1]))
 with writer_lock(settings, "nightly"):
     done = nightly(start_run(settings, "nightly"), as_of=datetime.fromisoformat(sys.argv[2]), full="--full" in sys.argv)
 with duckdb.connect(current_run(settings), read_only=True) as connection:
-    counts = connection.sql("SELECT COLUMNS('memory_id|_count$') FROM memory_health ORDER BY memory_id").fetchall()
+    counts = connection.sql(sys.argv[3]).fetchall()
 print(json.dumps([counts, {str(day.day): day.reason for day in done.built}]))
 """
 
@@ -75,7 +77,7 @@ def run_release(release: Path, home: Path, arguments: Sequence[str]) -> subproce
 
 def night(release: Path, home: Path, as_of: str, *options: str) -> tuple[list[Any], dict[str, str]]:
     """Publish with a release: what each memory counts, and the days built, each with why."""
-    done = run_release(release, home, ["-c", NIGHT, str(home), as_of, *options])
+    done = run_release(release, home, ["-c", NIGHT, str(home), as_of, COUNTS, *options])
     assert done.returncode == 0, done.stderr
     counts, built = json.loads(done.stdout.splitlines()[-1])
     return counts, built

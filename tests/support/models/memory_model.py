@@ -105,14 +105,14 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
     """memory_references: every memory against every interaction."""
     found = []
     for interaction in interactions:
-        injected = set(interaction["memories_used"] or ())
-        for memory_id in sorted(injected | {change["memory_id"] for change in changes}):
+        injected, cited = set(interaction["memories_used"] or ()), set(interaction["memories_cited"] or ())
+        for memory_id in sorted(injected | cited | {change["memory_id"] for change in changes}):
             state = state_at(changes, memory_id, interaction["occurred_at"])
             is_candidate = is_eligible(state, interaction)
             wanted = pattern(state["content"]) if state and is_candidate else None
             where = echoed_in(interaction, wanted)
             is_used = is_candidate and uses(interaction, memory_id)
-            if memory_id in injected or where or is_used:
+            if memory_id in injected or memory_id in cited or where or is_used:
                 found.append(
                     {
                         "memory_id": memory_id,
@@ -128,9 +128,11 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
                         "used_score": 0.9418 if is_used else None,
                         "passage": None,
                         "passage_at": None,
+                        "is_cited": memory_id in cited,
                         "methods": ["injected/1"] * (memory_id in injected)
                         + ["echo/1"] * (where is not None)
-                        + ["used/1"] * is_used,
+                        + ["used/1"] * is_used
+                        + ["cited/1"] * (memory_id in cited),
                     }
                 )
     return sorted(found, key=lambda row: (row["memory_id"], row["interaction_id"]))
@@ -150,6 +152,7 @@ def counts(interactions: Sequence[Row], changes: Sequence[Row], memory_id: str) 
         "injected_count": sum(row["is_injected"] for row in mine),
         "echoed_count": sum(row["is_echoed"] for row in mine),
         "used_count": sum(row["is_used"] for row in mine),
+        "cited_count": sum(row["is_cited"] for row in mine),
         "reference_count": len(referring),
         "first_referenced_at": min(referring, default=None),
         "last_referenced_at": max(referring, default=None),

@@ -25,6 +25,7 @@ RELEASED = {
     "evidence.eligible_method": ["eligible/1", "eligible/2"],
     "evidence.injected_method": ["injected/1"],
     "evidence.echo_method": ["echo/1"],
+    "evidence.cited_method": ["cited/1"],
     "evidence.used.method": ["used/1", "used/2"],
     "evidence.extract.method": ["extract/1"],
     "stated.method": ["stated/1"],

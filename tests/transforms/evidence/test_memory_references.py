@@ -17,7 +17,14 @@ FACT = "The port is 8443 in production"
 
 def asked(response=None, hours=1.0, **fields):
     row = {"interaction_id": "i1", "occurred_at": START + timedelta(hours=hours), "project": "atlas", "agent": "coder"}
-    rest = {"session_id": None, "prompt": "?", "response_summary": None, "memories_used": None, "reinforce": True}
+    rest = {
+        "session_id": None,
+        "prompt": "?",
+        "response_summary": None,
+        "memories_used": None,
+        "memories_cited": None,
+        "reinforce": True,
+    }
     return {**row, **rest, "response": response, **fields}
 
 
@@ -96,6 +103,14 @@ def test_reinforce_false_silences_echoes_but_not_injections():
 def test_injected_and_echoed_is_one_row_with_both_methods():
     (row,) = references_of([asked(FACT, memories_used=["m1"])], pool_of([change()])).to_dicts()
     assert (row["is_injected"], row["is_echoed"], row["methods"]) == (True, True, ["injected/1", "echo/1"])
+
+
+def test_what_an_answer_names_itself_is_told_apart_from_what_is_found_in_it():
+    row = asked("as m1 says", memories_cited=["m1", "m1", "unknown"], memories_used=["m1"], reinforce=False)
+    found = references_of([row], pool_of([change(status="archived")])).to_dicts()
+    assert [(r["memory_id"], r["is_cited"], r["is_injected"], r["is_used"], r["methods"]) for r in found] == [
+        ("m1", True, True, False, ["injected/1", "cited/1"]), ("unknown", True, False, False, ["cited/1"]),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("length", [11, 12])

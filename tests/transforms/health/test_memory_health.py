@@ -19,7 +19,7 @@ from slowwave.transforms.health.memory_health import COUNTS, memory_health, rein
 from slowwave.transforms.params import Params
 
 BREADTHS = ("broad_count", "bulk_count")
-UNITS = ("m1", "m2", "m3", "never landed")
+UNITS = ("m1", "m2", "m3", "never landed", "only cited")
 STATED = ("project", "agent", "user_id", "scope", "category", "tags", "memory_type", "status", "content")
 
 

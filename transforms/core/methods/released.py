@@ -40,6 +40,13 @@ RELEASED: tuple[Method, ...] = (
         golden=("echo-1/memory_references", "echo-1/memory_health", "echo-1/memory_health_history"),
     ),
     Method(
+        id="cited/1",
+        computes="Which memories an answer names itself as what it relied on, as its producer declares.",
+        implementation="slowwave.transforms.evidence.references.memory_references",
+        chosen_by=("evidence.cited_method",),
+        golden=("cited-1/memory_references", "cited-1/memory_health"),
+    ),
+    Method(
         id="used/1",
         computes="Which answers rely on a memory in other words: on its most telling ones.",
         implementation="slowwave.transforms.evidence.used.memories.used_memories_by_day",

@@ -11,6 +11,7 @@ from slowwave.transforms.core.frames import Frame, Lazy
 from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
 from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements
+from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import MemoryReferences, ReplayedInteractions
 from slowwave.transforms.health.tables import MemoryHealth
@@ -44,7 +45,7 @@ def reviewed(
     Args:
         statements: extracted_statements.
         interactions: replayed_interactions.
-        references: memory_references.
+        references: memory_references; what an answer only cites is none here.
         memories: of `current_memories`: memory_id, source_ids.
         ended: of `ended_interactions`.
         health: memory_health.
@@ -59,7 +60,9 @@ def reviewed(
     evidence = ReviewEvidence(
         statements=statements,
         interactions=interactions.select("interaction_id", "occurred_at", "session_id"),
-        references=references.select("memory_id", "interaction_id", "occurred_at", "session_id"),
+        references=references.filter(pl.col("is_injected") | is_reference()).select(
+            "memory_id", "interaction_id", "occurred_at", "session_id"
+        ),
         sources=memories.select("memory_id", "source_ids"),
         ended=ended,
         health=health,

@@ -24,7 +24,7 @@ class ProjectHealth(Table):
     active_count: int = column("Of them active.")
     candidate_count: int = column("Of them waiting for a decision.")
     inactive_count: int = column("Of them superseded, invalid, archived or graduated.")
-    unknown_count: int = column("Ids injected but never landed: all of them count under ''.")
+    unknown_count: int = column("Ids injected or cited, but never landed: all of them count under ''.")
     pinned_count: int = column("Active and pinned.")
     held_count: int = column("On hold.")
     judged_count: int = column("Active with a reference, or enough chances of one: injections, eligible interactions.")

@@ -16,6 +16,7 @@ WITH behind AS (
         WHERE item_id = $item_id AND kind <> 'candidate'
     )
     JOIN memory_references AS r USING (memory_id)
+    WHERE r.is_injected OR r.is_echoed OR r.is_used
 )
 SELECT b.interaction_id, b.occurred_at, b.session_id, b.in_prompt, o.success
 FROM behind AS b

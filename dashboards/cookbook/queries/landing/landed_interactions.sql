@@ -2,8 +2,8 @@
 -- columns: created_at (UTC) – when it happened, to the microsecond; prompt (first 200 characters) – what was asked;
 --   response (first 200 characters) – what was answered; project – its project, '' is none; agent – its agent, '' is
 --   none; client – the program the agent ran in, NULL is not known; session_id – its session, NULL is none; user_id – on
---   whose behalf, NULL is not known; memories_count (memories) – put into its prompt, NULL is not said; interaction_id –
---   the interaction; recorded_at (UTC) – when the version that counts was written; interactions_count (interactions) –
+--   whose behalf, NULL is not known; memories_count (memories) – put into its prompt, NULL is not said; cited_count
+--   (memories) – named by its answer, NULL is not said; interaction_id – the interaction; recorded_at (UTC) – when the version that counts was written; interactions_count (interactions) –
 --   that fit, on all pages together
 -- params: project=%; agent=%; client=%; session_id=%; user_id=%; since=; until=; limit=50; offset=0
 -- `since` is included and `until` is not: a day (its midnight), or a time with or without an offset (none: UTC), to the
@@ -37,6 +37,7 @@ SELECT
     v.session_id,
     v.user_id,
     len(v.memories_used) AS memories_count,
+    len(v.memories_cited) AS cited_count,
     f.interaction_id,
     v.recorded_at,
     f.interactions_count

@@ -10,7 +10,8 @@
 --   30 days; need_if_active (probability) – the same if the project is as active as it was; eligible_count
 --   (interactions) – could have used it; injected_count (interactions) – were given it; echoed_count (interactions) –
 --   answers that repeat its first words; used_count (interactions) – answers that rely on it in whatever words, a lower
---   bound; reference_count (interactions) – echoed or used; first_referenced_at (UTC) – the first of them;
+--   bound; cited_count (interactions) – answers that name it themselves, part of no other count; reference_count
+--   (interactions) – echoed or used; first_referenced_at (UTC) – the first of them;
 --   last_referenced_at (UTC) – the last of them; confirmed_count (interactions) – referenced in attempts that
 --   succeeded; contradicted_count (interactions) – referenced in attempts that failed: not evidence that it is false;
 --   contradicted_expected (interactions) – of these uses, failures expected without it; reinforced_confidence (0-1) –
@@ -54,6 +55,7 @@ SELECT
     injected_count,
     echoed_count,
     used_count,
+    cited_count,
     reference_count,
     first_referenced_at,
     last_referenced_at,

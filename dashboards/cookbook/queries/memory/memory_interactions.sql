@@ -1,8 +1,8 @@
--- question: What was asked and answered where one memory was injected, echoed or used?
+-- question: What was asked and answered where one memory was injected, echoed, used or cited?
 -- columns: occurred_at (UTC) – when; interaction_id – the interaction; agent – who; is_injected – it was given;
 --   is_echoed – the answer repeats its first words; used_score (0-1) – estimated probability that it relies on the
 --   memory in whatever words, empty below the threshold; passage – what of a long memory was found, empty is all of
---   it, or not used; prompt – what was asked; response – what was answered
+--   it, or not used; is_cited – the answer names it itself; prompt – what was asked; response – what was answered
 -- params: memory_id; limit=20
 SELECT
     r.occurred_at,
@@ -12,6 +12,7 @@ SELECT
     r.is_echoed,
     r.used_score,
     r.passage,
+    r.is_cited,
     i.prompt,
     i.response
 FROM memory_references AS r

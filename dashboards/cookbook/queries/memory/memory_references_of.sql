@@ -3,10 +3,11 @@
 --   session_id – its session; is_injected – it was given the memory; is_echoed – the answer repeats its first words;
 --   in_prompt – the prompt held the same words already, NULL is not echoed; is_used – the answer relies on it in whatever
 --   words; used_score (0-1) – estimated probability of that, NULL below the threshold; passage – what of a
---   long memory was found, NULL is all of it, or not used; success – of its latest attempt, NULL is none known;
+--   long memory was found, NULL is all of it, or not used; is_cited – the answer names the memory itself; success – of its latest attempt, NULL is none known;
 --   outcome_id – that attempt's outcome; methods – what found it
 -- params: memory_id; counted=; limit=50; offset=0
--- `counted` chooses what one count is made of: injected, echoed, used, referenced, confirmed or contradicted; '' is all.
+-- `counted` chooses what one count is made of: injected, echoed, used, cited, referenced, confirmed or contradicted; '' is
+-- all.
 -- `memory_interactions` has the texts, where the lake is at hand.
 SELECT
     r.occurred_at,
@@ -20,6 +21,7 @@ SELECT
     r.is_used,
     r.used_score,
     r.passage,
+    r.is_cited,
     o.success,
     o.outcome_id,
     r.methods
@@ -31,6 +33,7 @@ WHERE
         WHEN 'injected' THEN r.is_injected
         WHEN 'echoed' THEN r.is_echoed
         WHEN 'used' THEN r.is_used
+        WHEN 'cited' THEN r.is_cited
         WHEN 'referenced' THEN r.is_echoed OR r.is_used
         WHEN 'confirmed' THEN (r.is_echoed OR r.is_used) AND o.success
         WHEN 'contradicted' THEN (r.is_echoed OR r.is_used) AND NOT o.success

@@ -3,6 +3,7 @@
 --   echoing_interactions (interactions) – whose answer repeats at least one memory;
 --   parroting_interactions (interactions) – of them, those whose prompt held the same words of some memory;
 --   using_interactions (interactions) – whose answer relies on at least one in whatever words;
+--   citing_interactions (interactions) – whose answer names at least one itself;
 --   referenced_memories (memories) – distinct memories repeated or relied on
 -- params: project=%
 SELECT
@@ -11,6 +12,7 @@ SELECT
     count(DISTINCT interaction_id) FILTER (is_echoed) AS echoing_interactions,
     count(DISTINCT interaction_id) FILTER (in_prompt) AS parroting_interactions,
     count(DISTINCT interaction_id) FILTER (is_used) AS using_interactions,
+    count(DISTINCT interaction_id) FILTER (is_cited) AS citing_interactions,
     count(DISTINCT memory_id) FILTER (is_echoed OR is_used) AS referenced_memories
 FROM memory_references
 WHERE coalesce(project, '') LIKE $project ESCAPE '\'

@@ -7,6 +7,7 @@ WITH behind AS (
     SELECT DISTINCT q.item_id, r.interaction_id, r.session_id, false
     FROM (SELECT item_id, unnest(memory_ids) AS memory_id FROM review_queue WHERE kind <> 'candidate') AS q
     JOIN memory_references AS r USING (memory_id)
+    WHERE r.is_injected OR r.is_echoed OR r.is_used
 ),
 counted AS (
     SELECT

@@ -12,6 +12,7 @@ FULL JOIN (
                 'injected_count': injected_count,
                 'echoed_count': echoed_count,
                 'used_count': used_count,
+                'cited_count': cited_count,
                 'reference_count': reference_count,
                 'status': status,
                 'reinforced_confidence': reinforced_confidence
@@ -22,12 +23,13 @@ FULL JOIN (
     GROUP BY memory_id
 ) AS l USING (memory_id)
 WHERE
-    (h.eligible_count, h.injected_count, h.echoed_count, h.used_count, h.reference_count)
+    (h.eligible_count, h.injected_count, h.echoed_count, h.used_count, h.cited_count, h.reference_count)
     IS DISTINCT FROM (
         l.last.eligible_count,
         l.last.injected_count,
         l.last.echoed_count,
         l.last.used_count,
+        l.last.cited_count,
         l.last.reference_count
     )
     OR h.status IS DISTINCT FROM l.last.status
