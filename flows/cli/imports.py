@@ -22,6 +22,7 @@ from slowwave.flows.imports.kept_parts import kept_parts
 from slowwave.flows.imports.sources import SOURCES, Source, found_under, is_store, source_named
 from slowwave.flows.imports.stores.seen_file import SeenFile
 from slowwave.flows.imports.units import NotImported
+from slowwave.flows.kernel import checks as check_lines
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_command
@@ -34,13 +35,14 @@ from slowwave.flows.land.land import Landing
 from slowwave.flows.land.readings import Readings, home_readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
 from slowwave.flows.nightly.nightly import land_paths
-from slowwave.flows.nightly.screen import print_landing, quarantine_command
+from slowwave.flows.nightly.screen import landed_lines, quarantine_command
 from slowwave.flows.publish.run import Run, start_run
 from slowwave.transforms.imports.options import OptionsError
 
 _SHOWN = 8
-_SHOWN_EXAMPLE = 300
+_SHOWN_EXAMPLE = 120
 _SHOWN_LEFT = 60
+_MOST_SORTS = 30
 _SECTION = "imports"
 
 
@@ -191,13 +193,19 @@ def _print(
         return
     print_lines("", _import_lines(source, report))
     if dry_run:
-        print_lines("", _example_lines(report))
-    if landed.files:
-        print_landing(landed, dry_run=dry_run)
+        print_lines("", [*_example_lines(report), *_would_land(landed)])
+        check_lines.screen().print("nothing was written (--dry-run)")
+    elif landed.files:
+        print_lines("", landed_lines(landed))
     if run_id and landed.total("quarantined"):
         print_lines("", [], [quarantine_command(run_id)])
     if run_id and landed.total("accepted"):
         print_lines("", [], [f"{this_command()} nightly"])
+
+
+def _would_land(landed: LandingReport) -> Lines:
+    """What a landing would make of the rows, in the words of one that was."""
+    return [("would land" if label == "landed" else label, text) for label, text in landed_lines(landed)]
 
 
 def _import_lines(source: Source, report: ImportReport) -> Lines:
@@ -221,19 +229,34 @@ def _import_lines(source: Source, report: ImportReport) -> Lines:
 
 def _ranked(label: str, counts: Counter[str], examples: Mapping[str, str] | None = None) -> Lines:
     lines = []
-    for at, (sort, count) in enumerate(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]):
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    for at, (sort, count) in enumerate(ranked[:_MOST_SORTS]):
         example = (examples or {}).get(sort, "")
         shown = f", such as {quoted(shortened(example, _SHOWN_LEFT))}" if example else ""
         lines.append((label if not at else "", f"{count:,} × {shortened(sort, 100)}{shown}"))
+    if len(ranked) > _MOST_SORTS:
+        lines.append(("", f"and {len(ranked) - _MOST_SORTS:,} more sorts"))
     return lines
 
 
 def _example_lines(report: ImportReport) -> Lines:
     lines = []
     for kind, rows in report.tally.examples.items():
-        texts = (shortened(json.dumps(row, ensure_ascii=False), _SHOWN_EXAMPLE) for row in rows)
-        lines += [(kind if not at else "", text) for at, text in enumerate(texts)]
+        lines += [(kind if not at else "", _example(row)) for at, row in enumerate(rows)]
     return lines
+
+
+def _example(row: dict[str, Any]) -> str:
+    """What a row says, for people."""
+    if "prompt" in row:
+        said = [row["prompt"], row.get("response") or "nothing"]
+        texts = " → ".join(quoted(shortened(" ".join(str(text).split()), _SHOWN_EXAMPLE)) for text in said)
+        return f"{row.get('created_at')} {row.get('project') or 'no project'}: {texts}"
+    if "memory_id" in row:
+        return f"{row['memory_id']}: {quoted(shortened(str(row.get('content', '')), _SHOWN_EXAMPLE))}"
+    how = "no attempt" if row.get("attempted") is False else "worked" if row.get("success") else "failed"
+    why = shortened(str(row.get("evidence") or row.get("error_message") or ""), _SHOWN_EXAMPLE)
+    return f"{row.get('outcome_id')}: {how}{f' ({why})' if why else ''}"
 
 
 def _as_json(report: ImportReport) -> dict[str, Any]:

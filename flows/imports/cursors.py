@@ -1,57 +1,102 @@
-"""What is known of units that were imported, so that an unchanged one is not read again; only time depends on it.
+"""What is known of units that were imported, so that an unchanged one is not read again.
 
-`lake/imports/ADAPTER.json` has a unit's state by the digest of its path; without it all is read anew, to the same rows.
+`lake/imports/ADAPTER.json` has an entry per unit: its state, how it was read, and the turns in it. Without it all is
+read anew, to the same rows.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from slowwave.flows.imports.units import Unit
 from slowwave.flows.kernel.store import write_durably
 from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.imports.forks import Outline, SeenTurn
 
 FOLDER = "imports"
 # One per transcript: of more, those imported longest ago are read again.
 _MOST_UNITS = 200_000
 
 
+@dataclass
+class _Entry:
+    """What is known of a unit: `regained` are turns of it that won back what a copy had been delivered as."""
+
+    state: dict[str, Any]
+    reading: dict[str, Any]
+    regained: list[str] = field(default_factory=list)
+    outline: dict[str, Any] | None = None
+
+
 class Cursors:
-    """The states of one adapter's units; `reading` says how they are read, so that other options read them again."""
+    """The units of one adapter that were imported; `reading` says how, so that other options read them again."""
 
     def __init__(self, lake: Path, adapter: str, reading: dict[str, Any]) -> None:
         self._path = lake / FOLDER / f"{adapter}.json"
         self._reading = reading
-        self._states: dict[str, Any] = {}
+        self._entries: dict[str, _Entry] = {}
         try:
             stated = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            self._entries = {name: _Entry(**entry) for name, entry in stated.items()}
+        except (OSError, ValueError, TypeError, AttributeError):  # as if nothing were known
             return
-        if isinstance(stated, dict):
-            self._states = stated
 
     @property
     def folder(self) -> Path:
         """Where what imports know is kept."""
         return self._path.parent
 
-    def is_unchanged(self, unit: Unit, *, is_idle: bool) -> bool:
+    def is_as_it_was(self, unit: Unit) -> bool:
+        """Whether nothing was written to a unit since it was imported."""
+        entry = self._entries.get(unit_key(unit))
+        return entry is not None and entry.state == unit.state
+
+    def is_unchanged(self, unit: Unit, *, is_idle: bool, copies: frozenset[str]) -> bool:
         """Whether a unit was imported as it is now, read in the same way."""
-        return self._states.get(unit_key(unit)) == self._state(unit, is_idle=is_idle)
+        entry = self._entries.get(unit_key(unit))
+        return self.is_as_it_was(unit) and entry is not None and entry.reading == self._as_read(is_idle, copies)
 
-    def note(self, unit: Unit, *, is_idle: bool) -> None:
+    def regained(self, unit: Unit) -> frozenset[str]:
+        """Turns of a unit that won back what a copy had been delivered as."""
+        entry = self._entries.get(unit_key(unit))
+        return frozenset(entry.regained) if entry is not None else frozenset()
+
+    def outlines(self) -> dict[str, Outline]:
+        """The turns of all units that were imported, by their names."""
+        found = {}
+        for entry in self._entries.values():
+            if (stated := entry.outline) is not None:
+                turns = {turn: SeenTurn("", at) for turn, at in stated["turns"].items()}
+                copied_from, modified_at = stated["copied_from"], stated["modified_at"]
+                found[stated["name"]] = Outline(stated["session"], turns, copied_from, modified_at)
+        return found
+
+    def note(
+        self, unit: Unit, outline: Outline | None, *, is_idle: bool, copies: frozenset[str], regained: frozenset[str]
+    ) -> None:
         """A unit was imported as it is."""
-        self._states.pop(unit_key(unit), None)
-        self._states[unit_key(unit)] = self._state(unit, is_idle=is_idle)
+        entry = _Entry(unit.state, self._as_read(is_idle, copies), sorted(regained))
+        if outline is not None:
+            entry.outline = {
+                "name": unit.name,
+                "session": outline.session,
+                "turns": {turn: seen.at for turn, seen in outline.turns.items()},
+                "copied_from": outline.copied_from,
+                "modified_at": outline.modified_at,
+            }
+        key = unit_key(unit)
+        self._entries.pop(key, None)
+        self._entries[key] = entry
 
-    def _state(self, unit: Unit, *, is_idle: bool) -> dict[str, Any]:
-        return {**unit.state, **self._reading, "is_idle": is_idle}
+    def _as_read(self, is_idle: bool, copies: frozenset[str]) -> dict[str, Any]:
+        return {**self._reading, "is_idle": is_idle, "copies": digest(sorted(copies))}
 
     def save(self) -> None:
         """Make it durable. Raises OSError as the disk does."""
-        kept = dict(list(self._states.items())[-_MOST_UNITS:])
+        kept = {key: vars(entry) for key, entry in list(self._entries.items())[-_MOST_UNITS:]}
         write_durably(self._path, lambda aside: aside.write_text(json.dumps(kept), encoding="utf-8"))
 
 

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,8 @@ from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.together import Deal, together
 from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
 from slowwave.flows.kernel.settings import LONGEST_ROW
-from slowwave.transforms.imports.made import Adapter, Located, Record
+from slowwave.transforms.imports.forks import Outline
+from slowwave.transforms.imports.made import Adapter, Forking, Located, Record
 
 PACKED = (".gz", ".zst")
 IDLE_SECONDS = 3600.0
@@ -42,6 +43,7 @@ class FileSource:
     that does not do. `described`: for people, such as `transcripts of Claude Code`. `roots`: where they usually lie.
     `deal`: how records that belong together are told, where they may lie in several files. `misfit`: what a file is,
     by its first bytes and records, that looks like one of these and cannot be read, as the rest of a sentence.
+    `beside`: what stands beside a file, as a record before its own.
     """
 
     adapter: Adapter
@@ -49,6 +51,7 @@ class FileSource:
     suffixes: tuple[str, ...] = (".jsonl",)
     roots: tuple[str, ...] = ()
     reader: Reader = json_lines
+    beside: Callable[[Path], Record | None] = lambda _: None
     matches: Callable[[str], bool] | None = None
     deal: Deal | None = None
     misfit: Callable[[bytes, Sequence[Record]], str | None] | None = None
@@ -103,11 +106,14 @@ class FileSource:
             return NotImported(name, why, is_fault=is_named)
         return Unit(
             name,
-            lambda: self.reader(path, longest_row, is_idle=is_idle),
+            lambda: self._records(path, longest_row, is_idle),
             state,
             status.st_mtime,
             producer,
             status.st_size,
+            outline=(lambda: self._outline(path, longest_row, status.st_mtime))
+            if isinstance(self.adapter, Forking)
+            else None,
         )
 
     def _misfit(self, path: Path, first: list[Record]) -> str | None:
@@ -115,6 +121,21 @@ class FileSource:
             return None
         with path.open("rb") as handle:
             return self.misfit(handle.read(_HEAD_BYTES), first)
+
+    def _records(self, path: Path, longest_row: int, is_idle: bool) -> Iterator[ReadRecord]:
+        beside = self.beside(path)
+        if beside is not None:
+            yield Located(0, beside)
+        yield from self.reader(path, longest_row, is_idle=is_idle)
+
+    def _outline(self, path: Path, longest_row: int, modified_at: float) -> Outline:
+        """The turns in a file; of one that cannot be read to its end, those before that."""
+        adapter = self.adapter
+        if not isinstance(adapter, Forking):
+            return Outline("")
+        records = json_lines(path, longest_row, only=adapter.may_begin_turn)
+        outline = adapter.outline(one for one in _readable(records) if isinstance(one, Located))
+        return replace(outline, modified_at=modified_at)
 
     def _first(self, path: Path, longest_row: int) -> list[Record]:
         first: list[Record] = []
@@ -134,6 +155,11 @@ def _files_below(folder: Path, is_named_so: Callable[[str], bool]) -> list[Path]
         paths = (Path(root) / name for name in names if is_named_so(name) and not name.startswith("."))
         found += [path for path in paths if path.is_file()]
     return sorted(found)
+
+
+def _readable(records: Iterator[ReadRecord]) -> Iterator[ReadRecord]:
+    with suppress(UnreadableUnitError, OSError):  # reading it to import it tells
+        yield from records
 
 
 def _head(path: Path) -> str:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from slowwave.flows.imports.copied_turns import CopiedTurns
 from slowwave.flows.imports.cursors import Cursors
 from slowwave.flows.imports.deliveries import delivery_writer, remove_left
 from slowwave.flows.imports.files import IDLE_SECONDS
@@ -20,12 +21,11 @@ from slowwave.flows.imports.stores.seen_file import SeenFile
 from slowwave.flows.imports.units import Found, NotImported, Unit, UnreadableUnitError
 from slowwave.flows.kernel.errors import UserError
 from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.imports.forks import Outline
 from slowwave.transforms.imports.made import Adapter, Context, Located, Made
 from slowwave.transforms.imports.options import OptionsError
 from slowwave.transforms.imports.projects import projects_by
-from slowwave.transforms.imports.rows import Tally, delivery_lines
-
-_BYTES_BETWEEN_LOOKS = 4 * 2**20
+from slowwave.transforms.imports.rows import Tally, Wanted, delivery_lines
 
 
 @dataclass(frozen=True)
@@ -92,53 +92,61 @@ class Import:
         remove_left(self.folder)
         self.report.others += found.others
         total, done = sum(unit.size for unit in found.units), 0
+        copied = CopiedTurns(found.units, self.cursors)
         for unit in found.units:
-            self._unit(unit)
+            self._unit(unit, copied)
             done += unit.size
             self._progress(done, total)
         return self.report
 
-    def _unit(self, unit: Unit) -> None:
+    def _unit(self, unit: Unit, copied: CopiedTurns) -> None:
         is_idle = time.time() - unit.modified_at >= IDLE_SECONDS
-        if self.cursors is not None and self.cursors.is_unchanged(unit, is_idle=is_idle):
-            self.report.unchanged += 1
-            return
+        copies, regained = copied.copies(unit), copied.regained(unit)
+        if self.cursors is not None:
+            if self.cursors.is_unchanged(unit, is_idle=is_idle, copies=copies):
+                self.report.unchanged += 1
+                return
+            regained = (regained | self.cursors.regained(unit)) - copies
+        outline = copied.outline(unit)
+        wanted = Wanted(self.options.since, _interactions(outline, copies), _interactions(outline, regained))
+        is_all = self._is_imported(unit, wanted, is_idle=is_idle)
+        if is_all and self.cursors is not None:
+            self.cursors.note(unit, outline, is_idle=is_idle, copies=copies, regained=regained)
+
+    def _is_imported(self, unit: Unit, wanted: Wanted, *, is_idle: bool) -> bool:
+        """Whether all of a unit was delivered; what was not is noted."""
         tally, reading = Tally(), _Reading(unit)
-        context = Context(
-            projects_by(self.options.projects),
-            is_idle,
-            self.options.infers,
-            self.options.settings,
-            None if self._seen is None else self._seen.before(unit),
-        )
+        before = None if self._seen is None else self._seen.before(unit)
+        options = self.options
+        context = Context(projects_by(options.projects), is_idle, options.infers, options.settings, before)
         try:
-            delivered = self._delivered(reading, context, tally)
+            delivered = self._delivered(reading, context, tally, wanted)
         except UnreadableUnitError as error:
-            self._note(unit, str(error))
-            return
+            return self._note(unit, str(error))
         except OSError as error:
             if error.filename is not None and self._is_ours(Path(str(error.filename))):
                 raise
-            self._note(unit, f"cannot be read: {error.strerror or error}")
-            return
+            return self._note(unit, f"cannot be read: {error.strerror or error}")
         except OptionsError as error:
             message = f"settings.toml, [imports.{self.adapter.name}], cannot be used: {error}"
             raise UserError(message) from error
         except Exception as error:  # noqa: BLE001 - whatever it is, the other units are imported
             said = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
-            self._note(unit, f"was not imported: slowwave failed on it, which is a fault of slowwave ({said[:300]})")
-            return
-        self.report.units += 1
-        self.report.bytes += unit.size
-        self.report.producers[unit.producer] = self.report.producers.get(unit.producer, 0) + 1
-        self.report.tally.add(tally)
-        self.report.deliveries += delivered
+            return self._note(unit, f"was not imported: slowwave failed on it, a fault of slowwave ({said[:300]})")
+        self._count(unit, tally, delivered)
         for said in tally.undecided:
             self._note(unit, said)
         if reading.fault:
             self._note(unit, f"was imported up to where it breaks off: {reading.fault}")
-        elif not tally.undecided and self.cursors is not None:
-            self.cursors.note(unit, is_idle=is_idle)
+        return not reading.fault and not tally.undecided
+
+    def _count(self, unit: Unit, tally: Tally, delivered: list[Path]) -> None:
+        report = self.report
+        report.units += 1
+        report.bytes += unit.size
+        report.producers[unit.producer] = report.producers.get(unit.producer, 0) + 1
+        report.tally.add(tally)
+        report.deliveries += delivered
 
     def _is_ours(self, path: Path) -> bool:
         """Whether it is something that we write, and not what is imported."""
@@ -146,16 +154,18 @@ class Import:
         written = [self.folder, *known]
         return any(path.is_relative_to(folder) for folder in written)
 
-    def _note(self, unit: Unit, why: str) -> None:
+    def _note(self, unit: Unit, why: str) -> bool:
+        """Note why not all of a unit was delivered; gives False."""
         self.report.others.append(NotImported(unit.name, why, is_fault=True))
+        return False
 
-    def _delivered(self, reading: _Reading, context: Context, tally: Tally) -> list[Path]:
+    def _delivered(self, reading: _Reading, context: Context, tally: Tally, wanted: Wanted) -> list[Path]:
         with (
             delivery_writer(self.folder, self.adapter.name) as rows,
             delivery_writer(self.folder, self.adapter.name) as refused,
         ):
             made = reading.made(self.adapter, context)
-            for line in delivery_lines(made, self.adapter, tally, self.options.since):
+            for line in delivery_lines(made, self.adapter, tally, wanted):
                 (refused if line.is_refused else rows).write(line.text)
             if self._seen is not None and context.before is not None:
                 self._seen.expect(context.before.seen, [name for name in (rows.close(), refused.close()) if name])
@@ -163,6 +173,10 @@ class Import:
             if self._seen is not None:
                 self._seen.settle()
             return delivered
+
+
+def _interactions(outline: Outline | None, turns: frozenset[str]) -> frozenset[str]:
+    return frozenset(outline.turns[turn].interaction_id for turn in turns) if outline is not None else frozenset()
 
 
 class _Reading:

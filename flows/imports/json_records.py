@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import orjson
@@ -16,17 +16,25 @@ Line = bytes | LongLine
 UNFINISHED = "a last line that was still being written"
 
 
-def json_lines(path: Path, longest_row: int, *, is_idle: bool = True) -> Iterator[ReadRecord]:
+def json_lines(
+    path: Path, longest_row: int, *, is_idle: bool = True, only: Callable[[bytes], bool] | None = None
+) -> Iterator[ReadRecord]:
     """The objects of a file of JSON lines (also gzip or zstd), with the numbers of their lines.
 
-    A line that is none is refused; the last one of a file that is being written (`is_idle` false) is left out.
-    Raises OSError as the disk does, and UnreadableUnitError, after all lines before it, where a packed file ends early.
+    A line that is none is refused; the last one of a file that is being written (`is_idle` false) is left out. `only`
+    tells the lines that are read, where not all are wanted. Raises OSError as the disk does, and UnreadableUnitError,
+    after all lines before it, where a packed file ends early.
     """
     with path.open("rb") as handle:
         lines = Lines(text_stream(handle), longest_row)
-        yield from _records(lines.filled(), longest_row, is_idle=is_idle)
+        wanted = lines.filled() if only is None else (one for one in lines.filled() if _is_wanted(one[1], only))
+        yield from _records(wanted, longest_row, is_idle=is_idle)
         if lines.fault is not None:
             raise UnreadableUnitError(lines.fault)
+
+
+def _is_wanted(line: Line, only: Callable[[bytes], bool]) -> bool:
+    return isinstance(line, bytes) and only(line)
 
 
 def json_objects(path: Path, longest_row: int, *, is_idle: bool = True) -> Iterator[ReadRecord]:

@@ -18,9 +18,8 @@ import orjson
 import zstandard
 
 from slowwave.flows.kernel.store import write_durably
-from slowwave.transforms.imports.home_paths import may_hold_home
 from slowwave.transforms.imports.options import KEEP_DAYS, days_stated
-from slowwave.transforms.imports.secrets import cleaned, may_hold_secrets
+from slowwave.transforms.imports.secrets.cleaned import cleaned
 
 _BLOCK = 2**20
 _LEVEL = 3
@@ -89,7 +88,4 @@ class KeptParts:
 
 
 def _without_secrets(line: PartLine) -> PartLine:
-    text = line.record.decode()
-    if not may_hold_secrets(text) and not may_hold_home(text):
-        return line
-    return replace(line, record=orjson.dumps(cleaned(orjson.loads(text), Counter())))
+    return replace(line, record=orjson.dumps(cleaned(orjson.loads(line.record), Counter())))

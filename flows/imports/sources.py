@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+from slowwave.flows.imports.agent_metadata import agent_metadata
 from slowwave.flows.imports.files import FileSource
 from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.langfuse import LANGFUSE
@@ -14,9 +15,10 @@ from slowwave.flows.imports.stores.claude_files import ClaudeFiles
 from slowwave.flows.imports.stores.sqlite_source import SqliteSource
 from slowwave.flows.imports.units import Found, Unit
 from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
 from slowwave.transforms.imports.codex.adapter import CodexAdapter
 from slowwave.transforms.imports.made import Adapter
-from slowwave.transforms.imports.pi import PiAdapter
+from slowwave.transforms.imports.pi.adapter import Pi
 from slowwave.transforms.imports.stores import alma, astrocyte, atocore, langgraph, mem0
 from slowwave.transforms.imports.stores.store import Store
 
@@ -50,7 +52,8 @@ class Source(Protocol):
 
 SOURCES: tuple[Source, ...] = (
     FileSource(CodexAdapter(), "rollouts of Codex", roots=("~/.codex/sessions", "~/.codex/archived_sessions")),
-    FileSource(PiAdapter(), "sessions of pi and OpenClaw", roots=("~/.pi/agent/sessions", "~/.openclaw/agents")),
+    FileSource(ClaudeCode(), "transcripts of Claude Code", roots=("~/.claude/projects",), beside=agent_metadata),
+    FileSource(Pi(), "sessions of pi and OpenClaw", roots=("~/.pi/agent/sessions", "~/.openclaw/agents")),
     OTLP,
     LANGFUSE,
     ClaudeFiles(),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from slowwave.transforms.imports.forks import Outline
 from slowwave.transforms.imports.made import LeftOut, Located, Refused
 
 # What reading gives: records, and what of a unit is no record.
@@ -25,6 +26,7 @@ class Unit:
     UnreadableUnitError and OSError. `state`: what is the same as long as nothing was written to it. `modified_at`:
     seconds since 1970. `producer`: who wrote it, such as `Claude Code 2.1.38`. `size`: bytes, for the progress.
     `is_one_piece`: what cannot be read to its end was not read at all.
+    `outline`: of sessions that can be forked, the turns in it.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Unit:
     producer: str = ""
     size: int = 0
     is_one_piece: bool = False
+    outline: Callable[[], Outline] | None = None
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,11 @@ _DRIVE = rf"(?:[A-Za-z]:|/(?:mnt/|cygdrive/)?[a-z](?=/Users)){_SEPARATOR}"
 _WINDOWS = rf"{_DRIVE}(?:Users|Documents and Settings){_SEPARATOR}(?!Public\b)(?:{_SPACED}|{_USER})"
 _WSL = rf"\\{{2,4}}wsl(?:\$|\.localhost)\\{{1,2}}[\w.-]+\\{{1,2}}(?:home\\{{1,2}}{_USER}|root(?![\w.-]))"
 # Claude Code names the folder of a project after its path, with a hyphen for what is no letter.
-_SLUG = r"(?<=projects[/\\])-(?:home|Users)-[^-/\\\s]+|(?<=projects[/\\])[A-Za-z]--Users-[^-/\\\s]+"
+_SLUG = r"(?<=[/\\])-(?:home|Users)-[^-/\\\s]+|(?<=[/\\])[A-Za-z]--Users-[^-/\\\s]+"
 _HOME = re.compile(rf"(?:(?<=file://)|(?<![\w.~/\\-]))(?:{_WINDOWS}|{_UNIX}|{_WSL})|{_SLUG}")
 _HINTS = ("/home/", "/Users/", "/root", "Users\\", "Settings\\", "wsl", "-home-", "-Users-")
 
 
-def may_hold_home(text: str) -> bool:
-    """Whether it is worth to look closer at a text; quick."""
-    return any(hint in text for hint in _HINTS)
-
-
 def without_home(text: str) -> str:
     """`text` with `~` for every home folder that it names."""
-    return _HOME.sub("~", text) if may_hold_home(text) else text
+    return _HOME.sub("~", text) if any(hint in text for hint in _HINTS) else text

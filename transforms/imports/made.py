@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+from slowwave.transforms.imports.forks import Outline
 from slowwave.transforms.imports.projects import last_folder
 from slowwave.transforms.imports.seen import Before
 
@@ -77,6 +78,19 @@ class Context:
     infers: bool = True
     options: Mapping[str, Any] = field(default_factory=dict)
     before: Before | None = None
+
+
+@runtime_checkable
+class Forking(Protocol):
+    """An adapter whose sessions can be forked, so that a turn may stand in several of them."""
+
+    def may_begin_turn(self, line: bytes) -> bool:
+        """Whether a line of a unit is worth reading for the outline; quick."""
+        ...
+
+    def outline(self, records: Iterable[Located]) -> Outline:
+        """The turns that the records of a unit begin, those that are copies included."""
+        ...
 
 
 class Adapter(Protocol):

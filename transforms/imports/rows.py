@@ -11,15 +11,15 @@ from typing import Any, Literal
 import orjson
 
 from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
-from slowwave.transforms.imports.home_paths import may_hold_home
 from slowwave.transforms.imports.made import Adapter, LeftOut, Made, Refused, Row, Undecided
-from slowwave.transforms.imports.secrets import cleaned, may_hold_secrets
+from slowwave.transforms.imports.secrets.cleaned import cleaned
 from slowwave.transforms.landing.coerce import Unfit, json_text
 from slowwave.transforms.landing.import_lines import RAW, REFUSED, refused_line
 
 Kind = Literal["interaction", "outcome", "memory"]
 PROVENANCE = "provenance"
 BEFORE_SINCE = "older than --since"
+COPIED = "a turn copied from another session"
 _MOST_EXAMPLES = 3
 # The source stays where it is: the quarantine need not hold all of a record.
 _MOST_RAW = 10_000
@@ -77,10 +77,23 @@ def kind_of(fields: dict[str, Any]) -> Kind:
     return "memory" if fields.get("memory_id") is not None else "outcome"
 
 
-def delivery_lines(
-    made: Iterable[Made], adapter: Adapter, tally: Tally, since: datetime | None = None
-) -> Iterator[Line]:
-    """The lines of a unit's delivery, in order; counted in `tally`, those of before `since` (UTC) as left out.
+@dataclass(frozen=True)
+class Wanted:
+    """Which rows are delivered: not those of before `since` (UTC), nor of interactions that are `copies`.
+
+    Rows of interactions in `regained` win over copies that were delivered before it was known whose they are.
+    """
+
+    since: datetime | None = None
+    copies: frozenset[str] = frozenset()
+    regained: frozenset[str] = frozenset()
+
+
+ALL = Wanted()
+
+
+def delivery_lines(made: Iterable[Made], adapter: Adapter, tally: Tally, wanted: Wanted = ALL) -> Iterator[Line]:
+    """The lines of a unit's delivery, in order; counted in `tally`, with what is left out.
 
     A row gets its `provenance`, and the adapter's version as microseconds of `recorded_at`: of two versions of one
     row the later adapter's wins.
@@ -92,20 +105,21 @@ def delivery_lines(
             tally.undecided.append(cleaned(one.said, Counter()))
         elif isinstance(one, Refused):
             yield _refused(one.reason, one.raw, tally)
-        elif since is not None and _is_before(one, since):
+        elif one.fields.get("interaction_id") in wanted.copies:
+            if kind_of(one.fields) == "interaction":
+                tally.leave_out(LeftOut(COPIED, example=str(one.fields.get("prompt"))[:200]))
+        elif wanted.since is not None and _is_before(one, wanted.since):
             tally.leave_out(LeftOut(BEFORE_SINCE))
         else:
-            yield _row_line(one, adapter, tally)
+            later = adapter.version + (one.fields.get("interaction_id") in wanted.regained)
+            yield _row_line(one, adapter, later, tally)
 
 
-def _row_line(row: Row, adapter: Adapter, tally: Tally) -> Line:
-    fields = _stamped(row, adapter)
+def _row_line(row: Row, adapter: Adapter, later: int, tally: Tally) -> Line:
+    fields = _stamped(row, adapter, later)
     try:
+        fields = cleaned(fields, tally.secrets)
         text = _json(fields)
-        plain = text.decode()
-        if may_hold_secrets(plain) or may_hold_home(plain):
-            fields = cleaned(fields, tally.secrets)
-            text = _json(fields)
     except (Unfit, RecursionError) as error:
         return _refused(f"the row {error}", repr(row.record_ids), tally)
     kind = kind_of(fields)
@@ -139,7 +153,7 @@ def _refused(reason: str, raw: str, tally: Tally) -> Line:
     return Line(orjson.dumps(refused_line(_with_characters(reason), shown)), is_refused=True)
 
 
-def _stamped(row: Row, adapter: Adapter) -> dict[str, Any]:
+def _stamped(row: Row, adapter: Adapter, later: int) -> dict[str, Any]:
     fields = {name: value for name, value in row.fields.items() if value is not None and name not in (REFUSED, RAW)}
     provenance: dict[str, Any] = {"adapter": adapter.name, "v": adapter.version}
     if row.record_ids is not None:
@@ -150,7 +164,7 @@ def _stamped(row: Row, adapter: Adapter) -> dict[str, Any]:
     stated = fields.get("recorded_at", fields.get("changed_at", fields.get("created_at")))
     moment = moment_of(stated)
     if moment is not None:
-        fields["recorded_at"] = _utc_text(moment + timedelta(microseconds=adapter.version))
+        fields["recorded_at"] = _utc_text(moment + timedelta(microseconds=later))
     return fields
 
 

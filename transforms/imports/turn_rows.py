@@ -1,9 +1,14 @@
-"""A turn of a coding agent as rows: the interaction, and what can be told of how it ended."""
+"""A turn of a coding agent as rows: the interaction, and what can be told of how it ended.
+
+What is known later of a turn makes later versions of its rows; nothing that was made is made otherwise for it. So
+the beginning of a session and then all of it give the same versions as all of it at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.inferred.outcomes import inferred_outcomes
@@ -15,6 +20,47 @@ STILL_OPEN = "a turn that was still going on"
 NO_PROMPT = "a turn without a text of the person's"
 # Of every adapter whose records are turns.
 TURN_OPTIONS = frozenset({"infer_corrections"})
+_BRANCH, _ABANDONED = "branch", "abandoned"
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TurnRows:
+    """The rows of a turn that is over, and the turn without what its calls printed."""
+
+    turn: Turn
+    interaction: Fields
+    outcomes: Mapping[str, Fields]
+
+    def rows(self) -> Iterator[Row]:
+        """As they are when the turn is over; what is said next changes outcomes from then on only."""
+        yield _row(self.turn, self.interaction)
+        for fields in self.outcomes.values():
+            yield _row(self.turn, fields)
+
+    def abandoned(self, at: str, context: Context) -> Iterator[Row]:
+        """As they are once the person has gone back to before the turn, at a time."""
+        yield _row(self.turn, self.interaction | {"recorded_at": at, _BRANCH: _ABANDONED})
+        turn = replace(self.turn, fields=self.turn.fields | {_BRANCH: _ABANDONED})
+        yield from _changes(turn, self.outcomes, _outcomes(turn, context), at)
+
+    def restored(self, at: str) -> Iterator[Row]:
+        """As they are once the person has come back to the turn, at a time."""
+        for fields in (self.interaction, *self.outcomes.values()):
+            yield _row(self.turn, fields | {"recorded_at": at})
+
+
+def rows_when_over(turn: Turn, context: Context) -> TurnRows:
+    """The rows of a turn, which is over."""
+    silent = replace(turn, calls=[replace(call, output="") for call in turn.calls])
+    return TurnRows(silent, _interaction(turn), _outcomes(replace(turn, next_prompt=None), context))
+
+
+def rows_when_followed(turn: Turn, rows: TurnRows, context: Context) -> Iterator[Row]:
+    """What the next prompt of the person changes of the outcomes of a turn, from when it was said."""
+    if turn.next_prompt is not None:
+        yield from _changes(turn, rows.outcomes, _outcomes(turn, context), turn.next_at or turn.ended_at)
 
 
 def turn_rows(turn: Turn, context: Context) -> Iterator[Made]:
@@ -23,26 +69,26 @@ def turn_rows(turn: Turn, context: Context) -> Iterator[Made]:
     The interaction, and the outcomes that are inferred of it unless the context says otherwise; those of corrections
     only where the option `infer_corrections` is true. Raises OptionsError where it is neither true nor false.
     """
+    why = why_no_rows(turn, context)
+    if why is not None:
+        yield why
+        return
+    rows = rows_when_over(turn, context)
+    yield from rows.rows()
+    yield from rows_when_followed(turn, rows, context)
+
+
+def why_no_rows(turn: Turn, context: Context) -> LeftOut | None:
+    """Why a turn makes no rows; None where it does."""
     if says_nothing(turn.prompt):
-        yield LeftOut(NO_PROMPT)
-        return
+        return LeftOut(NO_PROMPT)
     if turn.end == "open" and not context.is_idle:
-        yield LeftOut(STILL_OPEN)
-        return
-    yield _row(turn, _interaction(turn))
-    if context.infers:
-        # nobody wrote down that the last turn of an idle unit is over
-        ended = replace(turn, end="ended") if turn.end == "open" else turn
-        for outcome in inferred_outcomes(ended, corrections=is_stated(context.options, "infer_corrections")):
-            yield _row(turn, outcome)
+        return LeftOut(STILL_OPEN, example=turn.prompt[:200])
+    return None
 
 
-def _row(turn: Turn, fields: dict[str, object]) -> Row:
-    return Row(fields, turn.record_ids, turn.client_version)
-
-
-def _interaction(turn: Turn) -> dict[str, object]:
-    fields: dict[str, object] = {
+def _interaction(turn: Turn) -> Fields:
+    fields: Fields = {
         "interaction_id": turn.interaction_id,
         "created_at": turn.created_at,
         "recorded_at": turn.ended_at,
@@ -57,3 +103,27 @@ def _interaction(turn: Turn) -> dict[str, object]:
     if turn.end in ("interrupted", "api_error"):
         fields["ended"] = turn.end
     return fields | turn.fields
+
+
+def _outcomes(turn: Turn, context: Context) -> dict[str, Fields]:
+    if not context.infers:
+        return {}
+    # nobody wrote down that the last turn of an idle unit is over
+    ended = replace(turn, end="ended") if turn.end == "open" else turn
+    found = inferred_outcomes(ended, corrections=is_stated(context.options, "infer_corrections"))
+    return {fields["outcome_id"]: fields for fields in found}
+
+
+def _changes(turn: Turn, before: Mapping[str, Fields], after: Mapping[str, Fields], at: str) -> Iterator[Row]:
+    """What is said now and was not, and what was said and is taken back: it was no attempt after all."""
+    for key, fields in after.items():
+        if before.get(key) != fields:
+            yield _row(turn, fields | {"recorded_at": at})
+    for key, fields in before.items():
+        if key not in after:
+            taken_back = {"recorded_at": at, "success": False, "attempted": False, "evidence": "taken back"}
+            yield _row(turn, fields | taken_back)
+
+
+def _row(turn: Turn, fields: Fields) -> Row:
+    return Row(fields, turn.record_ids, turn.client_version)

@@ -28,7 +28,7 @@ class Turn:
     """One turn. Times are texts as landing reads them; `interaction_id` is whole, with the adapter's name before.
 
     `fields` are further fields of the interaction, of the contract (`tokens`, `memories_used`) or not (`git_branch`).
-    `next_prompt` is what the person said next in the session, None where nothing followed.
+    `next_prompt` is what the person said next in the session, and `next_at` when; None where nothing followed.
     """
 
     interaction_id: str
@@ -42,6 +42,7 @@ class Turn:
     session_id: str = ""
     end: TurnEnd = "ended"
     next_prompt: str | None = None
+    next_at: str | None = None
     duration_ms: float | None = None
     calls: list[Call] = field(default_factory=list)
     fields: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,165 @@
+"""What is taken out of texts before anything of an import is written, and what is left alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave.transforms.imports.home_paths import without_home
+from slowwave.transforms.imports.secrets.cleaned import cleaned, without_secrets
+
+# Put together here, so that no file holds what looks like a key.
+LETTERS = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"
+LONG = LETTERS * 3
+KEYS = {
+    "anthropic": "sk-" + "ant-api03-" + LETTERS,
+    "openai": "sk-" + "proj-" + LETTERS,
+    "github": "ghp" + "_" + LETTERS,
+    "gitlab": "glpat" + "-" + LETTERS[:20],
+    "slack": "xoxb" + "-123456789012-" + LETTERS[:24],
+    "aws": "AKIA" + "IOSFODNN7EXAMPLE",
+    "google": "AIza" + LETTERS + "abc",
+    "stripe": "sk" + "_live_" + LETTERS[:24],
+    "huggingface": "hf" + "_" + LETTERS,
+    "npm": "npm" + "_" + LETTERS + "abcd",
+    "pypi": "pypi" + "-" + LONG,
+    "sendgrid": "SG" + "." + LETTERS[:22] + "." + LONG[:43],
+    "vault": "hvs" + "." + LETTERS,
+    "jwt": "eyJ" + LETTERS[:20] + ".eyJ" + LETTERS + "." + LETTERS,
+    "telegram": "123456789" + ":AA" + LONG[:33],
+    "token": "dop" + "_v1_" + LONG[:64],
+}
+PEM = "-----BEGIN RSA PRIVATE KEY-----\n" + LONG + "\n" + LONG + "\n-----END RSA PRIVATE KEY-----"
+
+
+def taken_out(text: str) -> tuple[str, dict[str, int]]:
+    counts: Counter[str] = Counter()
+    return without_secrets(text, counts), dict(counts)
+
+
+@pytest.mark.parametrize("kind", KEYS)
+@pytest.mark.parametrize("around", ["{}", "use {} here", '{{"key": "{}"}}', "--x={},", "(`{}`)", "a\n{}\nb", "x/{}/y"])
+def test_keys_are_told_by_their_form(kind: str, around: str) -> None:
+    text = around.format(KEYS[kind])
+    said, counts = taken_out(text)
+    assert KEYS[kind] not in said
+    assert counts == {kind: 1}
+    assert said == text.replace(KEYS[kind], f"[secret:{kind}]")
+
+
+@pytest.mark.parametrize(
+    ("text", "without", "kind"),
+    [
+        ("password=hunter2", "password=[secret:password]", "password"),
+        ("PASSWORD: 'hunter 2x'", "PASSWORD: 'hunter 2x'", ""),
+        ('"db_password": "hunter2!"', '"db_password": "[secret:password]"', "password"),
+        (r"{\"password\": \"hunter2!\"}", r"{\"password\": \"[secret:password]\"}", "password"),
+        ("my password is 'hunter2'", "my password is '[secret:password]'", "password"),
+        ("API_KEY=abcdefghij", "API_KEY=[secret:token]", "token"),
+        ('api_key = "abcdefgh"', 'api_key = "[secret:token]"', "token"),
+        ("client_secret: 1a2b3c4d5e6f7a8b", "client_secret: [secret:token]", "token"),
+        ("Authorization: Bearer abcdef123", "Authorization: Bearer [secret:authorization]", "authorization"),
+        ("-H 'authorization: Basic dXNlcjpwYXNz'", "-H 'authorization: Basic [secret:authorization]'", "authorization"),
+        ("bearer abcdefgh12345678ij", "bearer [secret:authorization]", "authorization"),
+        ("postgres://ann:s3cr@t@db:5432/x", "postgres://[secret:url]@db:5432/x", "url"),
+        ("https://host/x?a=1&sig=abcdefgh12", "https://host/x?a=1&sig=[secret:signature]", "signature"),
+        ("Cookie: session=abcdefgh1234; a=b", "Cookie: [secret:cookie]", "cookie"),
+        ("curl -u ann:hunter2 https://x", "curl -u ann:[secret:password] https://x", "password"),
+        ("mysql --password hunter2 -h db", "mysql --password [secret:password] -h db", "password"),
+        (PEM, "[secret:pem]", "pem"),
+        (f"before {PEM[:60]}", "before [secret:pem]", "pem"),
+    ],
+)
+def test_secrets_are_told_by_what_stands_before_them(text: str, without: str, kind: str) -> None:
+    assert taken_out(text) == (without, {kind: 1} if kind else {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The token is refreshed, the secret: patience. A key point.",
+        "max_tokens=4096, tokens: 1500, token_count = 12",
+        "def login(password: str, token: Optional[str] = None) -> bool:",
+        "password = get_password()",
+        "token = request.headers['x']",
+        "key=lambda row: row.id, sort_key=name",
+        "export API_KEY=$OTHER",
+        "set OPENAI_API_KEY=<your key>",
+        "git@github.com:ann/shop.git and https://github.com/ann/shop",
+        "see https://example.org:8080/a?b=c and ssh://git@host/x",
+        "commit 4f2a9b1c8d7e6f5a4b3c2d1e0f9a8b7c6d5e4f3a of task-123-fix",
+        "sk-learn and risk-based-testing-of-everything-there-is",
+        "2f1c9a1e-55aa-4b6e-9c7e-1d2f3a4b5c6d",
+        "The authorization was denied",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert taken_out(text) == (text, {})
+
+
+@given(
+    st.lists(
+        st.sampled_from([*KEYS.values(), PEM, "password=", "token: ", "://a:b@", '"', "\\", " ", "\n", "x", "é", "İ"]),
+        max_size=12,
+    )
+)
+def test_what_was_taken_out_stays_out(parts: list[str]) -> None:
+    once, _ = taken_out("".join(parts))
+    assert taken_out(once) == (once, {})
+
+
+@given(st.sampled_from([*KEYS.items()]), st.text(max_size=20), st.text(max_size=20))
+def test_a_key_is_found_whatever_text_stands_around_it(key: tuple[str, str], before: str, behind: str) -> None:
+    said, _ = taken_out(f"{before} {key[1]} {behind}")
+    assert key[1] not in said
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["password=", "token:", "authorization:", "://a:", "-----BEGIN A-----", "eyJ", "sk-.", "cookie=", "/home/", "a.",
+     "C:\\Users\\", "key", " -u ", "--token ", "://", '"', "\\", "bearer ", "Users/", "secret=a", "?key="],
+)  # fmt: skip
+def test_a_text_made_to_be_read_again_and_again_is_not(hostile: str) -> None:
+    """Else this would not end."""
+    once = cleaned(hostile * (1_000_000 // len(hostile)), Counter())
+    assert cleaned(once, Counter()) == once
+
+
+def test_objects_are_cleaned_in_names_and_values_at_any_depth() -> None:
+    counts: Counter[str] = Counter()
+    key = KEYS["github"]
+    value = {f"x {key}": [{"password": "hunter2", "user": {"apiKey": "short"}}, key, 1, None], "tokens": 5}
+    assert cleaned(value, counts) == {
+        "x [secret:github]": [
+            {"password": "[secret:token]", "user": {"apiKey": "[secret:token]"}}, "[secret:github]", 1, None,
+        ],
+        "tokens": 5,
+    }  # fmt: skip
+    assert counts == {"github": 2, "token": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "without"),
+    [
+        ("/home/ann/shop/a.py", "~/shop/a.py"),
+        ("cd /home/ann", "cd ~"),
+        ("/Users/ann/shop and /Users/Shared/x", "~/shop and /Users/Shared/x"),
+        (r"C:\Users\ann\shop", r"~\shop"),
+        (r"C:\\Users\\ann\\shop", r"~\\shop"),
+        (r"C:\Users\Ann Lee\shop", r"~\shop"),
+        ("c:/Users/ann/shop", "~/shop"),
+        ("/mnt/c/Users/ann/shop", "~/shop"),
+        ("/root/.ssh/config", "~/.ssh/config"),
+        ("file:///home/ann/shop", "file://~/shop"),
+        ("/var/home/ann/x", "~/x"),
+        ("~/.claude/projects/-home-ann-shop/memory/MEMORY.md", "~/.claude/projects/~-shop/memory/MEMORY.md"),
+        ("/rootfs/x /homework/ann https://x.org/home/ann/y", "/rootfs/x /homework/ann https://x.org/home/ann/y"),
+        ("\"/home/ann/a\",'/home/bea/b'", "\"~/a\",'~/b'"),
+    ],
+)
+def test_home_folders_of_any_user_and_system_become_a_tilde(text: str, without: str) -> None:
+    assert without_home(text) == without
+    assert without_home(without) == without

@@ -1,0 +1,147 @@
+"""The adapter of Claude Code's transcripts: which conversation each record is of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from slowwave.transforms.imports.claude_code.session import NAME, Conversation
+from slowwave.transforms.imports.claude_code.texts import origin, stated
+from slowwave.transforms.imports.forks import Outline, SeenTurn
+from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record
+from slowwave.transforms.imports.options import check_names
+from slowwave.transforms.imports.turn_rows import TURN_OPTIONS
+
+# The one kind of record that is not the client's: what stands beside a subagent's transcript, put before it.
+AGENT_METADATA = "agent_metadata"
+_OF_CONVERSATION = frozenset({"user", "assistant", "system", "attachment"})
+# Subagents that the client starts for itself: summaries, suggestions, asides.
+_OWN_AGENTS = ("acompact", "aprompt_suggestion", "aside_question")
+_OF_SESSION = frozenset(
+    {
+        "agent-name", "ai-title", "atis-latch", "bridge-session", "content-replacement", "cost-state", "custom-title",
+        "file-history-delta", "file-history-snapshot", "last-prompt", "mode", "permission-mode", "pr-link",
+        "queue-operation", "summary",
+    }
+)  # fmt: skip
+
+
+class ClaudeCode:
+    """Transcripts of sessions, and of subagents, in their own files or within the session's."""
+
+    name = NAME
+    version = 1
+
+    def detected(self, first: Sequence[Record]) -> str | None:
+        """As in Adapter."""
+        of_session = False
+        for record in first:
+            kind, version = record.get("type"), stated(record, "version")
+            if kind in _OF_CONVERSATION | {"progress"} and stated(record, "uuid") and stated(record, "sessionId"):
+                return f"Claude Code {version}".rstrip()
+            of_session |= kind in _OF_SESSION and (
+                "sessionId" in record or "messageId" in record or "leafUuid" in record
+            )
+        return "Claude Code" if of_session else None
+
+    def made(self, records: Iterable[Located], context: Context) -> Iterator[Made]:
+        """As in Adapter. Raises OptionsError for options that it does not have."""
+        check_names(context.options, TURN_OPTIONS)
+        yield from _Transcript(context).made(records)
+
+    def may_begin_turn(self, line: bytes) -> bool:
+        """As in Forking."""
+        return b'"user"' in line and b'"tool_result"' not in line
+
+    def outline(self, records: Iterable[Located]) -> Outline:
+        """As in Forking: a copy of a prompt keeps its uuid, or says which it had."""
+        outline = Outline("")
+        for located in records:
+            record = located.record
+            outline.session = outline.session or stated(record, "sessionId")
+            uuid, at = stated(record, "uuid"), stated(record, "timestamp")
+            if record.get("type") != "user" or record.get("isMeta") is True or not uuid:
+                continue
+            original = origin(record)[0]
+            if original != uuid:
+                outline.copied_from[uuid] = original
+            outline.turns[uuid] = SeenTurn(f"{NAME}:{original}", at)
+        return outline
+
+
+class _Transcript:
+    """One file: the conversation with the person, and those of the subagents that stand in it."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._main = Conversation(context)
+        self._agents: dict[str, Conversation] = {}
+        self._agent_of: dict[str, str] = {}  # of records of subagents without an id: the record that began it
+        self._agent_type = ""
+        self._seen: set[str] = set()
+
+    def made(self, records: Iterable[Located]) -> Iterator[Made]:
+        for located in records:
+            record = located.record
+            kind = stated(record, "type")
+            if kind == AGENT_METADATA:
+                self._agent_type = stated(record, "agentType")
+            elif kind == "progress":
+                yield from self._progress(located)
+            elif kind not in _OF_CONVERSATION:
+                yield LeftOut(f"a record of the client's own ({kind[:40] or 'no type'})")
+            elif self._is_seen(record):
+                yield LeftOut("a copy of a record above it")
+            elif record.get("isSidechain") is True:
+                yield from self._sidechain(located.number, record)
+            else:
+                yield from self._main.take(located.number, record)
+        yield from self._main.end()
+        for agent in self._agents.values():
+            yield from agent.end()
+
+    def _is_seen(self, record: Record) -> bool:
+        """A session that was resumed may begin with its own records again."""
+        uuid = stated(record, "uuid")
+        if not uuid:
+            return False
+        if uuid in self._seen:
+            return True
+        self._seen.add(uuid)
+        return False
+
+    def _sidechain(self, number: int, record: Record) -> Iterator[Made]:
+        key = stated(record, "agentId") or self._root(record)
+        yield from self._of_agent(key, number, record)
+
+    def _root(self, record: Record) -> str:
+        uuid = stated(record, "uuid")
+        root = self._agent_of.get(stated(record, "parentUuid"), uuid)
+        self._agent_of[uuid] = root
+        return root
+
+    def _progress(self, located: Located) -> Iterator[Made]:
+        """What a subagent did, as versions before it had a file of its own wrote it into the session's."""
+        outer = located.record
+        data = outer.get("data")
+        inner = data.get("message") if isinstance(data, dict) else None
+        if not isinstance(data, dict) or data.get("type") != "agent_progress" or not isinstance(inner, dict):
+            yield LeftOut("a notice of progress")
+            return
+        if self._is_seen(inner):
+            yield LeftOut("a copy of a record above it")
+            return
+        shared = ("sessionId", "version", "cwd", "gitBranch", "timestamp")
+        of_outer = {name: outer[name] for name in shared if name in outer}
+        record = {**of_outer, **inner, "agentId": stated(data, "agentId"), "isSidechain": True}
+        yield from self._of_agent(stated(data, "agentId"), located.number, record)
+
+    def _of_agent(self, key: str, number: int, record: Record) -> Iterator[Made]:
+        if key.startswith(_OWN_AGENTS):
+            yield LeftOut("work of the client's own subagents", example=key)
+            return
+        agent = self._agents.get(key)
+        if agent is None:
+            agent = self._agents[key] = Conversation(self._context, is_subagent=True, agent=self._agent_type)
+            asking = self._main.turn
+            agent.parent_interaction = asking.interaction_id if asking is not None else ""
+        yield from agent.take(number, record)

@@ -1,0 +1,338 @@
+"""The records of one conversation, of the person's or of a subagent's, as turns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.imports.claude_code.calls import OpenCall, begun_call, ended_call
+from slowwave.transforms.imports.claude_code.memories import instructed, is_memory_file, read, recalled
+from slowwave.transforms.imports.claude_code.texts import (
+    INTERRUPTED,
+    asked,
+    blocks,
+    not_asked,
+    origin,
+    slash_command,
+    stated,
+    text_of,
+)
+from slowwave.transforms.imports.made import Context, LeftOut, Made, Record, Refused
+from slowwave.transforms.imports.rows import moment_of
+from slowwave.transforms.imports.turn_log import TurnLog
+from slowwave.transforms.imports.turns import Turn
+
+NAME = "claude-code"
+_SYNTHETIC = "<synthetic>"
+_OVER = frozenset({"end_turn", "stop_sequence", "max_tokens", "refusal"})
+_WORKTREE = re.compile(r"[/\\]\.claude[/\\]worktrees[/\\][^/\\]+")
+_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+OF_CLIENT = "a command of the client's own"
+NO_TURN = "an answer without its prompt"
+WARM_UP = "a warm-up of a subagent"
+_RAW = 2_000
+
+
+@dataclass
+class _Going:
+    """What is gathered of the turn that is going on."""
+
+    texts: list[str] = field(default_factory=list)
+    calls: dict[str, OpenCall] = field(default_factory=dict)
+    pending: set[str] = field(default_factory=set)
+    tokens: dict[str, int] = field(default_factory=dict)
+    memories: list[str] = field(default_factory=list)
+    memory_context: str = ""
+    queued: list[str] = field(default_factory=list)
+    model: str = ""
+    error: str = ""
+    last_record: str = ""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A slash command without arguments: a turn only if the agent answers."""
+
+    record: Record
+    name: str
+
+
+class Conversation:
+    """Records in their order; each gives what its turn makes once that is over. `is_subagent`: an agent asks."""
+
+    def __init__(self, context: Context, *, is_subagent: bool = False, agent: str = "") -> None:
+        self._context = context
+        self._is_subagent = is_subagent
+        self._log = TurnLog(context)
+        self._going = _Going()
+        self._command: Command | None = None
+        self._instructions: list[str] = []
+        self._waiting: list[str] = []
+        self._is_new_context = False
+        self._is_warming = False
+        self._directory = ""
+        self.agent = agent
+        self.parent_interaction = ""
+
+    @property
+    def turn(self) -> Turn | None:
+        """The turn that is going on."""
+        return self._log.turn
+
+    def take(self, number: int, record: Record) -> Iterator[Made]:
+        """One record that was not seen before."""
+        kind = record.get("type")
+        if kind == "user":
+            yield from self._user(number, record)
+        elif kind == "assistant":
+            yield from self._assistant(record)
+        elif kind == "attachment":
+            yield from self._attachment(record)
+        elif kind == "system":
+            yield from self._system(record)
+        self._log.note(stated(record, "uuid"), stated(record, "parentUuid") or None)
+
+    def end(self) -> Iterator[Made]:
+        """The transcript is over."""
+        yield from self._drop_command()
+        if self.turn is not None:
+            self._complete()
+        yield from self._log.end()
+
+    # ------------------------------------------------------------------------------------------------- what was asked
+
+    def _user(self, number: int, record: Record) -> Iterator[Made]:
+        results = [block for block in blocks(record) if block.get("type") == "tool_result"]
+        for block in results:
+            self._result(block, record)
+        text = text_of([block for block in blocks(record) if block.get("type") == "text"])
+        if text.startswith(INTERRUPTED):
+            self._interrupted(record)
+        elif not results:
+            yield from self._said(number, record, text)
+
+    def _said(self, number: int, record: Record, text: str) -> Iterator[Made]:
+        why = not_asked(record, text)
+        if why:
+            yield LeftOut(why, example=text[:200])
+            return
+        command = slash_command(text)
+        if command is not None and says_nothing(command[1]):
+            yield from self._drop_command()
+            self._command = Command(record, command[0])
+            return
+        prompt = command[1] if command else asked(text)
+        self._is_warming = self._is_subagent and prompt == "Warmup"
+        if self._is_warming:
+            yield LeftOut(WARM_UP, example=prompt)
+            return
+        yield from self._drop_command()
+        yield from self._begin(number, record, prompt, command[0] if command else "")
+
+    def _drop_command(self) -> Iterator[Made]:
+        command, self._command = self._command, None
+        if command is not None:
+            yield LeftOut(OF_CLIENT, example=command.name)
+
+    def _begin(self, number: int, record: Record, prompt: str, command: str) -> Iterator[Made]:
+        at, uuid = stated(record, "timestamp"), stated(record, "uuid")
+        if not uuid or moment_of(at) is None:
+            what = "an id (uuid)" if not uuid else "a time"
+            yield Refused(number, f"a prompt of Claude Code's without {what}", repr(dict(record))[:_RAW])
+            return
+        turn = self._turn(record, prompt, command)
+        self._complete()
+        yield from self._log.begin(turn, uuid, stated(record, "parentUuid") or None)
+        self._going = _Going(last_record=uuid)
+        self._attach()
+
+    def _turn(self, record: Record, prompt: str, command: str) -> Turn:
+        version, agent_id = stated(record, "version"), stated(record, "agentId")
+        images = sum(block.get("type") == "image" for block in blocks(record))
+        fields = {
+            "git_branch": stated(record, "gitBranch"),
+            "command": command,
+            "prompt_id": stated(record, "promptId"),
+            "images": images,
+            "agent_id": agent_id,
+            "parent_interaction": self.parent_interaction,
+        }
+        at = stated(record, "timestamp")
+        uuid, session = origin(record)
+        return Turn(
+            interaction_id=f"{NAME}:{uuid}",
+            created_at=at,
+            ended_at=at,
+            prompt=prompt,
+            project=self._project(stated(record, "cwd")),
+            agent=self.agent or ("subagent" if self._is_subagent else NAME),
+            client=f"{NAME}/{version}" if version else NAME,
+            session_id=session,
+            end="open",
+            fields={name: value for name, value in fields.items() if value},
+            client_version=version,
+        )
+
+    def _project(self, directory: str) -> str:
+        """That of the folder the session began in, as long as the work is below it."""
+        directory = _WORKTREE.sub("", directory)
+        if not self._directory or not f"{directory}/".startswith(f"{self._directory}/"):
+            self._directory = directory
+        return self._context.project_of(self._directory) if self._directory else ""
+
+    # --------------------------------------------------------------------------------------------- what became of it
+
+    def _assistant(self, record: Record) -> Iterator[Made]:
+        message = record.get("message")
+        if not isinstance(message, dict):
+            yield LeftOut("an answer without a message")
+            return
+        if message.get("model") == _SYNTHETIC or record.get("isApiErrorMessage") is True:
+            self._synthetic(record)
+            return
+        if self._command is not None:
+            command, self._command = self._command, None
+            yield from self._begin(0, command.record, command.name, command.name)
+        turn, going = self.turn, self._going
+        if turn is None or self._is_warming:
+            yield LeftOut(WARM_UP if self._is_warming else NO_TURN, example=text_of(message.get("content"))[:200])
+            return
+        self.agent = self.agent or stated(record, "attributionAgent")
+        if self._is_subagent and self.agent:
+            turn.agent = self.agent
+        self._last(record)
+        going.model = stated(message, "model") or going.model
+        self._count_tokens(message)
+        for block in blocks(record):
+            self._block(block)
+        is_over = message.get("stop_reason") in _OVER and not going.pending
+        turn.end = "ended" if is_over else "open"
+        if record.get("isAbortedMidStream") is True:
+            turn.end = "interrupted"
+
+    def _block(self, block: Mapping[str, Any]) -> None:
+        going = self._going
+        if block.get("type") == "text" and not says_nothing(stated(block, "text")):
+            going.texts.append(stated(block, "text").strip("\n"))
+        elif block.get("type") == "tool_use" and (call := begun_call(block)) is not None:
+            going.calls[call.call.call_id] = call
+            going.pending.add(call.call.call_id)
+
+    def _count_tokens(self, message: Mapping[str, Any]) -> None:
+        """The last record of a message has its usage; records of one message repeat it."""
+        usage = message.get("usage")
+        if isinstance(usage, dict):
+            counts = (usage.get(name) for name in _TOKENS)
+            spent = sum(count for count in counts if isinstance(count, int) and count > 0)
+            self._going.tokens[stated(message, "id")] = spent
+
+    def _synthetic(self, record: Record) -> None:
+        """What the client says in the agent's place: errors of the API; other words are nobody's."""
+        is_error = record.get("isApiErrorMessage") is True or stated(record, "error")
+        if self.turn is None or not is_error:
+            return
+        self._last(record)
+        self.turn.end = "api_error"
+        self._going.error = stated(record, "error") or text_of([*blocks(record)])
+
+    def _result(self, block: Mapping[str, Any], record: Record) -> None:
+        call = self._going.calls.get(stated(block, "tool_use_id"))
+        if call is None or self.turn is None:
+            return
+        call.call = ended_call(call.call, block, record)
+        self._going.pending.discard(call.call.call_id)
+        self._last(record)
+        if call.path and is_memory_file(call.path) and not call.call.is_error:
+            self._give(read(call.path, record.get("toolUseResult"), text_of(block.get("content"))), "read")
+
+    def _interrupted(self, record: Record) -> None:
+        if self.turn is not None:
+            self._last(record)
+            self.turn.end = "interrupted"
+            self._going.pending.clear()
+
+    def _system(self, record: Record) -> Iterator[Made]:
+        subtype, turn = stated(record, "subtype"), self.turn
+        if subtype in ("turn_duration", "stop_hook_summary") and turn is not None:
+            self._last(record)
+            duration = record.get("durationMs")
+            if isinstance(duration, (int, float)) and not isinstance(duration, bool) and duration >= 0:
+                turn.duration_ms = (turn.duration_ms or 0) + duration
+            turn.end = "ended" if turn.end == "open" else turn.end
+        yield LeftOut(f"a notice of the client's ({subtype[:40] or 'system'})")
+
+    # ------------------------------------------------------------------------------------------------------- memories
+
+    def _attachment(self, record: Record) -> Iterator[Made]:
+        attachment = record.get("attachment")
+        kind = stated(attachment, "type") if isinstance(attachment, dict) else ""
+        if not isinstance(attachment, dict):
+            yield LeftOut("an attachment without content")
+        elif kind == "instructions":
+            self._instructions = instructed(attachment)
+            self._is_new_context = True
+            self._attach()
+        elif kind in ("nested_memory", "relevant_memories"):
+            self._waiting += recalled(attachment)
+            self._attach()
+        elif kind == "queued_command" and self._is_asked(attachment):
+            self._going.queued.append(asked(text_of(attachment.get("prompt"))))
+        yield LeftOut(f"an attachment ({kind[:40]})")
+
+    def _is_asked(self, attachment: Mapping[str, Any]) -> bool:
+        mode = attachment.get("commandMode", "prompt")
+        return (
+            mode == "prompt" and self.turn is not None and not not_asked(attachment, text_of(attachment.get("prompt")))
+        )
+
+    def _attach(self) -> None:
+        """Give the turn that is going on what is attached; what comes behind its end waits for the next."""
+        if self.turn is None or self.turn.end != "open":
+            return
+        waiting, self._waiting = self._waiting, []
+        self._give(waiting, "attached")
+        if self._instructions:
+            self._give(self._instructions, "attached" if self._is_new_context else "carried")
+            self._is_new_context = False
+
+    def _give(self, memories: list[str], how: str) -> None:
+        going = self._going
+        if memories:
+            going.memories += memories
+            going.memory_context = how if going.memory_context in ("", "carried") else going.memory_context
+
+    # ------------------------------------------------------------------------------------------------------------ end
+
+    def _last(self, record: Record) -> None:
+        """A record belongs to the turn that is going on."""
+        turn, at = self.turn, stated(record, "timestamp")
+        moment = moment_of(at)
+        if turn is None or moment is None:
+            return
+        ended = moment_of(turn.ended_at)
+        if ended is None or moment >= ended:
+            turn.ended_at = at
+        self._going.last_record = stated(record, "uuid") or self._going.last_record
+
+    def _complete(self) -> None:
+        """Give the turn that is going on what was gathered of it."""
+        turn, going = self.turn, self._going
+        if turn is None:
+            return
+        turn.response = "\n\n".join(going.texts)
+        turn.calls = [call.call for call in going.calls.values()]
+        turn.record_ids = (turn.interaction_id.partition(":")[2], going.last_record)
+        fields = {
+            "tokens": sum(going.tokens.values()) if going.tokens else None,
+            "memories_used": list(dict.fromkeys(going.memories)),
+            "memory_context": going.memory_context,
+            "model": going.model,
+            "queued_prompts": going.queued,
+            "api_error": going.error,
+            "tool_calls": dict(sorted(Counter(call.tool for call in turn.calls).items())),
+        }
+        turn.fields |= {name: value for name, value in fields.items() if value not in (None, "", [], {})}

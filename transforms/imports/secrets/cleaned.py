@@ -1,0 +1,40 @@
+"""What leaves an import: values without secrets and without home folders, in texts and in the names of objects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from slowwave.transforms.imports.home_paths import without_home
+from slowwave.transforms.imports.secrets.keys import keys
+from slowwave.transforms.imports.secrets.named import named, names_a_secret
+from slowwave.transforms.imports.secrets.spans import MARK, without
+
+_SHORTEST = 8
+
+
+def without_secrets(text: str, counts: Counter[str]) -> str:
+    """`text` with `[secret:KIND]` for each secret in it, counted by kind; what was so replaced stays."""
+    if len(text) < _SHORTEST:
+        return text
+    return without(text, [*keys(text), *named(text)], counts)
+
+
+def cleaned(value: Any, counts: Counter[str]) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """A JSON value without secrets, which are counted by kind, and without home folders."""
+    if isinstance(value, str):
+        return without_home(without_secrets(value, counts))
+    if isinstance(value, dict):
+        return {cleaned(name, counts): _of_name(name, held, counts) for name, held in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [cleaned(held, counts) for held in value]
+    return value
+
+
+def _of_name(name: object, value: Any, counts: Counter[str]) -> Any:  # noqa: ANN401
+    if isinstance(value, str) and value and isinstance(name, str) and names_a_secret(name):
+        if value.startswith(MARK):
+            return value
+        counts["token"] += 1
+        return f"{MARK}token]"
+    return cleaned(value, counts)

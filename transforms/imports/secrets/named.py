@@ -1,0 +1,117 @@
+"""Secrets that are told by what stands before them: `password=…`, `"api_key": "…"`, `Authorization: Bearer …`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slowwave.transforms.imports.secrets.spans import MARK, Span
+
+_QUOTES = r"[\"'`\\]"
+_ASSIGNED = rf"{_QUOTES}{{0,5}}\s{{0,3}}(?:=>|:=|[:=])\s{{0,3}}"
+# In lower case: what is searched in a long text is searched letter by letter.
+_NAMED = re.compile(
+    r"(?P<authorization>authorization)|(?P<cookie>cookie)|(?P<password>pass(?:word|wd|phrase|code)|pwd)|"
+    r"(?P<token>token|secret|credentials?|key)"
+)
+_ASSIGNMENT = re.compile(_ASSIGNED)
+_OF_KEY = re.compile(
+    r"(?:api|access|private|secret|signing|encryption|account|shared[_-]?access|license|master|service[_-]?role|auth|"
+    r"subscription)[_-]?\Z"
+)
+_BEFORE_KEY = 20
+_IS = re.compile(rf"\s{{1,2}}is\s{{1,2}}(?={_QUOTES})")
+# What stands where a value would, and is none: types, placeholders, code that gets one.
+_NO_VALUE = re.compile(
+    r"(?i)(?:str(?:ing)?|text|int(?:eger)?|bool(?:ean)?|any|none|null|nil|true|false|undefined|required|optional|missing|"
+    r"empty|changeme|your[_-].*|x{3,}|\*{3,}|\.{3}|<.*|\$.*|%.*|\{.*|process\.env.*|os\.(?:environ|getenv).*|secrets?)\Z"
+)
+_QUOTED = re.compile(rf"{_QUOTES}{{1,4}}(?P<value>[^\s\"'`\\]{{4,80}}+)")
+_BARE = re.compile(r"(?P<value>[^\s\"'`,;&<>(){}\[\]|\\]{4,80}+)")
+# All of a value that is longer than what is looked at to tell that it is one.
+_REST = {True: re.compile(r"[^\s\"'`\\]*"), False: re.compile(r"[^\s\"'`,;&<>(){}\[\]|\\]*")}
+_SCHEME = re.compile(rf"{_QUOTES}{{0,4}}(?:(?:bearer|basic|digest|token|apikey|negotiate)\s+)?", re.IGNORECASE)
+_CREDENTIAL = re.compile(r"(?P<value>[^\s\"'`,;<>\\\[]{6,4000})")
+_COOKIES = re.compile(rf"{_QUOTES}{{0,4}}(?P<value>[\w.-]+=[^\r\n\"'`\\]{{8,}})")
+_BEARER = re.compile(r"bearer\s+(?P<value>(?=[a-z._~+/=-]*[0-9])[a-z0-9._~+/=-]{16,})")
+_FLAG = re.compile(
+    r"--(?:password|passwd|token|api-key|secret)(?:=|\s+)[\"']?(?P<value>[^\s\"'`$<\[-][^\s\"'`]{3,})", re.IGNORECASE
+)
+_OF_USER = re.compile(r"\s(?:-u|--user)[ =]?[\"']?[\w.@+-]+:(?P<value>[^\s\"'`$\[]{4,})")
+_LEAST_TOKEN, _LEAST_BARE_TOKEN = 6, 12
+
+
+def named(text: str) -> Iterator[Span]:
+    """The secrets of a text that a name before them tells."""
+    lower = text.lower()
+    if len(lower) != len(text):  # some letters have two in lower case
+        lower = "".join(letter.lower() if letter.isascii() else letter for letter in text)
+    until = 0
+    for found in _NAMED.finditer(lower):
+        span = _of_name(text, lower, found, found.lastgroup or "") if found.start() >= until else None
+        if span is not None:
+            until = span.end
+            yield span
+    if "bearer" in lower:
+        yield from (Span(*one.span("value"), "authorization") for one in _BEARER.finditer(lower))
+    if "--" in text:
+        yield from (Span(*one.span("value"), "password") for one in _FLAG.finditer(text))
+    if " -u" in text or " --user" in text:
+        yield from (Span(*one.span("value"), "password") for one in _OF_USER.finditer(text))
+
+
+def _of_name(text: str, lower: str, found: re.Match[str], kind: str) -> Span | None:
+    start, end = found.span()
+    if found[0] == "key" and _OF_KEY.search(lower, max(0, start - _BEFORE_KEY), start) is None:
+        return None
+    assigned = _ASSIGNMENT.match(text, end)
+    if assigned is None and kind == "password":
+        assigned = _IS.match(text, end)
+    if assigned is None:
+        return None
+    at = assigned.end()
+    if kind == "authorization":
+        scheme = _SCHEME.match(text, at)
+        found_there = _CREDENTIAL.match(text, scheme.end() if scheme else at)
+    elif kind == "cookie":
+        found_there = _COOKIES.match(text, at)
+    else:
+        return _value(text, assigned, kind)
+    if found_there is None or MARK in found_there["value"]:
+        return None
+    return Span(*found_there.span("value"), kind)
+
+
+def _value(text: str, assigned: re.Match[str], kind: str) -> Span | None:
+    """A password or a token behind its name; None where what stands there is none."""
+    quoted = _QUOTED.match(text, assigned.end())
+    value = quoted or _BARE.match(text, assigned.end())
+    if value is None or MARK in value["value"] or _NO_VALUE.match(value["value"]):
+        return None
+    if kind == "token" and not _is_token(value["value"], bool(quoted), assigned[0]):
+        return None
+    rest = _REST[bool(quoted)].match(text, value.end())
+    end = rest.end() if rest else value.end()
+    is_code = not quoted and text[end : end + 1] in ("(", "[")
+    is_open = quoted and text[end : end + 1] not in ('"', "'", "`", "\\")
+    return None if is_code or is_open else Span(value.start("value"), end, kind)
+
+
+def _is_token(value: str, is_quoted: bool, assigned: str) -> bool:
+    """Whether a value is one and no word: in quotes, or right behind `=`, any; else with letters and digits."""
+    if is_quoted or assigned == "=":
+        return len(value) >= _LEAST_TOKEN and not value.isdigit() and (is_quoted or "." not in value)
+    has_digit = any(letter.isdigit() for letter in value)
+    return len(value) >= _LEAST_BARE_TOKEN and has_digit and any(letter.isalpha() for letter in value)
+
+
+_NAME_OF_SECRET = re.compile(
+    r"(?:^|[_.-]|(?<=[a-z])(?=[A-Z]))(?:pass(?:word|wd|phrase|code)|pwd|authorization|cookie|credentials?|secret|token|"
+    r"(?:api|access|private|secret|signing|encryption|account|auth|subscription)[_-]?key)\Z",
+    re.IGNORECASE,
+)
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether the value of a field of this name is a secret, whatever it looks like."""
+    return _NAME_OF_SECRET.search(name) is not None
