@@ -15,6 +15,7 @@ from slowwave.transforms.decisions.review.params import ReviewQueueParams
 from slowwave.transforms.evidence.params import ALIKE_IN_SHORT, IN_FORMER_NAMES, UNNAMED, EvidenceParams
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.strategies.params import StrategyParams
+from slowwave.transforms.health.answerable.params import AnswerParams
 from slowwave.transforms.health.project.params import ProjectHealthParams
 from slowwave.transforms.health.review_value_params import ReviewParams
 from slowwave.transforms.health.stated_confidence_params import StatedConfidenceParams
@@ -61,6 +62,7 @@ class Params(BaseModel):
     trend: TrendParams = TrendParams()
     verdict: VerdictParams = VerdictParams()
     project_health: ProjectHealthParams = ProjectHealthParams()
+    answers: AnswerParams = AnswerParams()
     review: ReviewParams = ReviewParams()
     review_queue: ReviewQueueParams = ReviewQueueParams()
     forgetting: ForgettingParams = ForgettingParams()
@@ -147,6 +149,7 @@ class Params(BaseModel):
             self.trend.method,
             self.verdict.method,
             self.project_health.method,
+            self.answers.method,
             self.review.method,
             self.review_queue.method,
             self.forgetting.method,

@@ -108,6 +108,26 @@ def narrowed(about: str) -> list[str]:
     return [f"Memories of {terminal_safe(about)} only; what is of nobody is told whole."] if about else []
 
 
+@dataclass(frozen=True)
+class Answered:
+    """A question, what the log answers, and what to record so that it can be answered, or better; '' is nothing."""
+
+    asked: str
+    answer: str
+    lacks: str
+
+
+def answered(rows: pl.DataFrame) -> list[Answered]:
+    """What the log can and cannot answer; what several lack is said once. `rows`: of `answerable_questions`."""
+    is_said = rows["lacks"].is_first_distinct()
+    return [
+        Answered(asked, answer, lacks if lacks and is_new else "")
+        for (asked, answer, lacks), is_new in zip(
+            rows.select("asked", "answer", "lacks").iter_rows(), is_said, strict=True
+        )
+    ]
+
+
 def freshness(run: Mapping[str, Any], newest: pl.DataFrame | None) -> Sentences:
     """How fresh the tables are. `run`: its row of `runs`; `newest`: of `freshness`, None where it is not there."""
     as_of: datetime = run["as_of"]

@@ -24,6 +24,7 @@ from slowwave.dashboards.report.parts import Section
 from slowwave.dashboards.templates import rendered
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.schema import columns
+from slowwave.transforms.core.vocabularies import QUESTIONS
 from slowwave.transforms.landing.ledger_tables import Runs
 
 Parts = Mapping[str, tuple[str, Callable[[Answers], Section]]]
@@ -93,6 +94,8 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str, about: str =
         day=f"{run['as_of']:%Y-%m-%d}",
         headline=headline,
         to_dos=to_dos,
+        answered=_answered(answers),
+        answered_command=answers.command("answerable_questions"),
         freshness=[*story.narrowed(about), *story.freshness(run, _newest(answers)), story.published(run)],
         warnings=[shortened(terminal_safe(warning), _LONGEST_WARNING) for warning in warnings],
         warnings_said=story.warned(count, len(warnings)),
@@ -146,6 +149,13 @@ def _newest(answers: Answers) -> pl.DataFrame | None:
         return answers.rows("freshness", 100_000)
     except (duckdb.CatalogException, duckdb.BinderException):
         return None
+
+
+def _answered(answers: Answers) -> list[story.Answered]:
+    try:
+        return story.answered(answers.rows("answerable_questions", len(QUESTIONS)))
+    except (duckdb.CatalogException, duckdb.BinderException):
+        return []
 
 
 def _styles() -> str:

@@ -19,6 +19,7 @@ from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.report import LandingReport
+from slowwave.flows.nightly.answer_lines import answer_lines
 from slowwave.flows.nightly.learned_lines import learned_lines
 from slowwave.flows.nightly.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly.nightly import NightlyResult
@@ -150,7 +151,8 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
     if result.is_published:
         lines.append(("published", _published(entry["table_hashes"])))
         if result.serving is not None:
-            lines += [*set_aside_lines(result.serving), *memory_lines(result.serving), *learned_lines(result.serving)]
+            lines += [*set_aside_lines(result.serving), *answer_lines(result.serving)]
+            lines += [*memory_lines(result.serving), *learned_lines(result.serving)]
         lines += _finding_lines(result)
     lines += [("report", result.report)] if result.report else []
     return lines

@@ -39,6 +39,7 @@ LiftBasis = Literal["randomised", "cutoff", "same_task", "matched"]  # the stron
 StrengthState = Literal["strong", "normal", "weak", "forgettable"]
 Trend = Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"]
 Verdict = Literal["keep", "review", "forget", "harmful", "unproven", "inactive"]
+Question = Literal["given", "used", "works", "help"]  # what people come with, see `answerable_questions`
 UseVerdict = Literal["keep", "review", "forget", "unproven", "inactive"]  # of use alone, which shows no harm
 
 LANDED_TABLES: tuple[LandedTable, ...] = get_args(LandedTable)
@@ -53,4 +54,5 @@ FADING_STATES: tuple[StrengthState, ...] = ("weak", "forgettable")
 TRENDS: tuple[Trend, ...] = get_args(Trend)
 HOLDING_TRENDS: tuple[Trend, ...] = ("new", "strengthening", "stable")
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+QUESTIONS: tuple[Question, ...] = get_args(Question)
 SETTLED_STATUSES: tuple[Status, ...] = ("superseded", "invalid", "archived", "graduated")

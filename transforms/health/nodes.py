@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node
+from slowwave.transforms.core.node import Handed, Node, Part
 from slowwave.transforms.evidence.nodes import MEMORY_STATES
-from slowwave.transforms.evidence.tables import MemoryDays, ReferenceDays
+from slowwave.transforms.evidence.tables import MemoryDays, MemoryReferences, ProjectDays, ReferenceDays
+from slowwave.transforms.health.answerable.tables import AnswerableQuestions
 from slowwave.transforms.health.project.tables import ProjectHealth
 from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
-from slowwave.transforms.lift.nodes import MEMORY_OUTCOMES
+from slowwave.transforms.learning.tables import CountedOutcomes
+from slowwave.transforms.lift.nodes import ATTEMPTED_INTERACTIONS, ATTEMPTED_REFERENCES, MEMORY_OUTCOMES
 from slowwave.transforms.usage.nodes import MEMORY_USE, TIMELINES
 from slowwave.transforms.usage.strength.tables import FittedStrengths
 
 COUNTS_HISTORY = Handed("counts_history", "Counts and state of a memory up to each day on which they changed.")
 TOUCHES = Handed("memory_touches", "How often each memory was eligible, in all and since it was last used.")
 FORGETTING_EVIDENCE = Handed("forgetting_evidence", "What forgetting must know of a memory besides its health.")
+MEMORY_INTERACTIONS = Handed("memory_interactions", "How many interactions had a memory, by project, of some days.")
+ENDED_COUNTS = Handed("ended_counts", "How many interactions ended, with a memory and without, by project.")
+ENDED_MEMORIES = Handed("ended_memories", "The memories that interactions with an attempt had, by project.")
+HEALTH_ANSWERING = Part(
+    MemoryHealth,
+    ("memory_id", "project", "scope", "content", "eligible_count", "lift_basis", "lift_low", "lift_high"),
+)
 
 HEALTH: tuple[Node, ...] = (
     Node(
@@ -33,6 +42,17 @@ HEALTH: tuple[Node, ...] = (
         methods=("trend.method", "verdict.method"),
         grain="day",
         stage="history",
+    ),
+    Node(
+        "slowwave.transforms.health.answerable.log_counts:memory_interactions",
+        gives=(MEMORY_INTERACTIONS,),
+        takes={"references": MemoryReferences},
+        grain="day",
+    ),
+    Node(
+        "slowwave.transforms.health.answerable.log_counts:ended_with_memories",
+        gives=(ENDED_COUNTS, ENDED_MEMORIES),
+        takes={"references": ATTEMPTED_REFERENCES, "ended": ATTEMPTED_INTERACTIONS},
     ),
     Node("", gives=(TOUCHES,), takes={"history": MemoryHealthHistory}, stage="history"),
     Node(
@@ -55,5 +75,19 @@ HEALTH: tuple[Node, ...] = (
         takes={"health": MemoryHealth},
         params=("project_health",),
         methods=("project_health.method",),
+    ),
+    Node(
+        "slowwave.transforms.health.answerable.answerable_questions:answerable_questions",
+        gives=(AnswerableQuestions,),
+        takes={
+            "days": ProjectDays,
+            "had": MEMORY_INTERACTIONS,
+            "outcomes": CountedOutcomes,
+            "ended": ENDED_COUNTS,
+            "memories": ENDED_MEMORIES,
+            "health": HEALTH_ANSWERING,
+        },
+        params=("memory_outcomes",),
+        methods=("answers.method",),
     ),
 )

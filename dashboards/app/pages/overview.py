@@ -25,6 +25,7 @@ from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report import state_story
+from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.words import first_of, listed, number_of, sum_of
 
 _MANY = 100_000
@@ -44,6 +45,7 @@ def overview_page(published: Published) -> None:
     project = project_choice(memory_projects(published))
     with published.answers() as answers:
         _nothing_known(answers)
+        _answered(answers, project)
         section("Questions to begin with")
         questions(answers, project)
         section("How many memories there are")
@@ -64,6 +66,15 @@ def _nothing_known(answers: Answers) -> None:
             "run `slowwave land PATH` for your own logs and then `slowwave nightly`; or, with SLOWWAVE_HOME set to a "
             "new folder, `slowwave demo`",
         )
+
+
+def _answered(answers: Answers, project: str | None) -> None:
+    """What the logs can and cannot answer: what stands below rests on that."""
+    of = {"project": pattern(project)}
+    section("What these logs can answer")
+    answered = story.answered(answers.rows("answerable_questions", _MANY, **of))
+    st.html(rendered("answered.html.jinja", answered=answered, label="What these logs can answer"))
+    asked("answerable_questions", **of)
 
 
 def _numbers(answers: Answers, project: str | None) -> None:

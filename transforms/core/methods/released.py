@@ -164,6 +164,14 @@ RELEASED: tuple[Method, ...] = (
         golden=("project_health-1/project_health",),
     ),
     Method(
+        id="answers/1",
+        computes="What a log can and cannot answer, and what to record so that it can.",
+        implementation="slowwave.transforms.health.answerable.answers.answers",
+        chosen_by=("answers.method",),
+        reads=("memory_outcomes.interval_mass",),
+        golden=("answers-1/answerable_questions",),
+    ),
+    Method(
         id="review_value/1",
         computes="What a person's look at a memory is worth.",
         implementation="slowwave.transforms.health.review_value.review_value",

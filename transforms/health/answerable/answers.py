@@ -1,0 +1,177 @@
+"""The questions that people come with, and what a log answers to each: sentences from counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slowwave.transforms.core.vocabularies import Question
+from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
+
+_ASKED: dict[Question, str] = {
+    "given": "Which memories are agents given?",
+    "used": "Which memories do answers rely on?",
+    "works": "Which strategies work?",
+    "help": "Do the memories help?",
+}
+_LAND = (
+    "Land interactions: what was asked (`prompt`), what was answered (`response`), when (`created_at`), and the ids of "
+    "the memories that were put into the prompt (`memories_used`)."
+)
+_NAME_GIVEN = "Record with each interaction the ids of the memories that were put into its prompt (`memories_used`)."
+_LAND_TEXTS = "Land the memories: their ids, their texts (`content`), and that they are in use (`status` active)."
+_SAY_ACTIVE = (
+    "Say of the memories in use that they are (`status` active), from when on (`changed_at`), and in which `project`."
+)
+_RECORD_ANSWERS = "If answers are not recorded yet, record them (`response`): uses are looked for in them alone."
+_RECORD_OUTCOMES = (
+    "Record how interactions end, by a rating, a test result or whatever else tells it: "
+    "`record_outcome(success, interaction_id=…)`."
+)
+_RECORD_TRIED = (
+    "Record how tasks end, by a rating, a test result or whatever else tells it, and what was tried: "
+    "`record_outcome(success, strategy=…)`."
+)
+_RECORD_ATTEMPTS = "Record how what was really tried ended: skips and refusals are no attempts."
+_NAME_INTERACTIONS = "Name in each outcome the interaction that it is of (`interaction_id`)."
+_NAME_STRATEGIES = "Record with each outcome what was tried (`strategy`)."
+_HOLD_BACK = (
+    "So that there is something to compare with, leave memories out at random now and then, each by a draw of its own, "
+    "and record with the interaction all that were offered (`memories_offered`) and how likely each of them was to be "
+    "given (`injection_probability`, such as 0.9)."
+)
+_WAIT = (
+    "Go on leaving memories out at random, each by a draw of its own: a comparison needs sessions with it and without."
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a log answers to a question.
+
+    Args:
+        question: which one.
+        is_answered: whether the log holds what an answer needs.
+        rests_on: interactions (of `works`: attempts) that the answer rests on.
+        answer: a sentence or two: the answer, or why there is none.
+        lacks: what to record so that it can be answered, or better; None: nothing.
+    """
+
+    question: Question
+    is_answered: bool
+    rests_on: int
+    answer: str
+    lacks: str | None
+
+    @property
+    def asked(self) -> str:
+        """The question in words."""
+        return _ASKED[self.question]
+
+
+def answers(counts: LogCounts, interval_mass: float) -> tuple[Answer, ...]:
+    """What a log with these counts answers, in the order of `QUESTIONS`.
+
+    `interval_mass`: of the intervals of lifts.
+    """
+    return (_given(counts), _used(counts), _works(counts), _help(counts, interval_mass))
+
+
+def _given(counts: LogCounts) -> Answer:
+    landed = counts.interactions
+    if not landed:
+        return _unknown("given", 0, "no interaction landed", _LAND)
+    interactions = _counted(landed, "interaction")
+    if not counts.given:
+        return _unknown("given", landed, f"{interactions} landed without naming a memory that was given", _NAME_GIVEN)
+    said = f"In {counts.given:,} of {interactions} a memory was given, as the log says."
+    return _known("given", landed, said, None if counts.texts else _LAND_TEXTS)
+
+
+def _used(counts: LogCounts) -> Answer:
+    landed = counts.interactions
+    if not landed:
+        return _unknown("used", 0, "no interaction landed", _LAND)
+    interactions, texts = _counted(landed, "interaction"), _counted(counts.texts, "memory", "memories")
+    if counts.relied:
+        said = f"In {counts.relied:,} of {interactions} the answer was found to repeat a memory or to rely on one"
+        return _known("used", landed, f"{said}; part of all uses is not found.", None)
+    if not counts.texts:
+        return _unknown("used", landed, f"no memory landed with a text that {interactions} could rely on", _LAND_TEXTS)
+    if not counts.eligible:
+        why = f"{texts} landed with a text, but not in use when an interaction took place"
+        return _unknown("used", landed, why, _SAY_ACTIVE)
+    why = f"no use of {texts} was found in {interactions}, which does not mean that there was none"
+    return _unknown("used", landed, why, _RECORD_ANSWERS)
+
+
+def _works(counts: LogCounts) -> Answer:
+    outcomes, attempts = _counted(counts.outcomes, "outcome"), _counted(counts.attempts, "attempt")
+    if not counts.outcomes:
+        return _unknown("works", 0, "no outcome landed, so that nothing says what succeeded", _RECORD_TRIED)
+    if not counts.attempts:
+        return _unknown("works", 0, f"no attempt landed, but {outcomes} of what was not really tried", _RECORD_ATTEMPTS)
+    if not counts.tried:
+        return _unknown("works", 0, f"{attempts} landed without saying what was tried", _NAME_STRATEGIES)
+    strategies, tried = _counted(counts.strategies, "strategy", "strategies"), _counted(counts.tried, "attempt")
+    said = f"The success of the next attempt is estimated for {strategies}, from {tried} among {outcomes}."
+    return _known("works", counts.tried, said, None)
+
+
+def _help(counts: LogCounts, interval_mass: float) -> Answer:
+    ended, given = counts.ended, counts.ended_given
+    if not counts.interactions:
+        return _unknown("help", 0, "no interaction landed", _LAND)
+    landed = f"{_counted(counts.interactions, 'interaction')} landed"
+    if not ended:
+        return _unended(counts, landed)
+    if counts.fair.count or counts.associated.count:
+        return _compared(counts, interval_mass)
+    known = f"{landed}, {ended:,} with a known end"
+    if not given:
+        return _unknown("help", ended, f"{known}, but without naming a memory that was given", _NAME_GIVEN)
+    if given == ended:
+        why = f"{known} and always with a memory, so that none can be compared with what happens without it"
+    else:
+        why = f"{known}: {given:,} with a memory and {ended - given:,} without, and no comparison that can be trusted"
+    return _unknown("help", ended, why, _WAIT if counts.drawn else _HOLD_BACK)
+
+
+def _unended(counts: LogCounts, landed: str) -> Answer:
+    outcomes, attempts = _counted(counts.outcomes, "outcome"), _counted(counts.attempts, "attempt")
+    if not counts.outcomes:
+        told, lacks = "without an outcome", _RECORD_OUTCOMES
+    elif not counts.attempts:
+        told, lacks = f"without an attempt, but with {outcomes} of what was not really tried", _RECORD_ATTEMPTS
+    else:
+        told, lacks = f"with {attempts} of other interactions, or of none", _NAME_INTERACTIONS
+    return _unknown("help", 0, f"{landed} {told}; so no memory has a confidence or a lift", lacks)
+
+
+def _compared(counts: LogCounts, interval_mass: float) -> Answer:
+    rests_on = f"Known is how {counts.ended:,} of {_counted(counts.interactions, 'interaction')} ended"
+    if counts.fair.count:
+        told = f"Where chance or a score threshold decided what was given, {_differing(counts.fair, interval_mass)}"
+        return _known("help", counts.ended, f"{told}. {rests_on}.", None)
+    told = _differing(counts.associated, interval_mass)
+    told = f"{told[:1].upper()}{told[1:]}"
+    why = f"retrieval was not randomised, so that a difference may have other reasons. {told}. {rests_on}"
+    return _unknown("help", counts.ended, why, _HOLD_BACK)
+
+
+def _differing(lifts: Lifts, interval_mass: float) -> str:
+    memories, alike = _counted(lifts.count, "memory", "memories"), lifts.count - lifts.above - lifts.below
+    told = f"success was higher with {lifts.above:,} of {memories}, lower with {lifts.below:,}"
+    by_chance = f"by chance alone up to {100 * (1 - interval_mass):.3g} % of them would differ"
+    return f"{told}, and no different, as far as can be told, with {alike:,}; {by_chance}"
+
+
+def _known(question: Question, rests_on: int, answer: str, lacks: str | None) -> Answer:
+    return Answer(question, is_answered=True, rests_on=rests_on, answer=answer, lacks=lacks)
+
+
+def _unknown(question: Question, rests_on: int, why: str, lacks: str) -> Answer:
+    return Answer(question, is_answered=False, rests_on=rests_on, answer=f"Not known: {why}.", lacks=lacks)
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"

@@ -1,0 +1,35 @@
+"""What is published of the questions that people come with."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from slowwave.transforms.core.columns import AS_OF, RUN_ID
+from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.vocabularies import Question
+
+
+class AnswerableQuestions(Table):
+    """What the log can and cannot answer: four questions, of everything that landed and of each project."""
+
+    name: ClassVar[str] = "answerable_questions"
+    key: ClassVar[tuple[str, ...]] = ("extent", "project", "question")
+
+    extent: Literal["all", "project"] = column("Key: of everything that landed, or of one project.")
+    project: str = column("Key: the project; '' is none, and everything.")
+    question: Question = column(
+        "Key: given (which memories agents are given), used (which of them answers rely on), works (which strategies"
+        " work), help (whether the memories help)."
+    )
+    asked: str = column("The question in words.")
+    is_answered: bool = column("The log holds what an answer needs. false: `answer` says why not.")
+    rests_on_count: int = column(
+        "What the answer rests on. given, used: interactions; works: attempts with a strategy; help: interactions of"
+        " which it is known how they ended.",
+        unit="interactions, or attempts",
+    )
+    answer: str = column("The answer, or why there is none, with the figures (`answers/1`).")
+    lacks: str | None = column("What to record so that it can be answered, or better. NULL: nothing.")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
