@@ -105,6 +105,15 @@ FAULTS = {
         "UPDATE heuristics SET confidence = 1, confidence_high = 1",
         "UPDATE heuristics SET agent = 'another' WHERE strategy = 'free the port'",
     ),
+    "answers_are_explained": (
+        "UPDATE answerable_questions SET rests_on_count = rests_on_count + 1 WHERE question IN ('given', 'used')",
+        "UPDATE answerable_questions SET rests_on_count = rests_on_count - 1 WHERE question = 'works'",
+        "UPDATE answerable_questions SET rests_on_count = rests_on_count + 9 WHERE question = 'help'",
+        "UPDATE answerable_questions SET is_answered = true, rests_on_count = 0 WHERE question = 'help'",
+        "UPDATE answerable_questions SET is_answered = false, lacks = NULL WHERE question = 'given'",
+        "UPDATE answerable_questions SET project = 'another' WHERE extent = 'project'",
+        "DELETE FROM answerable_questions WHERE extent = 'all'",
+    ),
     "attempts_are_explained": (
         "UPDATE heuristics SET attempts = attempts + 1",
         "UPDATE heuristics SET successes = successes - 1",

@@ -26,6 +26,7 @@ OTHER: dict[str, Any] = {
     "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},
     "scorecard": {"horizon_days": 8}, "strength": {"fit_windows": 23}, "need": {"windows": 23},
     "trend": {"min_bursts": 5}, "verdict": {"grace_days": 15}, "project_health": {"growth_days": 31},
+    "answers": {"method": "answers/99"},
     "review": {"prior_wrong": 0.2}, "review_queue": {"min_sessions": 2}, "forgetting": {"grace_days": 31},
     "llm": {"answer_tokens": 401},
     "observations": {"fresh_days": 31},
@@ -44,6 +45,7 @@ def _others_are_tried():
         tried("echo/1", "echo/99"),
         tried("cited/1", "cited/99"),
         tried("strategy_groups/1", "strategy_groups/99"),
+        tried("answers/1", "answers/99"),
     ):
         yield
 
@@ -78,7 +80,8 @@ def test_pinned():
         "eligible/2", "injected/1", "echo/1", "cited/1", "used/2", "extract/1", "stated/1", "attempt/1", "task_type/1",
         "strategy_groups/1", "error/2", "heuristic/2", "strategy_trend/2", "untried/1", "scorecard/2",
         "anti_patterns/2", "memory_outcomes/1", "lift/1", "strength/2", "need/1", "memory_trend/2", "verdict/2",
-        "project_health/1", "review_value/1", "review_queue/3", "forgetting/2", "regret/1", "observe/3", "curate/2",
+        "project_health/1", "answers/1", "review_value/1", "review_queue/3", "forgetting/2", "regret/1", "observe/3",
+        "curate/2",
     ]  # fmt: skip
 
 

@@ -45,9 +45,9 @@ def overview_page(published: Published) -> None:
     project = project_choice(memory_projects(published))
     with published.answers() as answers:
         _nothing_known(answers)
-        _answered(answers, project)
         section("Questions to begin with")
         questions(answers, project)
+        _answered(answers, project)
         section("How many memories there are")
         _numbers(answers, project)
         _changes(answers, project)
@@ -69,12 +69,13 @@ def _nothing_known(answers: Answers) -> None:
 
 
 def _answered(answers: Answers, project: str | None) -> None:
-    """What the logs can and cannot answer: what stands below rests on that."""
+    """What the logs can and cannot answer: all that stands below rests on it."""
     of = {"project": pattern(project)}
-    section("What these logs can answer")
     answered = story.answered(answers.rows("answerable_questions", _MANY, **of))
-    st.html(rendered("answered.html.jinja", answered=answered, label="What these logs can answer"))
-    asked("answerable_questions", **of)
+    if answered:
+        section("What these logs can answer")
+        st.html(rendered("answered.html.jinja", answered=answered, label="What these logs can answer"))
+        asked("answerable_questions", **of)
 
 
 def _numbers(answers: Answers, project: str | None) -> None:

@@ -26,6 +26,7 @@ from slowwave.dashboards.app.questions import strategy_to_use
 from slowwave.dashboards.app.widgets import csv_of
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.words import first_of
+from slowwave.transforms.core.vocabularies import QUESTIONS
 
 pytestmark = pytest.mark.filterwarnings(IGNORED)
 
@@ -206,6 +207,21 @@ def test_questions_stand_before_everything_but_the_project(published: Published)
     body = bodies(session)
     assert session.header[0].value == "Questions to begin with"
     assert body.index("sw-questions") < body.index("slowwave sql got_worse") < body.index("sw-figures")
+
+
+def test_what_the_logs_can_answer_is_said_of_all_or_of_the_project(published: Published) -> None:
+    """On the first screen, behind the questions alone."""
+    session = drawn(overview_page, published)
+    body = bodies(session)
+    assert [header.value for header in session.header][:2] == ["Questions to begin with", "What these logs can answer"]
+    assert body.index("sw-questions") < body.index("sw-answered") < body.index("sw-figures")
+    for project in (None, "shop"):
+        said = words(drawn(overview_page, published, **({} if project is None else {"project": project})))
+        rows = published.answer("answerable_questions", **({} if project is None else {"project": project}))
+        assert rows.height == len(QUESTIONS)
+        assert all(text in said for text in rows["answer"])
+        assert all(text.partition("`")[0] in said for text in rows["lacks"].drop_nulls())
+    assert "sw-answered" not in bodies(drawn(overview_page, published, project="nobody's"))
 
 
 def test_a_project_is_told_from_all(published: Published) -> None:

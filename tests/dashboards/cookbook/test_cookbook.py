@@ -100,6 +100,12 @@ FIRST_ROWS = {
     "most_needed": {"memory_id": "steady", "strength": 1.0, "trend": "stable", "reference_count": 45},
     "memory_over_time": {"day": "2025-10-01", "trend": "new", "verdict": "unproven", "reference_count": 0},
     "project_health": {"project": "depot", "status": "warning", "alarms_count": 1, "injected_never_used_share": 1.0},
+    "answerable_questions": {
+        "asked": "Which memories are agents given?",
+        "question": "given",
+        "is_answered": True,
+        "project": "",
+    },
     "alarms": {"level": "warning", "alarm": "associated with lower success: 1 (alarm from 1).", "judged_count": 1},
     "half_lives": {"memory_type": "knowledge", "half_life_days": 90.0, "gain": 0.0, "default_half_life_days": 90.0},
     "need_calibration": {
@@ -157,7 +163,7 @@ FIRST_ROWS = {
     "near_memories": {"memory_id": "bad advice", "project": "depot"},
     "observation_memories": {"part": "states", "memory_id": "new port", "project": "facts"},
     "published_run": {"kind": "nightly", "as_of": "2026-04-11T00:00:00Z", "days_count": 77},
-    "published_tables": {"table_name": "anti_patterns", "rows_count": 2, "hash_before": None},
+    "published_tables": {"table_name": "answerable_questions", "rows_count": 32, "hash_before": None},
     "run_steps": {},  # in order of what they cost
     "quarantined_rows": {"field": "confidence", "reason": "confidence must lie between 0 and 1, not 2.0"},
     "review_interactions": {"interaction_id": "advised 38", "in_prompt": False, "success": False},

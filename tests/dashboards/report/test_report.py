@@ -25,6 +25,7 @@ from slowwave.flows.ask.connection import locked_connection
 from slowwave.flows.decide.decisions import land_decisions
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.core.vocabularies import QUESTIONS
 
 # What a browser would fetch, or run.
 LOADING = {"src", "srcset", "href", "xlink:href", "action", "formaction", "data", "poster", "background", "ping"}
@@ -181,7 +182,7 @@ def test_every_table_and_list_names_the_recipe_that_gives_it_again(html: str) ->
     recipes = set(cookbook())
     assert said
     assert all(name in recipes or name.startswith("&#39;FROM") for name in said)
-    assert html.count('<p class="asked">') == html.count("<table>") + html.count('<ol class="items"') + 1
+    assert html.count('<p class="asked">') == html.count("<table>") + html.count('<ol class="items"') + 2
 
 
 def test_headings_are_in_order_and_links_lead_somewhere(html: str) -> None:
@@ -238,8 +239,19 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
     assert order.index("What changed") < order.index("Act on this") < order.index("Review") < order.index("What fades")
 
 
+def test_what_the_logs_can_answer_stands_on_the_first_screen(taught: SmallHome, taught_html: str) -> None:
+    page = Page(taught_html)
+    with duckdb.connect(current(taught), read_only=True) as connection:
+        rows = connection.execute("SELECT asked, answer FROM answerable_questions WHERE extent = 'all'").fetchall()
+    assert len(rows) == len(QUESTIONS)
+    assert all(f"{asked} {answer}" in page.text for asked, answer in rows)
+    assert taught_html.index('<dl class="sw-answered"') < taught_html.index("<nav")
+
+
 def test_an_empty_home_is_told_what_is_missing(empty_html: str) -> None:
     page = Page(empty_html)
+    assert page.text.count("Not known: no interaction landed.") == len(QUESTIONS) - 1
+    assert page.text.count("Land interactions: what was asked (") == 1
     assert "No memory is known yet: land memories and interactions with slowwave land PATH" in page.text
     assert not page.of("svg")
     for said in (
@@ -303,6 +315,17 @@ def test_a_table_that_is_missing_leaves_the_rest(
     page = Page(report_html(connection, run_id))
     assert "does not hold what this section needs" in page.text
     assert "The run that started last: nightly, published" in page.text
+
+
+def test_a_file_of_an_earlier_release_is_told_without_answers(
+    without: tuple[duckdb.DuckDBPyConnection, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection, run_id = without
+    connection.execute("DROP TABLE answerable_questions")
+    monkeypatch.setattr("slowwave.dashboards.report.parts.chart_svg", lambda *_: "<svg></svg>")  # as above
+    html = report_html(connection, run_id)
+    assert "sw-answered" not in html.partition("</style>")[2]
+    assert "does not hold what this section needs" not in html
 
 
 def test_a_file_without_the_run_is_refused(without: tuple[duckdb.DuckDBPyConnection, str]) -> None:

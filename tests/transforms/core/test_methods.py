@@ -44,6 +44,7 @@ RELEASED = {
     "trend.method": ["memory_trend/1", "memory_trend/2"],
     "verdict.method": ["verdict/1", "verdict/2"],
     "project_health.method": ["project_health/1"],
+    "answers.method": ["answers/1"],
     "review.method": ["review_value/1"],
     "review_queue.method": ["review_queue/1", "review_queue/2", "review_queue/3"],
     "forgetting.method": ["forgetting/1", "forgetting/2"],

@@ -28,6 +28,8 @@ FROM (
     UNION
     SELECT run_id, as_of FROM project_health
     UNION
+    SELECT run_id, as_of FROM answerable_questions
+    UNION
     SELECT run_id, as_of FROM forgetting_plan
     UNION
     SELECT run_id, as_of FROM observations

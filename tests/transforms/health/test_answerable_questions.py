@@ -1,0 +1,205 @@
+"""What answers rest on is counted in everything, and in its project, as a loop over the rows would."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from thorough import examples
+
+from slowwave.transforms.core.frames import Frame, framed
+from slowwave.transforms.core.schema import Table, computed_schema, polars_schema
+from slowwave.transforms.core.vocabularies import QUESTIONS
+from slowwave.transforms.evidence.tables import MemoryReferences, ProjectDays
+from slowwave.transforms.health.answerable.answerable_questions import answerable_questions
+from slowwave.transforms.health.answerable.answers import answers
+from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
+from slowwave.transforms.health.answerable.log_counts import ended_with_memories, memory_interactions
+from slowwave.transforms.health.answerable.tables import AnswerableQuestions
+from slowwave.transforms.health.nodes import HEALTH_ANSWERING
+from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.learning.tables import CountedOutcomes
+from slowwave.transforms.lift.params import MemoryOutcomeParams
+
+Row = dict[str, Any]
+PARAMS = MemoryOutcomeParams()
+AT = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+MEMORIES = ("m1", "m2", "m3")
+projects = st.sampled_from(["", "shop", "mill"])
+interactions = st.fixed_dictionaries(
+    {
+        "project": projects,
+        "day": st.integers(1, 2),
+        "probability": st.sampled_from([None, 0.0, 0.5, 1.0]),
+        "is_offered": st.booleans(),
+        "ended": st.booleans(),
+        "had": st.dictionaries(st.sampled_from(MEMORIES), st.sampled_from(["injected", "echoed", "used", "both"])),
+    }
+)
+outcomes = st.fixed_dictionaries(
+    {
+        "project": projects,
+        "is_attempt": st.booleans(),
+        "is_learned": st.booleans(),
+        "strategy_id": st.sampled_from(["s1", "s2"]),
+    }
+)
+memories = st.fixed_dictionaries(
+    {
+        "project": st.none() | projects,
+        "scope": st.sampled_from([None, "global", "agent"]),
+        "content": st.sampled_from([None, " ", "Prices are integers."]),
+        "eligible_count": st.integers(0, 1),
+        "lift": st.sampled_from(
+            [(None, None, None), ("randomised", 0.1, 0.3), ("cutoff", -0.3, -0.1), ("matched", -0.1, 0.1)]
+        ),
+    }
+)
+logs = st.fixed_dictionaries(
+    {
+        "interactions": st.lists(interactions, max_size=6),
+        "outcomes": st.lists(outcomes, max_size=6),
+        "memories": st.lists(memories, min_size=3, max_size=3) | st.just([]),
+    }
+)
+
+
+def frame(table: type[Table], rows: list[Row], names: tuple[str, ...]) -> Frame[Any]:
+    declared = polars_schema(table)
+    return framed(table, pl.DataFrame(rows, schema={name: declared[name] for name in names}), partial=True)
+
+
+def published(log: dict[str, list[Row]]) -> Frame[AnswerableQuestions]:
+    """The table, from the frames that a publish would have of this log."""
+    named = [{**row, "interaction_id": f"i{number}"} for number, row in enumerate(log["interactions"])]
+    referenced = [
+        {"memory_id": memory, "interaction_id": row["interaction_id"], "project": row["project"], "day": row["day"],
+         "is_injected": how in ("injected", "both"), "is_echoed": how in ("echoed", "both"), "is_used": how == "used"}
+        for row in named
+        for memory, how in row["had"].items()
+    ]  # fmt: skip
+    marks = ("is_injected", "is_echoed", "is_used")
+    of_days = [
+        memory_interactions(
+            frame(
+                MemoryReferences,
+                [
+                    {name: value for name, value in row.items() if name != "day"}
+                    for row in referenced
+                    if row["day"] == day
+                ],
+                ("memory_id", "interaction_id", "project", *marks),
+            ).lazy()
+        ).collect()
+        for day in (1, 2)
+    ]
+    days = [{"project": row["project"], "interactions_count": 1} for row in named]
+    ended = pl.DataFrame(
+        [
+            {"interaction_id": row["interaction_id"], "project": row["project"],
+             "memories_offered": [{"id": "m1"}] if row["is_offered"] else [],
+             "injection_probability": row["probability"]}
+            for row in named
+            if row["ended"]
+        ],
+        schema={"interaction_id": pl.String, "project": pl.String,
+                "memories_offered": pl.List(pl.Struct({"id": pl.String})), "injection_probability": pl.Float64},
+    )  # fmt: skip
+    references = pl.DataFrame(
+        [(row["memory_id"], row["interaction_id"], row["is_injected"]) for row in referenced],
+        schema={"memory_id": pl.String, "interaction_id": pl.String, "is_injected": pl.Boolean},
+        orient="row",
+    ).join(ended, on="interaction_id", how="semi")
+    health = [
+        {"memory_id": memory, **{name: row[name] for name in row if name != "lift"},
+         **dict(zip(("lift_basis", "lift_low", "lift_high"), row["lift"], strict=True))}
+        for memory, row in zip(MEMORIES, log["memories"], strict=False)
+    ]  # fmt: skip
+    return answerable_questions(
+        frame(ProjectDays, days, ("project", "interactions_count")).lazy(),
+        pl.concat(of_days),
+        frame(CountedOutcomes, log["outcomes"], ("project", "is_attempt", "is_learned", "strategy_id")),
+        *ended_with_memories(references, ended),
+        frame(MemoryHealth, health, HEALTH_ANSWERING.columns),
+        PARAMS,
+    )
+
+
+def counted(log: dict[str, list[Row]], project: str | None) -> LogCounts:
+    """What answers rest on, of one project or of everything, one row after the other."""
+    mine = [row for row in log["interactions"] if project in (None, row["project"])]
+    tried = [row for row in log["outcomes"] if project in (None, row["project"])]
+    given = [row for row in mine if {"injected", "both"} & {*row["had"].values()}]
+    ended = [row for row in mine if row["ended"]]
+    landed = [row for row in log["memories"] if row["project"] is not None]
+    texts = [
+        row
+        for row in landed
+        if (row["content"] or "").strip() and (project in (None, row["project"]) or row["project"] == "" or
+                                               row["scope"] == "global")
+    ]  # fmt: skip
+    had = {memory for row in ended for memory in row["had"]}
+    lifts = [
+        row["lift"]
+        for memory, row in zip(MEMORIES, log["memories"], strict=False)
+        if row["lift"][0] and (project is None or memory in had)
+    ]
+    fair = [lift for lift in lifts if lift[0] in ("randomised", "cutoff")]
+    return LogCounts(
+        interactions=len(mine),
+        given=len(given),
+        relied=sum(bool({"echoed", "used", "both"} & {*row["had"].values()}) for row in mine),
+        texts=len(texts),
+        eligible=sum(row["eligible_count"] > 0 for row in texts),
+        outcomes=len(tried),
+        attempts=sum(row["is_attempt"] for row in tried),
+        tried=sum(row["is_learned"] for row in tried),
+        strategies=len({row["strategy_id"] for row in tried if row["is_learned"]}),
+        ended=len(ended),
+        ended_given=sum(row in given for row in ended),
+        drawn=sum(row["is_offered"] and row["probability"] == 0.5 for row in ended),
+        fair=_lifts(fair),
+        associated=_lifts([lift for lift in lifts if lift not in fair]),
+    )
+
+
+def _lifts(found: list[tuple[str, float, float]]) -> Lifts:
+    return Lifts(
+        count=len(found), above=sum(low > 0 for _, low, _ in found), below=sum(high < 0 for _, _, high in found)
+    )
+
+
+def told(log: dict[str, list[Row]], project: str | None) -> list[Row]:
+    """The rows of a project, or of everything, as the answers to what a loop counts."""
+    of = {"extent": "all" if project is None else "project", "project": project or ""}
+    return [
+        {**of, "question": one.question, "asked": one.asked, "is_answered": one.is_answered,
+         "rests_on_count": one.rests_on, "answer": one.answer, "lacks": one.lacks}
+        for one in answers(counted(log, project), PARAMS.interval_mass)
+    ]  # fmt: skip
+
+
+SHARED = {"project": "", "scope": None, "content": "Prices are integers.", "eligible_count": 1, "lift": (None,) * 3}
+ALONE = {"project": "shop", "day": 1, "probability": None, "is_offered": False, "ended": False, "had": {}}
+
+
+@settings(max_examples=examples(60, 600))
+@given(logs)
+@example({"interactions": [], "outcomes": [], "memories": []})
+@example({"interactions": [ALONE], "outcomes": [], "memories": [SHARED] * 3})
+def test_everything_and_each_project_are_answered_as_counted(log: dict[str, list[Row]]) -> None:
+    named = {row["project"] for rows in log.values() for row in rows} - {None}
+    expected = [row for project in [None, *sorted(named)] for row in told(log, project)]
+    found = published(log)
+    assert dict(found.schema) == dict(computed_schema(AnswerableQuestions))
+    assert found.to_dicts() == sorted(expected, key=lambda row: (row["extent"], row["project"], row["question"]))
+
+
+def test_with_nothing_landed_the_four_questions_are_still_asked() -> None:
+    found = published({"interactions": [], "outcomes": [], "memories": []})
+    assert found["question"].to_list() == sorted(QUESTIONS)
+    assert not found["is_answered"].any()
+    assert found["rests_on_count"].to_list() == [0] * len(QUESTIONS)
