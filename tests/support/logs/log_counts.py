@@ -11,14 +11,14 @@ from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
 _ASKED = LogCounts(interactions=1200)
 _KNOWN = replace(_ASKED, texts=12, eligible=12)
 _GIVEN = replace(_KNOWN, given=900, relied=310)
-_ATTEMPTS = {"outcomes": 1420, "attempts": 1380}
-_ENDED = replace(_GIVEN, **_ATTEMPTS, tried=1340, strategies=9, ended=1100)
+_ATTEMPTED = replace(_GIVEN, outcomes=1420, attempts=1380)
+_ENDED = replace(_ATTEMPTED, tried=1340, strategies=9, ended=1100)
 _BOTH = replace(_ENDED, ended_given=800)
 
 CASES: dict[str, LogCounts] = {
     "nothing": LogCounts(),
     "memories only": LogCounts(texts=12),
-    "outcomes only": LogCounts(**_ATTEMPTS, tried=1340, strategies=9),
+    "outcomes only": LogCounts(outcomes=1420, attempts=1380, tried=1340, strategies=9),
     "transcripts": _ASKED,
     "transcripts, memories not in use": replace(_ASKED, texts=12),
     "transcripts, memories in use": _KNOWN,
@@ -26,7 +26,7 @@ CASES: dict[str, LogCounts] = {
     "memories are given": _GIVEN,
     "given, and no use is found": replace(_GIVEN, relied=0),
     "no outcome is of an attempt": replace(_GIVEN, outcomes=1420),
-    "attempts are of no interaction": replace(_GIVEN, **_ATTEMPTS),
+    "attempts are of no interaction": _ATTEMPTED,
     "outcomes, and no memory is given": replace(_ENDED, given=0, relied=0, texts=0, eligible=0),
     "always given": replace(_ENDED, given=1200, ended_given=1100),
     "given or not": _BOTH,
