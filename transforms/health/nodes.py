@@ -87,7 +87,7 @@ HEALTH: tuple[Node, ...] = (
             "memories": ENDED_MEMORIES,
             "health": HEALTH_ANSWERING,
         },
-        params=("memory_outcomes",),
+        params=("answers", "memory_outcomes"),
         methods=("answers.method",),
     ),
 )

@@ -22,10 +22,10 @@ from slowwave.transforms.health.answerable.tables import AnswerableQuestions
 from slowwave.transforms.health.nodes import HEALTH_ANSWERING
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.learning.tables import CountedOutcomes
-from slowwave.transforms.lift.params import MemoryOutcomeParams
+from slowwave.transforms.params import Params
 
 Row = dict[str, Any]
-PARAMS = MemoryOutcomeParams()
+PARAMS = Params()
 AT = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 MEMORIES = ("m1", "m2", "m3")
 projects = st.sampled_from(["", "shop", "mill"])
@@ -178,7 +178,7 @@ def told(log: dict[str, list[Row]], project: str | None) -> list[Row]:
     return [
         {**of, "question": one.question, "asked": one.asked, "is_answered": one.is_answered,
          "rests_on_count": one.rests_on, "answer": one.answer, "lacks": one.lacks}
-        for one in answers(counted(log, project), PARAMS.interval_mass)
+        for one in answers(counted(log, project), PARAMS.memory_outcomes.interval_mass)
     ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -13,12 +13,20 @@ from slowwave.transforms.evidence.tables import ProjectDays
 from slowwave.transforms.health.answerable.answers import answers
 from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
 from slowwave.transforms.health.answerable.log_counts import log_counts
+from slowwave.transforms.health.answerable.params import AnswerParams
 from slowwave.transforms.health.answerable.tables import AnswerableQuestions
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.learning.tables import CountedOutcomes
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _LIFTS = ("fair", "associated")
+
+
+class AnsweringParams(Protocol):
+    """Which method answers, and the mass of the intervals of lifts."""
+
+    answers: AnswerParams
+    memory_outcomes: MemoryOutcomeParams
 
 
 def answerable_questions(
@@ -28,7 +36,7 @@ def answerable_questions(
     ended: pl.DataFrame,
     memories: pl.DataFrame,
     health: Frame[MemoryHealth],
-    params: MemoryOutcomeParams,
+    params: AnsweringParams,
 ) -> Frame[AnswerableQuestions]:
     """Four rows of everything that landed, and four of each project, sorted by key; run_id and as_of apart.
 
@@ -48,7 +56,7 @@ def answerable_questions(
     rows = [
         (row["extent"], row["project"], one.question, one.asked, one.is_answered, one.rests_on, one.answer, one.lacks)
         for row in counts.iter_rows(named=True)
-        for one in answers(_counts(row), params.interval_mass)
+        for one in answers(_counts(row), params.memory_outcomes.interval_mass)
     ]
     table = AnswerableQuestions
     return framed(table, pl.DataFrame(rows, schema=computed_schema(table), orient="row")).sort(table.key)

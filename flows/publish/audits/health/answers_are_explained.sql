@@ -6,7 +6,7 @@ WITH counted AS (
     SELECT project, 0 AS interactions, 1 AS tried FROM counted_outcomes WHERE is_learned
 ),
 found AS (
-    SELECT 'all' AS extent, '' AS project, sum(interactions) AS interactions, sum(tried) AS tried FROM counted
+    SELECT 'all' AS extent, '' AS project, sum(interactions) AS interactions, sum(tried) AS tried FROM counted HAVING count(*) > 0
     UNION ALL
     SELECT 'project' AS extent, project, sum(interactions) AS interactions, sum(tried) AS tried FROM counted GROUP BY project
 )
