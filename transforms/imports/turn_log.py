@@ -51,6 +51,7 @@ class TurnLog:
         self._held[self._count] = _Held(before)
         self._last = self._count
         self.turn = turn
+        self._turn_of.pop(record, None)  # it may have been taken for a record of the turn before
         self._place(record, self._last)
         self._forget()
 
@@ -105,5 +106,7 @@ class TurnLog:
 
     def _forget(self) -> None:
         for number in [number for number in self._held if number <= self._count - _MOST_HELD]:
-            for record in self._held.pop(number).records:
-                del self._turn_of[record]
+            records = self._held.pop(number).records
+            for record in records:
+                if self._turn_of.get(record) == number:
+                    del self._turn_of[record]

@@ -111,7 +111,7 @@ class _Transcript:
 
     def _sidechain(self, number: int, record: Record) -> Iterator[Made]:
         key = stated(record, "agentId") or self._root(record)
-        yield from self._of_agent(key, number, record)
+        yield from self._of_agent(key, number, record, self._agent_type or self._main.subagent_of())
 
     def _root(self, record: Record) -> str:
         uuid = stated(record, "uuid")
@@ -133,15 +133,16 @@ class _Transcript:
         shared = ("sessionId", "version", "cwd", "gitBranch", "timestamp")
         of_outer = {name: outer[name] for name in shared if name in outer}
         record = {**of_outer, **inner, "agentId": stated(data, "agentId"), "isSidechain": True}
-        yield from self._of_agent(stated(data, "agentId"), located.number, record)
+        kind = self._main.subagent_of(stated(outer, "parentToolUseID"))
+        yield from self._of_agent(stated(data, "agentId"), located.number, record, kind)
 
-    def _of_agent(self, key: str, number: int, record: Record) -> Iterator[Made]:
+    def _of_agent(self, key: str, number: int, record: Record, kind: str) -> Iterator[Made]:
         if key.startswith(_OWN_AGENTS):
             yield LeftOut("work of the client's own subagents", example=key)
             return
         agent = self._agents.get(key)
         if agent is None:
-            agent = self._agents[key] = Conversation(self._context, is_subagent=True, agent=self._agent_type)
+            agent = self._agents[key] = Conversation(self._context, is_subagent=True, agent=kind)
             asking = self._main.turn
             agent.parent_interaction = asking.interaction_id if asking is not None else ""
         yield from agent.take(number, record)

@@ -11,6 +11,7 @@ from slowwave.transforms.imports.claude_code.texts import INTERRUPTED, stated, t
 from slowwave.transforms.imports.turns import Call, CallEnd
 
 _SHELLS = frozenset({"Bash", "PowerShell"})
+_SUBAGENTS = frozenset({"Task", "Agent"})
 _EXIT_CODE = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
 _STOPPED = frozenset({"interrupted", "cancelled", "canceled"})
 # Of versions before the client said it in a field of its own.
@@ -22,10 +23,11 @@ _MOST_OUTPUT = 250_000
 
 @dataclass
 class OpenCall:
-    """A call as it was made; `path`: of the file it reads."""
+    """A call as it was made; `path`: of the file it reads, `subagent`: the kind of agent it starts."""
 
     call: Call
     path: str = ""
+    subagent: str = ""
 
 
 def begun_call(block: Mapping[str, Any]) -> OpenCall | None:
@@ -35,7 +37,9 @@ def begun_call(block: Mapping[str, Any]) -> OpenCall | None:
         return None
     given = given if isinstance(given, dict) else {}
     command = stated(given, "command") if tool in _SHELLS else ""
-    return OpenCall(Call(call_id, tool, command), stated(given, "file_path") if tool == "Read" else "")
+    path = stated(given, "file_path") if tool == "Read" else ""
+    subagent = stated(given, "subagent_type") if tool in _SUBAGENTS else ""
+    return OpenCall(Call(call_id, tool, command), path, subagent)
 
 
 def ended_call(call: Call, block: Mapping[str, Any], record: Mapping[str, Any]) -> Call:

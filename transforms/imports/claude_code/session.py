@@ -83,6 +83,13 @@ class Conversation:
         """The turn that is going on."""
         return self._log.turn
 
+    def subagent_of(self, call_id: str = "") -> str:
+        """The kind of agent that a call started; without its id, that of those at work if they are all of one."""
+        asked_for = [call_id] if call_id else self._going.pending
+        calls = self._going.calls
+        kinds = {calls[call_id].subagent for call_id in asked_for if call_id in calls} - {""}
+        return kinds.pop() if len(kinds) == 1 else ""
+
     def take(self, number: int, record: Record) -> Iterator[Made]:
         """One record that was not seen before."""
         kind = record.get("type")
