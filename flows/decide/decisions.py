@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+import duckdb
 import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
@@ -36,6 +38,27 @@ from slowwave.transforms.landing.tables import Interactions, Memories
 # Whatever has been decided counts for the next decision, also what a clock since set back calls the future.
 EVER = datetime.max  # noqa: DTZ901 - times are naive and hold UTC everywhere
 PERSON = "person"
+
+
+def published_frames(settings: Settings, missing: str, **queries: str) -> tuple[str, datetime, dict[str, pl.DataFrame]]:
+    """The run that is current, its `as_of`, and what it answers to each query, by its name.
+
+    Raises UserError when nothing is published, or by a version that published `missing`, which lacks a table.
+    """
+    current = current_run(settings)
+    if current is None:
+        message = "nothing is published yet: run `slowwave nightly` first"
+        raise UserError(message)
+    with duckdb.connect(current, read_only=True) as connection:
+        ((as_of,),) = connection.sql(
+            "SELECT as_of FROM runs WHERE run_id = $id", params={"id": current.stem}
+        ).fetchall()
+        try:
+            frames = {name: connection.sql(query).pl() for name, query in queries.items()}
+        except duckdb.CatalogException as error:
+            message = f"current was published by a version that {missing}: run `slowwave nightly` first"
+            raise UserError(message) from error
+    return current.stem, as_of, frames
 
 
 def landed_decisions(lake: Lake) -> pl.LazyFrame:

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-import duckdb
 import polars as pl
 
-from slowwave.flows.decide.decisions import EVER, decision, land_decisions, landed_decisions
+from slowwave.flows.decide.decisions import EVER, decision, land_decisions, landed_decisions, published_frames
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
@@ -76,23 +75,16 @@ def published_plan(settings: Settings) -> PublishedPlan:
 
     Raises UserError when nothing is published, or by a version that published no plan.
     """
-    current = current_run(settings)
-    if current is None:
-        message = "nothing is published yet: run `slowwave nightly` first"
-        raise UserError(message)
-    with duckdb.connect(current, read_only=True) as connection:
-        health = connection.sql("FROM memory_health").pl()
-        ((as_of,),) = connection.sql(
-            "SELECT as_of FROM runs WHERE run_id = $id", params={"id": current.stem}
-        ).fetchall()
-        try:
-            rows, quotas = (connection.sql(f'FROM "{table.name}"').pl() for table in (ForgettingPlan, ForgettingQuotas))
-        except duckdb.CatalogException as error:
-            message = "current was published by a version that planned nothing: run `slowwave nightly` first"
-            raise UserError(message) from error
+    run_id, as_of, found = published_frames(
+        settings,
+        "planned nothing",
+        rows=f"FROM {ForgettingPlan.name}",
+        quotas=f"FROM {ForgettingQuotas.name}",
+        health="FROM memory_health",
+    )
     order = pl.col("rule").replace_strict({rule: at for at, rule in enumerate(FORGETTING_RULES)}, return_dtype=pl.Int64)
-    rows = rows.sort(order, "need_30d", "strength", "memory_id", nulls_last=True)
-    return PublishedPlan(current.stem, as_of, rows, quotas, health)
+    rows = found["rows"].sort(order, "need_30d", "strength", "memory_id", nulls_last=True)
+    return PublishedPlan(run_id, as_of, rows, found["quotas"], found["health"])
 
 
 def _counted(lake: Lake, run_id: str) -> dict[date, str]:

@@ -11,17 +11,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-import duckdb
 import polars as pl
 
-from slowwave.flows.decide.decisions import decision, land_decisions, landed_decisions
+from slowwave.flows.decide.decisions import decision, land_decisions, landed_decisions, published_frames
 from slowwave.flows.decide.listed import SHORTEST_ID
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted
 from slowwave.flows.kernel.times import utc_text
-from slowwave.flows.lake.published import current_run
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.decisions.review.changes import (
@@ -81,22 +79,14 @@ def published_review(settings: Settings) -> PublishedReview:
 
     Raises UserError when nothing is published, or by a version that published no queue.
     """
-    current = current_run(settings)
-    if current is None:
-        message = "nothing is published yet: run `slowwave nightly` first"
-        raise UserError(message)
-    with duckdb.connect(current, read_only=True) as connection:
-        ((as_of,),) = connection.sql(
-            "SELECT as_of FROM runs WHERE run_id = $id", params={"id": current.stem}
-        ).fetchall()
-        health = connection.sql("SELECT memory_id, status, content, project, memory_type FROM memory_health").pl()
-        try:
-            queue = connection.sql("FROM review_queue ORDER BY rank").pl()
-            statements = connection.sql("SELECT item_id, interaction_id FROM review_statements").pl()
-        except duckdb.CatalogException as error:
-            message = "current was published by a version that had no review queue: run `slowwave nightly` first"
-            raise UserError(message) from error
-    return PublishedReview(current.stem, as_of, queue, statements, health)
+    run_id, as_of, found = published_frames(
+        settings,
+        "had no review queue",
+        queue="FROM review_queue ORDER BY rank",
+        statements="SELECT item_id, interaction_id FROM review_statements",
+        health="SELECT memory_id, status, content, project, memory_type FROM memory_health",
+    )
+    return PublishedReview(run_id, as_of, **found)
 
 
 def review(

@@ -113,8 +113,14 @@ def test_importing_asks_nothing_of_polars():
         {"unknown": 1}, {"evidence": {"unknown": 1}}, {"reinforcement_delta": -0.01}, {"reinforcement_delta": 1.01},
         {"reinforcement_cap": 1.01}, {"reinforcement_delta": float("nan")}, {"evidence": {"echo_code_points": 0}},
         {"evidence": {"echo_min_code_points": 0}}, {"reinforcement_delta": "much"},
+        {"need": {"bulk_weights": [[33, 4]]}}, {"need": {"bulk_weights": [[16, -1]]}},
+        {"need": {"first_reference_ages": [30, 7]}},
     ],
 )  # fmt: skip
 def test_refused(given):
     with pytest.raises(ValidationError):
         Params(**given)
+
+
+def test_weights_are_taken_up_to_both_ends():
+    assert Params(need={"bulk_weights": [[32, 0]]}).need.bulk_weights == ((32, 0),)  # type: ignore[arg-type] - as stated
