@@ -7,7 +7,6 @@ nothing had come before it.
 from __future__ import annotations
 
 import io
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,8 +17,8 @@ import orjson
 import zstandard
 
 from slowwave.flows.kernel.store import write_durably
+from slowwave.transforms.imports.clean_records import clean_record
 from slowwave.transforms.imports.options import KEEP_DAYS, days_stated
-from slowwave.transforms.imports.secrets.cleaned import cleaned
 
 _BLOCK = 2**20
 _LEVEL = 3
@@ -88,4 +87,4 @@ class KeptParts:
 
 
 def _without_secrets(line: PartLine) -> PartLine:
-    return replace(line, record=orjson.dumps(cleaned(orjson.loads(line.record), Counter())))
+    return replace(line, record=orjson.dumps(clean_record(orjson.loads(line.record))))
