@@ -242,6 +242,14 @@ def test_what_was_said_again_since_is_at_odds_and_not_replaced(again):
     assert at_odds["reason"].endswith("said again since")
 
 
+def test_what_was_replaced_by_the_first_that_was_said_is_at_odds_with_nothing():
+    rows = [change("old", "The API port is 8080"), change("new", "The API port is 9090", day=1),
+            change("back", "The API port is 8080", day=2), change("no", "The API port is not 9090", day=3)]  # fmt: skip
+    found = observed_in(rows)
+    assert sorted(row["supersedes"] for row in found.observations.to_dicts()) == [[], ["new"]]
+    assert found.contradictions.is_empty()
+
+
 def test_one_memory_and_those_it_replaced_are_nothing_to_merge():
     rows = [change("old", "The API port is 8080"), change("new", "The API port is 9090", day=1)]
     assert observed_in(rows).merge_proposals.is_empty()

@@ -159,6 +159,17 @@ def test_a_window_knows_nothing_of_its_own_days():
     assert not asked.is_needed.any()
 
 
+def test_the_share_of_a_scope_is_of_the_memories_that_were_known_before_a_window():
+    def share(first: int) -> float:
+        used = days({1: [TODAY - 200], 2: [first]})
+        evidence = need_evidence(memories({"memory": 1}, {"memory": 2}), used, activity([TODAY - 200]), TODAY)
+        return scope_features(evidence, [TODAY], PARAMS)[0][0][0]
+
+    begins = TODAY - 3 * PARAMS.horizon_days  # the earliest of the windows
+    assert share(begins) == share(begins + 1)
+    assert share(begins - 1) != share(begins)
+
+
 def test_without_a_window_the_documented_defaults_stand():
     found = needs(memories({"memory": 0}), days({0: [TODAY - 5]}), activity([TODAY - 5, TODAY - 1]))
     assert found.fits.select("fitted_on", "windows", "log_loss").rows() == [("default", 0, None)]
