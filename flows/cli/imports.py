@@ -42,6 +42,7 @@ from slowwave.transforms.imports.options import OptionsError
 _SHOWN = 8
 _SHOWN_EXAMPLE = 120
 _SHOWN_LEFT = 60
+_SHOWN_SORT = 300
 _MOST_SORTS = 30
 _SECTION = "imports"
 
@@ -233,7 +234,7 @@ def _ranked(label: str, counts: Counter[str], examples: Mapping[str, str] | None
     for at, (sort, count) in enumerate(ranked[:_MOST_SORTS]):
         example = (examples or {}).get(sort, "")
         shown = f", such as {quoted(shortened(example, _SHOWN_LEFT))}" if example else ""
-        lines.append((label if not at else "", f"{count:,} × {shortened(sort, 100)}{shown}"))
+        lines.append((label if not at else "", f"{count:,} × {shortened(sort, _SHOWN_SORT)}{shown}"))
     if len(ranked) > _MOST_SORTS:
         lines.append(("", f"and {len(ranked) - _MOST_SORTS:,} more sorts"))
     return lines

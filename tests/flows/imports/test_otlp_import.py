@@ -13,11 +13,13 @@ import zstandard
 from imports_run import aged, imported, landed
 from otlp_documents import OTHER_TRACE, TRACE, agent, chat, log, logs, messages, search, span, span_id, traces
 
+from slowwave.flows.cli.imports import run_import
 from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.otlp import OTLP, _by_trace
 from slowwave.flows.imports.together import together
 from slowwave.flows.imports.units import Unit
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
 from slowwave.transforms.imports.made import Context, Located, Made
 from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
 
@@ -162,6 +164,23 @@ def test_secrets_stay_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     path = written(tmp_path / "traces.json", traces(span(1, chat(f"Use {key}", "Done"))))
     imported(tmp_path / "home", "otlp", path, capsys=capsys)
     assert landed(tmp_path / "home", Interactions)[0]["prompt"] == "Use [secret:anthropic]"
+
+
+def test_what_to_set_for_the_texts_is_told_in_full(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path / "traces.json", traces(span(1, chat())))
+    options: dict[str, Any] = {"since": None, "dry_run": True, "project_map": None, "infers": True, "output": "table"}
+    run_import(Settings(tmp_path / "home"), "otlp", [str(path)], **options)
+    told = "".join(capsys.readouterr().out.split())
+    assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY" in told
+    assert "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental" in told
+
+
+def test_a_service_is_a_project_by_the_map(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path / "traces.json", traces(span(1, chat("Which port?")), service="shop-api"))
+    projects = tmp_path / "projects.toml"
+    projects.write_text('"shop-api" = "shop"\n')
+    imported(tmp_path / "home", "otlp", path, capsys=capsys, project_map=str(projects))
+    assert landed(tmp_path / "home", Interactions)[0]["project"] == "shop"
 
 
 def test_rules_of_evaluations_stand_in_the_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

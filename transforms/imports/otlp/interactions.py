@@ -13,11 +13,11 @@ from slowwave.transforms.imports.otlp.turns import Asked, Read, response_id
 from slowwave.transforms.imports.otlp.values import instant, number, text, whole
 
 _MUTE = (
-    "calls without their text, because capture was off where they ran: set"
+    "calls of a model without their text: where they run, set"
     " OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY and"
-    " OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental there; or it is in log records, which are not here"
+    " OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental; if it is in log records, import these with them"
 )
-_HIDDEN = "calls whose text was hidden where they ran: set OPENINFERENCE_HIDE_INPUTS=false there"
+_HIDDEN = "calls of a model whose text is hidden: where they run, set OPENINFERENCE_HIDE_INPUTS=false"
 _NO_RECORDS = "memory searches without what they found: set gen_ai.memory.records on their spans, each with an id"
 
 
