@@ -1,8 +1,10 @@
-"""`slowwave why` of a memory: what waits for a person's word about it, and what curation says of it."""
+"""`slowwave why` of a memory: how what it states has changed, what waits for a person's word, what curation says."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import orjson
 
 from slowwave.flows.ask.why.text import wrapped
 from slowwave.flows.kernel.terminal import shortened
@@ -16,6 +18,12 @@ FROM review_queue
 WHERE list_contains(memory_ids, $id)
 ORDER BY rank
 """
+CHANGED = """
+SELECT observation_id, journey
+FROM observations
+WHERE journey IS NOT NULL AND (list_contains(memory_ids, $id) OR list_contains(supersedes, $id))
+ORDER BY observation_id
+"""
 # every column: a file of an earlier release has no word of the rules beside the model's
 CURATED = """
 SELECT * EXCLUDE (run_id, as_of)
@@ -24,12 +32,27 @@ WHERE memory_id = $id
 ORDER BY changed_at DESC
 """
 _SHOWN = 400
+_SHOWN_STATE = 120
+_DAY = 10  # characters of a time that are its day
 
 
 def curation_lines(found: Record) -> list[str]:
-    """What waits about a memory, and what curation says of its texts, the newest first."""
-    lines = [line for item in found["waits"] for line in wrapped(_waiting(item))]
+    """How what a memory states has changed, what waits about it, and what curation says of its texts, newest first."""
+    lines = [line for one in found["changed"] for line in wrapped(_changed(one))]
+    lines += [line for item in found["waits"] for line in wrapped(_waiting(item))]
     return lines + [line for one in found["curated"] for line in wrapped(f"curation: {decided_words(one)}")]
+
+
+def _changed(one: Record) -> str:
+    """The states of the fact that a memory states, the oldest first, and where to ask for all of it."""
+    told = ", then ".join(_state(step) for step in orjson.loads(one["journey"]))
+    return f"what it states has changed: {told} (slowwave why {one['observation_id']})"
+
+
+def _state(step: Record) -> str:
+    since = f" since {step['from'][:_DAY]}" if step["from"] else ""
+    said = shortened(step.get("value") or step["text"], _SHOWN_STATE)
+    return f"“{said}”{since}"
 
 
 def _waiting(item: Record) -> str:

@@ -19,7 +19,7 @@ import duckdb
 
 from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.ask.connection import DuckDBConfig, error_lines, published_file
-from slowwave.flows.ask.why.curation import CURATED, WAITS, curation_lines
+from slowwave.flows.ask.why.curation import CHANGED, CURATED, WAITS, curation_lines
 from slowwave.flows.ask.why.learning import (
     error_about,
     learned_text,
@@ -279,6 +279,7 @@ class Publish:
             "confirmed": [_about(row, "outcome_id") for row in ended if row["success"]],
             "contradicted": [_about(row, "outcome_id") for row in ended if not row["success"]],
             "planned": next(iter(self.records(_PLANNED, id=memory_id)), None),
+            "changed": self.records(CHANGED, id=memory_id),
             "waits": self.records(WAITS, id=memory_id),
             "curated": self.records(CURATED, id=memory_id),
             "changes": self._changes(memory_id),

@@ -52,7 +52,7 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "observe-2/observations": "550b9b1f0b59f6a44126ea36e58f67f7384c6091c45f5720b5a5091147a6e1b5",
     "observe-3/contradictions": "fbb8b3ce65ec27c26d857f949dbdb4b3cdca21e4d9e1aef34ab6dec84186e885",
     "observe-3/merge_proposals": "2705d5081fd6ab3c4e43023bae937dbebc5cf44cf6402366f3d7a8f2f3d53a48",
-    "observe-3/observations": "c396b5472d73e059059d410b241ece24ad8c46fd2554dbff7fd75d3f2c25bfb4",
+    "observe-3/observations": "f335d5c4392965228ef0bbbfcea64145f13911b05a6f530f4a5e093927332bca",
     "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
     "regret-1/regret": "51feadd115e26a1800a63aeb357320b534347db94dad0de71b8d72a25abcfa10",
     "review_queue-1/review_queue": "65e822567b271c764e81cf23a305df52590174a7ef87e797f11c6eab67d48960",

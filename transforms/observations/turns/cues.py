@@ -101,7 +101,8 @@ def turns_of(told: list[Told], cues_of: Callable[[str], Iterable[Cue]], goes_on:
             found = _newest(one, cue, seen.get(cue.ladder, []), rule, lambda word: count[word] <= _RARE)
             if found is not None:
                 before, earlier = found
-                yield Turn(before.statement, one.statement, _named(one.text)[0], "", earlier.said, cue.said)
+                subject, of = _named(one.text)[0], _attribute(cue.ladder)
+                yield Turn(before.statement, one.statement, subject, of, earlier.said, cue.said)
         for cue in cues:
             seen.setdefault(cue.ladder, []).append((one, cue))
 
@@ -125,6 +126,12 @@ def by_subject(told: Iterable[Told]) -> Iterator[list[Told]]:
     for some in groups.values():
         if len(some) > 1:
             yield sorted(some, key=lambda one: (one.at, one.statement))
+
+
+def _attribute(ladder: str) -> str:
+    """What of its subject has stages on a ladder, where the ladder's own name or its thing's says it; '' elsewhere."""
+    name, _, thing = ladder.partition(": ")
+    return thing if name in {"work", "count"} else name if name in {"health", "home"} else ""
 
 
 def _named(text: str) -> tuple[str, str]:
