@@ -25,6 +25,8 @@ CASES: dict[str, LogCounts] = {
     "only ids of memories": replace(_ASKED, given=900),
     "memories are given": _GIVEN,
     "given, and no use is found": replace(_GIVEN, relied=0),
+    "given, and answers cite them": replace(_GIVEN, cited=25),
+    "cited, and no other use is found": replace(_GIVEN, relied=0, cited=25),
     "no outcome is of an attempt": replace(_GIVEN, outcomes=1420),
     "attempts are of no interaction": _ATTEMPTED,
     "outcomes, and no memory is given": replace(_ENDED, given=0, relied=0, texts=0, eligible=0),
@@ -63,7 +65,8 @@ def log_counts(draw: st.DrawFn, most: int = 3000) -> LogCounts:
     ended_given = part(min(ended, given_any))
     compared = st.just(Lifts()) if not ended else lifts(most)
     return LogCounts(
-        interactions=interactions, given=given_any, relied=part(interactions), texts=texts, eligible=part(texts),
+        interactions=interactions, given=given_any, relied=part(interactions),
+        cited=part(interactions), texts=texts, eligible=part(texts),
         outcomes=outcomes, attempts=attempts, tried=tried, strategies=min(tried, max(1, part(tried))), ended=ended,
         ended_given=ended_given, drawn=part(ended), fair=draw(compared), associated=draw(compared),
     )  # fmt: skip

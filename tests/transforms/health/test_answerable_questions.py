@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
@@ -17,7 +17,7 @@ from slowwave.transforms.evidence.tables import MemoryReferences, ProjectDays
 from slowwave.transforms.health.answerable.answerable_questions import answerable_questions
 from slowwave.transforms.health.answerable.answers import answers
 from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
-from slowwave.transforms.health.answerable.log_counts import ended_with_memories, memory_interactions
+from slowwave.transforms.health.answerable.log_counts import ended_with_memories, log_counts, memory_interactions
 from slowwave.transforms.health.answerable.tables import AnswerableQuestions
 from slowwave.transforms.health.nodes import HEALTH_ANSWERING
 from slowwave.transforms.health.tables import MemoryHealth
@@ -26,7 +26,6 @@ from slowwave.transforms.params import Params
 
 Row = dict[str, Any]
 PARAMS = Params()
-AT = datetime(2026, 3, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 MEMORIES = ("m1", "m2", "m3")
 projects = st.sampled_from(["", "shop", "mill"])
 interactions = st.fixed_dictionaries(
@@ -36,7 +35,9 @@ interactions = st.fixed_dictionaries(
         "probability": st.sampled_from([None, 0.0, 0.5, 1.0]),
         "is_offered": st.booleans(),
         "ended": st.booleans(),
-        "had": st.dictionaries(st.sampled_from(MEMORIES), st.sampled_from(["injected", "echoed", "used", "both"])),
+        "had": st.dictionaries(
+            st.sampled_from(MEMORIES), st.sampled_from(["injected", "echoed", "used", "cited", "both"])
+        ),
     }
 )
 outcomes = st.fixed_dictionaries(
@@ -72,16 +73,17 @@ def frame(table: type[Table], rows: list[Row], names: tuple[str, ...]) -> Frame[
     return framed(table, pl.DataFrame(rows, schema={name: declared[name] for name in names}), partial=True)
 
 
-def published(log: dict[str, list[Row]]) -> Frame[AnswerableQuestions]:
-    """The table, from the frames that a publish would have of this log."""
+def frames(log: dict[str, list[Row]]) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """What a publish would have of this log, as `answerable_questions` takes it."""
     named = [{**row, "interaction_id": f"i{number}"} for number, row in enumerate(log["interactions"])]
     referenced = [
         {"memory_id": memory, "interaction_id": row["interaction_id"], "project": row["project"], "day": row["day"],
-         "is_injected": how in ("injected", "both"), "is_echoed": how in ("echoed", "both"), "is_used": how == "used"}
+         "is_injected": how in ("injected", "both"), "is_echoed": how in ("echoed", "both"), "is_used": how == "used",
+         "is_cited": how == "cited"}
         for row in named
         for memory, how in row["had"].items()
     ]  # fmt: skip
-    marks = ("is_injected", "is_echoed", "is_used")
+    marks = ("is_injected", "is_echoed", "is_used", "is_cited")
     of_days = [
         memory_interactions(
             frame(
@@ -109,22 +111,31 @@ def published(log: dict[str, list[Row]]) -> Frame[AnswerableQuestions]:
                 "memories_offered": pl.List(pl.Struct({"id": pl.String})), "injection_probability": pl.Float64},
     )  # fmt: skip
     references = pl.DataFrame(
-        [(row["memory_id"], row["interaction_id"], row["is_injected"]) for row in referenced],
-        schema={"memory_id": pl.String, "interaction_id": pl.String, "is_injected": pl.Boolean},
-        orient="row",
+        [
+            {
+                **{name: row[name] for name in ("memory_id", "interaction_id", "is_injected")},
+                "is_referenced": row["is_echoed"] or row["is_used"],
+            }
+            for row in referenced
+        ],
+        schema={
+            "memory_id": pl.String,
+            "interaction_id": pl.String,
+            "is_injected": pl.Boolean,
+            "is_referenced": pl.Boolean,
+        },
     ).join(ended, on="interaction_id", how="semi")
     health = [
         {"memory_id": memory, **{name: row[name] for name in row if name != "lift"},
          **dict(zip(("lift_basis", "lift_low", "lift_high"), row["lift"], strict=True))}
         for memory, row in zip(MEMORIES, log["memories"], strict=False)
     ]  # fmt: skip
-    return answerable_questions(
+    return (
         frame(ProjectDays, days, ("project", "interactions_count")).lazy(),
         pl.concat(of_days),
         frame(CountedOutcomes, log["outcomes"], ("project", "is_attempt", "is_learned", "strategy_id")),
         *ended_with_memories(references, ended),
         frame(MemoryHealth, health, HEALTH_ANSWERING.columns),
-        PARAMS,
     )
 
 
@@ -141,7 +152,7 @@ def counted(log: dict[str, list[Row]], project: str | None) -> LogCounts:
         if (row["content"] or "").strip() and (project in (None, row["project"]) or row["project"] == "" or
                                                row["scope"] == "global")
     ]  # fmt: skip
-    had = {memory for row in ended for memory in row["had"]}
+    had = {memory for row in ended for memory, how in row["had"].items() if how != "cited"}
     lifts = [
         row["lift"]
         for memory, row in zip(MEMORIES, log["memories"], strict=False)
@@ -152,6 +163,7 @@ def counted(log: dict[str, list[Row]], project: str | None) -> LogCounts:
         interactions=len(mine),
         given=len(given),
         relied=sum(bool({"echoed", "used", "both"} & {*row["had"].values()}) for row in mine),
+        cited=sum("cited" in row["had"].values() for row in mine),
         texts=len(texts),
         eligible=sum(row["eligible_count"] > 0 for row in texts),
         outcomes=len(tried),
@@ -172,6 +184,13 @@ def _lifts(found: list[tuple[str, float, float]]) -> Lifts:
     )
 
 
+def plain(counts: LogCounts) -> dict[str, int]:
+    """Counts under the names of their columns."""
+    named = asdict(counts)
+    lifts = {f"{kind}_{name}": count for kind in ("fair", "associated") for name, count in named.pop(kind).items()}
+    return named | lifts
+
+
 def told(log: dict[str, list[Row]], project: str | None) -> list[Row]:
     """The rows of a project, or of everything, as the answers to what a loop counts."""
     of = {"extent": "all" if project is None else "project", "project": project or ""}
@@ -190,16 +209,22 @@ ALONE = {"project": "shop", "day": 1, "probability": None, "is_offered": False, 
 @given(logs)
 @example({"interactions": [], "outcomes": [], "memories": []})
 @example({"interactions": [ALONE], "outcomes": [], "memories": [SHARED] * 3})
+@example({"interactions": [ALONE], "outcomes": [], "memories": [SHARED | {"project": "mill", "scope": "global"}] * 3})
 def test_everything_and_each_project_are_answered_as_counted(log: dict[str, list[Row]]) -> None:
     named = {row["project"] for rows in log.values() for row in rows} - {None}
     expected = [row for project in [None, *sorted(named)] for row in told(log, project)]
-    found = published(log)
+    counts = {(row.pop("extent"), row.pop("project")): row for row in log_counts(*frames(log)).to_dicts()}
+    assert counts == {
+        ("all" if project is None else "project", project or ""): plain(counted(log, project))
+        for project in [None, *sorted(named)]
+    }
+    found = answerable_questions(*frames(log), PARAMS)
     assert dict(found.schema) == dict(computed_schema(AnswerableQuestions))
     assert found.to_dicts() == sorted(expected, key=lambda row: (row["extent"], row["project"], row["question"]))
 
 
 def test_with_nothing_landed_the_four_questions_are_still_asked() -> None:
-    found = published({"interactions": [], "outcomes": [], "memories": []})
+    found = answerable_questions(*frames({"interactions": [], "outcomes": [], "memories": []}), PARAMS)
     assert found["question"].to_list() == sorted(QUESTIONS)
     assert not found["is_answered"].any()
     assert found["rests_on_count"].to_list() == [0] * len(QUESTIONS)

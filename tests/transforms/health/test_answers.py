@@ -59,7 +59,7 @@ def test_all_questions_are_answered_in_order_or_not_with_what_lacks(counts: LogC
 def test_a_question_is_answered_of_what_it_needs_and_rests_on_it(counts: LogCounts) -> None:
     found = told(counts)
     assert found["given"].is_answered == (counts.given > 0)
-    assert found["used"].is_answered == (counts.relied > 0)
+    assert found["used"].is_answered == (counts.relied + counts.cited > 0)
     assert found["works"].is_answered == (counts.tried > 0)
     assert found["help"].is_answered == (counts.fair.count > 0)
     rests_on = {name: one.rests_on for name, one in found.items()}
@@ -115,6 +115,11 @@ def test_one_is_one(counts: LogCounts) -> None:
     for one in answers(counts, MASS):
         assert not re.search(r"\b1 (interactions|memories|outcomes|attempts|strategies)\b", one.answer)
         assert not re.search(r"\b(0|2) (interaction|memory|outcome|attempt|strategy)\b", one.answer)
+
+
+def test_one_interaction_without_a_memory_is_something_to_compare_with() -> None:
+    almost = replace(CASES["always given"], ended_given=CASES["always given"].ended - 1)
+    assert "1,099 with a memory and 1 without" in told(almost)["help"].answer
 
 
 @pytest.mark.parametrize(("mass", "share"), [(0.9, "10 %"), (0.95, "5 %"), (0.5, "50 %"), (0.999, "0.1 %")])

@@ -94,7 +94,10 @@ def _used(counts: LogCounts) -> Answer:
     interactions, texts = _counted(landed, "interaction"), _counted(counts.texts, "memory", "memories")
     if counts.relied:
         said = f"In {counts.relied:,} of {interactions} the answer was found to repeat a memory or to rely on one"
-        return _known("used", landed, f"{said}; part of all uses is not found.", None)
+        cited = f" In {counts.cited:,} it names one itself." if counts.cited else ""
+        return _known("used", landed, f"{said}; part of all uses is not found.{cited}", None)
+    if counts.cited:
+        return _known("used", landed, f"In {counts.cited:,} of {interactions} the answer itself names a memory.", None)
     if not counts.texts:
         return _unknown("used", landed, f"no memory landed with a text that {interactions} could rely on", _LAND_TEXTS)
     if not counts.eligible:

@@ -22,6 +22,7 @@ class LogCounts:
         interactions: that landed.
         given: of them those that name a memory that they were given.
         relied: of them those whose answer was found to echo a memory, or to use it.
+        cited: of them those whose answer itself names a memory that it relied on.
         texts: memories with a text that may be of these interactions.
         eligible: of them those that were active in an interaction.
         outcomes: that landed.
@@ -38,6 +39,7 @@ class LogCounts:
     interactions: int = 0
     given: int = 0
     relied: int = 0
+    cited: int = 0
     texts: int = 0
     eligible: int = 0
     outcomes: int = 0

@@ -19,7 +19,7 @@ _EVERYTHING = {"extent": ["all"], "project": [""]}
 
 
 def memory_interactions(references: Lazy[MemoryReferences]) -> pl.LazyFrame:
-    """How many interactions of some days had a memory, by project: project, given, relied (see `LogCounts`).
+    """How many interactions of some days had a memory, by project: project, given, relied, cited (see `LogCounts`).
 
     `references`: memory_references of these days.
     """
@@ -27,6 +27,7 @@ def memory_interactions(references: Lazy[MemoryReferences]) -> pl.LazyFrame:
     return references.group_by("project").agg(
         interaction.filter("is_injected").n_unique().cast(pl.Int64).alias("given"),
         interaction.filter(is_reference()).n_unique().cast(pl.Int64).alias("relied"),
+        interaction.filter("is_cited").n_unique().cast(pl.Int64).alias("cited"),
     )
 
 
@@ -34,7 +35,7 @@ def ended_with_memories(references: pl.DataFrame, ended: pl.DataFrame) -> tuple[
     """How many interactions ended, and the memories that they had, by project.
 
     Args:
-        references: memory_id, interaction_id, is_injected, of interactions with an attempt.
+        references: memory_id, interaction_id, is_injected, is_referenced, of interactions with an attempt.
         ended: interaction_id, project, memories_offered, injection_probability of these interactions.
 
     Returns project, ended, ended_given, drawn (see `LogCounts`); and project, memory_id, each pair once.
@@ -51,7 +52,9 @@ def ended_with_memories(references: pl.DataFrame, ended: pl.DataFrame) -> tuple[
             _count(is_drawn).alias("drawn"),
         )
     )
-    theirs = references.join(ended.select("interaction_id", "project"), on="interaction_id")
+    theirs = references.filter(pl.col("is_injected") | pl.col("is_referenced")).join(
+        ended.select("interaction_id", "project"), on="interaction_id"
+    )
     return counts, theirs.select("project", "memory_id").unique()
 
 
