@@ -124,7 +124,11 @@ def test_a_reference_among_many_is_broad_and_among_very_many_bulk():
             for name, breadth in breadths.items()
             for number in range(120)
         ]
-    ).with_columns(occurred_at=pl.datetime(2026, 3, 1), is_used=pl.col("is_echoed") & (pl.col("memory_id") < "m005"))
+    ).with_columns(
+        occurred_at=pl.datetime(2026, 3, 1),
+        is_used=pl.col("is_echoed") & (pl.col("memory_id") < "m005"),
+        is_cited=pl.lit(value=False),
+    )
     eligibility = pl.LazyFrame(schema={"memory_id": pl.String, "eligible_count": pl.Int64})
     found = memory_days(
         framed(MemoryEligibility, eligibility, partial=True), framed(MemoryReferences, references, partial=True), PARAMS
