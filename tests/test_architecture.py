@@ -175,7 +175,7 @@ AT_THE_TOP = {
 }
 TOP_ABOVE = frozenset({"transforms"})
 # Commands that show what dashboards make of the published tables.
-SHOWING = re.compile(r"flows/(ask/(report|sql)|cli/(dashboard(_script)?|memory_edit_lines))\.py")
+SHOWING = re.compile(r"flows/(ask/(report|sql)|cli/(dashboard(_script)?|memory/edit_lines))\.py")
 MOST_FILES = 16  # in a folder, its __init__ apart
 
 

@@ -23,6 +23,7 @@ from store_rows import heuristic, write_store
 
 from slowwave.data.sample import write_sample
 from slowwave.flows.cli import main as cli
+from slowwave.flows.imports.connections.connections import connections
 from slowwave.flows.imports.sources import SOURCES
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
@@ -276,8 +277,9 @@ def _anchors(text: str) -> set[str]:
 def test_stated_params_are_params() -> None:
     blocks = _blocks("toml")
     assert len(blocks) > 1
+    others = ("[notify]", "[fields]", "[imports.", "[[connection]]")
     for block in blocks:
-        if "[notify]" not in block and "[fields]" not in block and "[imports." not in block:
+        if not any(other in block for other in others):
             Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
 
 
@@ -292,6 +294,12 @@ def test_stated_settings_of_imports_are_settings(tmp_path: Path) -> None:
     Settings(tmp_path).settings_file.write_text(block)
     stated = Settings(tmp_path).stated("imports", {source.name for source in SOURCES})["otlp"]
     assert [*Otlp().made([], Context(options=stated))] == []  # raises where a name or a value is not one
+
+
+def test_stated_connections_are_connections(tmp_path: Path) -> None:
+    (block,) = (block for block in _blocks("toml") if "[[connection]]" in block)
+    Settings(tmp_path).connections_file.write_text(block)
+    assert {one.source for one in connections(Settings(tmp_path))} <= {source.name for source in SOURCES}
 
 
 def test_stated_mappings_are_mappings() -> None:

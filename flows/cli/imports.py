@@ -6,24 +6,22 @@ import glob
 import json
 import os
 import tempfile
-import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from slowwave.flows.cli.run import WAIT_SECONDS, landing_json
-from slowwave.flows.imports.cursors import FOLDER as IMPORTS
 from slowwave.flows.imports.cursors import Cursors
-from slowwave.flows.imports.importing import Import, ImportOptions, ImportReport, since_moment
-from slowwave.flows.imports.kept_parts import kept_parts
-from slowwave.flows.imports.sources import SOURCES, Source, found_under, is_store, source_named
-from slowwave.flows.imports.stores.seen_file import SeenFile
+from slowwave.flows.imports.importer import found_by, importer, source_settings
+from slowwave.flows.imports.importer import project_map as projects_of
+from slowwave.flows.imports.importing import ImportOptions, ImportReport, since_moment
+from slowwave.flows.imports.sources import SOURCES, Source, is_store, source_named
 from slowwave.flows.imports.units import NotImported
 from slowwave.flows.kernel import checks as check_lines
-from slowwave.flows.kernel.errors import UserError, WrongUsageError
+from slowwave.flows.kernel.errors import WrongUsageError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
@@ -37,14 +35,12 @@ from slowwave.flows.land.report import MAX_REFUSED, LandingReport
 from slowwave.flows.nightly.nightly import land_paths
 from slowwave.flows.nightly.screen import landed_lines, quarantine_command
 from slowwave.flows.publish.run import Run, start_run
-from slowwave.transforms.imports.options import OptionsError
 
 _SHOWN = 8
 _SHOWN_EXAMPLE = 120
 _SHOWN_LEFT = 60
 _SHOWN_SORT = 300
 _MOST_SORTS = 30
-_SECTION = "imports"
 
 
 def run_import(
@@ -76,78 +72,33 @@ def run_import(
         raise WrongUsageError(message)
     options = ImportOptions(
         since=since_moment(parse_as_of(since)) if since else None,
-        projects=_project_map(project_map),
+        projects=projects_of(project_map),
         infers=infers,
-        settings=settings.stated(_SECTION, {each.name for each in SOURCES}).get(name, {}),
+        settings=source_settings(settings, name),
     )
     with Screen() as screen:
         there, missing = _existing(paths)
-        try:
-            folder = Path(settings.lake) / IMPORTS
-            kept = kept_parts(folder, source.name, options.settings, is_written=not dry_run)
-            found = found_under(source, there, settings.longest_row, kept)
-        except OptionsError as error:
-            message = f"settings.toml, [imports.{source.name}], cannot be used: {error}"
-            raise UserError(message) from error
-        except OSError as error:
-            message = f"{error.filename} cannot be read: {error.strerror}"
-            raise UserError(message) from error
+        found = found_by(settings, source, there, options, is_kept=not dry_run)
         found.others.extend(missing)
+        how: dict[str, Any] = {"accepts_vanished": accepts_vanished, "progress": _progress(screen)}
         if dry_run:
             with tempfile.TemporaryDirectory(prefix="slowwave-import-") as aside:
-                seen = _seen(settings, Lake(Path(settings.lake)), source, accepts_vanished, is_kept=False)
-                report = _importing(source, Path(aside), options, None, screen, seen).run(found)
+                lake = Lake(Path(settings.lake))
+                report = importer(settings, lake, source, options, rehearsed_in=Path(aside), **how).run(found)
                 landed, run_id = _rehearsed(settings, report, screen), ""
         else:
             with writer_lock(settings, "import", wait_seconds=WAIT_SECONDS, waiting=screen.note):
                 run = start_run(settings, "land", screen.progress)
-                cursors = Cursors(Path(settings.lake), source.name, options.as_state(source.adapter))
-                seen = _seen(settings, run.lake, source, accepts_vanished)
-                report = _importing(source, settings.inbox, options, cursors, screen, seen).run(found)
-                landed, run_id = _landed(run, report, cursors), run.run_id
+                at_work = importer(settings, run.lake, source, options, **how)
+                report = at_work.run(found)
+                landed, run_id = _landed(run, report, at_work.cursors), run.run_id
         screen.close()
         _print(source, report, landed, run_id, dry_run=dry_run, output=output)
         _exit_if_faulty(report, landed, screen)
 
 
-def _importing(
-    source: Source,
-    folder: Path,
-    options: ImportOptions,
-    cursors: Cursors | None,
-    screen: Screen,
-    seen: SeenFile | None,
-) -> Import:
-    def progress(done: int, total: int) -> None:
-        screen.progress("import", done // 10**6, total // 10**6)
-
-    return Import(source.adapter, folder, options, cursors, progress, seen)
-
-
-def _seen(
-    settings: Settings, lake: Lake, source: Source, accepts_vanished: bool, *, is_kept: bool = True
-) -> SeenFile | None:
-    if not is_store(source):
-        return None
-    adapter = source.adapter
-    options = {"is_kept": is_kept, "accepts_vanished": accepts_vanished}
-    return SeenFile(lake, settings.inbox, adapter.name, adapter.version, **options)
-
-
-def _project_map(path: str | None) -> Mapping[str, str]:
-    """Projects by directory, of a TOML file. Raises WrongUsageError where it is none."""
-    if path is None:
-        return {}
-    try:
-        stated = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        message = f"--project-map {path} cannot be used: {error}"
-        raise WrongUsageError(message) from error
-    wrong = next((name for name, project in stated.items() if not isinstance(project, str)), None)
-    if wrong is not None:
-        message = f'--project-map {path} cannot be used: write "FOLDER" = "PROJECT" for {quoted(wrong)}'
-        raise WrongUsageError(message)
-    return stated
+def _progress(screen: Screen) -> Callable[[int, int], None]:
+    return lambda done, total: screen.progress("import", done // 10**6, total // 10**6)
 
 
 def _existing(paths: Sequence[str]) -> tuple[list[Path], list[NotImported]]:
@@ -166,10 +117,10 @@ def _existing(paths: Sequence[str]) -> tuple[list[Path], list[NotImported]]:
     return there, missing
 
 
-def _landed(run: Run, report: ImportReport, cursors: Cursors) -> LandingReport:
+def _landed(run: Run, report: ImportReport, cursors: Cursors | None) -> LandingReport:
     """Land the inbox, then note what was imported: what did not land is read again."""
     landed = land_paths(run, inbox_deliveries(run.settings.inbox), readings=home_readings(run.settings))
-    if report.units and not any(path.exists() for path in report.deliveries):
+    if cursors is not None and report.units and not any(path.exists() for path in report.deliveries):
         cursors.save()
     return landed
 

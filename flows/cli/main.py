@@ -39,7 +39,7 @@ group(
 )
 group(
     "memory",
-    "slowwave.flows.cli.memory",
+    "slowwave.flows.cli.memory.memory",
     "Show, edit, archive, invalidate, pin or tag one memory: a preview first, and an undo after.",
 )
 group(
@@ -63,6 +63,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave import pi sessions --since 2026-03-01",
         "slowwave import alma .alma/alma.db",
         "slowwave import claude-memory ~/.claude --dry-run",
+    ),
+    "connect": (
+        "slowwave connect",
+        "slowwave connect alma .alma/alma.db --yes",
     ),
     "nightly": (
         "slowwave nightly",
@@ -270,6 +274,26 @@ def import_(
     )
 
 
+@command(EXAMPLES["connect"])
+def connect(
+    source: Annotated[
+        str | None, typer.Argument(help="What is connected, such as codex. None: whatever is found.", metavar="SOURCE")
+    ] = None,
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Where it lies. None: where it usually does.", metavar="PATH…")
+    ] = None,
+    project_map: Annotated[
+        str | None, typer.Option(help="Projects by folder, as of `slowwave import`.", metavar="FILE")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Connect what is found without asking.")] = False,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+) -> None:
+    """List what can be imported here, and connect what every nightly is then to read; nothing is read before."""
+    from slowwave.flows.cli.connect import run_connect
+
+    run_connect(_settings(), source, paths or [], project_map=project_map, yes=yes, output=output)
+
+
 @command(EXAMPLES["nightly"])
 def nightly(
     as_of: AsOf = None,
@@ -284,7 +308,7 @@ def nightly(
     ] = None,
     max_refused: MaxRefused = 0.5,
 ) -> None:
-    """Land the inbox, rebuild the days that changed, audit, and publish."""
+    """Import what is connected, land the inbox, rebuild the days that changed, audit, and publish."""
     from slowwave.flows.cli.run import run_nightly, run_plan
 
     if plan and (leave_out or leave_in):
@@ -565,7 +589,7 @@ def _exit_code(arguments: list[str] | None) -> int:
     commands: Any = typer.main.get_command(app)
     given = sys.argv[1:] if arguments is None else arguments
     # a path may be of any bytes; an id, a reason or a query is text
-    takes_paths = given[:1] in (["land"], ["import"])
+    takes_paths = given[:1] in (["land"], ["import"], ["connect"])
     if not takes_paths and any("\ud800" <= character <= "\udfff" for word in given for character in word):
         return _complain("the arguments are not UTF-8", 2)
     try:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from slowwave.flows.ask.report import reported
+from slowwave.flows.imports.connections.connections import Imported, connections
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Screen, print_lines, this_command
@@ -31,7 +32,12 @@ from slowwave.flows.land.land import Landing
 from slowwave.flows.land.paths import path_deliveries
 from slowwave.flows.land.readings import Readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
-from slowwave.flows.nightly.nightly import NightlyResult, land_paths, retry_quarantine, skipped_night
+from slowwave.flows.nightly.nightly import (
+    NightlyResult,
+    land_paths,
+    quick_night,
+    retry_quarantine,
+)
 from slowwave.flows.nightly.notify import notify
 from slowwave.flows.nightly.screen import (
     day_lines,
@@ -232,9 +238,12 @@ def _nightly(
     if leave_out or leave_in:
         _decide_rows(settings, leave_out, leave_in)
     _tell_unread_params(settings)
-    if moment is None and not full and _skipped(settings):
-        return
-    with flow_session(settings, "nightly", "nightly") as (flows, screen):
+    imported = None
+    if moment is None and not full:
+        is_done, imported = _looked_first(settings)
+        if is_done:
+            return
+    with flow_session(settings, "nightly", "nightly", imported) as (flows, screen):
         demo_note(settings, screen)
         result: NightlyResult = flows.nightly(home=str(settings.home), as_of=moment, full=full)
         screen.close()
@@ -260,17 +269,21 @@ def _decide_rows(settings: Settings, leave_out: Sequence[str], leave_in: Sequenc
             screen.note(said)
 
 
-def _skipped(settings: Settings) -> bool:
-    """Record a run that has nothing to do, and say so, without the seconds that Prefect takes to start."""
+def _looked_first(settings: Settings) -> tuple[bool, Imported | None]:
+    """Import what is connected; record a run that then has nothing to do, and say so, without Prefect, which is slow.
+
+    Whether the night is over with that, and what was imported.
+    """
     with Screen() as screen, writer_lock(settings, "nightly", wait_seconds=WAIT_SECONDS, waiting=screen.note):
-        result = skipped_night(start_run(settings, "nightly", screen.progress))
+        run = start_run(settings, "nightly", screen.progress)
+        result = quick_night(run)
         if result is None:
-            return False
+            return False, run.imported
         demo_note(settings, screen)
         result = replace(result, report=reported(settings))
         screen.close()
         print_lines(result_title(result), result_lines(settings, result), next_commands(result))
-    return True
+    return True, run.imported
 
 
 def run_backfill(settings: Settings, first: str, last: str) -> None:
@@ -291,8 +304,10 @@ def run_backfill(settings: Settings, first: str, last: str) -> None:
 
 
 @contextmanager
-def flow_session(settings: Settings, command: str, kind: RunKind | None = None) -> Iterator[tuple[ModuleType, Screen]]:
-    """The flows, and the screen that watches them.
+def flow_session(
+    settings: Settings, command: str, kind: RunKind | None = None, imported: Imported | None = None
+) -> Iterator[tuple[ModuleType, Screen]]:
+    """The flows, and the screen that watches them; `imported`: what came of connected sources that were read before.
 
     The writer lock is taken, and a run of `kind` entered in the ledger, before Prefect starts: killed, it is seen.
     """
@@ -300,6 +315,7 @@ def flow_session(settings: Settings, command: str, kind: RunKind | None = None) 
         begun = time.monotonic()
         run = start_run(settings, kind, screen.progress) if kind else None
         if run is not None:
+            run.imported = imported
             run.begin("starting Prefect")
         screen.note("starting Prefect")
         try:
@@ -327,7 +343,9 @@ def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:
     _tell_unread_params(settings)
     plan = Plan(LogAsOf(lake, moment, settings.params()), lake.ledger(DayInputs), full=full)
     lines = day_lines(plan.to_build, "to rebuild", len(plan.days))
+    sources = counted(len(connections(settings)), "connected source")
     lines.append(("inbox", f"{counted(waiting, 'file')} waiting, not looked into" if waiting else "empty"))
+    lines += [("imports", f"{sources}, not looked into")] if settings.connections_file.exists() else []
     print_lines(f"plan as of {utc_text(moment)}, of what has landed so far", lines)
 
 

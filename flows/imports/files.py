@@ -61,6 +61,10 @@ class FileSource:
         """What the source is called on the command line."""
         return self.adapter.name
 
+    def listed(self, path: Path) -> list[Path]:
+        """The files under a path that may be its, by their names alone. Raises OSError."""
+        return _files_below(path, self._is_named_so) if path.is_dir() else [path]
+
     def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
         """The units under a file or folder, in the order of their paths; `others` name files of other programs.
 
@@ -68,7 +72,7 @@ class FileSource:
         """
         found = Found()
         is_folder = path.is_dir()
-        for file in _files_below(path, self._is_named_so) if is_folder else [path]:
+        for file in self.listed(path):
             one = self._looked_at(file, [*others], longest_row, is_named=not is_folder)
             (found.units if isinstance(one, Unit) else found.others).append(one)  # type: ignore[arg-type] - by its type
         return found

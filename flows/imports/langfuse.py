@@ -47,6 +47,15 @@ class LangfuseSource:
         """What it is, for people."""
         return self.files.described
 
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Nowhere: exports lie where somebody put them."""
+        return ()
+
+    def listed(self, path: Path) -> list[Path]:
+        """The files under a path that may be its, by their names alone. Raises OSError."""
+        return self.files.listed(path)
+
     def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
         """The files of whole runs under a path; those of a run that has not ended are named. Raises OSError."""
         everything = self.files.found(path, others, longest_row)

@@ -41,6 +41,15 @@ class Source(Protocol):
         """What it is, for people, in the plural."""
         ...
 
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Where it usually lies; `~` and variables of the environment in it stand for what they say."""
+        ...
+
+    def listed(self, path: Path) -> list[Path]:
+        """The files under a path that may be its, by their names alone: nothing is read. Raises OSError."""
+        ...
+
     def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
         """The units under a path; `others` tell whose the files are that are none of its. Raises OSError."""
         ...

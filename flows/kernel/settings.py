@@ -101,6 +101,11 @@ class Settings:
         return self.home / "settings.toml"
 
     @property
+    def connections_file(self) -> Path:
+        """The sources that every nightly imports first."""
+        return self.home / "connections.toml"
+
+    @property
     def mappings(self) -> Path:
         """Declared mappings, `NAME.toml` each: under which names producers have the fields of the contract."""
         return self.home / "mappings"

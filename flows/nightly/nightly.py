@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.lake.engine import suited_engine
@@ -55,6 +56,7 @@ class NightlyResult:
     status: Literal["published", "published_incomplete", "skipped", "built"]
     message: str
     as_of: datetime
+    imported: Imported | None
     landed: LandingReport
     plan: Plan
     built: list[DayPlan]
@@ -90,6 +92,13 @@ def _landing(run: Run, **options: Any) -> Landing:  # noqa: ANN401 - of Landing
     landing = Landing(run.lake, run.run_id, progress=run.progress, longest_row=run.settings.longest_row, **options)
     run.landed = landing.report
     return landing
+
+
+def import_sources(run: Run) -> None:
+    """Import the connected sources into the inbox. It is slow to load, which a home without any does not need."""
+    from slowwave.flows.imports.connections.connected import import_connected
+
+    run.imported = import_connected(run.settings, run.lake, run.progress, partial(run.begin, "import"))
 
 
 def land_inbox(run: Run) -> LandingReport:
@@ -133,9 +142,10 @@ def _land_as_run(run: Run, work: Callable[[], object]) -> LandingReport:
 
 
 def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> NightlyResult:
-    """Land the inbox, ask the language model if there is one, rebuild what changed, publish.
+    """Import what is connected, land the inbox, ask the language model if there is one, rebuild what changed, publish.
 
-    An explicit `as_of` asks nothing; else answers that land are seen, for `as_of` is then the end of the asking.
+    An explicit `as_of` asks nothing; else answers that land are seen, for `as_of` is then the end of the asking, and
+    what was seen in a store is, for it is then the end of the landing.
 
     With nothing new and the same UTC day of `as_of`, current stays and a skipped run is recorded. An explicit `as_of`
     is always published, unless current has that very one, from the same input, params and code.
@@ -146,8 +156,11 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     as_of = as_of or run.started_at
     asked = ""
     try:
+        if run.imported is None and run.settings.connections_file.exists():
+            run.stage("import", import_sources, run)
         run.begin("land")
         run.stage("land", land_inbox, run)
+        as_of = utc_now() if run.imported and run.imported.rows and not explicit else as_of
         if run.params.llm.model and not explicit:
             from slowwave.flows.llm.stage import asked_line, asked_of_model
 
@@ -178,10 +191,29 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     from slowwave.flows.nightly.prune import prune
 
     run.stage("prune", prune, run.settings, run.lake)
-    return NightlyResult(run.run_id, row["status"], "", as_of, run.landed, plan, built, findings, path, asked)
+    return NightlyResult(
+        run.run_id, row["status"], "", as_of, run.imported, run.landed, plan, built, findings, path, asked
+    )
 
 
-def skipped_night(run: Run) -> NightlyResult | None:
+def quick_night(run: Run) -> NightlyResult | None:
+    """Import what is connected, and make the night where it then finds nothing new; None where there may be more to do.
+
+    Raises OSError when a disk cannot be written.
+    """
+    try:
+        if run.settings.connections_file.exists():
+            import_sources(run)
+    except Exception as error:
+        _record_failure(run, run.started_at, error)
+        raise
+    result = _skipped_quickly(run)
+    if result is None and run.reached:
+        run.forget()  # it goes on as a flow, which is a run of its own
+    return result
+
+
+def _skipped_quickly(run: Run) -> NightlyResult | None:
     """What `nightly` makes of a run that finds nothing new, for little; None where there may be something to do.
 
     Whether rows have landed since the publish is told from the times of files first: planning reads what is new.
@@ -204,7 +236,6 @@ def skipped_night(run: Run) -> NightlyResult | None:
     except Exception as error:
         _record_failure(run, run.started_at, error)
         raise
-    run.forget()  # it goes on as a flow, which is a run of its own
     return None
 
 
@@ -223,7 +254,8 @@ def _newest_change(lake: Lake) -> datetime:
 def _skipped(run: Run, plan: Plan, why: str, asked: str) -> NightlyResult:
     as_of = plan.log.as_of
     run.record(run.ledger_row("skipped", as_of=as_of, message=why, input_hash=plan.input_hash))
-    return NightlyResult(run.run_id, "skipped", why, as_of, run.landed, plan, [], [], current_run(run.settings), asked)
+    current = current_run(run.settings)
+    return NightlyResult(run.run_id, "skipped", why, as_of, run.imported, run.landed, plan, [], [], current, asked)
 
 
 def backfill(run: Run, first: date, last: date) -> NightlyResult:
@@ -240,7 +272,7 @@ def backfill(run: Run, first: date, last: date) -> NightlyResult:
     except Exception as error:
         _record_failure(run, as_of, error)
         raise
-    return NightlyResult(run.run_id, "built", "", as_of, run.landed, plan, built, [], None)
+    return NightlyResult(run.run_id, "built", "", as_of, None, run.landed, plan, built, [], None)
 
 
 def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:

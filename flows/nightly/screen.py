@@ -12,6 +12,7 @@ import polars as pl
 from rich.table import Table as Grid
 from rich.text import Text
 
+from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.kernel import checks as check_lines
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
@@ -105,6 +106,15 @@ def print_retry(report: LandingReport, *, dry_run: bool) -> None:
         check_lines.screen().print("nothing was written (--dry-run)")
 
 
+def imported_lines(imported: Imported) -> Lines:
+    """What came of the connected sources, and what kept one from being read."""
+    read = f"{counted(imported.read, 'source')} read, {imported.unchanged:,} unchanged" if imported.read else ""
+    kinds = (("interaction", "interactions"), ("outcome", "outcomes"), ("memory", "memories"))
+    rows = [counted(imported.rows[one], one, many) for one, many in kinds if imported.rows[one]]
+    lines = [("imported", read + (f": {', '.join(rows)}" if rows else ""))] if read else []
+    return lines + [("not imported", shortened(said, _FINDING_WIDTH)) for said in imported.warnings]
+
+
 # -------------------------------------------------------------------------------------------------------------- runs
 
 
@@ -143,6 +153,8 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
     entry = _ledger_entry(settings, result.run_id)
     seconds = (entry["finished_at"] - entry["started_at"]).total_seconds()
     lines = [("run", f"{result.run_id}, {seconds:,.1f} s")]
+    if result.imported is not None:
+        lines += imported_lines(result.imported)
     if result.status != "built":
         lines += landed_lines(result.landed)
         lines += [("asked", result.asked)] if result.asked else []

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import note_run
@@ -56,6 +57,7 @@ class Run:
     run_id: str
     progress: Progress = no_progress
     call: Callable[..., Any] = _call
+    imported: Imported | None = None  # None: the connected sources have not been looked at
     landed: LandingReport = field(default_factory=LandingReport)
     costs: StageCosts = field(default_factory=StageCosts)
     reached: str = ""  # the stage that the ledger says it is at, as long as it has not ended

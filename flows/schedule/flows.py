@@ -193,6 +193,7 @@ def _begun(run: Run) -> Run:
     before = entered.get()
     if before is not None and before.kind == run.kind and before.reached:
         run.run_id, run.started_at, before.reached = before.run_id, before.started_at, ""
+        run.imported = before.imported
     return run
 
 

@@ -47,7 +47,7 @@ class ClaudeFiles:
         """What the source is called on the command line."""
         return self.adapter.name
 
-    def files(self, path: Path) -> list[Path]:
+    def listed(self, path: Path) -> list[Path]:
         """The files of memories and instructions under a path; a link that leads out of it is none."""
         if not path.is_dir():
             return [path]
@@ -66,7 +66,7 @@ class ClaudeFiles:
 
     def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:  # noqa: ARG002
         """All files under a path as one unit. Raises OSError where the path cannot be listed."""
-        files = self.files(path)
+        files = self.listed(path)
         if not files or not (path.is_dir() or path.suffix == ".md"):
             why = "has neither memory files nor CLAUDE.md" if path.is_dir() else "is no Markdown file"
             return Found(others=[NotImported(shown_name(path), why, is_fault=True)])

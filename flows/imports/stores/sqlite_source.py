@@ -35,7 +35,7 @@ class SqliteSource:
         """What the source is called on the command line."""
         return self.adapter.name
 
-    def files(self, path: Path) -> list[Path]:
+    def listed(self, path: Path) -> list[Path]:
         """The files under a path that may be such stores, by their names."""
         if not path.is_dir():
             return [path]
@@ -49,7 +49,7 @@ class SqliteSource:
     def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
         """The stores under a file or folder; `others` name the stores of other programs. Raises OSError."""
         found, tellers = Found(), [*others]
-        for file in self.files(path):
+        for file in self.listed(path):
             try:
                 found.units.append(self._unit(file, tellers, longest_row))
             except _NotOursError as error:

@@ -19,7 +19,7 @@ from review_acts import landed, states
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.cli import main as cli
-from slowwave.flows.cli import memory as memory_commands
+from slowwave.flows.cli.memory import memory as memory_commands
 from slowwave.flows.decide import decisions as deciding
 from slowwave.flows.decide import memory_edits as editing
 from slowwave.flows.kernel.run_ids import utc_now

@@ -144,17 +144,6 @@ def test_json_schema_says_every_column_a_reader_or_producer_may_meet(table):
     orjson.dumps(schema)
 
 
-def test_json_schema_says_a_default_where_a_producer_may_leave_something_out():
-    said = {table: json_schema(table)["properties"] for table in (*LANDED, *EVIDENCE, *SERVING)}
-    defaults = {
-        (table.name, name): one["default"] for table in said for name, one in said[table].items() if "default" in one
-    }
-    assert defaults.pop(("interactions", "reinforce")) is True
-    assert {table for table, _ in defaults} <= {table.name for table in LANDED}
-    assert None not in defaults.values()
-    assert "default" not in said[Interactions]["prompt"]
-
-
 def test_json_schema_requires_what_landing_requires():
     for table, kind in zip(LANDED, ("interactions", "outcomes", "memories"), strict=True):
         required = json_schema(table)["required"]

@@ -18,16 +18,17 @@ _SAME_TEXT = "an update that leaves the text as it was"
 
 
 def _facts(records: Iterable[Located], _context: Context) -> Iterator[Fact]:
+    begun: set[str] = set()
     for located in records:
         row, memory_id = located.record["row"], None
         try:
             memory_id = f"{_NAME}:{needed(row, 'memory_id')}"
-            yield _change(memory_id, row)
+            yield _change(memory_id, row, begun)
         except Unfit as unfit:
             yield not_read(located, unfit, memory_id)
 
 
-def _change(memory_id: str, row: Cells) -> Fact:
+def _change(memory_id: str, row: Cells, begun: set[str]) -> Fact:
     """One line of the history. `created_at` is the memory's birth in every line; some lines have no other time."""
     event, old, new = needed(row, "event").upper(), text(row, "old_memory"), text(row, "new_memory")
     at = moment(row, "updated_at") or moment(row, "created_at")
@@ -42,8 +43,11 @@ def _change(memory_id: str, row: Cells) -> Fact:
         raise Unfit(message)
     if event == "UPDATE" and old == new:
         return LeftOut(_SAME_TEXT, example=memory_id)
-    # mem0 knows users, agents and runs, and no projects: what it holds may be needed in any
-    return Changed(memory_id, _stated(status="active", scope="global", content=needed(row, "new_memory"), **own), at)
+    if memory_id not in begun:
+        begun.add(memory_id)
+        # mem0 knows users, agents and runs, and no projects: what it holds may be needed in any
+        own |= {"status": "active", "scope": "global"}
+    return Changed(memory_id, _stated(content=needed(row, "new_memory"), **own), at)
 
 
 def _stated(**fields: object) -> dict[str, object]:

@@ -1,0 +1,129 @@
+"""`slowwave connect`: lists what can be imported here, and connects, on a person's word, what every nightly reads."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from slowwave.flows.imports.connections.connections import Connection, LastRead, connect, connections, last_reads
+from slowwave.flows.imports.connections.detected import Detected, detected, detected_at, home_shortened
+from slowwave.flows.imports.importer import project_map as projects_of
+from slowwave.flows.imports.sources import SOURCES, source_named
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
+from slowwave.flows.kernel.progress import Lines, print_lines, this_command
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
+from slowwave.flows.kernel.times import utc_iso
+
+
+def run_connect(
+    settings: Settings, name: str | None, paths: Sequence[str], *, project_map: str | None, yes: bool, output: str
+) -> None:
+    """List what is connected and what is found, and connect of it what a person says yes to.
+
+    Nothing of what is found is read. Raises WrongUsageError for an unknown source, or a map of projects that cannot be
+    used; UserError where `connections.toml` cannot be, or a path has nothing of the source.
+    """
+    projects_of(project_map)
+    there = connections(settings)
+    known = {(one.source, one.place.resolve()) for one in there}
+    found = detected() if name is None else _named(name, paths)
+    new = [one for one in found if (one.source.name, one.path.resolve()) not in known]
+    if output == "json":
+        wanted = new if yes else []
+    else:
+        print_lines("", _connected_lines(there, last_reads(Path(settings.lake))))
+        wanted = [one for one in new if yes or _is_wanted(one)]
+    if wanted:
+        stated = str(Path(project_map).absolute()) if project_map else None
+        connect(settings, [Connection(one.source.name, home_shortened(one.path), stated) for one in wanted])
+    if output == "json":
+        typer.echo(json.dumps(_as_json(settings, new, wanted), indent=2))
+        return
+    _print_done(settings, new, wanted, is_empty=not there and not found)
+
+
+def _named(name: str, paths: Sequence[str]) -> list[Detected]:
+    source = source_named(name)
+    if source is None:
+        message = f"there is no importer {quoted(name)}: there are {', '.join(each.name for each in SOURCES)}"
+        raise WrongUsageError(message)
+    if not paths:
+        return [one for one in detected() if one.source.name == name]
+    found = []
+    for path in paths:
+        one = detected_at(source, Connection(name, path).place)
+        if one is None:
+            message = f"{terminal_safe(path)} has none of the {source.described}: nothing was connected"
+            raise UserError(message)
+        found.append(one)
+    return found
+
+
+def _is_wanted(one: Detected) -> bool:
+    """One line, one answer. Where nobody is there to answer, it is only listed."""
+    if not sys.stdin.isatty():
+        print_lines("", [("found", _described(one))])
+        return False
+    return typer.confirm(f"Read {terminal_safe(_described(one))} every night?", default=False, err=True)
+
+
+def _described(one: Detected) -> str:
+    files = counted(one.files_count, "file")
+    return (
+        f"{one.source.described} in {home_shortened(one.path)} ({files}, {one.bytes_count / 1e6:,.1f} MB, "
+        f"{one.oldest:%Y-%m-%d} to {one.newest:%Y-%m-%d})"
+    )
+
+
+def _connected_lines(there: Sequence[Connection], reads: dict[str, LastRead]) -> Lines:
+    lines: Lines = []
+    for one in there:
+        last = reads.get(one.key, LastRead())
+        when = f"last read {last.read_at}" if last.read_at else "not read yet: the next nightly does"
+        lines.append(("connected" if not lines else "", f"{one.source} {one.path}; {when}"))
+        lines += [("", f"not imported: {said}") for said in last.warnings]
+    return lines
+
+
+def _print_done(settings: Settings, new: Sequence[Detected], wanted: Sequence[Detected], *, is_empty: bool) -> None:
+    if wanted:
+        lines = [("connected" if not at else "", _described(one)) for at, one in enumerate(wanted)]
+        print_lines("", [*lines, ("", f"written to {settings.connections_file}")], [f"{this_command()} nightly"])
+    elif is_empty:
+        typer.echo("nothing is connected, and nothing was found where programs usually keep it; name it yourself:")
+        print_lines("", [], [f"{this_command()} connect SOURCE PATH"])
+    elif new and not sys.stdin.isatty():
+        sys.stderr.write("slowwave: nothing was connected: there is nobody to ask, so add --yes\n")
+
+
+def _as_json(settings: Settings, new: Sequence[Detected], wanted: Sequence[Detected]) -> dict[str, Any]:
+    reads = last_reads(Path(settings.lake))
+    return {
+        "connected": [
+            {
+                "source": one.source,
+                "path": one.path,
+                "read_at": reads.get(one.key, LastRead()).read_at,
+                "warnings": reads.get(one.key, LastRead()).warnings,
+            }
+            for one in connections(settings)
+        ],
+        "found": [
+            {
+                "source": one.source.name,
+                "path": home_shortened(one.path),
+                "files": one.files_count,
+                "bytes": one.bytes_count,
+                "oldest": utc_iso(one.oldest),
+                "newest": utc_iso(one.newest),
+            }
+            for one in new
+            if one not in wanted
+        ],
+    }

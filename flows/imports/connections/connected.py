@@ -1,0 +1,125 @@
+"""The connected sources are imported: what has not changed since is told by the times of files, and is not read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from pathlib import Path
+
+from slowwave.flows.imports.connections.connections import (
+    Connection,
+    Imported,
+    LastRead,
+    connections,
+    keep_last_reads,
+    last_reads,
+)
+from slowwave.flows.imports.files import IDLE_SECONDS
+from slowwave.flows.imports.importer import found_by, importer, project_map, source_settings
+from slowwave.flows.imports.importing import ImportOptions, ImportReport
+from slowwave.flows.imports.sources import Source, is_store, source_named
+from slowwave.flows.imports.units import shown_name
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.times import utc_iso
+from slowwave.flows.lake.lake import Lake
+
+
+def import_connected(
+    settings: Settings, lake: Lake, progress: Callable[[str, int, int], None], begin: Callable[[], None]
+) -> Imported:
+    """Import every connected source that has changed, or that could not be read last time, into the inbox.
+
+    A source that fails is a warning with its reason. `begin` is called before the first is read. The caller holds the
+    writer lock. Raises OSError where our own disk cannot be written.
+    """
+    imported = Imported()
+    try:
+        listed = connections(settings)
+    except UserError as error:
+        imported.warnings.append(str(error))
+        return imported
+    before = last_reads(lake.root)
+    after = {one.key: before.get(one.key, LastRead()) for one in listed}
+    for connection in listed:
+        stamp = _stamp(connection, settings)
+        last = after[connection.key]
+        if stamp and last.stamp == stamp:
+            imported.unchanged += 1
+            continue
+        begin()
+        report, warnings = _imported(connection, settings, lake, progress)
+        imported.read += 1
+        imported.rows.update(report.tally.kinds)
+        kept = "" if warnings else stamp
+        after[connection.key] = LastRead(kept, utc_iso(utc_now()), warnings)
+        keep_last_reads(lake.root, after)
+    for connection in listed:
+        imported.warnings += [f"{connection.source}: {said}" for said in after[connection.key].warnings]
+    if after.keys() != before.keys():
+        keep_last_reads(lake.root, after)
+    return imported
+
+
+def _imported(
+    connection: Connection, settings: Settings, lake: Lake, progress: Callable[[str, int, int], None]
+) -> tuple[ImportReport, list[str]]:
+    """What an import made, and what kept it from more."""
+    source = source_named(connection.source)
+    if source is None:
+        return ImportReport(), [f"there is no such importer: correct it in {settings.connections_file}"]
+    if not connection.place.exists():
+        return ImportReport(), [f"{connection.path} is not there: it was moved, or its disk is not mounted"]
+
+    def told(done: int, total: int) -> None:
+        progress("import", done // 10**6, total // 10**6)
+
+    try:
+        options = ImportOptions(
+            projects=project_map(connection.project_map), settings=source_settings(settings, source.name)
+        )
+        at_work = importer(settings, lake, source, options, progress=told)
+        found = found_by(settings, source, [connection.place], options)
+    except UserError as error:
+        return ImportReport(), [str(error)]
+    try:
+        report = at_work.run(found)
+    except UserError as error:
+        return at_work.report, [str(error)]
+    if at_work.cursors is not None and report.units:
+        at_work.cursors.save()  # its deliveries are in the inbox, which nobody else takes them from
+    return report, report.faults
+
+
+def _stamp(connection: Connection, settings: Settings) -> str:
+    """How the files of a connection stand, and how they are read; '' where they are to be looked at in any case.
+
+    So they are while a transcript was written to within the last hour: its last turn may be over since.
+    """
+    source = source_named(connection.source)
+    if source is None:
+        return ""
+    try:
+        files = source.listed(connection.place)
+        settings_said = repr(source_settings(settings, source.name))
+        states = [(file, file.stat()) for file in _with_logs(source, files)]
+        projects = sorted(project_map(connection.project_map).items())
+    except (OSError, UserError):
+        return ""
+    if not is_store(source) and any(time.time() - state.st_mtime < IDLE_SECONDS for _, state in states):
+        return ""
+    stamp = sha256(f"{source.name} {source.adapter.version} {settings_said} {projects}".encode())
+    for file, state in states:
+        told = f"\0{shown_name(file)}\0{state.st_size}\0{state.st_mtime_ns}\0{state.st_ctime_ns}"
+        stamp.update(told.encode())
+    return stamp.hexdigest()
+
+
+def _with_logs(source: Source, files: Iterable[Path]) -> list[Path]:
+    """With the write-ahead logs of stores that are not empty."""
+    if not is_store(source):
+        return [*files]
+    logs = (Path(f"{file}-wal") for file in files)
+    return [*files, *(log for log in logs if log.exists() and log.stat().st_size)]
