@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from slowwave.flows.imports.cursors import Cursors
+from slowwave.flows.imports.cursors import Cursors, unit_key
 from slowwave.flows.imports.units import Unit
 from slowwave.transforms.imports.forks import Outline, Owners, owners
 
@@ -21,27 +21,37 @@ class CopiedTurns:
         for unit in units:
             if unit.outline is None:
                 continue
-            cached = known.get(unit.name) if cursors is not None and cursors.is_as_it_was(unit) else None
-            self._outlines[unit.name] = cached or unit.outline()
+            cached = known.get(unit_key(unit)) if cursors is not None and cursors.is_as_it_was(unit) else None
+            self._outlines[unit_key(unit)] = cached or unit.outline()
         self._known = known
+        self._times = cursors.regained() if cursors is not None else {}
         self._now = owners((known | self._outlines).values())
 
     def outline(self, unit: Unit) -> Outline | None:
         """The turns of a unit, with the interactions that they make, which cursors do not keep."""
-        outline = self._outlines.get(unit.name)
-        if outline is not None and unit.outline is not None and outline is self._known.get(unit.name):
-            outline = self._outlines[unit.name] = unit.outline()
+        outline = self._outlines.get(unit_key(unit))
+        if outline is not None and unit.outline is not None and outline is self._known.get(unit_key(unit)):
+            outline = self._outlines[unit_key(unit)] = unit.outline()
         return outline
 
     def copies(self, unit: Unit) -> frozenset[str]:
         """The turns of a unit that are another session's."""
-        outline = self._outlines.get(unit.name)
+        outline = self._outlines.get(unit_key(unit))
         return self._now.copies(outline) if outline is not None else _NOBODYS
 
-    def regained(self, unit: Unit) -> frozenset[str]:
-        """The turns of a unit that were delivered as another session's."""
-        outline = self._outlines.get(unit.name)
+    def regained(self, unit: Unit) -> dict[str, int]:
+        """The turns of a unit that were delivered as another session's, or as of several, and how often."""
+        outline = self._outlines.get(unit_key(unit))
         if outline is None:
-            return _NOBODYS
-        of_others = {turn for turn in outline.turns if self._before.of(turn) not in (None, outline.session)}
-        return frozenset(of_others - self._now.copies(outline))
+            return {}
+        found: dict[str, int] = {}
+        for turn in outline.turns.keys() - self._now.copies(outline):
+            was_another = self._before.of(turn) not in (None, outline.session)
+            times = max(self._times.get(name, 0) for name in self._now.names(turn)) + was_another
+            if times:
+                found[turn] = times
+        return found
+
+    def first_names(self, regained: Mapping[str, int]) -> dict[str, int]:
+        """The same by what the turns were called first, as cursors keep them."""
+        return {self._now.names(turn)[-1]: times for turn, times in sorted(regained.items())}

@@ -23,11 +23,11 @@ _MOST_UNITS = 200_000
 
 @dataclass
 class _Entry:
-    """What is known of a unit: `regained` are turns of it that won back what a copy had been delivered as."""
+    """What is known of a unit: `regained` are turns of it that had been delivered as another's, and how often."""
 
     state: dict[str, Any]
     reading: dict[str, Any]
-    regained: list[str] = field(default_factory=list)
+    regained: dict[str, int] = field(default_factory=dict)
     outline: dict[str, Any] | None = None
 
 
@@ -59,29 +59,31 @@ class Cursors:
         entry = self._entries.get(unit_key(unit))
         return self.is_as_it_was(unit) and entry is not None and entry.reading == self._as_read(is_idle, copies)
 
-    def regained(self, unit: Unit) -> frozenset[str]:
-        """Turns of a unit that won back what a copy had been delivered as."""
-        entry = self._entries.get(unit_key(unit))
-        return frozenset(entry.regained) if entry is not None else frozenset()
+    def regained(self) -> dict[str, int]:
+        """Turns, by what they were called first, that had been delivered as another session's, and how often."""
+        found: dict[str, int] = {}
+        for entry in self._entries.values():
+            for turn, times in entry.regained.items():
+                found[turn] = max(times, found.get(turn, 0))
+        return found
 
     def outlines(self) -> dict[str, Outline]:
-        """The turns of all units that were imported, by their names."""
+        """The turns of all units that were imported, by `unit_key`."""
         found = {}
-        for entry in self._entries.values():
+        for key, entry in self._entries.items():
             if (stated := entry.outline) is not None:
                 turns = {turn: SeenTurn("", at) for turn, at in stated["turns"].items()}
                 copied_from, modified_at = stated["copied_from"], stated["modified_at"]
-                found[stated["name"]] = Outline(stated["session"], turns, copied_from, modified_at)
+                found[key] = Outline(stated["session"], turns, copied_from, modified_at)
         return found
 
     def note(
-        self, unit: Unit, outline: Outline | None, *, is_idle: bool, copies: frozenset[str], regained: frozenset[str]
+        self, unit: Unit, outline: Outline | None, *, is_idle: bool, copies: frozenset[str], regained: dict[str, int]
     ) -> None:
         """A unit was imported as it is."""
-        entry = _Entry(unit.state, self._as_read(is_idle, copies), sorted(regained))
+        entry = _Entry(unit.state, self._as_read(is_idle, copies), regained)
         if outline is not None:
             entry.outline = {
-                "name": unit.name,
                 "session": outline.session,
                 "turns": {turn: seen.at for turn, seen in outline.turns.items()},
                 "copied_from": outline.copied_from,

@@ -17,7 +17,7 @@ from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.together import Deal, together
 from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
 from slowwave.flows.kernel.settings import LONGEST_ROW
-from slowwave.transforms.imports.forks import Outline
+from slowwave.transforms.imports.forks import Outline, concealed
 from slowwave.transforms.imports.made import Adapter, Forking, Located, Record
 
 PACKED = (".gz", ".zst")
@@ -139,7 +139,7 @@ class FileSource:
             return Outline("")
         records = json_lines(path, longest_row, only=adapter.may_begin_turn)
         outline = adapter.outline(one for one in _readable(records) if isinstance(one, Located))
-        return replace(outline, modified_at=modified_at)
+        return replace(concealed(outline), modified_at=modified_at)
 
     def _first(self, path: Path, longest_row: int) -> list[Record]:
         first: list[Record] = []

@@ -102,15 +102,18 @@ class Import:
     def _unit(self, unit: Unit, copied: CopiedTurns) -> None:
         is_idle = time.time() - unit.modified_at >= IDLE_SECONDS
         copies, regained = copied.copies(unit), copied.regained(unit)
-        if self.cursors is not None:
-            if self.cursors.is_unchanged(unit, is_idle=is_idle, copies=copies):
-                self.report.unchanged += 1
-                return
-            regained = (regained | self.cursors.regained(unit)) - copies
+        if self.cursors is not None and self.cursors.is_unchanged(unit, is_idle=is_idle, copies=copies):
+            self.report.unchanged += 1
+            return
         outline = copied.outline(unit)
-        wanted = Wanted(self.options.since, _interactions(outline, copies), _interactions(outline, regained))
+        wanted = Wanted(
+            self.options.since,
+            frozenset(_interaction(outline, turn) for turn in copies),
+            {_interaction(outline, turn): times for turn, times in regained.items()},
+        )
         is_all = self._is_imported(unit, wanted, is_idle=is_idle)
         if is_all and self.cursors is not None:
+            regained = copied.first_names(regained)
             self.cursors.note(unit, outline, is_idle=is_idle, copies=copies, regained=regained)
 
     def _is_imported(self, unit: Unit, wanted: Wanted, *, is_idle: bool) -> bool:
@@ -175,8 +178,8 @@ class Import:
             return delivered
 
 
-def _interactions(outline: Outline | None, turns: frozenset[str]) -> frozenset[str]:
-    return frozenset(outline.turns[turn].interaction_id for turn in turns) if outline is not None else frozenset()
+def _interaction(outline: Outline | None, turn: str) -> str:
+    return outline.turns[turn].interaction_id if outline is not None else ""
 
 
 class _Reading:

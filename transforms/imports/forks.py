@@ -6,6 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from slowwave.transforms.core.hashing import digest
+from slowwave.transforms.imports.moments import moment_of
+
 # Of more copies than that of one turn nobody can say which was first: comparing all would take for ever.
 _MOST_COMPARED = 40
 
@@ -32,6 +35,27 @@ class Outline:
     modified_at: float = 0.0
 
 
+def concealed(outline: Outline) -> Outline:
+    """The same without anything that the producer wrote: what is kept of it tells no more than that two are the same.
+
+    Times become those of one zone and one form; a turn without one makes no row, and is dropped.
+    """
+
+    def name(stated: str) -> str:
+        return digest([stated])
+
+    return Outline(
+        name(outline.session),
+        {
+            name(turn): SeenTurn(seen.interaction_id, at)
+            for turn, seen in outline.turns.items()
+            if (at := _time(seen.at))
+        },
+        {name(turn): name(before) for turn, before in outline.copied_from.items()},
+        outline.modified_at,
+    )
+
+
 @dataclass(frozen=True)
 class Owners:
     """Which session each turn is of, among those that have it."""
@@ -42,6 +66,10 @@ class Owners:
     def of(self, turn: str) -> str | None:
         """The session that a turn is of; None where no session is known to have it."""
         return self.of_turn.get(_first(turn, self.copied_from))
+
+    def names(self, turn: str) -> tuple[str, ...]:
+        """What a turn is called in the sessions it was copied through, in the first of them last."""
+        return tuple(_names(turn, self.copied_from))
 
     def copies(self, outline: Outline) -> frozenset[str]:
         """The turns of a unit that are another session's."""
@@ -87,10 +115,17 @@ def _order(own: Mapping[str, str], others: Mapping[str, str], modified_at: float
     return min(alone, default=""), modified_at, session
 
 
+def _time(stated: str) -> str:
+    moment = moment_of(stated)
+    return moment.isoformat(timespec="microseconds") if moment is not None else ""
+
+
 def _first(turn: str, copied_from: Mapping[str, str]) -> str:
-    """What a turn was called in the first of the sessions it was copied through."""
-    passed = {turn}
-    while (before := copied_from.get(turn)) is not None and before not in passed:
-        turn = before
-        passed.add(turn)
-    return turn
+    return _names(turn, copied_from)[-1]
+
+
+def _names(turn: str, copied_from: Mapping[str, str]) -> list[str]:
+    names = [turn]
+    while (before := copied_from.get(names[-1])) is not None and before not in names:
+        names.append(before)
+    return names

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import orjson
 
-from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
 from slowwave.transforms.imports.made import Adapter, LeftOut, Made, Refused, Row, Undecided
+from slowwave.transforms.imports.moments import moment_of
 from slowwave.transforms.imports.secrets.cleaned import cleaned
 from slowwave.transforms.landing.coerce import Unfit, json_text
 from slowwave.transforms.landing.import_lines import RAW, REFUSED, refused_line
@@ -81,12 +81,13 @@ def kind_of(fields: dict[str, Any]) -> Kind:
 class Wanted:
     """Which rows are delivered: not those of before `since` (UTC), nor of interactions that are `copies`.
 
-    Rows of interactions in `regained` win over copies that were delivered before it was known whose they are.
+    `regained`: interactions that were delivered as copies before it was known whose they are, and how often; what is
+    delivered now wins over those.
     """
 
     since: datetime | None = None
     copies: frozenset[str] = frozenset()
-    regained: frozenset[str] = frozenset()
+    regained: Mapping[str, int] = field(default_factory=dict)
 
 
 ALL = Wanted()
@@ -111,7 +112,7 @@ def delivery_lines(made: Iterable[Made], adapter: Adapter, tally: Tally, wanted:
         elif wanted.since is not None and _is_before(one, wanted.since):
             tally.leave_out(LeftOut(BEFORE_SINCE))
         else:
-            later = adapter.version + (one.fields.get("interaction_id") in wanted.regained)
+            later = adapter.version + wanted.regained.get(one.fields.get("interaction_id", ""), 0)
             yield _row_line(one, adapter, later, tally)
 
 
@@ -171,20 +172,6 @@ def _stamped(row: Row, adapter: Adapter, later: int) -> dict[str, Any]:
 def _is_before(row: Row, since: datetime) -> bool:
     moment = moment_of(row.fields.get("changed_at", row.fields.get("created_at")))
     return moment is not None and moment < since
-
-
-def moment_of(stated: object) -> datetime | None:
-    """A time as producers write it, as UTC without a zone; None where it is none that can be told."""
-    try:
-        if isinstance(stated, str):
-            moment = datetime.fromisoformat(stated.strip())
-            return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
-        if isinstance(stated, (int, float)) and not isinstance(stated, bool):
-            seconds = stated / 1000 if abs(stated) >= EPOCH_MILLISECONDS_FROM else stated
-            return datetime(1970, 1, 1) + timedelta(seconds=seconds)  # noqa: DTZ001 - naive times hold UTC everywhere
-    except (ValueError, OverflowError):
-        pass
-    return None
 
 
 def _utc_text(moment: datetime) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from slowwave.transforms.imports.made import Context, Made
-from slowwave.transforms.imports.turn_rows import TurnRows, rows_when_followed, rows_when_over, why_no_rows
+from slowwave.transforms.imports.turn_rows import Fields, TurnRows, rows_when_followed, rows_when_over, why_no_rows
 from slowwave.transforms.imports.turns import Turn
 
 # People go back by a few turns: so many are held, that a session of any length takes little memory.
@@ -34,6 +34,7 @@ class TurnLog:
         self._turn_of: dict[str, int] = {}
         self._last: int | None = None
         self._count = 0
+        self._told: dict[str, Fields] = {}
         self.turn: Turn | None = None
 
     def begin(self, turn: Turn, record: str, parent: str | None, *, goes_to_start: bool = False) -> Iterator[Made]:
@@ -66,14 +67,15 @@ class TurnLog:
             self._turn_of[record] = turn
             self._held[turn].records.append(record)
 
-    def so_far(self) -> Iterator[Made]:
-        """The rows of the turn that is going on, as if it were over: it was, until it was asked again."""
+    def goes_on(self) -> None:
+        """The turn that seemed to be over goes on: what would have been told of it till now may be taken back."""
         if self.turn is not None and why_no_rows(self.turn, self._context) is None:
-            yield from rows_when_over(self.turn, self._context).rows()
+            self._told |= rows_when_over(self.turn, self._context).outcomes
 
     def end(self, following: Turn | None = None) -> Iterator[Made]:
         """The turn that is going on is over, with the next one if there is any; gives its rows."""
         turn, self.turn = self.turn, None
+        told, self._told = self._told, {}
         if turn is None or self._last is None:
             return
         if following is not None:
@@ -83,7 +85,7 @@ class TurnLog:
         if why is not None:
             yield why
             return
-        rows = self._held[self._last].rows = rows_when_over(turn, self._context)
+        rows = self._held[self._last].rows = rows_when_over(turn, self._context, told)
         yield from rows.rows()
         yield from rows_when_followed(turn, rows, self._context)
 

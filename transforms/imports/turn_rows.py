@@ -21,6 +21,7 @@ NO_PROMPT = "a turn without a text of the person's"
 # Of every adapter whose records are turns.
 TURN_OPTIONS = frozenset({"infer_corrections"})
 _BRANCH, _ABANDONED = "branch", "abandoned"
+_NOTHING_TOLD: Mapping[str, dict[str, Any]] = {}
 
 Fields = dict[str, Any]
 
@@ -51,10 +52,12 @@ class TurnRows:
             yield _row(self.turn, fields | {"recorded_at": at})
 
 
-def rows_when_over(turn: Turn, context: Context) -> TurnRows:
-    """The rows of a turn, which is over."""
+def rows_when_over(turn: Turn, context: Context, told: Mapping[str, Fields] = _NOTHING_TOLD) -> TurnRows:
+    """The rows of a turn, which is over; of outcomes `told` while it seemed so, those that no longer hold go."""
     silent = replace(turn, calls=[replace(call, output="") for call in turn.calls])
-    return TurnRows(silent, _interaction(turn), _outcomes(replace(turn, next_prompt=None), context))
+    outcomes = _outcomes(replace(turn, next_prompt=None), context)
+    dropped = {key: _taken_back(fields, turn.ended_at) for key, fields in told.items() if key not in outcomes}
+    return TurnRows(silent, _interaction(turn), outcomes | dropped)
 
 
 def rows_when_followed(turn: Turn, rows: TurnRows, context: Context) -> Iterator[Row]:
@@ -120,9 +123,12 @@ def _changes(turn: Turn, before: Mapping[str, Fields], after: Mapping[str, Field
         if before.get(key) != fields:
             yield _row(turn, fields | {"recorded_at": at})
     for key, fields in before.items():
-        if key not in after:
-            taken_back = {"recorded_at": at, "success": False, "attempted": False, "evidence": "taken back"}
-            yield _row(turn, fields | taken_back)
+        if key not in after and fields.get("attempted") is not False:
+            yield _row(turn, _taken_back(fields, at))
+
+
+def _taken_back(outcome: Fields, at: str) -> Fields:
+    return outcome | {"recorded_at": at, "success": False, "attempted": False, "evidence": "taken back"}
 
 
 def _row(turn: Turn, fields: Fields) -> Row:

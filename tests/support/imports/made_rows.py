@@ -14,10 +14,14 @@ from slowwave.transforms.imports.rows import Tally, delivery_lines
 Fields = dict[str, Any]
 
 
+def located(records: Sequence[Mapping[str, Any]]) -> list[Located]:
+    """Records as they come out of a file."""
+    return [Located(number, dict(record)) for number, record in enumerate(records, start=1)]
+
+
 def made(adapter: Adapter, records: Sequence[Mapping[str, Any]], context: Context | None = None) -> list[Made]:
-    """What an adapter makes of records, as they come out of a file."""
-    located = (Located(number, record) for number, record in enumerate(records, start=1))
-    return list(adapter.made(located, context or Context()))
+    """What an adapter makes of records."""
+    return list(adapter.made(located(records), context or Context()))
 
 
 def rows(adapter: Adapter, records: Sequence[Mapping[str, Any]], context: Context | None = None) -> list[Fields]:

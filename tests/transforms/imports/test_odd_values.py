@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 from langfuse_rows import observation, root_of_v2, score, trace
+from odd_values import spoiled
 from otlp_documents import TRACE, agent, chat, log, logs, search, span, span_id, traces
 from thorough import examples
 
@@ -19,10 +20,6 @@ from slowwave.transforms.imports.langfuse.adapter import Langfuse
 from slowwave.transforms.imports.otlp.adapter import Otlp
 from slowwave.transforms.imports.rows import Tally, delivery_lines
 
-ODD: tuple[Any, ...] = (
-    None, "", 0, -1, 1e308, True, [], {}, "\x00", "\ud800", [[]], [1], {"a": 1}, "x" * 50, "NaN", 2**70, "١٢",
-    "9" * 5000, "[" * 900 + "]" * 900,
-)  # fmt: skip
 JUDGED = {"evaluations.0.evaluation.name": "n", "evaluations.0.evaluation.label": "pass", "gen_ai.response.id": "r"}
 DOCUMENTS = [
     traces(
@@ -37,14 +34,6 @@ DOCUMENTS = [
     ),
 ]
 ROWS = [trace(), observation(output=[{"id": "m-1", "content": "x"}]), root_of_v2(), score()]
-
-
-def spoiled(value: Any, random_: random.Random, share: float) -> Any:
-    if random_.random() < share:
-        return random_.choice(ODD)
-    if isinstance(value, dict):
-        return {name: spoiled(held, random_, share) for name, held in value.items()}
-    return [spoiled(held, random_, share) for held in value] if isinstance(value, list) else value
 
 
 @given(st.randoms(use_true_random=False))

@@ -35,7 +35,7 @@ class ClaudeCode:
         """As in Adapter."""
         of_session = False
         for record in first:
-            kind, version = record.get("type"), stated(record, "version")
+            kind, version = stated(record, "type"), stated(record, "version")
             if kind in _OF_CONVERSATION | {"progress"} and stated(record, "uuid") and stated(record, "sessionId"):
                 return f"Claude Code {version}".rstrip()
             of_session |= kind in _OF_SESSION and (

@@ -22,7 +22,7 @@ from slowwave.transforms.imports.claude_code.texts import (
     text_of,
 )
 from slowwave.transforms.imports.made import Context, LeftOut, Made, Record, Refused
-from slowwave.transforms.imports.rows import moment_of
+from slowwave.transforms.imports.moments import moment_of
 from slowwave.transforms.imports.turn_log import TurnLog
 from slowwave.transforms.imports.turns import Turn
 
@@ -204,6 +204,7 @@ class Conversation:
         if self._command is not None:
             command, self._command = self._command, None
             yield from self._begin(0, command.record, command.name, command.name)
+        self._goes_on()
         turn, going = self.turn, self._going
         if turn is None or self._is_warming:
             yield LeftOut(WARM_UP if self._is_warming else NO_TURN, example=text_of(message.get("content"))[:200])
@@ -216,7 +217,7 @@ class Conversation:
         self._count_tokens(message)
         for block in blocks(record):
             self._block(block)
-        is_over = message.get("stop_reason") in _OVER and not going.pending
+        is_over = stated(message, "stop_reason") in _OVER and not going.pending
         turn.end = "ended" if is_over else "open"
         if record.get("isAbortedMidStream") is True:
             turn.end = "interrupted"
@@ -242,6 +243,7 @@ class Conversation:
         is_error = record.get("isApiErrorMessage") is True or stated(record, "error")
         if self.turn is None or not is_error:
             return
+        self._goes_on()
         self._last(record)
         self.turn.end = "api_error"
         self._going.error = stated(record, "error") or text_of([*blocks(record)])
@@ -250,6 +252,7 @@ class Conversation:
         call = self._going.calls.get(stated(block, "tool_use_id"))
         if call is None or self.turn is None:
             return
+        self._goes_on()
         call.call = ended_call(call.call, block, record)
         self._going.pending.discard(call.call.call_id)
         self._last(record)
@@ -258,6 +261,7 @@ class Conversation:
 
     def _interrupted(self, record: Record) -> None:
         if self.turn is not None:
+            self._goes_on()
             self._last(record)
             self.turn.end = "interrupted"
             self._going.pending.clear()
@@ -313,6 +317,12 @@ class Conversation:
             going.memory_context = how if going.memory_context in ("", "carried") else going.memory_context
 
     # ------------------------------------------------------------------------------------------------------------ end
+
+    def _goes_on(self) -> None:
+        """A record changes the turn that is going on: it may have seemed to be over."""
+        if self.turn is not None and self.turn.end != "open":
+            self._complete()
+            self._log.goes_on()
 
     def _last(self, record: Record) -> None:
         """A record belongs to the turn that is going on."""

@@ -11,10 +11,10 @@ from typing import Any
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.forks import Outline, SeenTurn
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record, Refused
+from slowwave.transforms.imports.moments import moment_of
 from slowwave.transforms.imports.options import check_names
 from slowwave.transforms.imports.pi.calls import OpenCall, begun_call, ended_call, offered
 from slowwave.transforms.imports.pi.texts import answered, asked, blocks, is_answer, is_own_prompt, stated, text_of
-from slowwave.transforms.imports.rows import moment_of
 from slowwave.transforms.imports.turn_log import TurnLog
 from slowwave.transforms.imports.turn_rows import TURN_OPTIONS
 from slowwave.transforms.imports.turns import Turn
@@ -174,9 +174,7 @@ class _Session:
             return
         turn, going = self._log.turn, self._going
         if turn is not None and turn.prompt == prompt and going.answers == going.errors > 0:
-            self._complete()  # asked again because the API failed: one interaction, of which this is a later version
-            yield from self._log.so_far()
-            return
+            return  # asked again because the API failed: one interaction
         begun = self._turn(entry, prompt)
         self._complete()
         has_parent = "parentId" in entry
@@ -210,6 +208,7 @@ class _Session:
         if turn is None:
             yield LeftOut("an answer without its prompt", example=text_of(message)[:200])
             return
+        self._goes_on()
         self._last(entry)
         reason = stated(message, "stopReason")
         going.answers += 1
@@ -247,6 +246,7 @@ class _Session:
         call = going.calls.get(stated(message, "toolCallId"))
         if turn is None or call is None:
             return
+        self._goes_on()
         ended = ended_call(call.call, message)
         going.calls[ended.call_id] = OpenCall(ended, call.reads)
         going.pending.discard(ended.call_id)
@@ -255,6 +255,12 @@ class _Session:
             going.used.append(call.reads)
         if ended.tool == "memory_search":
             going.offered += offered(message, self._header.directory)
+
+    def _goes_on(self) -> None:
+        """An entry changes the turn that is going on: it may have seemed to be over."""
+        if self._log.turn is not None and self._log.turn.end != "open":
+            self._complete()
+            self._log.goes_on()
 
     def _last(self, entry: Record) -> None:
         turn, at = self._log.turn, stated(entry, "timestamp")

@@ -13,7 +13,7 @@ from typing import Any
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.home_paths import without_home
 from slowwave.transforms.imports.made import Context, LeftOut, Located
-from slowwave.transforms.imports.rows import moment_of
+from slowwave.transforms.imports.moments import moment_of
 from slowwave.transforms.imports.stores.facts import Fact, Held
 from slowwave.transforms.imports.stores.markdown import Section, front_matter, sections
 from slowwave.transforms.imports.stores.store import Store

@@ -1,0 +1,21 @@
+"""Times as other programs write them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
+
+
+def moment_of(stated: object) -> datetime | None:
+    """A time as producers write it, as UTC without a zone; None where it is none that can be told."""
+    try:
+        if isinstance(stated, str):
+            moment = datetime.fromisoformat(stated.strip())
+            return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+        if isinstance(stated, (int, float)) and not isinstance(stated, bool):
+            seconds = stated / 1000 if abs(stated) >= EPOCH_MILLISECONDS_FROM else stated
+            return datetime(1970, 1, 1) + timedelta(seconds=seconds)  # noqa: DTZ001 - naive times hold UTC everywhere
+    except (ValueError, OverflowError):
+        pass
+    return None
