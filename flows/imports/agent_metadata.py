@@ -6,6 +6,7 @@ from pathlib import Path
 
 import orjson
 
+from slowwave.flows.imports.units import file_status
 from slowwave.transforms.imports.claude_code.adapter import AGENT_METADATA
 from slowwave.transforms.imports.made import Record
 
@@ -18,6 +19,7 @@ def agent_metadata(path: Path) -> Record | None:
     if not path.name.startswith("agent-") or beside == path:
         return None
     try:
+        file_status(beside)
         with beside.open("rb") as handle:
             stated = orjson.loads(handle.read(_MOST_BYTES))
     except (OSError, orjson.JSONDecodeError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -12,10 +11,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
+from slowwave.flows.imports.folders import files_below
 from slowwave.flows.imports.json_records import json_lines
 from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.together import Deal, together
-from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
+from slowwave.flows.imports.units import (
+    Found,
+    NotImported,
+    ReadRecord,
+    Unit,
+    UnreadableUnitError,
+    file_status,
+    shown_name,
+)
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.forks import Outline, concealed
 from slowwave.transforms.imports.made import Adapter, Forking, Located, Record
@@ -63,7 +71,7 @@ class FileSource:
 
     def listed(self, path: Path) -> list[Path]:
         """The files under a path that may be its, by their names alone. Raises OSError."""
-        return _files_below(path, self._is_named_so) if path.is_dir() else [path]
+        return self._files(path)[0]
 
     def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
         """The units under a file or folder, in the order of their paths; `others` name files of other programs.
@@ -72,7 +80,9 @@ class FileSource:
         """
         found = Found()
         is_folder = path.is_dir()
-        for file in self.listed(path):
+        files, closed = self._files(path)
+        found.others.extend(closed)
+        for file in files:
             one = self._looked_at(file, [*others], longest_row, is_named=not is_folder)
             (found.units if isinstance(one, Unit) else found.others).append(one)  # type: ignore[arg-type] - by its type
         return found
@@ -80,6 +90,11 @@ class FileSource:
     def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:
         """The units as they are read: as they were found, unless records of several, and `kept` ones, go together."""
         return together(units, self.deal, kept) if self.deal is not None else units
+
+    def _files(self, path: Path) -> tuple[list[Path], list[NotImported]]:
+        if not path.is_dir():
+            return [path], []
+        return files_below(path, lambda name: self._is_named_so(name) and not name.startswith("."))
 
     def _is_named_so(self, name: str) -> bool:
         if self.matches is not None:
@@ -92,7 +107,7 @@ class FileSource:
     def _looked_at(self, path: Path, others: list[Adapter], longest_row: int, *, is_named: bool) -> Unit | NotImported:
         name = shown_name(path)
         try:
-            status = path.stat()
+            status = file_status(path)
             state = {"size": status.st_size, "modified_ns": status.st_mtime_ns, "head": _head(path)}
             is_idle = time.time() - status.st_mtime >= IDLE_SECONDS
             first = self._first(path, longest_row)
@@ -147,18 +162,6 @@ class FileSource:
             records = self.reader(path, longest_row, is_idle=True)
             first += (one.record for one in islice(records, _FIRST_RECORDS) if isinstance(one, Located))
         return first
-
-
-def _files_below(folder: Path, is_named_so: Callable[[str], bool]) -> list[Path]:
-    def fail(error: OSError) -> None:
-        raise error
-
-    found = []
-    for root, folders, names in os.walk(folder, onerror=fail):
-        folders.sort()
-        paths = (Path(root) / name for name in names if is_named_so(name) and not name.startswith("."))
-        found += [path for path in paths if path.is_file()]
-    return sorted(found)
 
 
 def _readable(records: Iterator[ReadRecord]) -> Iterator[ReadRecord]:

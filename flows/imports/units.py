@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from slowwave.transforms.imports.forks import Outline
@@ -59,3 +61,12 @@ class Found:
 def shown_name(path: str | os.PathLike[str]) -> str:
     """A path as text, whatever bytes it is of."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def file_status(path: Path) -> os.stat_result:
+    """The status of a file. Raises OSError, also of a pipe or a device, on which reading would wait for ever."""
+    status = path.stat()
+    if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+        return status
+    message = "it is a pipe or a device, which can be read only once: write what comes of it to a file"
+    raise OSError(message)

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
 
+_LAST = datetime(9999, 12, 31, 23, 59, 59, 999_999)  # noqa: DTZ001 - naive times hold UTC everywhere
+
 
 def moment_of(stated: object) -> datetime | None:
     """A time as producers write it, as UTC without a zone; None where it is none that can be told."""
@@ -19,3 +21,8 @@ def moment_of(stated: object) -> datetime | None:
     except (ValueError, OverflowError):
         pass
     return None
+
+
+def later(moment: datetime, microseconds: int) -> datetime:
+    """The moment so much later; the last that there is, where there is none so late."""
+    return min(moment, _LAST - timedelta(microseconds=microseconds)) + timedelta(microseconds=microseconds)

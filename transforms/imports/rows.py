@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 
 import orjson
 
 from slowwave.transforms.imports.made import Adapter, LeftOut, Made, Refused, Row, Undecided
-from slowwave.transforms.imports.moments import moment_of
+from slowwave.transforms.imports.moments import later, moment_of
 from slowwave.transforms.imports.secrets.cleaned import cleaned
 from slowwave.transforms.landing.coerce import Unfit, json_text
 from slowwave.transforms.landing.import_lines import RAW, REFUSED, refused_line
@@ -112,12 +112,12 @@ def delivery_lines(made: Iterable[Made], adapter: Adapter, tally: Tally, wanted:
         elif wanted.since is not None and _is_before(one, wanted.since):
             tally.leave_out(LeftOut(BEFORE_SINCE))
         else:
-            later = adapter.version + wanted.regained.get(one.fields.get("interaction_id", ""), 0)
-            yield _row_line(one, adapter, later, tally)
+            microseconds = adapter.version + wanted.regained.get(one.fields.get("interaction_id", ""), 0)
+            yield _row_line(one, adapter, microseconds, tally)
 
 
-def _row_line(row: Row, adapter: Adapter, later: int, tally: Tally) -> Line:
-    fields = _stamped(row, adapter, later)
+def _row_line(row: Row, adapter: Adapter, microseconds: int, tally: Tally) -> Line:
+    fields = _stamped(row, adapter, microseconds)
     try:
         fields = cleaned(fields, tally.secrets)
         text = _json(fields)
@@ -154,7 +154,7 @@ def _refused(reason: str, raw: str, tally: Tally) -> Line:
     return Line(orjson.dumps(refused_line(_with_characters(reason), shown)), is_refused=True)
 
 
-def _stamped(row: Row, adapter: Adapter, later: int) -> dict[str, Any]:
+def _stamped(row: Row, adapter: Adapter, microseconds: int) -> dict[str, Any]:
     fields = {name: value for name, value in row.fields.items() if value is not None and name not in (REFUSED, RAW)}
     provenance: dict[str, Any] = {"adapter": adapter.name, "v": adapter.version}
     if row.record_ids is not None:
@@ -165,7 +165,7 @@ def _stamped(row: Row, adapter: Adapter, later: int) -> dict[str, Any]:
     stated = fields.get("recorded_at", fields.get("changed_at", fields.get("created_at")))
     moment = moment_of(stated)
     if moment is not None:
-        fields["recorded_at"] = _utc_text(moment + timedelta(microseconds=later))
+        fields["recorded_at"] = _utc_text(later(moment, microseconds))
     return fields
 
 

@@ -15,7 +15,15 @@ from pathlib import Path
 import orjson
 
 from slowwave.flows.imports.kept_parts import KeptParts
-from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
+from slowwave.flows.imports.units import (
+    Found,
+    NotImported,
+    ReadRecord,
+    Unit,
+    UnreadableUnitError,
+    file_status,
+    shown_name,
+)
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.made import Adapter, Located
 from slowwave.transforms.imports.stores.claude_memory import INDEX, STORE
@@ -29,6 +37,7 @@ _PATTERNS = (
     ".claude/rules/**/*.md",
     "projects/*/memory/*.md",
 )
+_FOLDERS = (".claude/rules/**", "rules/**", "projects/*", "projects/*/memory")
 _OWN = ".claude"
 _LONGEST_FILE = 16 * 2**20
 _FIRST_LINES = 50
@@ -65,15 +74,21 @@ class ClaudeFiles:
         return units
 
     def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:  # noqa: ARG002
-        """All files under a path as one unit. Raises OSError where the path cannot be listed."""
-        files = self.listed(path)
+        """All files under a path as one unit, if all folders can be listed in which they may be. Raises OSError."""
+        try:
+            files = self.listed(path)
+            _check_listable(path)
+            states = [(file, file_status(file)) for file in files]
+        except OSError as error:
+            what = f" {shown_name(error.filename)} cannot be:" if error.filename else ""
+            why = f"was not read:{what} {error.strerror or error}"
+            return Found(others=[NotImported(shown_name(path), why, is_fault=True)])
         if not files or not (path.is_dir() or path.suffix == ".md"):
             why = "has neither memory files nor CLAUDE.md" if path.is_dir() else "is no Markdown file"
             return Found(others=[NotImported(shown_name(path), why, is_fault=True)])
         listed = sha256()
         size = 0
-        for file in files:
-            status = file.stat()
+        for file, status in states:
             size += status.st_size
             listed.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\0".encode("utf-8", "surrogateescape"))
         return Found(
@@ -89,6 +104,14 @@ class ClaudeFiles:
                 )
             ]
         )
+
+
+def _check_listable(root: Path) -> None:
+    """Raises OSError where a folder of memories cannot be listed: those in it would seem to be gone."""
+    for folder in (each for pattern in _FOLDERS for each in root.glob(pattern)):
+        if folder.is_dir():
+            with os.scandir(folder):
+                pass
 
 
 def _records(root: Path, files: list[Path]) -> Iterator[ReadRecord]:
@@ -112,7 +135,7 @@ def _records(root: Path, files: list[Path]) -> Iterator[ReadRecord]:
 def _read(file: Path) -> tuple[str, float]:
     """A file's text and when it was written; read again where it was written meanwhile."""
     for _ in range(3):
-        before = file.stat()
+        before = file_status(file)
         if before.st_size > _LONGEST_FILE:
             message = f"it has {before.st_size:,} bytes, which no memory file has"
             raise OSError(message)
@@ -147,7 +170,9 @@ def _directory(root: Path, file: Path, work: dict[Path, str]) -> str | None:
 def _worked_in(project: Path) -> str | None:
     """The working directory that a project's newest transcript states: the name of its folder does not tell it."""
     transcripts = [
-        (entry.stat().st_mtime, entry.path) for entry in os.scandir(project) if entry.name.endswith(".jsonl")
+        (entry.stat().st_mtime, entry.path)
+        for entry in os.scandir(project)
+        if entry.name.endswith(".jsonl") and entry.is_file()
     ]
     for _, path in sorted(transcripts, reverse=True):
         with Path(path).open("rb") as lines:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slowwave.flows.imports.folders import files_below
 from slowwave.flows.imports.kept_parts import KeptParts
 from slowwave.flows.imports.stores.sqlite_copy import columns_by_table, is_sqlite, rows_of, sqlite_copy, sqlite_schema
-from slowwave.flows.imports.units import Found, NotImported, ReadRecord, Unit, UnreadableUnitError, shown_name
+from slowwave.flows.imports.units import (
+    Found,
+    NotImported,
+    ReadRecord,
+    Unit,
+    UnreadableUnitError,
+    file_status,
+    shown_name,
+)
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.transforms.imports.made import Adapter, Located
 from slowwave.transforms.imports.stores.store import Store
@@ -37,10 +45,12 @@ class SqliteSource:
 
     def listed(self, path: Path) -> list[Path]:
         """The files under a path that may be such stores, by their names."""
+        return self._files(path)[0]
+
+    def _files(self, path: Path) -> tuple[list[Path], list[NotImported]]:
         if not path.is_dir():
-            return [path]
-        below = (Path(root) / name for root, _, names in os.walk(path) for name in names)
-        return sorted(file for file in below if file.suffix.lower() in _SUFFIXES and file.is_file())
+            return [path], []
+        return files_below(path, lambda name: Path(name).suffix.lower() in _SUFFIXES)
 
     def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:  # noqa: ARG002
         """The units as they are: each is a store of its own."""
@@ -49,7 +59,9 @@ class SqliteSource:
     def found(self, path: Path, others: Iterable[Adapter] = (), longest_row: int = LONGEST_ROW) -> Found:
         """The stores under a file or folder; `others` name the stores of other programs. Raises OSError."""
         found, tellers = Found(), [*others]
-        for file in self.listed(path):
+        files, closed = self._files(path)
+        found.others.extend(closed)
+        for file in files:
             try:
                 found.units.append(self._unit(file, tellers, longest_row))
             except _NotOursError as error:
@@ -107,7 +119,7 @@ class _NotOursError(Exception):
 
 def _state(file: Path) -> tuple[dict[str, Any], int]:
     """What changes whenever the store does, and its size. An empty log is no news: reading alone may make one."""
-    status = file.stat()
+    status = file_status(file)
     log = Path(f"{file}-wal")
     beside = log.stat() if log.exists() else None
     written = [beside.st_size, beside.st_mtime_ns] if beside is not None and beside.st_size else None

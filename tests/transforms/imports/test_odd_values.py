@@ -68,3 +68,11 @@ def test_what_is_nested_deep_does_not_end_the_import(depth: int, is_object: bool
     ]
     lines = [*delivery_lines(langfuse_rows.made(*told, memory_searches=["answer"]), Langfuse(), Tally())]
     assert len(lines) == (2 if depth < 254 else 1)  # as deep as JSON is written
+
+
+def test_the_last_moment_that_there_is_ends_no_import() -> None:
+    last = "9999-12-31T23:59:59.999999Z"
+    told = [
+        {name: last if "time" in name or name.endswith("_at") else held for name, held in row.items()} for row in ROWS
+    ]
+    assert [*delivery_lines(langfuse_rows.made(*told), Langfuse(), Tally())]

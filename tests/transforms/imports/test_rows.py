@@ -53,6 +53,7 @@ def test_a_row_says_which_adapter_made_it_of_what_and_nothing_of_where_and_when(
         ({"recorded_at": 1_777_626_000}, "2026-05-01T09:00:00.000003Z"),
         ({"recorded_at": 1_777_626_000_250}, "2026-05-01T09:00:00.250003Z"),
         ({"changed_at": "2026-05-02T00:00:00Z"}, "2026-05-02T00:00:00.000003Z"),
+        ({"recorded_at": "9999-12-31T23:59:59.999999Z"}, "9999-12-31T23:59:59.999999Z"),
         ({"recorded_at": "yesterday"}, "yesterday"),
         ({"recorded_at": True}, True),
         ({"recorded_at": 1e300}, 1e300),

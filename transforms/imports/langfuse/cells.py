@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import orjson
+
+from slowwave.transforms.imports.moments import later
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -78,4 +80,4 @@ def moment(value: Any) -> datetime | None:  # noqa: ANN401
 
 def written(at: datetime, microseconds: int = 0) -> str:
     """A time as landing reads it, some microseconds later."""
-    return f"{(at + timedelta(microseconds=microseconds)).isoformat()}Z"
+    return f"{later(at, microseconds).isoformat()}Z"

@@ -1,0 +1,104 @@
+"""Pipes, devices and folders that cannot be listed, where a source looks for its files: named, and the rest is read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from claude_code_records import Session
+from imports_run import aged, imported
+from small_home import SmallHome
+from store_rows import knowledge, write_store
+
+PIPE = "it is a pipe or a device, which can be read only once: write what comes of it to a file"
+Capture = pytest.CaptureFixture[str]
+
+
+def transcript(path: Path) -> Path:
+    session = Session(path.stem)
+    session.turn("Hello?", "Yes.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in session.records))
+    return aged(path)
+
+
+@contextmanager
+def too_deep(folder: Path) -> Iterator[None]:
+    """Below the folder lies one whose path is longer than the system reads, which not even root can list."""
+    at = os.open(folder, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("d" * 250, dir_fd=at)
+        below = os.open("d" * 250, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    yield
+
+
+@pytest.mark.parametrize("source", ["claude-code", "pi", "codex", "otlp", "langfuse", "alma", "claude-memory"])
+def test_a_device_that_is_named_is_none_to_be_read(source: str, tmp_path: Path, capsys: Capture) -> None:
+    name = tmp_path / {"claude-memory": "CLAUDE.md", "langfuse": "1.jsonl", "alma": "alma.db"}.get(source, "a.jsonl")
+    name.symlink_to(os.devnull)
+    done = imported(tmp_path / "home", source, name, capsys=capsys)
+    assert done["exit"] == 1
+    (said,) = done["import"]["not_imported"]
+    assert said in {f"{name} cannot be read: {PIPE}", f"{name} was not read: {PIPE}"}
+
+
+def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
+    """Else this would not end."""
+    home, folder = SmallHome(tmp_path / "home"), tmp_path / "sessions"
+    transcript(folder / "agent-1.jsonl")
+    for name in ("agent-1.meta.json", "b.jsonl", "c.jsonl.gz"):
+        os.mkfifo(folder / name)
+    done = home.run("import", "claude-code", str(folder), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["import"]["rows"] == {"interaction": 1}
+    named = home.run("import", "claude-code", str(folder / "b.jsonl"))
+    assert named.returncode == 1
+    assert PIPE in " ".join(named.stderr.split())
+
+
+def test_memories_of_a_project_are_read_beside_pipes_and_broken_links(tmp_path: Path) -> None:
+    """Else this would not end, or nothing would be imported."""
+    home, project = SmallHome(tmp_path / "home"), tmp_path / "config" / "projects" / "-srv-shop"
+    (project / "memory").mkdir(parents=True)
+    (project / "memory" / "tax.md").write_text("Mind the tax.\n")
+    os.mkfifo(project / "a.jsonl")
+    (project / "b.jsonl").symlink_to(tmp_path / "gone.jsonl")
+    done = home.run("import", "claude-memory", str(tmp_path / "config"), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["landing"]["totals"]["accepted"] == 1
+
+
+def test_a_folder_that_cannot_be_listed_is_named_and_the_rest_is_imported(tmp_path: Path, capsys: Capture) -> None:
+    transcript(tmp_path / "logs" / "a.jsonl")
+    write_store(tmp_path / "logs" / "alma.db", "alma", {"domain_knowledge": [knowledge("k1")]})
+    with too_deep(tmp_path / "logs"):
+        for source in ("claude-code", "alma"):
+            done = imported(tmp_path / "home", source, tmp_path / "logs", capsys=capsys)
+            assert done["exit"] == 1
+            (said,) = done["import"]["not_imported"]
+            assert said.endswith("cannot be listed: File name too long")
+            assert done["landing"]["totals"]["accepted"] == 1
+
+
+def test_memories_in_a_folder_that_cannot_be_listed_are_not_gone(tmp_path: Path, capsys: Capture) -> None:
+    memory = tmp_path / "config" / "projects" / "-srv-shop" / "memory"
+    memory.mkdir(parents=True)
+    for number in range(9):
+        (memory / f"m{number}.md").write_text(f"Rule {number} holds.\n")
+    (tmp_path / "config" / "rules").mkdir()
+    (tmp_path / "config" / "rules" / "style.md").write_text("Short lines.\n")
+    assert imported(tmp_path / "home", "claude-memory", tmp_path / "config", capsys=capsys)["exit"] == 0
+    (tmp_path / "config" / "rules" / "style.md").unlink()
+    with too_deep(tmp_path / "config" / "rules"):
+        done = imported(tmp_path / "home", "claude-memory", tmp_path / "config", capsys=capsys)
+    assert done["exit"] == 1
+    (said,) = done["import"]["not_imported"]
+    assert said.startswith(f"{tmp_path / 'config'} was not read: ")
+    assert done["landing"]["totals"]["accepted"] == 0
