@@ -11,9 +11,10 @@ from typing import Any
 import typer
 
 from slowwave.flows.imports.connections.connections import Connection, LastRead, connect, connections, last_reads
-from slowwave.flows.imports.connections.detected import Detected, detected, detected_at, home_shortened
+from slowwave.flows.imports.connections.detected import Detected, detected, detected_at
 from slowwave.flows.imports.importer import project_map as projects_of
 from slowwave.flows.imports.sources import SOURCES, source_named
+from slowwave.flows.imports.units import home_shortened
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings

@@ -70,3 +70,10 @@ def file_status(path: Path) -> os.stat_result:
         return status
     message = "it is a pipe or a device, which can be read only once: write what comes of it to a file"
     raise OSError(message)
+
+
+def home_shortened(path: Path) -> str:
+    """A path with `~` for the home of whoever runs this."""
+    absolute = path.absolute()
+    home = Path.home()
+    return f"~/{shown_name(absolute.relative_to(home))}" if absolute.is_relative_to(home) else shown_name(absolute)

@@ -19,15 +19,19 @@ class SeenMemory:
 
 @dataclass
 class Seen:
-    """What was told by which version of the importer: of memories by id, and digests of other rows by key."""
+    """What was told by which version of the importer: of memories by id, and digests of other rows by key.
+
+    `stores`: where each store lies that was read, by what it is told by.
+    """
 
     version: int
     memories: dict[str, SeenMemory] = field(default_factory=dict)
     rows: dict[str, str] = field(default_factory=dict)
+    stores: dict[str, str] = field(default_factory=dict)
 
     def copy(self) -> Seen:
         """The same, of which a reading that fails halfway may be thrown away."""
-        return Seen(self.version, dict(self.memories), dict(self.rows))
+        return Seen(self.version, dict(self.memories), dict(self.rows), dict(self.stores))
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,12 @@ class Before:
     """What a store is read beside: `seen`, which the reading brings up to date.
 
     `store` tells stores of one kind apart, so that none archives what another has. `seen_at`: when it is read, UTC
-    without a zone. `accepts_vanished`: memories are archived however many are gone at once.
+    without a zone. `absent`: stores that are where they were no more: what only they had, nobody has.
+    `accepts_vanished`: memories are archived however many are gone at once.
     """
 
     store: str
     seen: Seen
     seen_at: datetime
+    absent: frozenset[str] = frozenset()
     accepts_vanished: bool = False

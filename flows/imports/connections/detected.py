@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from slowwave.flows.imports.sources import SOURCES, Source
-from slowwave.flows.imports.units import shown_name
 
 
 @dataclass(frozen=True)
@@ -47,13 +46,6 @@ def detected() -> list[Detected]:
             if one is not None:
                 found.setdefault((source.name, one.path.resolve()), one)
     return list(found.values())
-
-
-def home_shortened(path: Path) -> str:
-    """A path with `~` for the home of whoever runs this."""
-    absolute = path.absolute()
-    home = Path.home()
-    return f"~/{shown_name(absolute.relative_to(home))}" if absolute.is_relative_to(home) else shown_name(absolute)
 
 
 def _utc(seconds: float) -> datetime:

@@ -15,7 +15,7 @@ import polars as pl
 import zstandard
 
 from slowwave.flows.imports.cursors import FOLDER, unit_key
-from slowwave.flows.imports.units import Unit
+from slowwave.flows.imports.units import Unit, home_shortened
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.store import fsync_path, write_durably
@@ -50,12 +50,16 @@ class SeenFile:
         if is_kept:
             self._recover(lake, inbox)
         stated = _read(self._path)
-        self._seen = Seen(version) if stated is None else _seen(stated)
+        self._seen = Seen(version) if stated is None else stated["seen"]
         self._next = self._seen
+        self._is_expected = False
 
     def before(self, unit: Unit) -> Before:
         """What a unit is to be read beside; what comes of it counts once `settle` is called."""
-        return Before(unit_key(unit), self._seen.copy(), utc_now(), self._accepts_vanished)
+        seen, key = self._seen.copy(), unit_key(unit)
+        seen.stores[key] = home_shortened(Path(unit.name))
+        absent = frozenset(other for other, place in seen.stores.items() if not Path(place).expanduser().exists())
+        return Before(key, seen, utc_now(), absent, self._accepts_vanished)
 
     def expect(self, seen: Seen, deliveries: list[str]) -> None:
         """Write down what will have been told once these deliveries are in the inbox. Raises OSError."""
@@ -63,13 +67,15 @@ class SeenFile:
         if self._is_kept and (deliveries or seen != self._seen):
             packed = zstandard.compress(orjson.dumps({**_stated(seen), "deliveries": deliveries}))
             write_durably(self._expected, lambda aside: aside.write_bytes(packed))
+            self._is_expected = True
 
     def settle(self) -> None:
         """The deliveries are in the inbox: what was expected counts. Raises OSError."""
         self._seen = self._next
-        if self._expected.exists():
+        if self._is_expected:
             self._expected.replace(self._path)
             fsync_path(self.folder)
+            self._is_expected = False
 
     def _recover(self, lake: Lake, inbox: Path) -> None:
         stated = _read(self._expected)
@@ -88,17 +94,18 @@ class SeenFile:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
+    """What the file states, with `seen` as it means it; None where there is none. Raises UserError."""
     try:
         stated = orjson.loads(zstandard.decompress(path.read_bytes()))
+        return {**stated, "seen": _seen(stated)}
     except FileNotFoundError:
         return None
-    except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
+    except (zstandard.ZstdError, ValueError, KeyError, TypeError, AttributeError) as error:
         message = (
             f"{path} is damaged ({error}): put it back from a backup of the lake, or remove it; without it, what is "
             "gone from a store is not known, and changes of which the store keeps no time are told anew"
         )
         raise UserError(message) from error
-    return stated
 
 
 def _stated(seen: Seen) -> dict[str, Any]:
@@ -106,7 +113,7 @@ def _stated(seen: Seen) -> dict[str, Any]:
         memory_id: [_microseconds(one.at), one.is_live, dict(one.digests), sorted(one.stores)]
         for memory_id, one in seen.memories.items()
     }
-    return {"version": seen.version, "memories": memories, "rows": seen.rows}
+    return {"version": seen.version, "memories": memories, "rows": seen.rows, "stores": seen.stores}
 
 
 def _seen(stated: dict[str, Any]) -> Seen:
@@ -114,7 +121,7 @@ def _seen(stated: dict[str, Any]) -> Seen:
         memory_id: SeenMemory(_EPOCH + timedelta(microseconds=at), is_live, digests, frozenset(stores))
         for memory_id, (at, is_live, digests, stores) in stated["memories"].items()
     }
-    return Seen(stated["version"], memories, stated["rows"])
+    return Seen(stated["version"], memories, stated["rows"], stated["stores"])
 
 
 def _microseconds(at: datetime) -> int:

@@ -115,10 +115,11 @@ def told(
     *,
     seen_at: datetime = SEEN_AT,
     name: str = "one",
+    absent: Iterable[str] = (),
     accepts_vanished: bool = False,
 ) -> list[Made]:
     """What a reading of a store makes."""
-    before = Before(name, Seen(store.version) if seen is None else seen, seen_at, accepts_vanished)
+    before = Before(name, Seen(store.version) if seen is None else seen, seen_at, frozenset(absent), accepts_vanished)
     return list(store.made(records(store, tables), Context(before=before)))
 
 

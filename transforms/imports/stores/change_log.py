@@ -7,6 +7,7 @@ seen is kept: read again, nothing is told twice.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from hashlib import blake2b
 from typing import Any
 
 from slowwave.transforms.imports.made import LeftOut, Made, Row
+from slowwave.transforms.imports.secrets.cleaned import cleaned
 from slowwave.transforms.imports.seen import Before, SeenMemory
 from slowwave.transforms.imports.stores.facts import Changed, Fact, Held, LetGo, Unread
 from slowwave.transforms.landing.coerce import json_text
@@ -26,6 +28,7 @@ _CHANGED_BY = "slowwave import"
 _TICK = timedelta(microseconds=1)
 _IS_BACK = "it is in the store again"
 _ACTIVE, _ARCHIVED = "active", "archived"
+_SECOND = "a second memory of one id"
 _NEVER_SEEN = "let go by the store before it was first read"
 
 
@@ -42,6 +45,7 @@ class Reading:
         self.vanished: list[str] = []
         self.had = sum(one.is_live and before.store in one.stores for one in before.seen.memories.values())
         self._store = before.store
+        self._absent = before.absent
         self._seen_at = before.seen_at
         self._present: set[str] = set()
         self._changed_at: dict[str, datetime] = {}
@@ -54,7 +58,8 @@ class Reading:
 
     def made(self, facts: Iterable[Fact]) -> Iterator[Made]:
         """Rows of what has not been told yet, and what is refused or left out."""
-        for fact in facts:
+        for one in facts:
+            fact = _without_secrets(one)
             if isinstance(fact, Held):
                 yield from self._held(fact)
             elif isinstance(fact, Changed):
@@ -73,7 +78,7 @@ class Reading:
         self.vanished = [
             memory_id
             for memory_id, memory in sorted(self.seen.memories.items())
-            if memory.is_live and memory_id not in self._present and memory.stores == {self._store}
+            if memory.is_live and memory_id not in self._present and memory.stores - self._absent == {self._store}
         ]
 
     @property
@@ -91,7 +96,10 @@ class Reading:
 
     # ------------------------------------------------------------------------------------------ kinds of facts
 
-    def _held(self, held: Held) -> Iterator[Row]:
+    def _held(self, held: Held) -> Iterator[Made]:
+        if held.memory_id in self._present:
+            yield LeftOut(_SECOND, example=held.memory_id)
+            return
         self._present.add(held.memory_id)
         before = self.seen.memories.get(held.memory_id)
         stated = {name: value for name, value in held.fields.items() if value is not None}
@@ -184,6 +192,14 @@ class Reading:
 def _change(memory_id: str, at: datetime, known: datetime, fields: Mapping[str, Any], reason: str | None = None) -> Row:
     times = {"changed_at": _text(at), "recorded_at": _text(known)}
     return Row({"memory_id": memory_id, **times, **fields, **({"reason": reason} if reason else {})})
+
+
+def _without_secrets(fact: Fact) -> Fact:
+    """The fact, with the id as it lands: an id may hold a secret too, and what was seen is kept by it."""
+    if isinstance(fact, Held | Changed | LetGo | Unread):
+        memory_id = cleaned(fact.memory_id, Counter())
+        return fact if memory_id == fact.memory_id else replace(fact, memory_id=memory_id)
+    return fact
 
 
 def _is_in_use(fields: Mapping[str, Any]) -> bool:

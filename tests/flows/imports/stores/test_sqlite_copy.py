@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -56,6 +57,21 @@ def test_the_newest_row_in_the_log_is_seen_and_nothing_is_changed(tmp_path: Path
         assert digests(tmp_path) == before
         insert(writer, "heuristics", [heuristic("h3")])  # and its own program goes on writing
     assert [row["id"] for row in read(path)] == ["h1", "h2", "h3"]
+
+
+def test_a_log_that_a_program_left_when_it_died_is_read_and_stays(tmp_path: Path):
+    path = write_store(tmp_path / "alma.db", "alma", {"heuristics": [heuristic("h1")]}, is_wal=True)
+    left = tmp_path / "left"
+    left.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        insert(writer, "heuristics", [heuristic("h2")])
+        for name in ("alma.db", "alma.db-wal"):
+            shutil.copy(tmp_path / name, left / name)
+    before = digests(left)
+    for _ in range(2):
+        assert [row["id"] for row in read(left / "alma.db")] == ["h1", "h2"]
+        assert digests(left) == before
 
 
 def test_what_is_not_committed_is_not_seen(tmp_path: Path):

@@ -126,6 +126,16 @@ def test_two_stores_do_not_archive_each_others_memories(home: SmallHome, tmp_pat
     assert set(statuses(home).values()) == {"active"}
 
 
+def test_a_store_that_was_moved_is_the_same_store(home: SmallHome, tmp_path: Path):
+    path = write_store(tmp_path / "alma.db", "alma", {"domain_knowledge": TEN})
+    imported(home, "alma", path)
+    moved = path.rename(tmp_path / "moved.db")
+    assert counts(imported(home, "alma", moved)) == (0, 0, 0)
+    write_store(moved, "alma", {"domain_knowledge": TEN[1:]})
+    assert counts(imported(home, "alma", moved)) == (1, 1, 0)
+    assert statuses(home)["alma:domain_knowledge:k0"] == "archived"
+
+
 def test_what_a_person_changed_here_is_not_undone_by_a_change_of_something_else(home: SmallHome, tmp_path: Path):
     path = write_store(tmp_path / "alma.db", "alma", {"heuristics": [heuristic("h1")]})
     imported(home, "alma", path)
@@ -140,6 +150,7 @@ def test_what_a_person_changed_here_is_not_undone_by_a_change_of_something_else(
 def test_a_rehearsal_leaves_nothing(home: SmallHome, tmp_path: Path):
     path = write_store(tmp_path / "alma.db", "alma", {"domain_knowledge": TEN})
     home.land({"memory_id": "m", "changed_at": "2026-03-01", "content": "x"})
+    imported(home, "alma", write_store(tmp_path / "other.db", "alma", {"domain_knowledge": [knowledge("other")]}))
     before = home.contents()
     assert sum(imported(home, "alma", path, "--dry-run")["import"]["rows"].values()) == 10
     assert home.contents() == before

@@ -158,6 +158,33 @@ def test_a_memory_that_a_copy_of_the_store_still_has_is_not_gone():
     assert (gone["memory_id"], gone["status"]) == ("alma:domain_knowledge:k0", "archived")
 
 
+def test_what_only_a_store_that_is_no_more_had_is_gone():
+    seen, tables = Seen(1), {"domain_knowledge": [knowledge(f"k{n}") for n in range(6)]}
+    without = {"domain_knowledge": tables["domain_knowledge"][1:]}
+    told(alma.STORE, tables, seen, name="before it moved")
+    told(alma.STORE, tables, seen, name="after", seen_at=SEEN_AT + DAY)
+    made = told(alma.STORE, without, seen, name="after", seen_at=SEEN_AT + 2 * DAY, absent=["before it moved"])
+    assert [row["status"] for row in rows_of(made)] == ["archived"]
+
+
+def test_two_memories_of_one_id_are_one_and_the_other_is_counted():
+    seen = Seen(1)
+    for day in range(3):
+        two = {"history": [], "domain_knowledge": [knowledge("k1"), knowledge("k1", fact="another")]}
+        made = told(alma.STORE, two, seen, seen_at=SEEN_AT + day * DAY)
+        assert len(rows_of(made)) == (1 if day == 0 else 0)
+        assert left_of(made)["a second memory of one id"] == 1
+
+
+def test_no_secret_in_an_id_is_kept():
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4"
+    seen = Seen(1)
+    (row,) = rows_of(told(alma.STORE, {"domain_knowledge": [knowledge(secret)]}, seen))
+    assert secret not in row["memory_id"]
+    assert set(seen.memories) == {row["memory_id"]}
+    assert rows_of(told(alma.STORE, {"domain_knowledge": [knowledge(secret)]}, seen)) == []
+
+
 def test_a_memory_that_cannot_be_read_is_refused_and_not_gone():
     seen, many = Seen(1), [knowledge(f"k{n}") for n in range(6)]
     told(alma.STORE, {"domain_knowledge": many}, seen)
