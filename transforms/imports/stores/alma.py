@@ -258,11 +258,11 @@ STORE = Store(
     tables=(
         StoreTable("memory_strength", ("memory_id", "memory_type", "explicit_importance"), is_required=False),
         StoreTable("retrieval_feedback", ("memory_id", "memory_type", "signal"), is_required=False),
-        StoreTable("heuristics", ("id", "agent", "project_id", "condition", "strategy"), order=("id",)),
-        StoreTable("domain_knowledge", ("id", "agent", "project_id", "fact"), order=("id",)),
-        StoreTable("preferences", ("id", "user_id", "preference"), order=("id",)),
-        StoreTable("anti_patterns", ("id", "agent", "project_id", "pattern"), order=("id",)),
-        StoreTable("outcomes", ("id", "agent", "project_id", "success", "timestamp"), order=("id",)),
+        StoreTable("heuristics", ("id", "agent", "project_id", "condition", "strategy")),
+        StoreTable("domain_knowledge", ("id", "agent", "project_id", "fact")),
+        StoreTable("preferences", ("id", "user_id", "preference")),
+        StoreTable("anti_patterns", ("id", "agent", "project_id", "pattern")),
+        StoreTable("outcomes", ("id", "agent", "project_id", "success", "timestamp")),
         StoreTable(
             "memory_archive",
             ("original_id", "memory_type", "content", "archived_at"),

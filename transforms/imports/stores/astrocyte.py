@@ -83,7 +83,6 @@ STORE = Store(
             "astrocyte_vectors",
             ("id", "bank_id", "text", "retained_at"),
             left_out=("embedding",),
-            order=("bank_id", "id"),
         ),
         StoreTable("astrocyte_tombstones", ("id", "bank_id", "changed_at"), is_required=False),
         StoreTable("astrocyte_legal_holds", ("bank_id",), is_required=False),

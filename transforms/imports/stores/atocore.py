@@ -80,7 +80,7 @@ STORE = Store(
     called="AtoCore",
     facts=_facts,
     tables=(
-        StoreTable("memories", ("id", "memory_type", "content", "status", "updated_at"), order=("id",)),
-        StoreTable("interactions", ("id", "prompt", "created_at"), order=("id",)),
+        StoreTable("memories", ("id", "memory_type", "content", "status", "updated_at")),
+        StoreTable("interactions", ("id", "prompt", "created_at")),
     ),
 )

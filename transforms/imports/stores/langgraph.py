@@ -73,7 +73,9 @@ STORE = Store(
     tables=(
         # when an item expires moves with every reading of it, which changes nothing of what it says
         StoreTable(
-            "store", ("prefix", "key", "value", "updated_at"), left_out=("expires_at",), order=("prefix", "key")
+            "store",
+            ("prefix", "key", "value", "updated_at"),
+            left_out=("expires_at",),
         ),
     ),
 )

@@ -59,5 +59,5 @@ STORE = Store(
     version=1,
     called="mem0 (the history of mem0ai 0.1 to 2.2)",
     facts=_facts,
-    tables=(StoreTable("history", ("memory_id", "old_memory", "new_memory", "event", "created_at"), order=("rowid",)),),
+    tables=(StoreTable("history", ("memory_id", "old_memory", "new_memory", "event", "created_at")),),
 )

@@ -17,7 +17,7 @@ class StoreTable:
     """A table that is read, and the columns without which it is not the one meant.
 
     `is_required`: without it the file is no such store. `left_out`: columns that are never read, such as vectors.
-    `order`: columns to read it by.
+    `order`: columns to read it by, where the order in which rows were written will not do.
     """
 
     name: str

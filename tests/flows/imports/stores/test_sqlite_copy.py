@@ -24,9 +24,9 @@ from slowwave.transforms.imports.stores.cells import TooLong
 LONGEST = 1_000_000
 
 
-def read(path: Path, table: str = "heuristics", wait_seconds: float = 1.0) -> list[dict[str, Any]]:
+def read(path: Path, *, wait_seconds: float = 1.0, order: tuple[str, ...] = ("id",)) -> list[dict[str, Any]]:
     with sqlite_copy(path, wait_seconds) as copy:
-        return list(rows_of(copy, table, columns_by_table(copy)[table], ("id",), LONGEST))
+        return list(rows_of(copy, "heuristics", columns_by_table(copy)["heuristics"], order, LONGEST))
 
 
 def why_not(path: Path) -> str:
@@ -133,6 +133,34 @@ def test_a_damaged_store_is_named_so(place: float, tmp_path: Path):
     raw[at : at + 20_000] = b"\xff" * 20_000
     path.write_bytes(raw)
     assert why_not(path).startswith("is damaged")
+
+
+def test_damage_where_nothing_is_read_is_damage_too(tmp_path: Path):
+    path = write_store(tmp_path / "alma.db", "alma", {"heuristics": [heuristic("h1")]})
+    with closing(sqlite3.connect(path)) as store, store:
+        root = store.execute("SELECT rootpage FROM sqlite_master WHERE name = 'embeddings'").fetchone()[0]
+        size = store.execute("PRAGMA page_size").fetchone()[0]
+    raw = bytearray(path.read_bytes())
+    raw[(root - 1) * size : root * size] = b"\xff" * size
+    path.write_bytes(raw)
+    assert why_not(path).startswith("is damaged")
+
+
+def test_a_row_that_an_index_lacks_is_read(tmp_path: Path):
+    path = write_store(tmp_path / "alma.db", "alma", {"heuristics": [heuristic("h1")]})
+    with closing(sqlite3.connect(path)) as store, store:
+        store.execute("CREATE INDEX by_strategy ON heuristics (strategy, id)")
+    with closing(sqlite3.connect(path)) as store, store:
+        store.execute("PRAGMA writable_schema = ON")
+        index = store.execute("SELECT * FROM sqlite_master WHERE name = 'by_strategy'").fetchone()
+        store.execute("DELETE FROM sqlite_master WHERE name = 'by_strategy'")
+    with closing(sqlite3.connect(path)) as store, store:
+        insert(store, "heuristics", [heuristic("h2")])
+        store.execute("PRAGMA writable_schema = ON")
+        store.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", index)
+    with closing(sqlite3.connect(path)) as store:
+        assert len(store.execute("SELECT strategy, id FROM heuristics ORDER BY strategy, id").fetchall()) == 1
+    assert len(read(path, order=("strategy", "id"))) == 2
 
 
 def test_what_is_no_database_is_named_so(tmp_path: Path):

@@ -95,6 +95,14 @@ def test_a_change_bears_the_stores_own_time_where_that_moved_and_else_the_time_i
     }
 
 
+def test_a_change_comes_after_what_was_told_whatever_the_clocks_say():
+    seen, ahead = Seen(1), "2027-01-01T00:00:00+00:00"
+    told(alma.STORE, {"heuristics": [heuristic("h1", last_validated=ahead)]}, seen)
+    changed = heuristic("h1", last_validated=NOON, confidence=0.1)  # and its own time was set back
+    (row,) = rows_of(told(alma.STORE, {"heuristics": [changed]}, seen, seen_at=SEEN_AT + DAY))
+    assert row["changed_at"] == row["recorded_at"] == "2027-01-01T00:00:00.000001Z"
+
+
 def test_what_a_store_no_longer_says_is_cleared():
     seen = Seen(1)
     told(atocore.STORE, {"memories": [atocore_memory("m1", project="shop", confidence=0.5)]}, seen)
