@@ -110,14 +110,15 @@ class FileSource:
             status = file_status(path)
             state = {"size": status.st_size, "modified_ns": status.st_mtime_ns, "head": _head(path)}
             is_idle = time.time() - status.st_mtime >= IDLE_SECONDS
-            first = self._first(path, longest_row)
+            first, broken = self._first(path, longest_row)
         except OSError as error:
             return NotImported(name, f"cannot be read: {error.strerror or error}", is_fault=True)
         misfit = self._misfit(path, first)
         if misfit is not None:
             return NotImported(name, misfit, is_fault=True)
         if not first:
-            return NotImported(name, "holds no record", is_fault=is_named and status.st_size > 0)
+            why = f"cannot be read: {broken}" if broken else "holds no record"
+            return NotImported(name, why, is_fault=bool(broken) or (is_named and status.st_size > 0))
         producer = self.adapter.detected(first)
         if producer is None:
             other = next((said for each in others if (said := each.detected(first)) is not None), None)
@@ -156,12 +157,15 @@ class FileSource:
         outline = adapter.outline(one for one in _readable(records) if isinstance(one, Located))
         return replace(concealed(outline), modified_at=modified_at)
 
-    def _first(self, path: Path, longest_row: int) -> list[Record]:
+    def _first(self, path: Path, longest_row: int) -> tuple[list[Record], str]:
+        """The first records, and why there are not more where the file breaks off among them."""
         first: list[Record] = []
-        with suppress(UnreadableUnitError):  # shorter than that, and cut: reading all of it tells
+        try:
             records = self.reader(path, longest_row, is_idle=True)
             first += (one.record for one in islice(records, _FIRST_RECORDS) if isinstance(one, Located))
-        return first
+        except UnreadableUnitError as error:
+            return first, str(error)
+        return first, ""
 
 
 def _readable(records: Iterator[ReadRecord]) -> Iterator[ReadRecord]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from collections.abc import Iterator
@@ -102,3 +103,14 @@ def test_memories_in_a_folder_that_cannot_be_listed_are_not_gone(tmp_path: Path,
     (said,) = done["import"]["not_imported"]
     assert said.startswith(f"{tmp_path / 'config'} was not read: ")
     assert done["landing"]["totals"]["accepted"] == 0
+
+
+def test_a_packed_file_of_which_nothing_can_be_read_is_said_in_a_folder_too(tmp_path: Path, capsys: Capture) -> None:
+    transcript(tmp_path / "logs" / "a.jsonl")
+    whole = gzip.compress((tmp_path / "logs" / "a.jsonl").read_bytes())
+    aged(transcript(tmp_path / "logs" / "b.jsonl.gz")).write_bytes(whole[:10] + bytes(50))
+    done = imported(tmp_path / "home", "claude-code", tmp_path / "logs", capsys=capsys)
+    assert done["exit"] == 1
+    (said,) = done["import"]["not_imported"]
+    assert said.startswith(f"{tmp_path / 'logs' / 'b.jsonl.gz'} cannot be read: ")
+    assert done["landing"]["totals"]["accepted"] == 1

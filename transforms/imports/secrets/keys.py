@@ -53,6 +53,7 @@ def keys(text: str) -> Iterator[Span]:
         yield from (Span(*found.span(), "telegram") for found in _TELEGRAM.finditer(text))
     if "://" in text:
         yield from _values(_IN_ADDRESS, text, "url")
+    if "://" in text or "SharedAccessSignature" in text:
         yield from _values(_IN_QUERY, text, "signature")
     if "hooks.slack.com/" in text:
         yield from _values(_SLACK_HOOK, text, "slack")

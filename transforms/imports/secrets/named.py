@@ -17,10 +17,10 @@ _NAMED = re.compile(
 _ASSIGNMENT = re.compile(_ASSIGNED)
 _OF_KEY = re.compile(
     r"(?:api|access|private|secret|signing|encryption|account|shared[_-]?access|license|master|service[_-]?role|auth|"
-    r"subscription)[_-]?\Z"
+    r"subscription)[_ -]?\Z"
 )
 _BEFORE_KEY = 20
-_IS = re.compile(rf"\s{{1,2}}is\s{{1,2}}(?={_QUOTES})")
+_IS = re.compile(rf"\s{{1,2}}is\s{{1,2}}(?={_QUOTES}|(?=[^\W\d]+\d|\d+[^\W\d])\w{{7}})")
 # What stands where a value would, and is none: types, placeholders, code that gets one.
 _NO_VALUE = re.compile(
     r"(?i)(?:str(?:ing)?|text|int(?:eger)?|bool(?:ean)?|any|none|null|nil|true|false|undefined|required|optional|missing|"
@@ -33,11 +33,19 @@ _REST = {True: re.compile(r"[^\s\"'`\\]*"), False: re.compile(r"[^\s\"'`,;&<>(){
 _SCHEME = re.compile(rf"{_QUOTES}{{0,4}}(?:(?:bearer|basic|digest|token|apikey|negotiate)\s+)?", re.IGNORECASE)
 _CREDENTIAL = re.compile(r"(?P<value>[^\s\"'`,;<>\\\[]{6,4000})")
 _COOKIES = re.compile(rf"{_QUOTES}{{0,4}}(?P<value>[\w.-]+=[^\r\n\"'`\\]{{8,}})")
-_BEARER = re.compile(r"bearer\s+(?P<value>(?=[a-z._~+/=-]*[0-9])[a-z0-9._~+/=-]{16,})")
+_BEARER = re.compile(r"(?:bearer|basic)\s+(?P<value>(?=[a-z._~+/=-]*[0-9])[a-z0-9._~+/=-]{16,})")
 _FLAG = re.compile(
     r"--(?:password|passwd|token|api-key|secret)(?:=|\s+)[\"']?(?P<value>[^\s\"'`$<\[-][^\s\"'`]{3,})", re.IGNORECASE
 )
 _OF_USER = re.compile(r"\s(?:-u|--user)[ =]?[\"']?[\w.@+-]+:(?P<value>[^\s\"'`$\[]{4,})")
+# As `mysql -pVALUE`, `sshpass -p VALUE`, `login NAME password VALUE` of .netrc, `IDENTIFIED BY 'VALUE'`, and in XML.
+_OF_PROGRAM = re.compile(
+    r"(?:(?:mysql|mariadb)\w{0,8}\b[^\n|;&]{0,200}?\s-p|\bsshpass\s{1,3}-p\s{0,3}|"
+    r"\blogin\s{1,3}\S{1,80}\s{1,3}password\s{1,3}|\bidentified\s{1,3}by\s{1,3}(?=[\"'])|"
+    r"<\w{0,20}(?:password|passwd|secret|api_?key)>)[\"']?(?P<value>[^\s\"'`$<\[-][^\s\"'`<]{3,})",
+    re.IGNORECASE,
+)
+_PROGRAMS = ("mysql", "mariadb", "sshpass", "login ", "identified", "password>", "passwd>", "secret>", "key>")
 _LEAST_TOKEN, _LEAST_BARE_TOKEN = 6, 12
 
 
@@ -52,10 +60,12 @@ def named(text: str) -> Iterator[Span]:
         if span is not None:
             until = span.end
             yield span
-    if "bearer" in lower:
+    if "bearer" in lower or "basic" in lower:
         yield from (Span(*one.span("value"), "authorization") for one in _BEARER.finditer(lower))
     if "--" in text:
         yield from (Span(*one.span("value"), "password") for one in _FLAG.finditer(text))
+    if any(hint in lower for hint in _PROGRAMS):
+        yield from (Span(*one.span("value"), "password") for one in _OF_PROGRAM.finditer(text))
     if " -u" in text or " --user" in text:
         yield from (Span(*one.span("value"), "password") for one in _OF_USER.finditer(text))
 
@@ -93,7 +103,7 @@ def _value(text: str, assigned: re.Match[str], kind: str) -> Span | None:
     rest = _REST[bool(quoted)].match(text, value.end())
     end = rest.end() if rest else value.end()
     is_code = not quoted and text[end : end + 1] in ("(", "[")
-    is_open = quoted and text[end : end + 1] not in ('"', "'", "`", "\\")
+    is_open = quoted and text[end : end + 1] not in ("", '"', "'", "`", "\\")  # half a line ends within it
     return None if is_code or is_open else Span(value.start("value"), end, kind)
 
 

@@ -69,6 +69,21 @@ def test_keys_are_told_by_their_form(kind: str, around: str) -> None:
         ("Cookie: session=abcdefgh1234; a=b", "Cookie: [secret:cookie]", "cookie"),
         ("curl -u ann:hunter2 https://x", "curl -u ann:[secret:password] https://x", "password"),
         ("mysql --password hunter2 -h db", "mysql --password [secret:password] -h db", "password"),
+        ('{"x": 1, "password": "hunter2!', '{"x": 1, "password": "[secret:password]', "password"),
+        ("my password is hunter2, thanks", "my password is [secret:password], thanks", "password"),
+        ("api key: abcd1234efgh", "api key: [secret:token]", "token"),
+        ("send Basic dXNlcjpodW50ZXIy", "send Basic [secret:authorization]", "authorization"),
+        ("mysql -u ann -phunter2 shop", "mysql -u ann -p[secret:password] shop", "password"),
+        ("mysqldump --all -p'hunter2'", "mysqldump --all -p'[secret:password]'", "password"),
+        ("sshpass -p hunter2 ssh ann@db", "sshpass -p [secret:password] ssh ann@db", "password"),
+        ("machine db login ann password hunter2", "machine db login ann password [secret:password]", "password"),
+        ("CREATE USER ann IDENTIFIED BY 'hunter2'", "CREATE USER ann IDENTIFIED BY '[secret:password]'", "password"),
+        ("<dbPassword>hunter2</dbPassword>", "<dbPassword>[secret:password]</dbPassword>", "password"),
+        (
+            "SharedAccessSignature=sr=x&sig=abcdefgh12&se=1",
+            "SharedAccessSignature=sr=x&sig=[secret:signature]&se=1",
+            "signature",
+        ),
         (PEM, "[secret:pem]", "pem"),
         (f"before {PEM[:60]}", "before [secret:pem]", "pem"),
     ],
@@ -94,6 +109,9 @@ def test_secrets_are_told_by_what_stands_before_them(text: str, without: str, ki
         "sk-learn and risk-based-testing-of-everything-there-is",
         "2f1c9a1e-55aa-4b6e-9c7e-1d2f3a4b5c6d",
         "The authorization was denied",
+        "the password is base64 or longer than 8 letters; whose password is wrong",
+        "basic understanding of mysql -h db -P 3306 and a login form with password reset",
+        "<password> is an element, mysql is identified by name",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
@@ -120,7 +138,8 @@ def test_a_key_is_found_whatever_text_stands_around_it(key: tuple[str, str], bef
 @pytest.mark.parametrize(
     "hostile",
     ["password=", "token:", "authorization:", "://a:", "-----BEGIN A-----", "eyJ", "sk-.", "cookie=", "/home/", "a.",
-     "C:\\Users\\", "key", " -u ", "--token ", "://", '"', "\\", "bearer ", "Users/", "secret=a", "?key="],
+     "C:\\Users\\", "key", " -u ", "--token ", "://", '"', "\\", "bearer ", "mysql ", "sshpass -p",
+     "login a password ", "identified by ", "<password>", "password is a", "Users/", "secret=a", "?key="],
 )  # fmt: skip
 def test_a_text_made_to_be_read_again_and_again_is_not(hostile: str) -> None:
     """Else this would not end."""
