@@ -363,7 +363,8 @@ def success_by_week(frame: pl.DataFrame) -> alt.LayerChart:
         title += f", {rate} of {before['attempts']:,} in that of {before['week']}"
     y = alt.Y("value:Q", title="Share of attempts that succeeded", scale=alt.Scale(domain=[0, 1]))
     layers = parts.line_layers(rows, names, total["week"].to_list(), f"UTC {period}", y)
-    subtitle = f"Successful share of real attempts per {period}; skips and cascades are no attempts"
+    inferred = "some inferred" if known["inferred"].sum() else "reported or evaluated"
+    subtitle = f"Successful share of real attempts ({inferred}) per {period}; skips and cascades are no attempts"
     if len(sizes) > _MOST_PROJECTS:
         subtitle += f". The {_MOST_PROJECTS} of {len(sizes):,} projects with most attempts"
     described = f"{number_of(int(total['attempts'].sum()), 'attempt')} in {number_of(total.height, period)}."

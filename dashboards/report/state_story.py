@@ -159,15 +159,31 @@ def success(weeks: pl.DataFrame) -> Sentences:
         return ["No outcome is known yet."]
     last = weeks["week"][0]
     tried = weeks.filter((pl.col("week") == last) & (pl.col("attempts") > 0))
+    apart = _inferred(weeks)
     if tried.is_empty():
-        return [f"No attempt in the newest week with outcomes, that of {last}."]
+        return [f"No attempt was reported in the newest week with outcomes, that of {last}.", *apart]
     found = [
         f"{named(row['project'])} {part(row['success_rate'])} of {number_of(row['attempts'], 'attempt')}"
         for row in tried.sort(-pl.col("attempts"), "project").head(_MOST_PROJECTS).iter_rows(named=True)
     ]
     more = tried.height - len(found)
     found += [f"{number_of(more, 'project')} more"] if more else []
-    return [sentence(f"In the newest week with outcomes, that of {last}: {'; '.join(found)}")]
+    return [sentence(f"In the newest week with outcomes, that of {last}: {'; '.join(found)}"), *apart]
+
+
+def _inferred(weeks: pl.DataFrame) -> Sentences:
+    """What of all weeks was inferred and not reported; nothing where nothing was."""
+    inferred, apart = sum_of(weeks, "inferred"), sum_of(weeks, "apart")
+    said = []
+    if inferred:
+        said.append(f"Of all attempts so far {counted(inferred, 'was', 'were')} inferred, not reported.")
+    if apart:
+        succeeded = round(float((weeks["apart"] * weeks["apart_rate"]).sum()))
+        said.append(
+            f"{number_of(apart, 'more attempt was', 'more attempts were')} inferred, {succeeded:,} of them successful: "
+            "nothing is learned from these."
+        )
+    return [sentence(each) for each in said]
 
 
 def patterns(states: pl.DataFrame) -> Sentences:
@@ -243,6 +259,8 @@ def landed(days: pl.DataFrame) -> Sentences:
         return ["No row has landed yet."]
     rows, late = sum_of(days, "rows_count"), sum_of(days, "late_count")
     told = f"{number_of(rows, 'row is', 'rows are')} in the tables, each in its latest version"
+    inferred = sum_of(days, "inferred_count")
+    told += f", of them {counted(inferred, 'inferred outcome')}" if inferred else ""
     after = f"recorded more than {_LATE_HOURS} hours after {'it' if late == 1 else 'they'}"
     return [
         f"{told}; {counted(late, 'was', 'were')} {after} happened.",

@@ -112,6 +112,7 @@ def show(
     import sys
 
     from slowwave.flows.ask.cells import cell_text, json_bytes
+    from slowwave.flows.ask.why.text import basis_words
     from slowwave.flows.decide.listed import shown_item
     from slowwave.flows.kernel.progress import print_lines
     from slowwave.flows.kernel.terminal import counted, shortened
@@ -131,6 +132,7 @@ def show(
     )
     for row in behind[:limit]:
         ended = {True: "succeeded", False: "failed", None: "no outcome"}[row["success"]]
+        ended += f" ({basis_words(row)})" if row.get("basis") else ""
         user = f"user {shortened(row['user_id'], _SHOWN_PROJECT)}" if row["user_id"] else ""
         told = [utc_text(row["occurred_at"]), row["agent"] or "", user, ", ".join(row["rules"]), ended]
         told += ["repeats its prompt"] if row["in_prompt"] else []

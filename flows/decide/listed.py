@@ -57,7 +57,7 @@ WITH behind AS (
     JOIN memory_references AS r USING (memory_id)
     WHERE r.is_injected OR r.is_echoed OR r.is_used
 )
-SELECT b.*, o.success
+SELECT b.*, COLUMNS('^(success|basis|basis_method)$')  -- an earlier release published no basis
 FROM behind AS b
 LEFT JOIN counted_outcomes AS o ON o.interaction_id = b.interaction_id AND o.is_deciding
 ORDER BY b.occurred_at DESC, b.interaction_id

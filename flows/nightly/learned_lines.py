@@ -14,7 +14,9 @@ _SHOWN_CHARACTERS = 60
 _COUNTS = """
 SELECT
     (SELECT count(*) FROM counted_outcomes),
-    (SELECT count(*) FROM counted_outcomes WHERE is_attempt),
+    (SELECT count(*) FROM counted_outcomes WHERE is_counted),
+    (SELECT count(*) FROM counted_outcomes WHERE is_counted AND basis = 'inferred'),
+    (SELECT count(*) FROM counted_outcomes WHERE is_attempt AND NOT is_counted),
     (SELECT count(DISTINCT strategy_id) FROM heuristics),
     (SELECT count(*) FROM heuristics),
     (SELECT count(*) FROM heuristics WHERE is_reliable),
@@ -49,7 +51,8 @@ LIMIT $limit
 def learned_lines(serving: Path) -> list[tuple[str, str]]:
     """Label and text of each line; none where no outcome is known."""
     with duckdb.connect(serving, read_only=True) as connection:
-        ((outcomes, attempts, strategies, places, reliable, failing, harmful),) = connection.execute(_COUNTS).fetchall()
+        (counts,) = connection.execute(_COUNTS).fetchall()
+        outcomes, attempts, inferred, apart, strategies, places, reliable, failing, harmful = counts
         if not outcomes:
             return []
         graded = {metric: values for metric, *values in connection.execute(_FORECASTS).fetchall()}
@@ -59,7 +62,7 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
         (
             "learned",
             (
-                f"{counted(attempts, 'attempt')} of {counted(outcomes, 'outcome')}; "
+                f"{counted(attempts, 'attempt')} of {counted(outcomes, 'outcome')}{_inferred(inferred, apart)}; "
                 f"{counted(strategies, 'strategy', 'strategies')} tried in {counted(places, 'combination')} with "
                 "project, agent and kind of task, "
                 f"{reliable:,} reliable; "
@@ -80,6 +83,12 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
     for memory_id, lift, low, high in memories:
         lines.append(("harmful", f"memory {memory_id}: lift {lift:+.2f} ({low:+.2f} to {high:+.2f})"))
     return lines
+
+
+def _inferred(of_attempts: int, apart: int) -> str:
+    """How many were inferred: of the attempts, and beside them."""
+    said = f", {of_attempts:,} of them inferred" if of_attempts else ""
+    return said + (f", {counted(apart, 'more attempt')} inferred and not learned from" if apart else "")
 
 
 def _forecasts(graded: dict[str, list[float | None]]) -> str:

@@ -31,7 +31,7 @@ from slowwave.transforms.health.memory_health import COUNTS
 from slowwave.transforms.health.nodes import COUNTS_HISTORY, TOUCHES
 from slowwave.transforms.health.tables import MemoryHealthHistory
 from slowwave.transforms.landing.landed_days import landed_days
-from slowwave.transforms.landing.nodes import DECISIONS, FAILED_ROWS
+from slowwave.transforms.landing.nodes import DAYS_OF, DECISIONS, FAILED_ROWS
 from slowwave.transforms.landing.tables import LANDED, Interactions, LandedDays
 from slowwave.transforms.learning.nodes import ATTEMPTS
 from slowwave.transforms.lift.nodes import ATTEMPTED, ATTEMPTED_INTERACTIONS
@@ -172,11 +172,12 @@ class PublishShell:
         size = lambda of_day: _bytes(log.files(of_day[0]).get(of_day[1], ()))  # noqa: E731 - needs no name of its own
         for group in together(days, size, _LANDED_BYTES):
             rows = [
-                log.winners(of, [day for one, day in group if one is of], ["project"]).select(
+                log.winners(of, [day for one, day in group if one is of], DAYS_OF[of].columns).select(
                     pl.lit(of.name).alias("landed_table"),
                     "project",
                     pl.col(of.event_time).alias("occurred_at"),
                     "recorded_at",
+                    (pl.col("basis") if "basis" in DAYS_OF[of].columns else pl.lit(None, pl.String)).alias("basis"),
                 )
                 for of in dict.fromkeys(of for of, _ in group)
             ]

@@ -103,6 +103,7 @@ times = st.builds(
 )
 projects = st.sampled_from(("", "shop", "../../etc"))
 users = st.sampled_from(("ada", "ada", "../../bob"))
+bases = st.sampled_from(("reported", "evaluated", "inferred", "inferred", "a guess"))
 memory_ids = st.sampled_from(("m0", "m1", "m2", "m3"))
 texts = st.lists(st.sampled_from(CONTENTS + NOISE), max_size=3).map(" ".join)
 
@@ -133,6 +134,7 @@ _interactions = st.fixed_dictionaries(
         "memories_cited": st.lists(st.one_of(memory_ids, st.just("only cited")), max_size=3),
         "reinforce": st.booleans(),
         "success": st.booleans(),
+        "basis": bases,
     },
 ).map(_without_none)
 
@@ -176,6 +178,7 @@ outcomes = st.fixed_dictionaries(
         "agent": st.just("planner"),
         "strategy": st.sampled_from(("run the tests", "Run the tests!", "bisect")),
         "attempted": st.booleans(),
+        "basis": bases,
         "error_message": st.sampled_from((CANCELLED, "port 8000 is in use", "port 8001 is in use")),
     },
 )

@@ -34,6 +34,7 @@ DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "c
 ABOUT = ("scope", "user_id")
 SCOPES = ("agent", "project", "global")
 STATE = (*DEFAULTS, "content", "confidence", "importance", "source_ids", "superseded_by", *ABOUT)
+BASES = ("reported", "evaluated", "inferred")
 INLINE = "o-"  # begins the id of an outcome without one; the rest is a hash there, the interaction's id here
 CANCELLED = "Cancelled by the user"
 
@@ -107,6 +108,8 @@ def versions_of(row: Row) -> list[Version]:
         if success is not None:
             shared = ("interaction_id", "created_at", "recorded_at", "project", "agent", "session_id")
             inline = {name: given[name] for name in shared if name in given} | {"success": success}
+            # what does not fit stays in the interaction alone
+            inline |= {"basis": given["basis"]} if given.get("basis") in BASES else {}
             inline["outcome_id"] = f"{INLINE}{given['interaction_id']}"
             found.append(_version("outcomes", inline, ("outcome_id",), "created_at"))
         return found
@@ -250,13 +253,15 @@ def _outcomes(winners: list[Version], interactions: list[Version]) -> dict[str, 
             "block": given["session_id"] or outcome["interaction_id"] or outcome["outcome_id"],
             "strategy": outcome["strategy"],
             "success": outcome["success"],
+            "basis": outcome["basis"] if outcome["basis"] in BASES else "reported",
             "is_attempt": is_attempt,
-            "is_learned": is_attempt and outcome["strategy"] is not None,
+            "is_counted": is_attempt and outcome["basis"] != "inferred",
+            "is_learned": is_attempt and outcome["basis"] != "inferred" and outcome["strategy"] is not None,
         }
     latest = {
         row["interaction_id"]: outcome_id
         for outcome_id, row in sorted(found.items(), key=lambda item: (item[1]["created_at"], item[0]))
-        if row["is_attempt"] and row["interaction_id"] is not None
+        if row["is_counted"] and row["interaction_id"] is not None
     }
     for outcome_id, row in found.items():
         row["is_deciding"] = latest.get(row["interaction_id"]) == outcome_id

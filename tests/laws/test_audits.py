@@ -140,8 +140,15 @@ FAULTS = {
         "UPDATE curation_decisions SET reason = ''",
         "UPDATE curation_decisions SET similarity = 1.01",
     ),
+    "apart_counts_nowhere": (
+        "UPDATE counted_outcomes SET is_counted = false",
+        "UPDATE counted_outcomes SET is_attempt = false",
+        "UPDATE counted_outcomes SET is_counted = false, is_deciding = false WHERE is_learned",
+        "UPDATE counted_outcomes SET is_counted = false, is_learned = false WHERE is_deciding",
+    ),
     "counts_are_explained": (
         "UPDATE memory_health SET injected_count = injected_count + 1",
+        "UPDATE memory_health SET cited_count = cited_count + 1",
         "DELETE FROM memory_references WHERE interaction_id = 'i1'",
         "UPDATE memory_references SET memory_id = 'other' WHERE interaction_id = 'i1'",
     ),
@@ -149,6 +156,7 @@ FAULTS = {
         "UPDATE memory_health SET eligible_count = -1",
         "UPDATE memory_health SET eligible_count = echoed_count - 1",
         "UPDATE memory_health SET reference_count = echoed_count - 1",
+        "UPDATE memory_health SET cited_count = -1",
     ),
     "estimates_are_possible": (
         "UPDATE heuristics SET confidence = confidence_low - 0.01",
@@ -189,6 +197,7 @@ FAULTS = {
     "failing_is_not_expected_to_succeed": ("UPDATE heuristics SET confidence = 0.51",),
     "history_ends_in_health": (
         "UPDATE memory_health SET eligible_count = eligible_count + 1",
+        "UPDATE memory_health SET cited_count = cited_count + 1",
         "UPDATE memory_health SET status = 'invalid'",
         "UPDATE memory_health SET reinforced_confidence = 0.25",
         "DELETE FROM memory_health_history",
@@ -197,12 +206,15 @@ FAULTS = {
     "landed_days_are_explained": (
         "UPDATE landed_days SET rows_count = rows_count + 1 WHERE landed_table = 'outcomes'",
         "DELETE FROM landed_days WHERE landed_table = 'outcomes'",
+        "UPDATE landed_days SET inferred_count = 1 WHERE landed_table = 'outcomes'",
         "UPDATE landed_days SET rows_count = 0 WHERE landed_table = 'interactions'",
         "UPDATE landed_days SET project = 'another' WHERE landed_table = 'interactions'",
     ),
     "landed_days_are_possible": (
         "UPDATE landed_days SET rows_count = 0",
         "UPDATE landed_days SET late_count = rows_count + 1, late_hours_max = 25",
+        "UPDATE landed_days SET inferred_count = rows_count + 1 WHERE landed_table = 'outcomes'",
+        "UPDATE landed_days SET inferred_count = 1 WHERE landed_table = 'memories'",
         "UPDATE landed_days SET late_count = 1, late_hours_max = NULL",
         "UPDATE landed_days SET late_count = 1, late_hours_max = 24",
         "UPDATE landed_days SET late_hours_max = 25",

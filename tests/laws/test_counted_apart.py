@@ -1,4 +1,4 @@
-"""Law 8: what an answer names itself is counted apart, and no other number follows from it."""
+"""What an answer names itself, and what was inferred, is counted apart: no other number follows from it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from small_home import interaction, memory
+from small_home import interaction, memory, outcome
 from taught_rows import AS_OF, rows_with_another_task
 
 from tests.laws.deliveries import jsonl
@@ -34,9 +34,11 @@ def citing(rows: list[Row]) -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Callable[[list[Row]], Home]:
-    def publish(rows: list[Row]) -> Home:
+def published(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Home]:
+    def publish(rows: list[Row], params: str = "") -> Home:
         home = Home(tmp_path_factory.mktemp("apart") / "home")
+        home.folder.mkdir()
+        home.settings.params_file.write_text(params)
         home.drop("log.jsonl", jsonl(rows))
         home.nightly(AS_OF)
         return home
@@ -51,6 +53,8 @@ def without_citations(name: str, rows: list[Row]) -> list[Row]:
         rows = [{**row, "methods": [method for method in row["methods"] if method != "cited/1"]} for row in rows]
     rows = [row for row in rows if row.get("memory_id") != "unheard of"]
     gone = {"is_cited", "cited_count"}
+    if name == "answerable_questions":
+        gone |= {"answer"}  # which says how many there are
     if name == "project_health":
         gone |= {"unknown_count", "unproven_count"}  # of ids that nobody knows, this one too
     return [{column: value for column, value in row.items() if column not in gone} for row in rows]
@@ -67,3 +71,60 @@ def test_nothing_but_the_count_of_citations_follows_from_them(published):
     assert plain.rows("SELECT sum(cited_count)::INT AS n FROM memory_health") == [{"n": 0}]
     (row,) = cited.rows("SELECT max(cited_count) AS n FROM memory_health_history")
     assert row == {"n": count}
+
+
+# ------------------------------------------------------------------------------------------------- inferred outcomes
+
+LEARN = "[attempts]\nlearn_from_inferred = true\n"
+
+
+def inferred_rows() -> list[Row]:
+    """Of interactions with and without a reported outcome, in known and new words, against all that was reported."""
+    said = {"project": "depot", "agent": "coder", "task_type": "deploy", "basis": "inferred", "basis_method": "rule/1"}
+    rows = []
+    for day in range(0, 40, 2):
+        at = f"2026-{3 + (day + 2) // 32:02}-{1 + (day + 1) % 31:02}T22:00:00Z"
+        rows += [
+            outcome(f"of reported {day}", interaction_id=f"advised {day + 1}", created_at=at, success=False, **said),
+            outcome(f"of read {day}", interaction_id=f"reads {day}", created_at=at, success=day % 4 == 0, **said),
+            outcome(f"restarted {day}", created_at=at, strategy="Restart server", success=True, **said),
+            outcome(f"prayed {day}", created_at=at, strategy="pray", success=False,
+                    error_message=f"port p{day}x is in use", **said),
+        ]  # fmt: skip
+    return rows
+
+
+def test_nothing_but_their_own_rows_follows_from_inferred_outcomes(published):
+    plain, more = published(LOG), published([*LOG, *inferred_rows()])
+    ids = {row["outcome_id"] for row in inferred_rows()}
+    for name in PUBLISHED:
+        before, after = plain.table(name), more.table(name)
+        if name == "counted_outcomes":
+            apart = [row for row in after if row["outcome_id"] in ids]
+            assert {(row["is_counted"], row["is_learned"], row["is_deciding"]) for row in apart} == {(False,) * 3}
+            assert {row["strategy_id"] for row in apart if "pray" in row["outcome_id"]} != {None}
+            after = [row for row in after if row["outcome_id"] not in ids]
+        elif name == "landed_days":
+            assert sum(row["inferred_count"] for row in after) == len(ids)
+            before, after = ([r for r in rows if r["landed_table"] != "outcomes"] for rows in (before, after))
+        elif name == "answerable_questions":  # whose words say how many there are
+            assert any("how 80 attempts ended was inferred, and nothing" in row["answer"] for row in after)
+            before, after = ([{**row, "answer": ""} for row in rows] for rows in (before, after))
+        elif name in {"strategy_variants", "error_templates"}:
+            assert len(after) > len(before)
+            after = [row for row in after if row in before]
+        assert after == before, name
+
+
+def test_learned_from_they_count_like_reported_ones_where_nobody_reported(published):
+    learned = published([*LOG, *inferred_rows()], LEARN)
+    unsaid = [{k: v for k, v in row.items() if not k.startswith("basis")} for row in inferred_rows()]
+    alone = [row for row in unsaid if not row["outcome_id"].startswith("of reported")]
+    reported = published([*LOG, *alone])
+    for name in ("heuristics", "anti_patterns", "untried_strategies", "scorecard", "memory_health", "forecast_fits"):
+        assert learned.table(name) == reported.table(name), name
+    decided = "SELECT interaction_id, outcome_id, success FROM counted_outcomes WHERE is_deciding ORDER BY ALL"
+    assert learned.rows(decided) == reported.rows(decided)
+    assert {row["is_counted"] for row in learned.table("counted_outcomes") if "of reported" in row["outcome_id"]} == {
+        False
+    }

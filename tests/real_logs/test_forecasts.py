@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from real_rows import FOLDER, outcome_rows
 
+from slowwave.transforms.learning.attempts.inferred import with_apart
 from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.attempts.sessions import attempt_cells, attempt_sessions
@@ -20,6 +21,7 @@ pytestmark = [
 ]
 _US_PER_DAY = 86_400_000_000
 _PARAMS = ForecastParams()
+_UNSAID = ("interaction_id", "user_id", "task", "basis", "basis_method")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,7 @@ def attempts() -> pl.DataFrame:
     rows = pl.DataFrame(outcome_rows(), infer_schema_length=None).with_columns(
         pl.col("created_at").str.to_datetime(time_zone="UTC").dt.replace_time_zone(None).dt.cast_time_unit("us"),
         pl.lit("").alias("agent"),
-        *[pl.lit(None, pl.String).alias(name) for name in ("interaction_id", "user_id", "task")],
+        *[pl.lit(None, pl.String).alias(name) for name in _UNSAID],
         pl.lit(None, pl.Int64).alias("tokens"),
         pl.lit(None, pl.Float64).alias("cost"),
     )
@@ -36,7 +38,8 @@ def attempts() -> pl.DataFrame:
     rows = rows.with_columns((pl.col("created_at") + took).alias("recorded_at"))
     groups = rows.select("project", "strategy", pl.col("strategy").alias("strategy_id")).unique()
     no_errors = pl.LazyFrame(schema={"project": pl.String, "error_message": pl.String, "error_id": pl.String})
-    counted = counted_outcomes(rows.lazy(), groups.lazy(), no_errors, AttemptParams()).collect()
+    told = with_apart(rows, AttemptParams()).lazy()
+    counted = counted_outcomes(told, groups.lazy(), no_errors, AttemptParams()).collect()
     return counted.filter("is_learned")
 
 

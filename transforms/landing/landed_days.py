@@ -16,7 +16,8 @@ _HOURS_A_MICROSECOND = 1 / 3_600_000_000  # a product: Polars divides one row ot
 def landed_days(rows: pl.LazyFrame) -> Lazy[LandedDays]:
     """One row per landed table, project and UTC day with a row, sorted by them; run_id and as_of apart.
 
-    `rows`: landed_table, project (NULL: not said), occurred_at, recorded_at, of the winning versions.
+    `rows`: landed_table, project (NULL: not said), occurred_at, recorded_at, basis (of outcomes, else NULL), of the
+    winning versions.
 
     A row is late when it was recorded more than 24 hours after it happened. Producers say when they recorded it; who
     does not say is not known to be late.
@@ -27,6 +28,7 @@ def landed_days(rows: pl.LazyFrame) -> Lazy[LandedDays]:
         "landed_table", pl.col("project").fill_null(""), pl.col("occurred_at").dt.date().alias("day")
     ).agg(
         pl.len().alias("rows_count"),
+        (pl.col("basis") == "inferred").sum().alias("inferred_count"),
         is_late.sum().alias("late_count"),
         (delay.filter(is_late).max().dt.total_microseconds() * _HOURS_A_MICROSECOND).alias("late_hours_max"),
         pl.col("occurred_at").max().alias("newest_at"),

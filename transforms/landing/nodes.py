@@ -13,11 +13,14 @@ _OF_DECISIONS = tuple(c.name for c in columns(Decisions) if not c.internal)
 FAILED_ROWS = Handed("failed_rows", "Row versions that fail a declared check, or that people left out.")
 DECISIONS = Handed("effective_decisions", "Decisions of which what they change, if anything, is in the memory log.")
 
+_OF_DAYS = ("project", "created_at", "changed_at", "recorded_at", "basis")
+DAYS_OF = {of: Rows(of, tuple(name for name in _OF_DAYS if name in of.model_fields)) for of in LANDED}
+
 LANDING: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.landing.landed_days:landed_days",
         gives=(LandedDays,),
-        takes={"rows": tuple(Rows(of, ("project", of.event_time, "recorded_at")) for of in LANDED)},
+        takes={"rows": tuple(DAYS_OF.values())},
         grain="day",
     ),
     Node(

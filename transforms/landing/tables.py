@@ -192,6 +192,7 @@ class LandedDays(Table):
     project: str = column("Key: project as the row states it; '' is none or not said.")
     day: date = column("Key: the UTC day on which it happened.")
     rows_count: int = column("Rows.")
+    inferred_count: int = column("Of them outcomes with basis inferred.")
     late_count: int = column("Of them recorded more than 24 hours after they happened, by what producers say.")
     late_hours_max: float | None = column("Longest of these delays. NULL: none was late.", unit="hours")
     newest_at: datetime = column("When the newest of them happened.", unit="UTC")

@@ -14,8 +14,10 @@ from slowwave.transforms.core.frames import Frame, framed, selected
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.core.schema import Table, computed_schema
 from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
+from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.strategies.groups import strategy_groups
 from slowwave.transforms.learning.anti_patterns.anti_patterns import anti_patterns
+from slowwave.transforms.learning.attempts.inferred import with_apart
 from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
 from slowwave.transforms.learning.attempts.sessions import (
     attempt_cells,
@@ -97,12 +99,14 @@ def learned(
         params: all of them.
         counted_as: what is done within counts as that stage.
 
-    `attempts` are the rows of `counted_outcomes` that are attempts, with task, texts and costs.
+    `attempts` are the rows of `counted_outcomes` that count, with task, texts and costs. What is told of outcomes apart
+    changes nothing that is told of others, the names of strategies and errors included.
     """
-    groups = strategy_groups(_distinct(outcomes, "strategy"))
-    errors = error_fingerprints(_distinct(outcomes, "error_message"), params.errors)
-    counted = counted_outcomes(outcomes.lazy(), groups.lazy(), errors.lazy(), params.attempts).collect()
-    attempts = counted.filter("is_attempt").drop("user_id")
+    told = with_apart(outcomes, params.attempts)
+    groups = strategy_groups(_distinct(told, "strategy"))
+    errors = _errors(_distinct(told, "error_message"), params.errors)
+    counted = counted_outcomes(told.lazy(), groups.lazy(), errors.lazy(), params.attempts).collect()
+    attempts = counted.filter("is_counted").drop("user_id")
     of_strategies = _of_strategies(attempts, groups, errors, as_of, params, counted_as)
     return Learned(
         counted_outcomes=selected(CountedOutcomes, counted),
@@ -118,13 +122,32 @@ def learned(
 
 
 def _distinct(outcomes: pl.DataFrame, name: str) -> pl.DataFrame:
-    return outcomes.select("project", name).filter(~is_blank(pl.col(name))).unique().sort("project", name)
+    """The texts under this name, and whether outcomes that are apart alone have one (`is_apart`)."""
+    worded = outcomes.filter(~is_blank(pl.col(name)))
+    is_apart = pl.col("apart").is_not_null().all().alias("is_apart")
+    return worded.group_by("project", name).agg(is_apart).sort("project", name)
+
+
+def _errors(messages: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
+    """`error_fingerprints` of the messages, with `is_apart`; those that are apart are read by themselves."""
+    parts = [
+        error_fingerprints(of_part.drop("is_apart"), params).with_columns(is_apart=is_apart)
+        for is_apart in (False, True)
+        if (of_part := messages.filter(pl.col("is_apart") == is_apart)).height or not is_apart
+    ]
+    return pl.concat(parts)
 
 
 def error_templates_of(errors: pl.DataFrame) -> pl.DataFrame:
-    """error_templates: one row per error of a project, from the messages of `error_fingerprints`."""
+    """error_templates: one row per error of a project, from the messages of `error_fingerprints`.
+
+    Messages that are apart (`is_apart`) make rows of their own, and part of no other.
+    """
+    known = errors.filter(~pl.col("is_apart")).select("project", "error_id").unique()
+    new = errors.filter("is_apart").join(known, on=["project", "error_id"], how="anti")
     return (
-        errors.group_by("project", "error_id")
+        pl.concat([errors.filter(~pl.col("is_apart")), new])
+        .group_by("project", "error_id")
         .agg(
             pl.col("error_template").first(),
             pl.col("example").first(),

@@ -19,8 +19,8 @@ _NOT_NEEDED = {"feedback", "extra", "row_hash", "key_hash"}
 OUTCOMES = Rows(Outcomes, tuple(name for name in Outcomes.model_fields if name not in _NOT_NEEDED))
 
 RESOLVED_OUTCOMES = Handed("resolved_outcomes", "Outcomes, with what their interaction says where they say nothing.")
-ATTEMPTS = Handed("attempts", "Of counted_outcomes those that are attempts, with task, texts and costs.")
-ENDED = Handed("ended_interactions", "How the latest attempt of each interaction ended.")
+ATTEMPTS = Handed("attempts", "Of counted_outcomes those that count, with task, texts and costs.")
+ENDED = Handed("ended_interactions", "How the latest attempt that counts of each interaction ended.")
 STRATEGY_SCORES = Handed("strategy_scores", "Rows of scorecard: how good the forecasts of strategies were.")
 
 LEARNING: tuple[Node, ...] = (

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import Table, column
-from slowwave.transforms.core.vocabularies import AntiPatternKind, Trend
+from slowwave.transforms.core.vocabularies import AntiPatternKind, Basis, Trend
 
 _CELL_PROJECT = "Key: project; '' is none."
 _CELL_AGENT = "Key: agent; '' is none."
@@ -34,9 +34,19 @@ class CountedOutcomes(Table):
     strategy_id: str | None = column("The strategy (`strategy_variants`). NULL: none was said.")
     error_id: str | None = column("The error (`error_templates`). NULL: no error text.")
     success: bool = column("Whether it worked.")
+    basis: Basis = column(
+        "How it is known: reported by the program or the person, evaluated by a grader, or inferred by a rule."
+    )
+    basis_method: str | None = column("What graded or inferred it, with version. NULL: not said.")
     is_attempt: bool = column("It was really tried: no cascade, skip, cancellation or refusal (`attempt/1`).")
-    is_learned: bool = column("It counts in `heuristics`: an attempt, with a strategy, in its agent's scope.")
-    is_deciding: bool = column("It is its interaction's latest attempt, by which the memories used there are judged.")
+    is_counted: bool = column(
+        "It is an attempt, and not apart: an inferred one counts only with `learn_from_inferred` (a param), and where"
+        " its interaction has no other outcome that was not inferred (`attempt/2`)."
+    )
+    is_learned: bool = column("It counts in `heuristics`: it is counted, with a strategy, in its agent's scope.")
+    is_deciding: bool = column(
+        "It is its interaction's latest that is counted, by which the memories used there are judged."
+    )
     reason: str | None = column("Why it is no attempt, or not learned from. NULL: it is learned from.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")

@@ -76,7 +76,7 @@ def memory_page(published: Published) -> None:
     _verdict(memory, planned)
     _state(published, memory)
     _counts(published, memory)
-    _outcomes(memory)
+    _outcomes(published, memory)
     _days(published, memory_id)
     _observations(published, memory_id)
     _to_do(published, memory, is_planned=planned.height > 0)
@@ -230,7 +230,7 @@ def _interactions(published: Published, memory: Memory, chosen: str) -> None:
     asked("memory_references_of", **asking)
 
 
-def _outcomes(memory: Memory) -> None:
+def _outcomes(published: Published, memory: Memory) -> None:
     """How the attempts that referenced it ended, in the words that say no more than was measured."""
     succeeded, failed, expected = (
         memory[name] for name in ("confirmed_count", "contradicted_count", "contradicted_expected")
@@ -244,6 +244,10 @@ def _outcomes(memory: Memory) -> None:
             f"Referenced in {number_of(succeeded, 'successful attempt')}, and in {number_of(failed, 'failed one')}"
             f"{beside}."
         )
+    ends = published.answer("memory_ends", memory_id=memory["memory_id"])
+    if ends.height:
+        table(ends, "memory_ends", caption="How that is known; what is not counted was inferred, and is apart")
+    asked("memory_ends", memory_id=memory["memory_id"])
     if memory["confidence"] is not None:
         limits = interval(memory["confidence_low"], memory["confidence_high"])
         said(f"Confidence {part(memory['confidence'])} from outcomes; 90 % credible interval {limits}.")

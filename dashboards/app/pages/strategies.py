@@ -110,7 +110,7 @@ def _strategies(rows: pl.DataFrame, caption: str) -> None:
         "strategies",
         caption=caption,
         columns=[
-            *("strategy", "confidence", "attempts", "successes", "sessions", "trend"),
+            *("strategy", "confidence", "attempts", "inferred", "successes", "sessions", "trend"),
             *("project", "agent", "task_type", "wordings"),
         ],
         labels={"confidence": "estimate (90 % interval)"},
@@ -239,7 +239,8 @@ def _errors(answers: Answers, of: Of) -> None:
     if kinds:
         rows = answers.rows("common_errors", _ROWS, **of)
         caption = first_of("The errors with most failed attempts", rows.height, kinds)
-        columns = ["error_template", "failures", "sessions", "strategies", "last_at", "project", "example", "error_id"]
+        columns = ["error_template", "failures", "apart", "sessions", "strategies", "last_at", "project", "example"]
+        columns.append("error_id")
         table(rows, "common_errors", caption=caption, columns=columns)
         command("why", rows["error_id"][0], purpose="What is behind the first")
     asked("common_errors", **of, **limit_of("common_errors", kinds))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from slowwave.flows.ask.why.text import aligned, more, printed, wrapped
+from slowwave.flows.ask.why.text import aligned, basis_words, more, printed, wrapped
 from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.kernel.times import utc_text
 
@@ -226,11 +226,13 @@ def _error_lines(found: Record, limit: int) -> list[str]:
 
 
 def _outcome_lines(row: Record) -> list[str]:
-    counted = "counts as an attempt" if row["is_attempt"] else "does not count as an attempt"
+    counts = row.get("is_counted", row["is_attempt"])  # an earlier release published no basis
+    counted = "counts as an attempt" if counts else "does not count as an attempt"
+    known = f", {basis_words(row)}" if row.get("basis") else ""
     about = ", ".join(f"{name} {_short(row[name]) or '(none)'}" for name in ("project", "agent", "task_type", "block"))
     inferred = " (kind of task inferred from its words)" if row["is_task_type_inferred"] else ""
     lines = [
-        f"outcome {row['outcome_id']}: {'succeeded' if row['success'] else 'failed'}, {counted}",
+        f"outcome {row['outcome_id']}: {'succeeded' if row['success'] else 'failed'}{known}, {counted}",
         f"{utc_text(row['created_at'])}, known from {utc_text(row['known_at'])}",
         f"{about}{inferred}",
         f"strategy {row['strategy_id'] or '(none)'}, error {row['error_id'] or '(none)'}",
@@ -250,6 +252,7 @@ def _outcomes(rows: list[Record], limit: int) -> list[str]:
             _short(row["block"]),
             _short(row["outcome_id"]),
             "succeeded" if row["success"] else "failed",
+            basis_words(row),
             row["reason"] or "",
         ]
         for row in rows[:limit]

@@ -59,6 +59,12 @@ def memory_text(found: Record, limit: int, curation: Sequence[str] = ()) -> str:
     for name, count in found["counts"].items():
         lines += ["", f"{name} {count}: {MEANINGS[name]}{_parroted(found[name])}{_expected(name, state)}"]
         lines += _interactions(found[name], limit, found["problem"])
+    if found["apart"]:
+        lines += [
+            "",
+            f"apart {len(found['apart'])}: references in attempts that were inferred; nothing is learned of these",
+        ]
+        lines += _interactions(found["apart"], limit, "")
     lines += ["", f"changes {len(found['changes'])}: as landed, newest first"]
     lines += _changes(found["changes"], limit)
     return printed(lines)
@@ -93,7 +99,15 @@ def interaction_text(found: Record) -> str:
 
 def _ended(row: Record) -> str:
     decides = ", which decides" if row["is_deciding"] else ""
-    return ("succeeded" if row["success"] else "failed") + decides + (f" ({row['reason']})" if row["reason"] else "")
+    known = f"{', ' if row.get('basis') else ''}{basis_words(row)}"
+    ended = "succeeded" if row["success"] else "failed"
+    return f"{ended}{known}{decides}" + (f" ({row['reason']})" if row["reason"] else "")
+
+
+def basis_words(outcome: Record) -> str:
+    """How an outcome is known, and by what; '' where an earlier release published it, which did not say."""
+    by = f" by {outcome['basis_method']}" if outcome.get("basis_method") else ""
+    return f"{outcome.get('basis') or ''}{by}"
 
 
 def identity_words(state: Record) -> str:
@@ -217,11 +231,14 @@ def _parroted(rows: list[Record] | None) -> str:
 
 
 def _where(row: Record) -> str:
-    """How a row's answer was found to echo or use the memory; '' for other rows."""
+    """How a row's answer was found to echo or use the memory, or how its end is known; '' for other rows."""
     if "used_score" in row:
         begin = row.get("passage_at")
         place = "" if begin is None else f", by its characters {begin + 1}-{begin + len(row['passage'])}"
         return f"probability {row['used_score']:.2f}{place}"
+    if "basis" in row:
+        ended = {True: "succeeded, ", False: "failed, ", None: ""}[row.get("success")]
+        return f"{ended}{basis_words(row)}"
     if "echoed_in" not in row:
         return ""
     where = "response and summary" if row["echoed_in"] == "both" else row["echoed_in"]

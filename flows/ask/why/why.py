@@ -28,13 +28,28 @@ from slowwave.flows.ask.why.learning import (
     strategy_about,
 )
 from slowwave.flows.ask.why.observations import observation_about, observation_text
+from slowwave.flows.ask.why.queries import (
+    CHANGES,
+    ELIGIBLE,
+    ENDED,
+    INTERACTION,
+    IS_PROJECT,
+    MEMORY,
+    OF_INTERACTION,
+    OUTCOMES_OF,
+    PARTITIONS,
+    PLANNED,
+    READ_BY_DAY,
+    REFERENCES,
+    REVIEWED,
+)
 from slowwave.flows.ask.why.text import interaction_text, memory_text
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
-from slowwave.flows.lake.sql import no_globs, partition_sql, with_lake_rows
+from slowwave.flows.lake.sql import no_globs
 
 Record = dict[str, Any]
 
@@ -58,10 +73,10 @@ _CHANGED_FIELDS = (
     "tags",
 )
 
-# What an earlier release published has no passages.
+# What an earlier release published has no passages, no basis and no citations.
 _OF_USE = ("used_score", "passage", "passage_at")
-
-# Of each count its column; what an earlier release published has no citations.
+_OF_END = ("outcome_id", "basis", "basis_method")
+# Of each count its column.
 _COUNTS = {
     "eligible": "eligible_count",
     "injected": "injected_count",
@@ -72,80 +87,6 @@ _COUNTS = {
     "confirmed": "confirmed_count",
     "contradicted": "contradicted_count",
 }
-
-_MEMORY = "SELECT * EXCLUDE (run_id, as_of) FROM memory_health WHERE memory_id = $id"
-
-_ENDED = """
-SELECT r.interaction_id, r.occurred_at, r.project, r.agent, r.session_id, o.outcome_id, o.success
-FROM memory_references AS r
-JOIN counted_outcomes AS o ON o.interaction_id = r.interaction_id AND o.is_deciding
-WHERE r.memory_id = $id AND (r.is_echoed OR r.is_used)
-ORDER BY r.occurred_at DESC, r.interaction_id
-"""
-
-_REFERENCES = """
-SELECT * EXCLUDE (memory_id, run_id, as_of)
-FROM memory_references
-WHERE memory_id = $id
-ORDER BY occurred_at DESC, interaction_id
-"""
-
-_READ_BY_DAY = ("replayed_interactions", "memory_eligibility")
-_PARTITIONS = with_lake_rows(f"""
-SELECT day, {", ".join(f"{partition_sql(table)} AS {table}" for table in _READ_BY_DAY)}
-FROM {{day_inputs}}
-WHERE run_id = $run_id AND landed_table = 'interactions' AND fingerprint <> ''
-ORDER BY day
-""")  # noqa: S608 - names of our own tables
-
-_ELIGIBLE = with_lake_rows("""
-SELECT i.interaction_id, i.occurred_at, i.project, i.agent, i.session_id
-FROM {replayed_interactions} AS i
-JOIN {memory_eligibility} AS e
-    ON (e.is_global OR e.project = i.project)
-    AND (e.only_agent IS NULL OR e.only_agent = i.agent)
-    AND (e.only_user IS NULL OR e.only_user = i.user_id)
-    AND i.occurred_at BETWEEN e.first_at AND e.last_at
-WHERE e.memory_id = $id
-ORDER BY i.occurred_at DESC, i.interaction_id
-""")
-
-# Of the versions of one change the latest recorded_at wins, ties by row_hash (the landing contract).
-_CHANGES = with_lake_rows("""
-SELECT
-    *,
-    row_number() OVER (PARTITION BY changed_at ORDER BY recorded_at DESC, row_hash DESC) = 1 AS is_winning
-FROM (
-    SELECT DISTINCT ON (row_hash) *
-    FROM {memories}
-    WHERE memory_id = $id AND changed_at < $as_of AND recorded_at < $as_of
-)
-ORDER BY changed_at, recorded_at, row_hash
-""")
-
-_REVIEWED = """
-SELECT item_id FROM review_queue WHERE item_id = $id UNION SELECT item_id FROM review_decisions WHERE item_id = $id
-"""
-
-_OF_INTERACTION = """
-SELECT *
-FROM memory_references
-WHERE interaction_id = $id
-ORDER BY memory_id
-"""
-
-_IS_PROJECT = "SELECT project FROM project_health WHERE project = $id"
-
-_PLANNED = "SELECT rule, reason, is_shadow FROM forgetting_plan WHERE memory_id = $id"
-
-_OUTCOMES_OF = """
-SELECT outcome_id, created_at, success, is_attempt, is_deciding, strategy_id, error_id, reason
-FROM counted_outcomes
-WHERE interaction_id = $id
-ORDER BY created_at, outcome_id
-"""
-
-_INTERACTION = with_lake_rows("SELECT * FROM {replayed_interactions} WHERE interaction_id = $id")
 
 
 def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  # noqa: A002 - what it is called
@@ -251,18 +192,20 @@ class Publish:
     def memory(self, memory_id: str) -> Record | None:
         """The memory as published, its counts, the interactions behind each (newest first), and its changes.
 
+        `apart` are the attempts among its references that were inferred, and that nothing is learned from.
         `eligible` is None, and `problem` says why, where the partitions that tell are gone. None for an unknown id.
         """
-        known = self.records(_MEMORY, id=memory_id)
+        known = self.records(MEMORY, id=memory_id)
         if not known:
             return None
         state = known[0]
-        references = self.records(_REFERENCES, id=memory_id)
+        references = self.records(REFERENCES, id=memory_id)
         injected = [_about(row) for row in references if row["is_injected"]]
         echoed = [_about(row, "echoed_in", "in_prompt") for row in references if row["is_echoed"]]
         used = [_about(row, *_OF_USE) for row in references if row["is_used"]]
         referenced = [_about(row, "methods") for row in references if row["is_echoed"] or row["is_used"]]
-        ended = self.records(_ENDED, id=memory_id)
+        attempts = self.records(ENDED, id=memory_id)
+        ended = [row for row in attempts if row["is_deciding"]]
         eligible, problem = self._eligible(memory_id, state["eligible_count"])
         return {
             "memory_id": memory_id,
@@ -276,9 +219,10 @@ class Publish:
             "used": used,
             "cited": [_about(row) for row in references if row.get("is_cited")],
             "references": referenced,
-            "confirmed": [_about(row, "outcome_id") for row in ended if row["success"]],
-            "contradicted": [_about(row, "outcome_id") for row in ended if not row["success"]],
-            "planned": next(iter(self.records(_PLANNED, id=memory_id)), None),
+            "confirmed": [_about(row, *_OF_END) for row in ended if row["success"]],
+            "contradicted": [_about(row, *_OF_END) for row in ended if not row["success"]],
+            "apart": [_about(row, *_OF_END, "success") for row in attempts if row.get("is_counted") is False],
+            "planned": next(iter(self.records(PLANNED, id=memory_id)), None),
             "changed": self.records(CHANGED, id=memory_id),
             "waits": self.records(WAITS, id=memory_id),
             "curated": self.records(CURATED, id=memory_id),
@@ -288,11 +232,11 @@ class Publish:
 
     def interaction(self, interaction_id: str) -> Record | None:
         """The memories injected into an interaction, echoed by it, used in it or cited; None for an unknown id."""
-        references = self.records(_OF_INTERACTION, id=interaction_id)
+        references = self.records(OF_INTERACTION, id=interaction_id)
         about = references or self._replayed(interaction_id)
         if not about:
             return None
-        outcomes = self.records(_OUTCOMES_OF, id=interaction_id)
+        outcomes = self.records(OUTCOMES_OF, id=interaction_id)
         return {
             "interaction_id": interaction_id,
             "as_of": self._as_of,
@@ -317,9 +261,9 @@ class Publish:
             if near
             else "`slowwave sql most_referenced` and `strategies` list some"
         )
-        if self._rows(_REVIEWED, id=given):
+        if self._rows(REVIEWED, id=given):
             hint = f"it is an item of review: `slowwave review show {_as_argument(given)}`"
-        if self._rows(_IS_PROJECT, id=given):
+        if self._rows(IS_PROJECT, id=given):
             hint = f"it is a project: `slowwave sql memories_of_project --param {_as_argument(f'project={given}')}`"
         kinds = "memory, observation, interaction, strategy, error or outcome"
         return f"no {kinds} {shortened(given, 200)!r} is known as of {self._as_of}Z: {hint}"
@@ -334,7 +278,7 @@ class Publish:
         if not partitions.memory_eligibility:
             return [], ""
         found = self.records(
-            _ELIGIBLE,
+            ELIGIBLE,
             id=memory_id,
             replayed_interactions=partitions.replayed_interactions,
             memory_eligibility=partitions.memory_eligibility,
@@ -348,17 +292,17 @@ class Publish:
 
     def _replayed(self, interaction_id: str) -> list[Record]:
         paths = self._partitions().replayed_interactions
-        return self.records(_INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
+        return self.records(INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
 
     def _partitions(self) -> Partitions:
         inputs = sorted((self._lake / "day_inputs").glob(f"day=*/{self._run_id}.parquet"))
         if not inputs:
             return Partitions([], [], None)
-        days = self._rows(_PARTITIONS, day_inputs=no_globs(inputs), run_id=self._run_id)
+        days = self._rows(PARTITIONS, day_inputs=no_globs(inputs), run_id=self._run_id)
         evidence = self._lake / "evidence"
         found = {
             table: [evidence / table / f"day={day}" / f"{names[at]}.parquet" for day, *names in days]
-            for at, table in enumerate(_READ_BY_DAY)
+            for at, table in enumerate(READ_BY_DAY)
         }
         there = {table: [path for path in paths if path.exists()] for table, paths in found.items()}
         missing = sum(len(paths) - len(there[table]) for table, paths in found.items())
@@ -384,7 +328,7 @@ class Publish:
         def read() -> list[Record]:
             paths = sorted((self._lake / "memories").glob("day=*/*.parquet"))
             known = {"id": memory_id, "as_of": self._as_of}
-            return self.records(_CHANGES, **known, memories=no_globs(paths)) if paths else []
+            return self.records(CHANGES, **known, memories=no_globs(paths)) if paths else []
 
         try:
             return read()

@@ -86,7 +86,10 @@ CASES: dict[str, tuple[Make, Columns]] = {
         partial(charts.memory_strength, bands={"forgettable below": 0.1}, fades_at=TIME),
         {"at": TIME, "strength": 0.8, "kind": "measured"},
     ),
-    "success_by_week": (charts.success_by_week, {"week": DAY, "project": "shop", "attempts": 20, "success_rate": 0.6}),
+    "success_by_week": (
+        charts.success_by_week,
+        {"week": DAY, "project": "shop", "attempts": 20, "success_rate": 0.6, "inferred": 3},
+    ),
     "need_calibration": (
         charts.need_calibration,
         {

@@ -113,10 +113,12 @@ def test_data_quality_is_counted() -> None:
     tied = reasons.with_columns(refused=pl.lit(2))
     assert "4 rows were refused so far, for 2 reasons; among them, 2 rows:" in state_story.refused(tied)[0]
     assert state_story.refused(reasons.clear()) == ["No row was ever refused."]
-    days = pl.DataFrame({"rows_count": [1000, 234], "late_count": [0, 5]})
+    days = pl.DataFrame({"rows_count": [1000, 234], "inferred_count": [0, 0], "late_count": [0, 5]})
     assert state_story.landed(days)[0].startswith(
         "1,234 rows are in the tables, each in its latest version; 5 were recorded"
     )
+    inferred = days.with_columns(inferred_count=pl.Series([1, 0]))
+    assert ", each in its latest version, of them 1 inferred outcome; 5 were" in state_story.landed(inferred)[0]
     assert "an inline `success` makes an outcome of its own" in state_story.landed(days)[1]
     assert state_story.landed(days.clear()) == ["No row has landed yet."]
 
@@ -150,7 +152,11 @@ def test_success_is_of_attempts_of_the_newest_week() -> None:
             "project": ["", "shop", "shop"],
             "attempts": [7, 0, 9],
             "success_rate": [0.43, None, 0.1],
-        }
+            "inferred": [0, 0, 0],
+            "apart": [0, 0, 0],
+            "apart_rate": [None, None, None],
+        },
+        schema_overrides={"apart_rate": pl.Float64},
     )
     assert state_story.success(weeks) == [
         "In the newest week with outcomes, that of 2026-03-30: no project .43 of 7 attempts."
@@ -158,12 +164,19 @@ def test_success_is_of_attempts_of_the_newest_week() -> None:
     assert state_story.success(weeks.clear()) == ["No outcome is known yet."]
     many = pl.DataFrame(
         {"week": [date(2026, 3, 30)] * 8, "project": list("abcdefgh"), "attempts": [1, 2, 3, 4, 5, 6, 7, 8]}
-    ).with_columns(success_rate=0.5)
+    ).with_columns(success_rate=0.5, inferred=0, apart=0, apart_rate=None)
     (told,) = state_story.success(many)
     assert told.startswith(
         "In the newest week with outcomes, that of 2026-03-30: h .50 of 8 attempts; g .50 of 7 attempts;"
     )
     assert told.endswith("c .50 of 3 attempts; 2 projects more.")
+    guessed = weeks.with_columns(attempts=0, apart=pl.Series([3, 0, 1]), apart_rate=pl.Series([2 / 3, None, 0.0]))
+    assert state_story.success(guessed) == [
+        "No attempt was reported in the newest week with outcomes, that of 2026-03-30.",
+        "4 more attempts were inferred, 2 of them successful: nothing is learned from these.",
+    ]
+    learned = weeks.with_columns(inferred=pl.Series([1, 0, 0]))
+    assert state_story.success(learned)[1] == "Of all attempts so far 1 was inferred, not reported."
 
 
 def test_runs_that_failed_are_counted() -> None:

@@ -13,6 +13,7 @@ from slowwave.flows.cli import main as cli
 
 HOSTILE = "rm -rf / \x1b[31m=cmd()[red] '; DROP TABLE runs; --"
 SAYS_M1 = memory("m1")["content"]
+INFERRED = {"basis": "inferred", "basis_method": "transcript_tests/1"}
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,10 @@ def home(tmp_path_factory) -> SmallHome:
         outcome("later", interaction_id="lost after all", success=False, created_at="2026-03-02T11:00:00Z"),
         interaction("skipped", response=SAYS_M1),
         outcome("no attempt", interaction_id="skipped", success=False, attempted=False),
+        interaction("graded", response=SAYS_M1, success=False, basis="evaluated", basis_method="judge/3"),
+        interaction("guessed", response=SAYS_M1),
+        outcome("tests", interaction_id="guessed", success=True, strategy="Run tests first", **INFERRED),
+        outcome("tests of won", interaction_id="won", success=False, created_at="2026-03-02T12:00:00Z", **INFERRED),
     )  # fmt: skip
     made.nightly()
     return made
@@ -66,9 +71,12 @@ def test_a_strategy_is_found_by_any_wording_and_lists_exactly_its_attempts(why):
     assert (shop["attempts"], shop["successes"]) == (7, 4)
     assert [row["outcome_id"] for row in shop["outcomes"]] == [f"o{n}" for n in range(1, 8)]
     assert (other["attempts"], [row["outcome_id"] for row in other["outcomes"]]) == (1, ["elsewhere"])
-    assert [(row["outcome_id"], row["reason"]) for row in found["not_learned"]] == [
-        ("cascade", "cascade: another step it depends on had failed")
-    ]
+    assert {row["outcome_id"]: row["reason"] for row in found["not_learned"]} == {
+        "cascade": "cascade: another step it depends on had failed",
+        "tests": "inferred, and learn_from_inferred is off",
+    }
+    said = "succeeded inferred by transcript_tests/1 inferred, and learn_from_inferred is off"
+    assert said in " ".join(why("Run tests first", "text").split())
     assert {row["strategy"] for row in found["wordings"]} == {
         "Run tests first",
         "run the test first",
@@ -102,6 +110,7 @@ def test_an_outcome_says_as_what_it_counts(why):
     assert "does not count as an attempt" in text
     assert "reason: cascade" in text
     assert "decides how it ended" in why("later", "text")
+    assert "succeeded, inferred by transcript_tests/1, does not count as an attempt" in why("tests", "text")
 
 
 def test_a_memory_lists_how_the_interactions_that_used_it_ended(why):
@@ -109,7 +118,21 @@ def test_a_memory_lists_how_the_interactions_that_used_it_ended(why):
     assert found["counts"]["confirmed"] == 1
     assert [row["interaction_id"] for row in found["confirmed"]] == ["won"]
     assert {row["interaction_id"]: row["outcome_id"] for row in found["contradicted"]}["lost after all"] == "later"
-    assert found["counts"]["contradicted"] == len(found["contradicted"]) == 2
+    assert found["counts"]["contradicted"] == len(found["contradicted"]) == 3
+    assert [row["basis"] for row in found["confirmed"]] == ["reported"]
+    assert {row["interaction_id"]: row["basis_method"] for row in found["contradicted"]}["graded"] == "judge/3"
+    assert [(row["outcome_id"], row["success"]) for row in found["apart"]] == [("tests", True), ("tests of won", False)]
+    text = " ".join(why("m1", "text").split())
+    assert " graded evaluated by judge/3 " in text
+    assert "apart 2: references in attempts that were inferred; nothing is learned of these" in text
+    assert "failed, inferred by transcript_tests/1" in text
+
+
+def test_an_interaction_says_how_each_of_its_outcomes_is_known(why):
+    text = why("won", "text")
+    assert "succeeded, reported, which decides" in text
+    assert "failed, inferred by transcript_tests/1 (inferred, and learn_from_inferred is off)" in text
+    assert [(row["outcome_id"], row["is_counted"]) for row in why("guessed")["outcomes"]] == [("tests", False)]
     assert "not evidence that the text is false" in " ".join(why("m1", "text").split())
 
 

@@ -35,3 +35,19 @@ def test_strategies_are_counted_apart_from_where_they_were_tried_and_the_rest_th
     assert "anti-patterns open: 4;" in dict(lines)["learned"]
     assert len(texts) == 4
     assert texts[-1] == "1 more: `slowwave sql costliest_anti_patterns` shows all"
+
+
+def test_what_was_inferred_is_counted_beside_attempts_or_among_them(tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    inferred = {"basis": "inferred", "basis_method": "transcript_tests/1"}
+    home.land(
+        *(outcome(f"o{n}", interaction_id=f"i{n}", **(inferred if n % 3 else {})) for n in range(6)),
+        outcome("both", interaction_id="i0", success=False, **inferred),
+    )
+    home.nightly(AS_OF)
+    (learned,) = [text for label, text in learned_lines(home.settings.current.resolve()) if label == "learned"]
+    assert learned.startswith("2 attempts of 7 outcomes, 5 more attempts inferred and not learned from; ")
+    home.settings.params_file.write_text("[attempts]\nlearn_from_inferred = true\n")
+    home.nightly(AS_OF)
+    (learned,) = [text for label, text in learned_lines(home.settings.current.resolve()) if label == "learned"]
+    assert learned.startswith("6 attempts of 7 outcomes, 4 of them inferred, 1 more attempt inferred and not learned ")

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from slowwave.transforms.learning.attempts.inferred import with_apart
 from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.attempts.sessions import (
@@ -45,6 +46,8 @@ _SCHEMA = {
     "duration_ms": pl.Float64,
     "tokens": pl.Int64,
     "cost": pl.Float64,
+    "basis": pl.String,
+    "basis_method": pl.String,
 }
 
 
@@ -77,10 +80,11 @@ def interactions(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
 
 def counted(rows: Iterable[dict[str, Any]], params: AttemptParams | None = None) -> pl.DataFrame:
     """`counted_outcomes` of these rows, every text its own strategy and every message its own error."""
-    frame = outcomes(rows)
+    params = params or AttemptParams()
+    frame = with_apart(outcomes(rows), params)
     groups = frame.select("project", "strategy", pl.col("strategy").alias("strategy_id")).drop_nulls().unique()
     errors = frame.select("project", "error_message", pl.col("error_message").alias("error_id")).drop_nulls().unique()
-    return counted_outcomes(frame.lazy(), groups.lazy(), errors.lazy(), params or AttemptParams()).collect()
+    return counted_outcomes(frame.lazy(), groups.lazy(), errors.lazy(), params).collect()
 
 
 @dataclass(frozen=True)

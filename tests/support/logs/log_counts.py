@@ -35,6 +35,11 @@ CASES: dict[str, LogCounts] = {
     "given or not, by chance": replace(_BOTH, drawn=1100),
     "associated": replace(_BOTH, associated=Lifts(count=1012, above=40, below=3)),
     "compared": replace(_BOTH, drawn=1100, fair=Lifts(count=1012, above=40, below=3), associated=Lifts(count=2)),
+    "attempts are inferred": replace(_GIVEN, outcomes=1420, apart=1380),
+    "some attempts are inferred": replace(_ENDED, apart=30),
+    "what is inferred is learned from": replace(_ENDED, inferred=900, apart=30),
+    "all that is learned from is inferred": replace(_ENDED, inferred=900),
+    "one attempt is inferred": LogCounts(interactions=1, given=1, texts=1, outcomes=1, apart=1),
     "one of each": LogCounts(
         interactions=1, given=1, relied=1, texts=1, eligible=1, outcomes=1, attempts=1, tried=1, strategies=1,
         ended=1, ended_given=1, fair=Lifts(count=1, above=1),
@@ -67,6 +72,7 @@ def log_counts(draw: st.DrawFn, most: int = 3000) -> LogCounts:
     return LogCounts(
         interactions=interactions, given=given_any, relied=part(interactions),
         cited=part(interactions), texts=texts, eligible=part(texts),
-        outcomes=outcomes, attempts=attempts, tried=tried, strategies=min(tried, max(1, part(tried))), ended=ended,
+        outcomes=outcomes, attempts=attempts, inferred=part(attempts), apart=part(outcomes - attempts), tried=tried,
+        strategies=min(tried, max(1, part(tried))), ended=ended,
         ended_given=ended_given, drawn=part(ended), fair=draw(compared), associated=draw(compared),
     )  # fmt: skip

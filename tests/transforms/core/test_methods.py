@@ -29,7 +29,7 @@ RELEASED = {
     "evidence.used.method": ["used/1", "used/2"],
     "evidence.extract.method": ["extract/1"],
     "stated.method": ["stated/1"],
-    "attempts.method": ["attempt/1"],
+    "attempts.method": ["attempt/1", "attempt/2"],
     "attempts.task_type_method": ["task_type/1"],
     "strategies.method": ["strategy_groups/1"],
     "errors.method": ["error/1", "error/2"],

@@ -27,6 +27,7 @@ from slowwave.transforms.params import Params
 Row = dict[str, Any]
 PARAMS = Params()
 MEMORIES = ("m1", "m2", "m3")
+OF_OUTCOMES = ("project", "basis", "is_attempt", "is_counted", "is_learned", "strategy_id")
 projects = st.sampled_from(["", "shop", "mill"])
 interactions = st.fixed_dictionaries(
     {
@@ -43,11 +44,13 @@ interactions = st.fixed_dictionaries(
 outcomes = st.fixed_dictionaries(
     {
         "project": projects,
+        "basis": st.sampled_from(["reported", "evaluated", "inferred"]),
         "is_attempt": st.booleans(),
+        "is_counted": st.booleans(),
         "is_learned": st.booleans(),
         "strategy_id": st.sampled_from(["s1", "s2"]),
     }
-)
+).map(lambda row: {**row, "is_attempt": row["is_attempt"] or row["is_counted"]})
 memories = st.fixed_dictionaries(
     {
         "project": st.none() | projects,
@@ -133,7 +136,7 @@ def frames(log: dict[str, list[Row]]) -> tuple[Any, Any, Any, Any, Any, Any]:
     return (
         frame(ProjectDays, days, ("project", "interactions_count")).lazy(),
         pl.concat(of_days),
-        frame(CountedOutcomes, log["outcomes"], ("project", "is_attempt", "is_learned", "strategy_id")),
+        frame(CountedOutcomes, log["outcomes"], OF_OUTCOMES),
         *ended_with_memories(references, ended),
         frame(MemoryHealth, health, HEALTH_ANSWERING.columns),
     )
@@ -167,7 +170,9 @@ def counted(log: dict[str, list[Row]], project: str | None) -> LogCounts:
         texts=len(texts),
         eligible=sum(row["eligible_count"] > 0 for row in texts),
         outcomes=len(tried),
-        attempts=sum(row["is_attempt"] for row in tried),
+        attempts=sum(row["is_counted"] for row in tried),
+        inferred=sum(row["is_counted"] and row["basis"] == "inferred" for row in tried),
+        apart=sum(row["is_attempt"] and not row["is_counted"] for row in tried),
         tried=sum(row["is_learned"] for row in tried),
         strategies=len({row["strategy_id"] for row in tried if row["is_learned"]}),
         ended=len(ended),

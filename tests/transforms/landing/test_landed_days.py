@@ -13,17 +13,24 @@ from slowwave.transforms.landing.landed_days import landed_days
 
 START = datetime(2026, 3, 1, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _TIME = pl.Datetime("us")
-_SCHEMA = {"landed_table": pl.String, "project": pl.String, "occurred_at": _TIME, "recorded_at": _TIME}
+_SCHEMA = {
+    "landed_table": pl.String, "project": pl.String, "occurred_at": _TIME, "recorded_at": _TIME, "basis": pl.String,
+}  # fmt: skip
 _DAY = timedelta(hours=24)
 _tables = st.sampled_from(["interactions", "outcomes", "memories"])
 _times = st.integers(0, 40).map(lambda hours: START + timedelta(hours=hours))
 _delays = st.sampled_from([-3.0, 0.0, 23.5, 24.0, 24.5, 48.25, 1000.125]).map(lambda hours: timedelta(hours=hours))
-_rows = st.lists(st.tuples(_tables, st.sampled_from([None, "", "shop", "../etc"]), _times, _delays), max_size=30)
+_bases = st.sampled_from([None, "", "reported", "evaluated", "inferred"])
+_rows = st.lists(
+    st.tuples(_tables, st.sampled_from([None, "", "shop", "../etc"]), _times, _delays, _bases), max_size=30
+)
 
 
 def _told(rows):
     frame = pl.DataFrame(
-        [(table, project, at, at + delay) for table, project, at, delay in rows], schema=_SCHEMA, orient="row"
+        [(table, project, at, at + delay, *basis) for table, project, at, delay, *basis in rows],
+        schema=_SCHEMA,
+        orient="row",
     )
     return landed_days(frame.lazy()).collect().rows()
 
@@ -31,37 +38,38 @@ def _told(rows):
 def test_a_day_is_told_by_its_rows():
     hour = timedelta(hours=1)
     rows = [
-        ("outcomes", "shop", START, _DAY),
-        ("outcomes", "shop", START + hour, _DAY + timedelta(microseconds=1)),
-        ("outcomes", "shop", START - hour, 36 * hour),
-        ("outcomes", "shop", START + 4 * hour, timedelta()),
-        ("interactions", None, START, timedelta()),
-        ("interactions", "", START + hour, -hour),
+        ("outcomes", "shop", START, _DAY, "inferred"),
+        ("outcomes", "shop", START + hour, _DAY + timedelta(microseconds=1), None),
+        ("outcomes", "shop", START - hour, 36 * hour, "inferred"),
+        ("outcomes", "shop", START + 4 * hour, timedelta(), "evaluated"),
+        ("interactions", None, START, timedelta(), None),
+        ("interactions", "", START + hour, -hour, None),
     ]
     assert _told(rows) == [
-        ("interactions", "", START.date(), 2, 0, None, START + hour, START),
-        ("outcomes", "shop", START.date(), 3, 2, 36.0, START + hour, START + 35 * hour),
-        ("outcomes", "shop", (START + _DAY).date(), 1, 0, None, START + 4 * hour, START + 4 * hour),
+        ("interactions", "", START.date(), 2, 0, 0, None, START + hour, START),
+        ("outcomes", "shop", START.date(), 3, 2, 2, 36.0, START + hour, START + 35 * hour),
+        ("outcomes", "shop", (START + _DAY).date(), 1, 0, 0, None, START + 4 * hour, START + 4 * hour),
     ]
 
 
 @given(rows=_rows)
 def test_every_row_is_counted_once_and_late_by_its_own_delay(rows):
     groups = defaultdict(list)
-    for table, project, at, delay in rows:
-        groups[table, project or "", at.date()].append((at, delay))
+    for table, project, at, delay, basis in rows:
+        groups[table, project or "", at.date()].append((at, delay, basis))
     expected = []
     for key in sorted(groups):
         of_day = groups[key]
-        late = [delay / timedelta(hours=1) for _, delay in of_day if delay > _DAY]
-        newest = max(at for at, _ in of_day), max(at + delay for at, delay in of_day)
-        expected.append((*key, len(of_day), len(late), max(late, default=None), *newest))
+        late = [delay / timedelta(hours=1) for _, delay, _ in of_day if delay > _DAY]
+        newest = max(at for at, *_ in of_day), max(at + delay for at, delay, _ in of_day)
+        inferred = sum(basis == "inferred" for *_, basis in of_day)
+        expected.append((*key, len(of_day), inferred, len(late), max(late, default=None), *newest))
     assert _told(rows) == expected
 
 
 def test_a_day_alone_is_as_late_to_the_bit_as_among_many():
     rows = [
-        ("outcomes", "shop", START + n * _DAY, _DAY + timedelta(hours=1, seconds=7919 * n, microseconds=n))
+        ("outcomes", "shop", START + n * _DAY, _DAY + timedelta(hours=1, seconds=7919 * n, microseconds=n), None)
         for n in range(200)
     ]
     assert _told(rows) == [day for row in rows for day in _told([row])]

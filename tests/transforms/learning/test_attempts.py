@@ -10,6 +10,7 @@ from attempt_rows import START, counted, interactions, outcomes
 
 from slowwave.transforms.core.frames import framed
 from slowwave.transforms.evidence.tables import ReplayedInteractions
+from slowwave.transforms.learning.attempts.inferred import NOT_LEARNED, REPORTED_TOO, with_apart
 from slowwave.transforms.learning.attempts.outcomes import counted_outcomes, resolved_outcomes
 from slowwave.transforms.learning.attempts.params import AgentScope, AttemptParams
 from slowwave.transforms.learning.learned import learned
@@ -299,11 +300,62 @@ def test_the_latest_attempt_of_an_interaction_decides():
     assert counted(rows)["is_deciding"].to_list() == [False, False, True, False, False]
 
 
+INFERRED = {"interaction_id": "i", "basis": "inferred", "basis_method": "transcript_tests/1"}
+LEARNING = AttemptParams(learn_from_inferred=True)
+_STANDING = ("basis", "is_attempt", "is_counted", "is_learned", "is_deciding", "reason")
+
+
+def _standing(rows, params=None):
+    return counted(rows, params).select(_STANDING).rows()
+
+
+def test_an_inferred_outcome_is_an_attempt_that_counts_for_nothing_unless_params_say_so():
+    assert _standing([INFERRED]) == [("inferred", True, False, False, False, NOT_LEARNED)]
+    assert _standing([INFERRED], LEARNING) == [("inferred", True, True, True, True, None)]
+    first = AttemptParams(method="attempt/1")
+    assert _standing([INFERRED], first) == [("inferred", True, True, True, True, None)]
+
+
+@pytest.mark.parametrize("basis", [None, "", "reported", "evaluated"])
+@pytest.mark.parametrize("params", [AttemptParams(), LEARNING])
+def test_what_was_reported_or_evaluated_counts_and_no_inferred_one_takes_its_place(basis, params):
+    said = {"interaction_id": "i", "basis": basis, "basis_method": "judge/1"}
+    told = _standing([{**INFERRED, "success": False}, said, {**INFERRED, "success": False}], params)
+    reason = REPORTED_TOO if params.learn_from_inferred else NOT_LEARNED
+    apart = ("inferred", True, False, False, False, reason)
+    assert told == [apart, (basis or "reported", True, True, True, True, None), apart]
+
+
+def test_one_that_was_no_attempt_stands_before_what_is_inferred_too():
+    told = _standing([{"interaction_id": "i", "attempted": False}, INFERRED], LEARNING)
+    assert told[1][2:] == (False, False, False, REPORTED_TOO)
+
+
+def test_of_several_that_are_inferred_the_latest_decides():
+    rows = [INFERRED, {**INFERRED, "success": False}, {**INFERRED, "attempted": False, "success": False}]
+    assert [row[4] for row in _standing(rows, LEARNING)] == [False, True, False]
+    other = {**INFERRED, "interaction_id": "another"}
+    assert [row[4] for row in _standing([INFERRED, other, {"interaction_id": "third"}], LEARNING)] == [True] * 3
+
+
+def test_inferred_ones_of_no_interaction_are_not_taken_for_those_of_one():
+    rows = [{"interaction_id": None}, {**INFERRED, "interaction_id": None}]
+    assert _standing(rows, LEARNING)[1] == ("inferred", True, True, True, False, None)
+
+
+def test_another_reason_is_told_first():
+    cancelled = {**INFERRED, "success": False, "attempted": False}
+    assert _standing([cancelled])[0] == (
+        "inferred", False, False, False, False, "not attempted, says the producer",
+    )  # fmt: skip
+
+
 def test_groups_and_errors_are_those_of_the_project():
     rows = outcomes([{"project": p, "strategy": "s", "success": False, "error_message": "e"} for p in "pq"])
     groups = pl.LazyFrame({"project": ["p", "q"], "strategy": ["s", "s"], "strategy_id": ["sp", "sq"]})
     errors = pl.LazyFrame({"project": ["p", "q"], "error_message": ["e", "e"], "error_id": ["ep", "eq"]})
-    found = counted_outcomes(rows.lazy(), groups, errors, AttemptParams()).collect()
+    told = with_apart(rows, AttemptParams()).lazy()
+    found = counted_outcomes(told, groups, errors, AttemptParams()).collect()
     assert found.select("strategy_id", "error_id").rows() == [("sp", "ep"), ("sq", "eq")]
 
 

@@ -14,6 +14,15 @@ OF_LEARNING: tuple[Method, ...] = (
         golden=("heuristic-1/counted_outcomes", "heuristic-2/counted_outcomes"),
     ),
     Method(
+        id="attempt/2",
+        computes="Which outcomes are attempts, and which of them count: inferred ones only where params say so.",
+        implementation="slowwave.transforms.learning.attempts.inferred.with_apart",
+        chosen_by=("attempts.method",),
+        reads=("attempts.not_attempted", "attempts.scopes", "attempts.min_occurrences", "attempts.learn_from_inferred"),
+        changed="An inferred outcome counts apart, and never in place of a reported one: to attempt/1 all were alike.",
+        golden=("attempt-2/counted_outcomes", "heuristic-2/counted_outcomes"),
+    ),
+    Method(
         id="task_type/1",
         computes="The kind of a task, from its words, where the producer says none.",
         implementation="slowwave.transforms.learning.attempts.outcomes.inferred_task_type",

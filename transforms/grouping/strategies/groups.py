@@ -50,13 +50,15 @@ def strategy_groups(texts: pl.DataFrame) -> pl.DataFrame:
     """The group of each strategy text, sorted by project and strategy.
 
     Args:
-        texts: project, strategy: distinct raw texts, none blank.
+        texts: project, strategy: distinct raw texts, none blank; perhaps is_apart: one that stands for no other text,
+            unless all of its group are apart.
 
     Returns:
         project, strategy; strategy_id: digest of what is said, the same in every project; representative: the shortest
         text of the group in that project, of equals the first; reason: how the text differs from it, see `reason`.
     """
-    rows = texts.select("project", "strategy").unique()
+    is_apart = pl.col("is_apart") if "is_apart" in texts.columns else pl.lit(value=False)
+    rows = texts.select("project", "strategy", is_apart.alias("is_apart")).unique()
     distinct = rows["strategy"].unique().sort().to_list()
     readings = {text: strategy_key(text) for text in distinct}
     ids = pl.DataFrame(
@@ -65,7 +67,7 @@ def strategy_groups(texts: pl.DataFrame) -> pl.DataFrame:
     )
     grouped = rows.join(ids, on="strategy", how="left", maintain_order="left").with_columns(
         pl.col("strategy")
-        .sort_by(pl.col("strategy").str.len_chars(), "strategy")
+        .sort_by("is_apart", pl.col("strategy").str.len_chars(), "strategy")
         .first()
         .over("project", "strategy_id")
         .alias("representative")
@@ -74,4 +76,5 @@ def strategy_groups(texts: pl.DataFrame) -> pl.DataFrame:
         reason(text, readings[text], shown, readings[shown])
         for text, shown in grouped.select("strategy", "representative").iter_rows()
     ]
-    return grouped.with_columns(pl.Series("reason", reasons, dtype=pl.String)).sort("project", "strategy")
+    told = grouped.drop("is_apart").with_columns(pl.Series("reason", reasons, dtype=pl.String))
+    return told.sort("project", "strategy")

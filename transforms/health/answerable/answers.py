@@ -34,6 +34,10 @@ _RECORD_TRIED = (
 _RECORD_ATTEMPTS = "Record how what was really tried ended: skips and refusals are no attempts."
 _NAME_INTERACTIONS = "Name in each outcome the interaction that it is of (`interaction_id`)."
 _NAME_STRATEGIES = "Record with each outcome what was tried (`strategy`)."
+_LEARN_INFERRED = (
+    " Or let what was inferred be learned from, where nobody reported: `learn_from_inferred = true` under `[attempts]` "
+    "in params.toml."
+)
 _HOLD_BACK = (
     "So that there is something to compare with, leave memories out at random now and then, each by a draw of its own, "
     "and record with the interaction all that were offered (`memories_offered`) and how likely each of them was to be "
@@ -111,13 +115,21 @@ def _works(counts: LogCounts) -> Answer:
     outcomes, attempts = _counted(counts.outcomes, "outcome"), _counted(counts.attempts, "attempt")
     if not counts.outcomes:
         return _unknown("works", 0, "no outcome landed, so that nothing says what succeeded", _RECORD_TRIED)
+    if not counts.attempts and counts.apart:
+        return _unknown("works", 0, f"nobody reported an attempt; {_apart(counts)}", _RECORD_TRIED + _LEARN_INFERRED)
     if not counts.attempts:
         return _unknown("works", 0, f"no attempt landed, but {outcomes} of what was not really tried", _RECORD_ATTEMPTS)
     if not counts.tried:
         return _unknown("works", 0, f"{attempts} landed without saying what was tried", _NAME_STRATEGIES)
     strategies, tried = _counted(counts.strategies, "strategy", "strategies"), _counted(counts.tried, "attempt")
-    said = f"The success of the next attempt is estimated for {strategies}, from {tried} among {outcomes}."
-    return _known("works", counts.tried, said, None)
+    inferred = f" ({counts.inferred:,} of {attempts} inferred, not reported)" if counts.inferred else ""
+    apart = f"; {_apart(counts)}" if counts.apart else ""
+    said = f"The success of the next attempt is estimated for {strategies}, from {tried} among {outcomes}"
+    return _known("works", counts.tried, f"{said}{inferred}{apart}.", None)
+
+
+def _apart(counts: LogCounts) -> str:
+    return f"how {_counted(counts.apart, 'attempt')} ended was inferred, and nothing is learned from that"
 
 
 def _help(counts: LogCounts, interval_mass: float) -> Answer:
@@ -143,6 +155,8 @@ def _unended(counts: LogCounts, landed: str) -> Answer:
     outcomes, attempts = _counted(counts.outcomes, "outcome"), _counted(counts.attempts, "attempt")
     if not counts.outcomes:
         told, lacks = "without an outcome", _RECORD_OUTCOMES
+    elif not counts.attempts and counts.apart:
+        told, lacks = f"without a reported attempt: {_apart(counts)}", _RECORD_OUTCOMES + _LEARN_INFERRED
     elif not counts.attempts:
         told, lacks = f"without an attempt, but with {outcomes} of what was not really tried", _RECORD_ATTEMPTS
     else:

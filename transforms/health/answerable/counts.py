@@ -26,8 +26,10 @@ class LogCounts:
         texts: memories with a text that may be of these interactions.
         eligible: of them those that were active in an interaction.
         outcomes: that landed.
-        attempts: of them those that were really tried.
-        tried: of these those with a strategy that is learned from.
+        attempts: of them those that were really tried, and count.
+        inferred: of these those that nobody reported.
+        apart: attempts that were inferred, and count for nothing.
+        tried: of the attempts that count those with a strategy that is learned from.
         strategies: that these tried.
         ended: interactions with an attempt: it is known how they ended.
         ended_given: of them those that name a memory that they were given.
@@ -44,6 +46,8 @@ class LogCounts:
     eligible: int = 0
     outcomes: int = 0
     attempts: int = 0
+    inferred: int = 0
+    apart: int = 0
     tried: int = 0
     strategies: int = 0
     ended: int = 0

@@ -108,10 +108,12 @@ def _memories(health: Frame[MemoryHealth]) -> tuple[pl.DataFrame, dict[str, int]
 
 
 def _outcomes(outcomes: Frame[CountedOutcomes]) -> pl.DataFrame:
-    rows = _extents(outcomes.select("project", "is_attempt", "is_learned", "strategy_id"))
+    rows = _extents(outcomes.select("project", "basis", "is_attempt", "is_counted", "is_learned", "strategy_id"))
     return rows.group_by(_OF).agg(
         pl.len().cast(pl.Int64).alias("outcomes"),
-        _count("is_attempt").alias("attempts"),
+        _count("is_counted").alias("attempts"),
+        _count(pl.col("is_counted") & (pl.col("basis") == "inferred")).alias("inferred"),
+        _count(pl.col("is_attempt") & ~pl.col("is_counted")).alias("apart"),
         _count("is_learned").alias("tried"),
         pl.col("strategy_id").filter("is_learned").n_unique().cast(pl.Int64).alias("strategies"),
     )

@@ -64,15 +64,16 @@ def counted_outcomes(
     """As what each outcome counts, sorted by outcome_id.
 
     Args:
-        outcomes: of `resolved_outcomes`.
+        outcomes: of `resolved_outcomes`, with basis and apart (of `with_apart`).
         groups: project, strategy, strategy_id (of `strategy_groups`).
         errors: project, error_message, error_id (of `error_fingerprints`).
         params: rules.
 
     Returns outcome_id, interaction_id, created_at, known_at, project, agent, user_id, block (the session; without one
-    the interaction, else the outcome), task_type, is_task_type_inferred, task, strategy, strategy_id, success,
-    is_attempt, is_learned, is_deciding (the latest attempt of its interaction), reason (why it is no attempt, or not
-    learned from; else NULL), error_message, error_id, duration_ms, tokens, cost.
+    the interaction, else the outcome), task_type, is_task_type_inferred, task, strategy, strategy_id, success, basis,
+    basis_method, is_attempt, is_counted (an attempt that is not apart), is_learned, is_deciding (the latest of its
+    interaction that is counted), reason (why it is no attempt, or not learned from; else NULL), error_message,
+    error_id, duration_ms, tokens, cost.
     """
     has_task_type = ~is_blank(pl.col("task_type"))
     # rules are regexes: run over distinct texts
@@ -96,6 +97,7 @@ def counted_outcomes(
         .with_columns(reason.alias("reason"))
         .with_columns(
             pl.col("reason").is_null().alias("is_attempt"),
+            (pl.col("reason").is_null() & pl.col("apart").is_null()).alias("is_counted"),
             pl.when(has_task_type).then("task_type").otherwise(pl.col("inferred").fill_null("")).alias("task_type"),
             (~has_task_type & pl.col("inferred").fill_null("").ne("")).alias("is_task_type_inferred"),
             pl.coalesce(pl.when(pl.col("session_id") != "").then("session_id"), "interaction_id", "outcome_id").alias(
@@ -104,9 +106,11 @@ def counted_outcomes(
             pl.max_horizontal("created_at", "recorded_at").alias("known_at"),
         )
     )
-    left_out = pl.coalesce(_out_of_scope(params), pl.when(pl.col("strategy_id").is_null()).then(pl.lit("no strategy")))
+    left_out = pl.coalesce(
+        "apart", _out_of_scope(params), pl.when(pl.col("strategy_id").is_null()).then(pl.lit("no strategy"))
+    )
     by_time = pl.struct("created_at", "outcome_id")
-    tried = counted.filter("is_attempt", pl.col("interaction_id").is_not_null())
+    tried = counted.filter("is_counted", pl.col("interaction_id").is_not_null())
     deciding = (
         tried.group_by("interaction_id")
         .agg(pl.col("outcome_id").sort_by(by_time).last())
@@ -131,7 +135,10 @@ def counted_outcomes(
             "strategy",
             "strategy_id",
             "success",
+            "basis",
+            "basis_method",
             "is_attempt",
+            "is_counted",
             "is_learned",
             "is_deciding",
             "reason",
@@ -162,5 +169,5 @@ def _out_of_scope(params: AttemptParams) -> pl.Expr:
 
 
 def ended_interactions(counted: Frame[CountedOutcomes]) -> pl.DataFrame:
-    """interaction_id, success: how the latest attempt of each interaction ended. `counted`: counted_outcomes."""
+    """interaction_id, success: how the latest attempt that counts of each interaction ended."""
     return counted.filter("is_deciding").select("interaction_id", "success")

@@ -43,9 +43,15 @@ class AgentScope(_Frozen):
 
 
 class AttemptParams(_Frozen):
-    """Which outcomes are attempts, of which task type, and in whose scope."""
+    """Which outcomes are attempts, which of them count, of which task type, and in whose scope."""
 
-    method: Annotated[str, chosen_method("attempts.method")] = "attempt/1"
+    method: Annotated[str, chosen_method("attempts.method")] = Field(
+        default="attempt/2", description="attempt/1 knows no basis: an inferred outcome counts like a reported one."
+    )
+    learn_from_inferred: bool = Field(
+        default=False,
+        description="Outcomes with basis `inferred` are learned from, where nobody reported or evaluated one.",
+    )
     task_type_method: Annotated[str, chosen_method("attempts.task_type_method")] = "task_type/1"
     not_attempted: tuple[NotAttempted, ...] = (
         NotAttempted(

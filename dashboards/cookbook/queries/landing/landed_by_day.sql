@@ -1,12 +1,13 @@
 -- question: How many rows of each kind happened on each day, and how many of them were recorded late?
 -- columns: landed_table – interactions, outcomes or memories (changes of them); day (UTC day) – when they happened;
---   rows_count (rows) – winning versions; late_count (rows) – of them recorded more than 24 hours after they happened
+--   rows_count (rows) – winning versions; inferred_count (rows) – of them outcomes that were inferred; late_count (rows) – of them recorded more than 24 hours after they happened
 -- params: project=%
 -- Days without a row have none.
 SELECT
     landed_table,
     day,
     sum(rows_count)::BIGINT AS rows_count,
+    sum(inferred_count)::BIGINT AS inferred_count,
     sum(late_count)::BIGINT AS late_count
 FROM landed_days
 WHERE project LIKE $project ESCAPE '\'

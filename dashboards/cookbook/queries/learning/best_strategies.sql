@@ -2,7 +2,7 @@
 -- columns: project – the project; agent – the agent; task_type – kind of task; strategy – the strategy, by its shown
 --   wording (a kind of task where that is one to avoid has no row); confidence_low (0-1) – lower end of the 90 % credible interval:
 --   what is sure; confidence (0-1) – estimated success of the next comparable attempt; confidence_high (0-1) – upper
---   end; attempts – real attempts with it; strategies_tried (strategies) – how many it was chosen from: the only one
+--   end; attempts – real attempts with it; inferred (attempts) – of them known by inference alone; strategies_tried (strategies) – how many it was chosen from: the only one
 --   tried is no choice; is_reliable – enough attempts, and the lower end above .5; trend – stale: not tried lately, and the older attempts are, the less
 --   they tell strategies apart
 -- params: agent=%; project=%; task_type=%
@@ -15,6 +15,13 @@ SELECT
     confidence,
     confidence_high,
     attempts,
+    (
+        SELECT count(*)
+        FROM counted_outcomes AS o
+        WHERE
+            o.project = h.project AND o.agent = h.agent AND o.task_type = h.task_type
+            AND o.strategy_id = h.strategy_id AND o.is_learned AND o.basis = 'inferred'
+    ) AS inferred,
     count(*) OVER tasks AS strategies_tried,
     is_reliable,
     trend

@@ -1,14 +1,15 @@
 -- question: Which errors come up most, numbers, paths and names aside?
 -- columns: project – the project; error_template – the error; failures (attempts) – attempts that failed with it;
---   sessions (sessions) – distinct sessions among them; strategies – how many strategies failed with it; example – one
+--   apart (attempts) – inferred failures with it, which count for nothing else; sessions (sessions) – distinct sessions among them; strategies – how many strategies failed with it; example – one
 --   real message; last_at (UTC) – the last of them; error_id – for `slowwave why`
 -- params: agent=%; project=%; task_type=%; limit=20
 SELECT
     project,
     any_value(e.error_template) AS error_template,
-    count(*) AS failures,
-    count(DISTINCT o.block) AS sessions,
-    count(DISTINCT o.strategy_id) AS strategies,
+    count(*) FILTER (o.is_counted) AS failures,
+    count(*) FILTER (NOT o.is_counted) AS apart,
+    count(DISTINCT o.block) FILTER (o.is_counted) AS sessions,
+    count(DISTINCT o.strategy_id) FILTER (o.is_counted) AS strategies,
     any_value(e.example) AS example,
     max(o.created_at) AS last_at,
     error_id
@@ -21,5 +22,5 @@ WHERE
     AND agent LIKE $agent ESCAPE '\'
     AND task_type LIKE $task_type ESCAPE '\'
 GROUP BY project, error_id
-ORDER BY failures DESC, project, error_id
+ORDER BY failures DESC, apart DESC, project, error_id
 LIMIT $limit::BIGINT

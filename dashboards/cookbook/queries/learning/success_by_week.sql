@@ -1,12 +1,17 @@
 -- question: Does success rise or fall from week to week: over real attempts, not over raw rows?
--- columns: week (UTC) – its Monday; project – the project; attempts – real attempts; success_rate (0-1) – of them;
---   outcomes – all rows reported, skips and cascades too; raw_rate (0-1) – what counting them all would say
+-- columns: week (UTC) – its Monday; project – the project; attempts – real attempts, reported or evaluated; success_rate
+--   (0-1) – of them; inferred (attempts) – of them known by inference alone, 0 unless params learn from that; apart
+--   (attempts) – inferred, and counted in nothing else; apart_rate (0-1) – of these; outcomes – all rows known, skips and
+--   cascades too; raw_rate (0-1) – what counting them all would say
 -- params: project=%
 SELECT
     date_trunc('week', created_at)::DATE AS week,
     project,
-    count(*) FILTER (is_attempt) AS attempts,
-    count(*) FILTER (is_attempt AND success) / nullif(attempts, 0) AS success_rate,
+    count(*) FILTER (is_counted) AS attempts,
+    count(*) FILTER (is_counted AND success) / nullif(attempts, 0) AS success_rate,
+    count(*) FILTER (is_counted AND basis = 'inferred') AS inferred,
+    count(*) FILTER (is_attempt AND NOT is_counted) AS apart,
+    count(*) FILTER (is_attempt AND NOT is_counted AND success) / nullif(apart, 0) AS apart_rate,
     count(*) AS outcomes,
     count(*) FILTER (success) / outcomes AS raw_rate
 FROM counted_outcomes

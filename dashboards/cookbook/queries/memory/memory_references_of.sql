@@ -4,7 +4,8 @@
 --   in_prompt – the prompt held the same words already, NULL is not echoed; is_used – the answer relies on it in whatever
 --   words; used_score (0-1) – estimated probability of that, NULL below the threshold; passage – what of a
 --   long memory was found, NULL is all of it, or not used; is_cited – the answer names the memory itself; success – of its latest attempt, NULL is none known;
---   outcome_id – that attempt's outcome; methods – what found it
+--   basis – how that is known: reported, evaluated or inferred; outcome_id – that attempt's outcome; apart_success – of
+--   its latest outcome that was inferred and counts for nothing, NULL is none; methods – what found it
 -- params: memory_id; counted=; limit=50; offset=0
 -- `counted` chooses what one count is made of: injected, echoed, used, cited, referenced, confirmed or contradicted; '' is
 -- all.
@@ -23,10 +24,18 @@ SELECT
     r.passage,
     r.is_cited,
     o.success,
+    o.basis,
     o.outcome_id,
+    a.success AS apart_success,
     r.methods
 FROM memory_references AS r
 LEFT JOIN counted_outcomes AS o ON o.interaction_id = r.interaction_id AND o.is_deciding
+LEFT JOIN (
+    SELECT interaction_id, arg_max(success, {'at': created_at, 'id': outcome_id}) AS success
+    FROM counted_outcomes
+    WHERE is_attempt AND NOT is_counted
+    GROUP BY interaction_id
+) AS a ON a.interaction_id = r.interaction_id
 WHERE
     r.memory_id = $memory_id
     AND CASE $counted

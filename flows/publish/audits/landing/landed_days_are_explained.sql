@@ -1,18 +1,18 @@
 -- severity: fail
--- landed_days has all counted outcomes, day by day, and no fewer interactions than a project's memories were found in.
+-- landed_days has all outcomes, and all inferred ones, and no fewer interactions than a project's memories were found in.
 SELECT 'outcomes' AS landed_table, NULL AS project, day, l.rows_count, o.found
 FROM (
-    SELECT day, sum(rows_count) AS rows_count
+    SELECT day, sum(rows_count) AS rows_count, sum(inferred_count) AS inferred_count
     FROM landed_days
     WHERE landed_table = 'outcomes'
     GROUP BY day
 ) AS l
 FULL JOIN (
-    SELECT created_at::DATE AS day, count(*) AS found
+    SELECT created_at::DATE AS day, count(*) AS found, count(*) FILTER (basis = 'inferred') AS inferred
     FROM counted_outcomes
     GROUP BY day
 ) AS o USING (day)
-WHERE l.rows_count IS DISTINCT FROM o.found
+WHERE l.rows_count IS DISTINCT FROM o.found OR l.inferred_count IS DISTINCT FROM o.inferred
 UNION ALL
 SELECT 'interactions', project, day, l.rows_count, r.found
 FROM (

@@ -5,6 +5,7 @@ FROM landed_days
 WHERE
     rows_count < 1
     OR late_count NOT BETWEEN 0 AND rows_count
+    OR inferred_count NOT BETWEEN 0 AND if(landed_table = 'outcomes', rows_count, 0)
     OR (late_count > 0) <> (late_hours_max IS NOT NULL)
     OR late_hours_max <= 24
     OR newest_at::DATE <> day

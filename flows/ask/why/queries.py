@@ -1,0 +1,88 @@
+"""What `slowwave why` asks of a published file, and of the files of the lake that it was made from."""
+
+from __future__ import annotations
+
+from slowwave.flows.lake.sql import partition_sql, with_lake_rows
+
+MEMORY = "SELECT * EXCLUDE (run_id, as_of) FROM memory_health WHERE memory_id = $id"
+
+# Of outcomes those columns that there are: what an earlier release published has no basis.
+ENDED = """
+SELECT
+    r.interaction_id,
+    r.occurred_at,
+    r.project,
+    r.agent,
+    r.session_id,
+    COLUMNS('^(outcome_id|success|basis|basis_method|is_counted|is_deciding)$')
+FROM memory_references AS r
+JOIN counted_outcomes AS o ON o.interaction_id = r.interaction_id AND o.is_attempt
+WHERE r.memory_id = $id AND (r.is_echoed OR r.is_used)
+ORDER BY r.occurred_at DESC, r.interaction_id, o.created_at DESC, o.outcome_id DESC
+"""
+
+REFERENCES = """
+SELECT * EXCLUDE (memory_id, run_id, as_of)
+FROM memory_references
+WHERE memory_id = $id
+ORDER BY occurred_at DESC, interaction_id
+"""
+
+READ_BY_DAY = ("replayed_interactions", "memory_eligibility")
+PARTITIONS = with_lake_rows(f"""
+SELECT day, {", ".join(f"{partition_sql(table)} AS {table}" for table in READ_BY_DAY)}
+FROM {{day_inputs}}
+WHERE run_id = $run_id AND landed_table = 'interactions' AND fingerprint <> ''
+ORDER BY day
+""")  # noqa: S608 - names of our own tables
+
+ELIGIBLE = with_lake_rows("""
+SELECT i.interaction_id, i.occurred_at, i.project, i.agent, i.session_id
+FROM {replayed_interactions} AS i
+JOIN {memory_eligibility} AS e
+    ON (e.is_global OR e.project = i.project)
+    AND (e.only_agent IS NULL OR e.only_agent = i.agent)
+    AND (e.only_user IS NULL OR e.only_user = i.user_id)
+    AND i.occurred_at BETWEEN e.first_at AND e.last_at
+WHERE e.memory_id = $id
+ORDER BY i.occurred_at DESC, i.interaction_id
+""")
+
+# Of the versions of one change the latest recorded_at wins, ties by row_hash (the landing contract).
+CHANGES = with_lake_rows("""
+SELECT
+    *,
+    row_number() OVER (PARTITION BY changed_at ORDER BY recorded_at DESC, row_hash DESC) = 1 AS is_winning
+FROM (
+    SELECT DISTINCT ON (row_hash) *
+    FROM {memories}
+    WHERE memory_id = $id AND changed_at < $as_of AND recorded_at < $as_of
+)
+ORDER BY changed_at, recorded_at, row_hash
+""")
+
+REVIEWED = """
+SELECT item_id FROM review_queue WHERE item_id = $id UNION SELECT item_id FROM review_decisions WHERE item_id = $id
+"""
+
+OF_INTERACTION = """
+SELECT *
+FROM memory_references
+WHERE interaction_id = $id
+ORDER BY memory_id
+"""
+
+IS_PROJECT = "SELECT project FROM project_health WHERE project = $id"
+
+PLANNED = "SELECT rule, reason, is_shadow FROM forgetting_plan WHERE memory_id = $id"
+
+OUTCOMES_OF = """
+SELECT COLUMNS(
+    '^(outcome_id|created_at|success|basis|basis_method|is_attempt|is_counted|is_deciding|strategy_id|error_id|reason)$'
+)
+FROM counted_outcomes
+WHERE interaction_id = $id
+ORDER BY created_at, outcome_id
+"""
+
+INTERACTION = with_lake_rows("SELECT * FROM {replayed_interactions} WHERE interaction_id = $id")
