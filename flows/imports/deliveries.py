@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +16,6 @@ from slowwave.transforms.landing.import_lines import import_name
 
 _PREFIX = ".import-"
 _LEVEL = 3
-# What a killed import left is removed by a later one, that of one at work is not.
-_LEFT_SECONDS = 3600.0
 
 
 class DeliveryWriter:
@@ -91,10 +88,6 @@ def delivery_writer(folder: Path, adapter: str) -> Iterator[DeliveryWriter]:
 
 
 def remove_left(folder: Path) -> None:
-    """Remove what imports that were killed left half-written."""
+    """Remove what an import that was killed left half-written; only for the one that writes."""
     for left in folder.glob(f"{_PREFIX}*{TEMPORARY}"):
-        try:
-            if time.time() - left.stat().st_mtime > _LEFT_SECONDS:
-                left.unlink()
-        except FileNotFoundError:
-            continue
+        left.unlink(missing_ok=True)

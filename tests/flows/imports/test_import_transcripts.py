@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from claude_code_records import Session
+from claude_code_records import Session, moment
 from imports_run import aged, imported, landed
 from pi_entries import PiSession
 
@@ -171,10 +171,13 @@ def test_a_fork_that_says_what_it_was_copied_from_has_no_ids_of_its_own_there(tm
         parent = record["parentUuid"]
         fork.records.append(record | of | {"uuid": anew[record["uuid"]], "parentUuid": parent and anew[parent]})
     fork.last, fork.second = fork.records[-1]["uuid"], 500
+    fork.records[-1] |= {"timestamp": moment(500)}  # as the last record gets the time of the fork
     fork.turn("Another way?", "There is one.")
     imported(home, "claude-code", write(tmp_path / "fork.jsonl", fork.records), capsys=capsys)
     imported(home, "claude-code", write(tmp_path / "first.jsonl", first.records), capsys=capsys)
     assert sessions_of(home) == {"Make s-1 faster.": "s-1", "And s-1 smaller?": "s-1", "Another way?": "s-2"}
+    minutes = {row["prompt"]: row["recorded_at"].minute for row in landed(home, Interactions)}
+    assert minutes == {"Make s-1 faster.": 0, "And s-1 smaller?": 0, "Another way?": 8}
     assert len({row["interaction_id"] for row in landed(home, Interactions)}) == 3
 
 

@@ -15,6 +15,7 @@ from slowwave.transforms.imports.claude_code.texts import (
     INTERRUPTED,
     asked,
     blocks,
+    is_copy,
     not_asked,
     origin,
     slash_command,
@@ -51,6 +52,7 @@ class _Going:
     model: str = ""
     error: str = ""
     last_record: str = ""
+    copied_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class Conversation:
         turn = self._turn(record, prompt, command)
         self._complete()
         yield from self._log.begin(turn, uuid, stated(record, "parentUuid") or None)
-        self._going = _Going(last_record=uuid)
+        self._going = _Going(last_record=origin(record)[0], copied_at=at)
         self._attach()
 
     def _turn(self, record: Record, prompt: str, command: str) -> Turn:
@@ -326,14 +328,15 @@ class Conversation:
 
     def _last(self, record: Record) -> None:
         """A record belongs to the turn that is going on."""
-        turn, at = self.turn, stated(record, "timestamp")
-        moment = moment_of(at)
-        if turn is None or moment is None:
+        turn, going, at = self.turn, self._going, stated(record, "timestamp")
+        if turn is None:
             return
-        ended = moment_of(turn.ended_at)
-        if ended is None or moment >= ended:
+        if is_copy(record):  # the last record that a fork copied has the time of the fork: each has that before it
+            at, going.copied_at = going.copied_at, at
+        going.last_record = origin(record)[0] or going.last_record
+        moment, ended = moment_of(at), moment_of(turn.ended_at)
+        if moment is not None and (ended is None or moment >= ended):
             turn.ended_at = at
-        self._going.last_record = stated(record, "uuid") or self._going.last_record
 
     def _complete(self) -> None:
         """Give the turn that is going on what was gathered of it."""

@@ -54,6 +54,11 @@ def origin(record: Mapping[str, Any]) -> tuple[str, str]:
     return stated(record, "uuid"), stated(record, "sessionId")
 
 
+def is_copy(record: Mapping[str, Any]) -> bool:
+    """Whether a record says that it was another one first."""
+    return origin(record)[0] != stated(record, "uuid")
+
+
 def asked(text: str) -> str:
     """A prompt without what the client added before and behind it."""
     begin, end = 0, len(text.rstrip())
