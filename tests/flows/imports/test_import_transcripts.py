@@ -269,10 +269,11 @@ def test_files_of_other_programs_are_named_and_left_and_the_rest_is_imported(tmp
     (folder / "noise.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd" + b"noise" * 20)
     (folder / "notes.md").write_text("# Notes\n")
     said = imported(home, "claude-code", folder, capsys=capsys)
-    assert said["exit"] == 0
+    assert said["exit"] == 1
+    assert [one.partition(" ")[0] for one in said["import"]["not_imported"]] == [str(folder / "noise.jsonl.zst")]
     assert said["import"]["rows"] == {"interaction": 2, "outcome": 1}
     why = {Path(one["name"]).name: one["why"] for one in said["import"]["other_files"]}
-    assert why.keys() == {"a.jsonl", "c.jsonl", "empty.jsonl", "noise.jsonl.zst"}
+    assert why.keys() == {"a.jsonl", "c.jsonl", "empty.jsonl"}
     assert why["a.jsonl"] == "is none of the transcripts of Claude Code"
     assert why["c.jsonl"] == "was written by pi or OpenClaw (format 3)"
     named = imported(home, "claude-code", folder / "c.jsonl", capsys=capsys)
