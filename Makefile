@@ -67,7 +67,7 @@ bench-full: $(STAMPS)/dev ## Measure also a night of 1,000,000 interactions, and
 	@$(BIN)/python -m pytest tests/bench -m bench -s
 
 pictures: $(STAMPS)/dev ## Make the pictures in README anew, from the sample logs (needs Chromium)
-	@$(BIN)/python tests/support/homes/make_pictures.py
+	@PYTHONPATH=tests/support/browser:tests/support/logs $(BIN)/python tests/support/homes/make_pictures.py
 
 # An existing lock is kept as far as it still fits; `make lock ARGS=--upgrade` takes the newest versions instead.
 LOCK := $(BIN)/python -m uv --quiet pip compile pyproject.toml --universal --python-version 3.11 \
