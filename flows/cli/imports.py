@@ -32,6 +32,7 @@ from slowwave.flows.land.inbox import Delivery, inbox_deliveries
 from slowwave.flows.land.land import Landing
 from slowwave.flows.land.readings import Readings, home_readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
+from slowwave.flows.nightly.answer_lines import imported_lines
 from slowwave.flows.nightly.nightly import land_paths
 from slowwave.flows.nightly.screen import landed_lines, quarantine_command
 from slowwave.flows.publish.run import Run, start_run
@@ -85,15 +86,16 @@ def run_import(
             with tempfile.TemporaryDirectory(prefix="slowwave-import-") as aside:
                 lake = Lake(Path(settings.lake))
                 report = importer(settings, lake, source, options, rehearsed_in=Path(aside), **how).run(found)
-                landed, run_id = _rehearsed(settings, report, screen), ""
+                landed, run_id, answers = _rehearsed(settings, report, screen), "", []
         else:
             with writer_lock(settings, "import", wait_seconds=WAIT_SECONDS, waiting=screen.note):
                 run = start_run(settings, "land", screen.progress)
                 at_work = importer(settings, run.lake, source, options, **how)
                 report = at_work.run(found)
                 landed, run_id = _landed(run, report, at_work.cursors), run.run_id
+                answers = imported_lines(report.tally.holds, run.params) if landed.total("accepted") else []
         screen.close()
-        _print(source, report, landed, run_id, dry_run=dry_run, output=output)
+        _print(source, report, landed, run_id, answers, dry_run=dry_run, output=output)
         _exit_if_faulty(report, landed, screen)
 
 
@@ -138,7 +140,14 @@ def _rehearsed(settings: Settings, report: ImportReport, screen: Screen) -> Land
 
 
 def _print(
-    source: Source, report: ImportReport, landed: LandingReport, run_id: str, *, dry_run: bool, output: str
+    source: Source,
+    report: ImportReport,
+    landed: LandingReport,
+    run_id: str,
+    answers: Lines,
+    *,
+    dry_run: bool,
+    output: str,
 ) -> None:
     if output == "json":
         typer.echo(json.dumps({"import": _as_json(report), "landing": landing_json(landed)}, indent=2))
@@ -148,7 +157,7 @@ def _print(
         print_lines("", [*_example_lines(report), *_would_land(landed)])
         check_lines.screen().print("nothing was written (--dry-run)")
     elif landed.files:
-        print_lines("", landed_lines(landed))
+        print_lines("", [*landed_lines(landed), *answers])
     if run_id and landed.total("quarantined"):
         print_lines("", [], [quarantine_command(run_id)])
     if run_id and landed.total("accepted"):

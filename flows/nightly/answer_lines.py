@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import duckdb
 
+from slowwave.flows.kernel.progress import Lines
 from slowwave.flows.kernel.terminal import counted
+from slowwave.transforms.health.answerable.answers import answers
+from slowwave.transforms.health.answerable.imported import imported_counts
+from slowwave.transforms.imports.row_counts import RowCounts
+from slowwave.transforms.params import Params
 
 _ANSWERS = """
 SELECT asked, is_answered, answer, lacks
@@ -21,7 +27,7 @@ WHERE kind = 'nightly' AND status IN ('published', 'published_incomplete')
 """
 
 
-def answer_lines(serving: Path) -> list[tuple[str, str]]:
+def answer_lines(serving: Path) -> Lines:
     """Label and text of each line: all questions after a first publish, later those that cannot be answered."""
     with duckdb.connect(serving, read_only=True) as connection:
         found = connection.execute(_ANSWERS).fetchall()
@@ -29,10 +35,24 @@ def answer_lines(serving: Path) -> list[tuple[str, str]]:
     told = [row for row in found if publishes <= 1 or not row[1]]
     if not told:
         return [("answers", f"to {counted(len(found), 'question')}: `slowwave sql answerable_questions`")]
-    lines: list[tuple[str, str]] = []
-    said = set[str]()
-    for asked, _, answer, lacks in told:
-        once = [] if lacks in said else [lacks]
-        lines.append(("" if lines else "answers", " ".join(filter(None, [asked, answer, *once]))))
+    return _lines((asked, answer, lacks) for asked, _, answer, lacks in told)
+
+
+def imported_lines(rows: RowCounts, params: Params) -> Lines:
+    """What the rows of an import can and cannot answer; nothing of memories alone, which are asked nothing."""
+    counts = imported_counts(rows, params.attempts)
+    if not counts.interactions and not counts.outcomes:
+        return []
+    found = answers(counts, params.memory_outcomes.interval_mass)
+    return _lines((one.asked, one.answer, one.lacks) for one in found)
+
+
+def _lines(told: Iterable[tuple[str, str, str | None]]) -> Lines:
+    """A line for each question; what several lack is said once."""
+    lines: Lines = []
+    said = set[str | None]()
+    for asked, answer, lacks in told:
+        once = None if lacks in said else lacks
+        lines.append(("" if lines else "answers", " ".join(filter(None, [asked, answer, once]))))
         said.add(lacks)
     return lines

@@ -12,6 +12,7 @@ import orjson
 
 from slowwave.transforms.imports.made import Adapter, LeftOut, Made, Refused, Row, Undecided
 from slowwave.transforms.imports.moments import later, moment_of
+from slowwave.transforms.imports.row_counts import RowCounts
 from slowwave.transforms.imports.secrets.cleaned import cleaned
 from slowwave.transforms.landing.coerce import Unfit, json_text
 from slowwave.transforms.landing.import_lines import RAW, REFUSED, refused_line
@@ -29,10 +30,12 @@ _MOST_RAW = 10_000
 class Tally:
     """What was made of one unit or many: rows by kind with examples, refusals, secrets by kind, and what was left out.
 
-    `left_out` has records by sort, and `left_examples` the first example of each. `undecided`: what waits for a word.
+    `holds`: what they hold. `left_out` has records by sort, and `left_examples` the first example of each. `undecided`:
+    what waits for a word.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
+    holds: RowCounts = field(default_factory=RowCounts)
     examples: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
     secrets: Counter[str] = field(default_factory=Counter)
@@ -49,6 +52,7 @@ class Tally:
             (self.left_out, other.left_out),
         ):
             mine.update(others)
+        self.holds.add(other.holds)
         for kind, rows in other.examples.items():
             mine_of_kind = self.examples.setdefault(kind, [])
             mine_of_kind += rows[: _MOST_EXAMPLES - len(mine_of_kind)]
@@ -125,6 +129,7 @@ def _row_line(row: Row, adapter: Adapter, microseconds: int, tally: Tally) -> Li
         return _refused(f"the row {error}", repr(row.record_ids), tally)
     kind = kind_of(fields)
     tally.kinds[kind] += 1
+    tally.holds.count(fields)
     examples = tally.examples.setdefault(kind, [])
     if len(examples) < _MOST_EXAMPLES:
         examples.append(fields)

@@ -78,6 +78,6 @@ def test_when_all_is_answered_one_line_says_where(tmp_path: Path) -> None:
     assert helps.startswith(
         "Do the memories help? Where chance or a score threshold decided what was given, success was"
     )
-    assert helps.endswith("Known is how 120 of 120 interactions ended.")
+    assert helps.endswith("How 120 of 120 interactions ended is known.")
     home.nightly(AS_OF + timedelta(days=1))
     assert told(home) == [("answers", "to 4 questions: `slowwave sql answerable_questions`")]

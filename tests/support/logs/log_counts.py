@@ -28,6 +28,7 @@ CASES: dict[str, LogCounts] = {
     "given, and answers cite them": replace(_GIVEN, cited=25),
     "cited, and no other use is found": replace(_GIVEN, relied=0, cited=25),
     "no outcome is of an attempt": replace(_GIVEN, outcomes=1420),
+    "outcomes are inferred": replace(_GIVEN, outcomes=1420, apart=1400),
     "attempts are of no interaction": _ATTEMPTED,
     "outcomes, and no memory is given": replace(_ENDED, given=0, relied=0, texts=0, eligible=0),
     "always given": replace(_ENDED, given=1200, ended_given=1100),
@@ -35,11 +36,21 @@ CASES: dict[str, LogCounts] = {
     "given or not, by chance": replace(_BOTH, drawn=1100),
     "associated": replace(_BOTH, associated=Lifts(count=1012, above=40, below=3)),
     "compared": replace(_BOTH, drawn=1100, fair=Lifts(count=1012, above=40, below=3), associated=Lifts(count=2)),
-    "attempts are inferred": replace(_GIVEN, outcomes=1420, apart=1380),
-    "some attempts are inferred": replace(_ENDED, apart=30),
+    "attempts of no interaction, and inferred ones": replace(_ATTEMPTED, outcomes=2420, apart=1000),
+    "compared, and some are inferred": replace(
+        _BOTH, drawn=1100, outcomes=2420, apart=1000, fair=Lifts(count=1012, above=40, below=3)
+    ),
     "what is inferred is learned from": replace(_ENDED, inferred=900, apart=30),
-    "all that is learned from is inferred": replace(_ENDED, inferred=900),
-    "one attempt is inferred": LogCounts(interactions=1, given=1, texts=1, outcomes=1, apart=1),
+    "always given, and all is inferred": replace(_ENDED, given=1200, ended_given=1100, tried=0, inferred=1380),
+    "just imported": LogCounts(interactions=1200, outcomes=1420, apart=1400, is_replayed=False),
+    "just imported, with memories": LogCounts(
+        interactions=1200, given=900, outcomes=1420, apart=20, attempts=1380, tried=1340, ended=1100,
+        ended_given=800, is_replayed=False,
+    ),
+    "just imported, without inferred ones": LogCounts(
+        interactions=1200, given=900, outcomes=1420, attempts=1380, tried=1340, ended=1100, ended_given=800,
+        is_replayed=False,
+    ),
     "one of each": LogCounts(
         interactions=1, given=1, relied=1, texts=1, eligible=1, outcomes=1, attempts=1, tried=1, strategies=1,
         ended=1, ended_given=1, fair=Lifts(count=1, above=1),
@@ -66,13 +77,14 @@ def log_counts(draw: st.DrawFn, most: int = 3000) -> LogCounts:
 
     interactions, texts, outcomes = part(most), part(most), part(most)
     given_any, attempts = part(interactions), part(outcomes)
+    inferred, apart = part(attempts), part(outcomes - attempts)
     tried, ended = part(attempts), part(min(interactions, attempts))
     ended_given = part(min(ended, given_any))
     compared = st.just(Lifts()) if not ended else lifts(most)
     return LogCounts(
         interactions=interactions, given=given_any, relied=part(interactions),
         cited=part(interactions), texts=texts, eligible=part(texts),
-        outcomes=outcomes, attempts=attempts, inferred=part(attempts), apart=part(outcomes - attempts), tried=tried,
+        outcomes=outcomes, attempts=attempts, inferred=inferred, apart=apart, tried=tried,
         strategies=min(tried, max(1, part(tried))), ended=ended,
         ended_given=ended_given, drawn=part(ended), fair=draw(compared), associated=draw(compared),
     )  # fmt: skip

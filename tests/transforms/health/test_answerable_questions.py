@@ -192,6 +192,7 @@ def _lifts(found: list[tuple[str, float, float]]) -> Lifts:
 def plain(counts: LogCounts) -> dict[str, int]:
     """Counts under the names of their columns."""
     named = asdict(counts)
+    assert named.pop("is_replayed")
     lifts = {f"{kind}_{name}": count for kind in ("fair", "associated") for name, count in named.pop(kind).items()}
     return named | lifts
 

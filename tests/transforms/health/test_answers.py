@@ -31,11 +31,11 @@ def told(counts: LogCounts) -> dict[str, Answer]:
 
 
 def forms(counts: LogCounts) -> set[str]:
-    """What is said of a log, whatever its numbers."""
+    """What is said of a log, whatever its numbers, and however its outcomes are known."""
+    basis = r" \(\d[\d,]* of [^)]* not reported\)|; how \S+ attempts? ended was inferred[^;.]*"
     plural = re.compile(r"# (interaction|memory|outcome|attempt|strategy)\b")
-    said = {
-        re.sub(r"\d[\d,.]*\d|\d", "#", f"{one.question}: {one.answer} {one.lacks}") for one in answers(counts, MASS)
-    }
+    texts = [f"{one.question}: {re.sub(basis, '', one.answer)} {one.lacks}" for one in answers(counts, MASS)]
+    said = {re.sub(r"\d[\d,.]*\d|\d", "#", text) for text in texts}
     return {plural.sub(lambda found: f"# {_PLURALS[found[1]]}", text) for text in said}
 
 
@@ -74,7 +74,7 @@ def test_a_question_is_answered_of_what_it_needs_and_rests_on_it(counts: LogCoun
 @given(log_counts())
 def test_no_number_is_said_that_was_not_counted(counts: LogCounts) -> None:
     found = asdict(counts)
-    counted = {value for value in found.values() if isinstance(value, int)}
+    counted = {value for value in found.values() if type(value) is int}
     counted |= {counts.ended - counts.ended_given, 10}  # and the share that differs by chance
     for lifts in (counts.fair, counts.associated):
         counted |= {lifts.count, lifts.above, lifts.below, lifts.count - lifts.above - lifts.below}
@@ -108,6 +108,17 @@ def test_without_an_outcome_no_confidence_is_promised_and_an_outcome_is_asked_fo
     assert found["help"].answer.endswith("landed without an outcome; so no memory has a confidence or a lift.")
     assert "`record_outcome(" in str(found["help"].lacks)
     assert "`record_outcome(" in str(found["works"].lacks)
+
+
+@given(log_counts())
+def test_of_rows_that_no_night_has_seen_nothing_is_said_that_it_would_find(counts: LogCounts) -> None:
+    rows = replace(counts, relied=0, eligible=0, strategies=0, drawn=0, fair=Lifts(), associated=Lifts(),
+                   is_replayed=False)  # fmt: skip
+    found = told(rows)
+    assert [name for name, one in found.items() if one.is_answered] == (["given"] if rows.given else [])
+    assert all("was found" not in one.answer and "trusted" not in one.answer for one in found.values())
+    if rows.interactions:
+        assert "before the next `slowwave nightly`, which looks for memories" in found["used"].answer
 
 
 @given(log_counts(most=2))

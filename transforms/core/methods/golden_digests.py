@@ -6,7 +6,7 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "attempt-2/counted_outcomes": "d6e2e325e97bb9efdbb15fd66dc76804644d692e2865fd4c457daae51db34c1d",
     "cited-1/memory_health": "777c8027e0ea7b011d65c50fbd4af66f1d6a37ba0970785cab92072207cb8830",
     "cited-1/memory_references": "5f05b9cb83154d6ca1a51622d9d9ae5d601e79f5a8ac7125de6deaf36cf9fed0",
-    "answers-1/answerable_questions": "9a7d76ac704f8546a85ea8e5a683e39f5f53be689de4ad77f96324326ae393d8",
+    "answers-1/answerable_questions": "a1c7cf83e0d8fb6ed22e06d5d376c095c0ef1982f2df8587c6b3708a1c435499",
     "curate-1/curation_decisions": "bfaad8212e6672c7a02fa5d900346608de327804ac005e26aa57c4a749928fcd",
     "curate-2/curation_decisions": "aae8b1a38df6ba3b3ce0c7c00e536f3f7ef78c5112241ac821af997ce36e03de",
     "curate-2/merge_proposals": "759f2668b8e4fe363a9496501b3d7763c423577e1dbc1feb342aa86cdbf76a84",

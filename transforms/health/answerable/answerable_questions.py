@@ -64,4 +64,4 @@ def answerable_questions(
 
 def _counts(row: dict[str, Any]) -> LogCounts:
     lifts = {kind: Lifts(**{one.name: row[f"{kind}_{one.name}"] for one in fields(Lifts)}) for kind in _LIFTS}
-    return LogCounts(**lifts, **{one.name: row[one.name] for one in fields(LogCounts) if one.name not in _LIFTS})
+    return LogCounts(**lifts, **{one.name: row[one.name] for one in fields(LogCounts) if one.name in row})

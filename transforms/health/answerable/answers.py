@@ -13,12 +13,16 @@ _ASKED: dict[Question, str] = {
     "works": "Which strategies work?",
     "help": "Do the memories help?",
 }
+_NOT_KNOWN = "Not known"
 _LAND = (
     "Land interactions: what was asked (`prompt`), what was answered (`response`), when (`created_at`), and the ids of "
     "the memories that were put into the prompt (`memories_used`)."
 )
 _NAME_GIVEN = "Record with each interaction the ids of the memories that were put into its prompt (`memories_used`)."
-_LAND_TEXTS = "Land the memories: their ids, their texts (`content`), and that they are in use (`status` active)."
+_LAND_TEXTS = (
+    "Land the memories: their ids, their texts (`content`), and that they are in use (`status` active); "
+    "`slowwave import` reads them from several stores."
+)
 _SAY_ACTIVE = (
     "Say of the memories in use that they are (`status` active), from when on (`changed_at`), and in which `project`."
 )
@@ -31,7 +35,6 @@ _RECORD_TRIED = (
     "Record how tasks end, by a rating, a test result or whatever else tells it, and what was tried: "
     "`record_outcome(success, strategy=…)`."
 )
-_RECORD_ATTEMPTS = "Record how what was really tried ended: skips and refusals are no attempts."
 _NAME_INTERACTIONS = "Name in each outcome the interaction that it is of (`interaction_id`)."
 _NAME_STRATEGIES = "Record with each outcome what was tried (`strategy`)."
 _LEARN_INFERRED = (
@@ -88,7 +91,7 @@ def _given(counts: LogCounts) -> Answer:
     if not counts.given:
         return _unknown("given", landed, f"{interactions} landed without naming a memory that was given", _NAME_GIVEN)
     said = f"In {counts.given:,} of {interactions} a memory was given, as the log says."
-    return _known("given", landed, said, None if counts.texts else _LAND_TEXTS)
+    return _known("given", landed, said, None if counts.texts or not counts.is_replayed else _LAND_TEXTS)
 
 
 def _used(counts: LogCounts) -> Answer:
@@ -100,6 +103,8 @@ def _used(counts: LogCounts) -> Answer:
         said = f"In {counts.relied:,} of {interactions} the answer was found to repeat a memory or to rely on one"
         cited = f" In {counts.cited:,} it names one itself." if counts.cited else ""
         return _known("used", landed, f"{said}; part of all uses is not found.{cited}", None)
+    if not counts.is_replayed:
+        return _later("used", landed, f"looks for memories in {interactions}")
     if counts.cited:
         return _known("used", landed, f"In {counts.cited:,} of {interactions} the answer itself names a memory.", None)
     if not counts.texts:
@@ -112,24 +117,20 @@ def _used(counts: LogCounts) -> Answer:
 
 
 def _works(counts: LogCounts) -> Answer:
-    outcomes, attempts = _counted(counts.outcomes, "outcome"), _counted(counts.attempts, "attempt")
     if not counts.outcomes:
         return _unknown("works", 0, "no outcome landed, so that nothing says what succeeded", _RECORD_TRIED)
-    if not counts.attempts and counts.apart:
-        return _unknown("works", 0, f"nobody reported an attempt; {_apart(counts)}", _RECORD_TRIED + _LEARN_INFERRED)
     if not counts.attempts:
-        return _unknown("works", 0, f"no attempt landed, but {outcomes} of what was not really tried", _RECORD_ATTEMPTS)
+        why = f"nobody reported an attempt; {_unlearned(counts)}"
+        return _unknown("works", 0, why, _or_inferred(_RECORD_TRIED, counts))
     if not counts.tried:
-        return _unknown("works", 0, f"{attempts} landed without saying what was tried", _NAME_STRATEGIES)
-    strategies, tried = _counted(counts.strategies, "strategy", "strategies"), _counted(counts.tried, "attempt")
-    inferred = f" ({counts.inferred:,} of {attempts} inferred, not reported)" if counts.inferred else ""
-    apart = f"; {_apart(counts)}" if counts.apart else ""
-    said = f"The success of the next attempt is estimated for {strategies}, from {tried} among {outcomes}"
-    return _known("works", counts.tried, f"{said}{inferred}{apart}.", None)
-
-
-def _apart(counts: LogCounts) -> str:
-    return f"how {_counted(counts.apart, 'attempt')} ended was inferred, and nothing is learned from that"
+        why = f"{_counted(counts.attempts, 'attempt')} landed without saying what was tried{_basis(counts)}"
+        return _unknown("works", 0, why, _NAME_STRATEGIES)
+    tried = f"{_counted(counts.tried, 'attempt')} among {_counted(counts.outcomes, 'outcome')}{_basis(counts)}"
+    if not counts.is_replayed:
+        return _later("works", counts.tried, f"estimates the success of the next attempt from {tried}")
+    strategies = _counted(counts.strategies, "strategy", "strategies")
+    said = f"The success of the next attempt is estimated for {strategies}, from {tried}."
+    return _known("works", counts.tried, said, None)
 
 
 def _help(counts: LogCounts, interval_mass: float) -> Answer:
@@ -143,29 +144,55 @@ def _help(counts: LogCounts, interval_mass: float) -> Answer:
         return _compared(counts, interval_mass)
     known = f"{landed}, {ended:,} with a known end"
     if not given:
-        return _unknown("help", ended, f"{known}, but without naming a memory that was given", _NAME_GIVEN)
+        why = f"{known}, but without naming a memory that was given{_basis(counts)}"
+        return _unknown("help", ended, why, _NAME_GIVEN)
+    lacks = _WAIT if counts.drawn else _HOLD_BACK
     if given == ended:
         why = f"{known} and always with a memory, so that none can be compared with what happens without it"
-    else:
-        why = f"{known}: {given:,} with a memory and {ended - given:,} without, and no comparison that can be trusted"
-    return _unknown("help", ended, why, _WAIT if counts.drawn else _HOLD_BACK)
+        return _unknown("help", ended, f"{why}{_basis(counts)}", lacks)
+    both = f"{given:,} with a memory and {ended - given:,} without"
+    if not counts.is_replayed:
+        return _later("help", ended, f"compares how interactions ended, {both}{_basis(counts)}")
+    return _unknown("help", ended, f"{known}: {both}, and no comparison that can be trusted{_basis(counts)}", lacks)
 
 
 def _unended(counts: LogCounts, landed: str) -> Answer:
-    outcomes, attempts = _counted(counts.outcomes, "outcome"), _counted(counts.attempts, "attempt")
     if not counts.outcomes:
         told, lacks = "without an outcome", _RECORD_OUTCOMES
-    elif not counts.attempts and counts.apart:
-        told, lacks = f"without a reported attempt: {_apart(counts)}", _RECORD_OUTCOMES + _LEARN_INFERRED
     elif not counts.attempts:
-        told, lacks = f"without an attempt, but with {outcomes} of what was not really tried", _RECORD_ATTEMPTS
+        told, lacks = f"without a reported attempt: {_unlearned(counts)}", _or_inferred(_RECORD_OUTCOMES, counts)
     else:
-        told, lacks = f"with {attempts} of other interactions, or of none", _NAME_INTERACTIONS
+        attempts = _counted(counts.attempts, "attempt")
+        told, lacks = f"with {attempts} of other interactions, or of none{_basis(counts)}", _NAME_INTERACTIONS
     return _unknown("help", 0, f"{landed} {told}; so no memory has a confidence or a lift", lacks)
 
 
+def _unlearned(counts: LogCounts) -> str:
+    """Why nothing is learned from the outcomes that there are."""
+    if counts.apart:
+        return _apart(counts)
+    return f"what landed is {_counted(counts.outcomes, 'outcome')} of what was interrupted, skipped or refused"
+
+
+def _or_inferred(lacks: str, counts: LogCounts) -> str:
+    return lacks + _LEARN_INFERRED if counts.apart else lacks
+
+
+def _apart(counts: LogCounts) -> str:
+    attempts = _counted(counts.apart, "attempt")
+    return f"how {attempts} ended was inferred, such as from test runs, and nothing is learned from that"
+
+
+def _basis(counts: LogCounts) -> str:
+    """What of the attempts nobody reported, and what is left out beside them."""
+    attempts = _counted(counts.attempts, "attempt")
+    inferred = f" ({counts.inferred:,} of {attempts} inferred, not reported)" if counts.inferred else ""
+    return inferred + (f"; {_apart(counts)}" if counts.apart else "")
+
+
 def _compared(counts: LogCounts, interval_mass: float) -> Answer:
-    rests_on = f"Known is how {counts.ended:,} of {_counted(counts.interactions, 'interaction')} ended"
+    interactions = _counted(counts.interactions, "interaction")
+    rests_on = f"How {counts.ended:,} of {interactions} ended is known{_basis(counts)}"
     if counts.fair.count:
         told = f"Where chance or a score threshold decided what was given, {_differing(counts.fair, interval_mass)}"
         return _known("help", counts.ended, f"{told}. {rests_on}.", None)
@@ -187,7 +214,12 @@ def _known(question: Question, rests_on: int, answer: str, lacks: str | None) ->
 
 
 def _unknown(question: Question, rests_on: int, why: str, lacks: str) -> Answer:
-    return Answer(question, is_answered=False, rests_on=rests_on, answer=f"Not known: {why}.", lacks=lacks)
+    return Answer(question, is_answered=False, rests_on=rests_on, answer=f"{_NOT_KNOWN}: {why}.", lacks=lacks)
+
+
+def _later(question: Question, rests_on: int, what: str) -> Answer:
+    said = f"{_NOT_KNOWN} before the next `slowwave nightly`, which {what}."
+    return Answer(question, is_answered=False, rests_on=rests_on, answer=said, lacks=None)
 
 
 def _counted(count: int, one: str, many: str = "") -> str:

@@ -36,6 +36,7 @@ class LogCounts:
         drawn: of `ended` those in which chance decided which of the offered memories were given.
         fair: lifts where chance or a score threshold decided who was given the memory.
         associated: lifts of any other basis.
+        is_replayed: false of rows that have landed and that no night has looked at yet: what that would find is 0.
     """
 
     interactions: int = 0
@@ -55,3 +56,4 @@ class LogCounts:
     drawn: int = 0
     fair: Lifts = Lifts()
     associated: Lifts = Lifts()
+    is_replayed: bool = True
