@@ -35,7 +35,8 @@ class DeliveryWriter:
             self._open()
         line += b"\n"
         self._digest.update(line)
-        self._packed.write(line)  # type: ignore[union-attr] - it was opened
+        with _of(self._aside):
+            self._packed.write(line)  # type: ignore[union-attr] - it was opened
 
     def _open(self) -> None:
         make_durable_folder(self._folder)
@@ -52,10 +53,11 @@ class DeliveryWriter:
         if self._packed is None or self._handle is None:
             return None
         if not self._handle.closed:
-            self._packed.close()
-            self._handle.flush()
-            os.fsync(self._handle.fileno())
-            self._handle.close()
+            with _of(self._aside):
+                self._packed.close()
+                self._handle.flush()
+                os.fsync(self._handle.fileno())
+                self._handle.close()
         return import_name(self._adapter, self._digest.hexdigest())
 
     def finish(self) -> Path | None:
@@ -85,6 +87,16 @@ def delivery_writer(folder: Path, adapter: str) -> Iterator[DeliveryWriter]:
         yield writer
     finally:
         writer.abandon()
+
+
+@contextmanager
+def _of(path: Path | None) -> Iterator[None]:
+    """What the disk refuses says of which file: a full disk is none of the source's."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def remove_left(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from slowwave.transforms.imports.secrets.cleaned import cleaned
+from slowwave.transforms.imports.secrets.cleaned import cleaned, is_pair_of_secret, marked
 from slowwave.transforms.imports.secrets.named import names_a_secret
 
 _REMEMBERED = 4096
@@ -24,13 +24,15 @@ def clean_record(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     if isinstance(value, str):
         return _clean_text(value)
     if isinstance(value, dict):
+        if is_pair_of_secret(value):
+            value = value | {"value": marked(value["value"], Counter())}
         return {_clean_text(name): _of_name(name, held) for name, held in value.items()}
     return [clean_record(held) for held in value] if isinstance(value, list) else value
 
 
 def _of_name(name: str, value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, str) and _NAMES(name):
-        return next(iter(cleaned({name: value}, Counter()).values()))
+    if _NAMES(name):
+        return marked(value, Counter())
     return clean_record(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +26,7 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.times import utc_iso
 from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.imports.secrets.cleaned import cleaned
 
 
 def import_connected(
@@ -50,7 +52,8 @@ def import_connected(
             imported.unchanged += 1
             continue
         begin()
-        report, warnings = _imported(connection, settings, lake, progress)
+        report, said = _imported(connection, settings, lake, progress)
+        warnings = [cleaned(one, Counter()) for one in said]  # they are kept, and may name files
         imported.read += 1
         imported.rows.update(report.tally.kinds)
         kept = "" if warnings else stamp

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,3 +115,21 @@ def test_a_packed_file_of_which_nothing_can_be_read_is_said_in_a_folder_too(tmp_
     (said,) = done["import"]["not_imported"]
     assert said.startswith(f"{tmp_path / 'logs' / 'b.jsonl.gz'} cannot be read: ")
     assert done["landing"]["totals"]["accepted"] == 1
+
+
+def test_a_full_disk_is_said_of_the_inbox_and_of_no_transcript(tmp_path: Path) -> None:
+    home, logs, letters = SmallHome(tmp_path / "home"), tmp_path / "logs", random.Random(1)
+    session = Session()
+    for number in range(40):
+        session.turn(f"Question {number}?", f"{letters.getrandbits(40_000):x}")
+    logs.mkdir()
+    (logs / "a.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in session.records))
+    aged(logs / "a.jsonl")
+    full = home.run("import", "claude-code", str(logs), before=["sh", "-c", 'ulimit -f 100; exec "$@"', "sh"])
+    assert full.returncode == 1
+    assert "File too large" in full.stderr
+    assert str(home.folder / "inbox") in full.stderr.replace("\n", "")
+    assert "a.jsonl" not in full.stderr
+    again = home.run("import", "claude-code", str(logs), "--format", "json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["landing"]["totals"]["accepted"] == 40

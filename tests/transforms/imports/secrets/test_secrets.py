@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.transforms.imports.clean_records import clean_record
 from slowwave.transforms.imports.home_paths import without_home
 from slowwave.transforms.imports.secrets.cleaned import cleaned, without_secrets
 
@@ -158,6 +159,24 @@ def test_objects_are_cleaned_in_names_and_values_at_any_depth() -> None:
         "tokens": 5,
     }  # fmt: skip
     assert counts == {"github": 2, "token": 2}
+
+
+def test_all_texts_of_a_field_that_names_a_secret_are_taken_out() -> None:
+    value = {
+        "token": ["hunter2", {"of": "ann", "until": 5, "none": ""}],
+        "attributes": [{"key": "db.password", "value": {"stringValue": "hunter2"}}, {"key": "db", "value": "shop"}],
+    }
+    said = {
+        "token": ["[secret:token]", {"of": "[secret:token]", "until": 5, "none": ""}],
+        "attributes": [
+            {"key": "db.password", "value": {"stringValue": "[secret:token]"}},
+            {"key": "db", "value": "shop"},
+        ],
+    }
+    counts: Counter[str] = Counter()
+    assert cleaned(value, counts) == said
+    assert counts == {"token": 3}
+    assert clean_record(value) == clean_record(said) == cleaned(said, Counter()) == said
 
 
 @pytest.mark.parametrize(
