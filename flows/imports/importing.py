@@ -82,6 +82,7 @@ class Import:
         self.cursors = cursors
         self.report = ImportReport()
         self._seen = seen
+        self._deliveries: set[Path] = set()
         self._progress = progress or (lambda *_: None)
 
     def run(self, found: Found) -> ImportReport:
@@ -148,8 +149,11 @@ class Import:
         report.units += 1
         report.bytes += unit.size
         report.producers[unit.producer] = report.producers.get(unit.producer, 0) + 1
-        report.tally.add(tally)
-        report.deliveries += delivered
+        fresh = [path for path in delivered if path not in self._deliveries]
+        if fresh or not delivered:  # else it is a copy of another unit, whose rows are counted
+            report.tally.add(tally)
+        report.deliveries += fresh
+        self._deliveries.update(fresh)
 
     def _is_ours(self, path: Path) -> bool:
         """Whether it is something that we write, and not what is imported."""

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -133,3 +134,13 @@ def test_a_full_disk_is_said_of_the_inbox_and_of_no_transcript(tmp_path: Path) -
     again = home.run("import", "claude-code", str(logs), "--format", "json")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["landing"]["totals"]["accepted"] == 40
+
+
+def test_rows_of_a_copy_and_of_a_link_count_once(tmp_path: Path, capsys: Capture) -> None:
+    path = transcript(tmp_path / "logs" / "a.jsonl")
+    aged(Path(shutil.copy(path, path.with_name("b.jsonl"))))
+    path.with_name("c.jsonl").symlink_to(path)
+    done = imported(tmp_path / "home", "claude-code", path.parent, capsys=capsys)
+    assert done["import"]["units"] == 3
+    assert done["import"]["rows"] == {"interaction": 1}
+    assert done["landing"]["totals"]["accepted"] == 1
