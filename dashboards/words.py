@@ -29,6 +29,11 @@ def first_of(caption: str, shown: int, total: int) -> str:
     return f"{caption}; the first {shown:,} of {total:,}, the command gives all" if shown < total else caption
 
 
+def attempts_words(attempts: int, inferred: int) -> str:
+    """How many attempts, and how many of them nobody reported: `17 attempts, 3 of them inferred`."""
+    return number_of(attempts, "attempt") + (f", {inferred:,} of them inferred" if inferred else "")
+
+
 def not_tried_lately(trend: str | None) -> str:
     """What to say after a strategy that is stale; '' of any other."""
     if trend != "stale":

@@ -15,7 +15,16 @@ from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.templates import rendered
-from slowwave.dashboards.words import first_of, interval, named, not_tried_lately, number_of, part, quoted
+from slowwave.dashboards.words import (
+    attempts_words,
+    first_of,
+    interval,
+    named,
+    not_tried_lately,
+    number_of,
+    part,
+    quoted,
+)
 
 _SHOWN_ROWS = 15
 _PARAM = "question"
@@ -185,11 +194,12 @@ def strategy_to_use(best: pl.DataFrame, total: int, task_type: str) -> str:
     alone = " It is the only one tried there, which is no choice." if first["strategies_tried"] == 1 else ""
     sure = "Reliable." if first["is_reliable"] else "Not reliable yet: too few attempts, or a lower end not above .50."
     others = f" The highest of {total:,} answers: choose a project, and an agent, for the others." if total > 1 else ""
+    attempts = attempts_words(first["attempts"], first["inferred"])
     tried = number_of(first["strategies_tried"], "tried strategy", "tried strategies")
     return (
         f"Highest lower bound among {tried}: {quoted(first['strategy'])} ({where or 'no project'}). Estimated success "
         f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
-        f"{interval(first['confidence_low'], first['confidence_high'])}; {number_of(first['attempts'], 'attempt')}. "
+        f"{interval(first['confidence_low'], first['confidence_high'])}; {attempts}. "
         f"{sure}{alone}{not_tried_lately(first['trend'])}{others}"
     )
 

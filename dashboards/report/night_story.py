@@ -13,7 +13,19 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.dashboards.words import change, interval, listed, named, number_of, part, points, quoted, sentence, sum_of
+from slowwave.dashboards.words import (
+    attempts_words,
+    change,
+    interval,
+    listed,
+    named,
+    number_of,
+    part,
+    points,
+    quoted,
+    sentence,
+    sum_of,
+)
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import span, utc_text
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES, FADING_STATES
@@ -336,7 +348,8 @@ def failure(row: Mapping[str, Any]) -> str:
         if better
         else "No other strategy that this agent tried there can be told to succeed more often."
     )
-    return f"{excerpt(row['why_bad'])} {instead}"
+    inferred = f" Known of {attempts_words(row['attempts'], row['inferred'])}." if row["inferred"] else ""
+    return f"{excerpt(row['why_bad'])}{inferred} {instead}"
 
 
 def place(*names: str | None) -> str:

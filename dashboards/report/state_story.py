@@ -6,6 +6,7 @@ import polars as pl
 
 from slowwave.dashboards.words import (
     URGENT_FIRST,
+    attempts_words,
     beside_base_rate,
     interval,
     listed,
@@ -115,6 +116,7 @@ def strategies(best: pl.DataFrame, total: int, reliable: pl.DataFrame, trends: p
     first = best.row(0, named=True)
     where = " / ".join(named(first[name]) for name in ("project", "agent", "task_type") if first[name])
     sure = sum_of(reliable.filter("is_reliable"))
+    attempts = attempts_words(first["attempts"], first["inferred"])
     told = [
         (
             "Of the tried strategies, the one with the highest lower bound is reliable (enough attempts, and a lower "
@@ -124,7 +126,7 @@ def strategies(best: pl.DataFrame, total: int, reliable: pl.DataFrame, trends: p
         (
             f"Highest lower bound of all: {quoted(first['strategy'])} ({where or 'no project'}): estimated success "
             f"{part(first['confidence'])} on the next comparable attempt; 90 % credible interval "
-            f"{interval(first['confidence_low'], first['confidence_high'])}; {number_of(first['attempts'], 'attempt')}."
+            f"{interval(first['confidence_low'], first['confidence_high'])}; {attempts}."
             f"{not_tried_lately(first['trend'])}"
         ),
     ]

@@ -108,7 +108,7 @@ def test_nothing_but_their_own_rows_follows_from_inferred_outcomes(published):
             assert sum(row["inferred_count"] for row in after) == len(ids)
             before, after = ([r for r in rows if r["landed_table"] != "outcomes"] for rows in (before, after))
         elif name == "answerable_questions":  # whose words say how many there are
-            assert any("how 80 attempts ended was inferred, and nothing" in row["answer"] for row in after)
+            assert any("how 80 attempts ended was inferred" in row["answer"] for row in after)
             before, after = ([{**row, "answer": ""} for row in rows] for rows in (before, after))
         elif name in {"strategy_variants", "error_templates"}:
             assert len(after) > len(before)

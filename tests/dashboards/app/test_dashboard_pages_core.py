@@ -237,7 +237,7 @@ def strategies(*names: str, trend: str = "stable") -> pl.DataFrame:
     return pl.DataFrame(
         [
             {"project": name, "agent": "", "task_type": "git", "strategy": f"look in {name}", "confidence": 0.7}
-            | {"confidence_low": 0.6, "confidence_high": 0.8, "attempts": 9, "strategies_tried": 1}
+            | {"confidence_low": 0.6, "confidence_high": 0.8, "attempts": 9, "inferred": 0, "strategies_tried": 1}
             | {"is_reliable": True, "trend": trend}
             for name in names
         ]

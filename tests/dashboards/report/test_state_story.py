@@ -54,11 +54,12 @@ def test_a_strategy_is_never_called_best() -> None:
         {
             "project": [""], "agent": ["coder"], "task_type": ["testing"], "strategy": ["Narrowest test first"],
             "confidence": [0.83], "confidence_low": [0.68], "confidence_high": [0.94], "attempts": [17],
-            "trend": ["stable"],
+            "inferred": [0], "trend": ["stable"],
         }
     )  # fmt: skip
     reliable = counts(is_reliable=[True, False], rows=[29, 98])
-    said = state_story.strategies(best, 127, reliable, counts(trend=["weakening"], rows=[2]))
+    trends = counts(trend=["weakening"], rows=[2])
+    said = state_story.strategies(best, 127, reliable, trends)
     assert said[0].startswith(
         "Of the tried strategies, the one with the highest lower bound is reliable (enough attempts, and a lower bound "
         "above .50) in 29 of 127 combinations of project, agent and kind of task; those where it is one to avoid"
@@ -66,12 +67,12 @@ def test_a_strategy_is_never_called_best() -> None:
     assert (
         "estimated success .83 on the next comparable attempt; 90 % credible interval .68–.94; 17 attempts" in said[1]
     )
+    learned = best.with_columns(inferred=pl.lit(3))
+    assert "; 17 attempts, 3 of them inferred." in state_story.strategies(learned, 127, reliable, trends)[1]
     assert said[2] == "2 weakening, by the last 28 days beside all before."
     assert "recent attempts weigh more" in said[3]
     assert "not tried lately" not in said[1]
-    stale = state_story.strategies(
-        best.with_columns(trend=pl.lit("stale")), 127, reliable, counts(trend=["weakening"], rows=[2])
-    )
+    stale = state_story.strategies(best.with_columns(trend=pl.lit("stale")), 127, reliable, trends)
     assert "It was not tried lately, and the older attempts are, the less they tell" in stale[1]
     assert not any("best" in sentence for sentence in said)
     assert "No strategy was tried yet" in state_story.strategies(best.clear(), 0, reliable, reliable)[0]

@@ -210,12 +210,15 @@ def test_a_harmful_memory_is_told_with_its_interval_and_basis() -> None:
 
 
 def test_a_failing_strategy_is_told_with_what_works_instead() -> None:
-    row = {"why_bad": "Failed 15 of 16 attempts.", "better_alternative": "Narrowest test first"}
+    row = {"why_bad": "Failed 15 of 16 attempts.", "better_alternative": "Narrowest test first", "inferred": 0}
     assert story.failure(row) == (
         "Failed 15 of 16 attempts. Highest lower bound among tried strategies: “Narrowest test first”."
     )
     assert story.failure({**row, "better_alternative": None}).endswith(
         "No other strategy that this agent tried there can be told to succeed more often."
+    )
+    assert "16 attempts. Known of 16 attempts, 4 of them inferred. Highest" in story.failure(
+        {**row, "inferred": 4, "attempts": 16}
     )
     assert story.failing(2, 1, 7) == ["2 strategies keep failing, 1 of them with a first failure in the last 7 days."]
     assert "known to keep failing" in story.failing(0, 0, 7)[0]

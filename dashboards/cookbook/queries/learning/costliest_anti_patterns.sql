@@ -1,7 +1,7 @@
 -- question: Which failing strategies cost most, and what succeeds instead?
 -- columns: project – the project; agent – the agent; task_type – kind of task; pattern – the strategy; kind – avoid where a
 --   comparable strategy succeeds, hard_task where everyone fails; failures – failed attempts; attempts – attempts;
---   expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
+--   inferred (attempts) – of them known by inference alone; expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
 --   cost_unit; cost_unit – value, cost, ms or tokens; better_alternative – the tried strategy with the highest lower
 --   bound, where it is above this one's confidence, else NULL; why_bad – the evidence
 -- params: agent=%; project=%; state=open; task_type=%
@@ -13,12 +13,19 @@ SELECT
     kind,
     failures,
     attempts,
+    (
+        SELECT count(*)
+        FROM counted_outcomes AS o
+        WHERE
+            o.project = a.project AND o.agent = a.agent AND o.task_type = a.task_type
+            AND o.strategy_id = a.strategy_id AND o.is_learned AND o.basis = 'inferred'
+    ) AS inferred,
     attempts * baseline_rate AS expected_failures,
     cost,
     cost_unit,
     better_alternative,
     why_bad
-FROM anti_patterns
+FROM anti_patterns AS a
 WHERE
     state = $state
     AND project LIKE $project ESCAPE '\'
