@@ -29,6 +29,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: setup setup-dev demo test test-all mutants lint format bench bench-smallest bench-full pictures lock clean help
 
 setup: $(STAMPS)/runtime ## Set up: a virtual environment in .venv with the locked packages (the default)
+	@echo "Ready: $(BIN)/slowwave --help names the commands, make demo shows them at work"
 
 setup-dev: $(STAMPS)/dev ## Set up, with what tests and linters need
 

@@ -94,6 +94,11 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (".alma", ".claude"):
         (folder / name).mkdir()
     write_store(folder / ".alma" / "alma.db", "alma", {"heuristics": [heuristic("h1")]})
+    typed = {"type": "user", "uuid": "u-1", "sessionId": "s-2", "timestamp": "2026-03-02T10:00:00Z",
+             "cwd": "/work/shop", "version": "2.1.0", "message": {"role": "user", "content": "Deploy it"}}  # fmt: skip
+    transcripts = folder / ".claude" / "projects" / "-work-shop"
+    transcripts.mkdir(parents=True)
+    (transcripts / "s-2.jsonl").write_text(f"{json.dumps(typed)}\n")
     (folder / ".claude" / "CLAUDE.md").write_text("# Tone\nBe brief.\n")
     (folder / "telemetry").mkdir()
     asked_span = traces(span(1, chat("Which port?", "5432.")))

@@ -78,8 +78,14 @@ def _described(one: Detected) -> str:
     files = counted(one.files_count, "file")
     return (
         f"{one.source.described} in {home_shortened(one.path)} ({files}, {one.bytes_count / 1e6:,.1f} MB, "
-        f"{one.oldest:%Y-%m-%d} to {one.newest:%Y-%m-%d})"
+        f"written {_days(one)})"
     )
+
+
+def _days(one: Detected) -> str:
+    """The days on which its files were last written, not those of what they tell: nothing of them is read yet."""
+    oldest, newest = f"{one.oldest:%Y-%m-%d}", f"{one.newest:%Y-%m-%d}"
+    return oldest if oldest == newest else f"{oldest} to {newest}"
 
 
 def _connected_lines(there: Sequence[Connection], reads: dict[str, LastRead]) -> Lines:

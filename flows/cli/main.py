@@ -49,6 +49,9 @@ group(
     "harmful, doubtful, fading or unused.",
 )
 
+# What `slowwave.flows.imports.sources` has, which takes long to load.
+IMPORTED = "codex, claude-code, pi, otlp, langfuse, claude-memory, alma, mem0, astrocyte, langgraph or atocore"
+
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "demo": ("slowwave demo",),
     "land": (
@@ -59,7 +62,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave land --retry-quarantine",
     ),
     "import": (
-        "slowwave import pi sessions --dry-run",
+        "slowwave import claude-code ~/.claude/projects --dry-run",
         "slowwave import pi sessions --since 2026-03-01",
         "slowwave import alma .alma/alma.db",
         "slowwave import claude-memory ~/.claude --dry-run",
@@ -239,7 +242,7 @@ def land(
 
 @command(EXAMPLES["import"])
 def import_(
-    source: Annotated[str, typer.Argument(help="What is imported, such as pi.", metavar="SOURCE")],
+    source: Annotated[str, typer.Argument(help=f"Whose they are: {IMPORTED}.", metavar="SOURCE")],
     paths: Annotated[list[str], typer.Argument(help="Files or folders of it.", metavar="PATH…")],
     since: Annotated[
         str | None, typer.Option(help="Only what happened from then on, such as 2026-03-01.", metavar="TIME")
@@ -277,7 +280,7 @@ def import_(
 @command(EXAMPLES["connect"])
 def connect(
     source: Annotated[
-        str | None, typer.Argument(help="What is connected, such as codex. None: whatever is found.", metavar="SOURCE")
+        str | None, typer.Argument(help=f"One of {IMPORTED}. None: whatever is found.", metavar="SOURCE")
     ] = None,
     paths: Annotated[
         list[str] | None, typer.Argument(help="Where it lies. None: where it usually does.", metavar="PATH…")

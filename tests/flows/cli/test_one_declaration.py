@@ -9,7 +9,9 @@ import duckdb
 import pytest
 
 from slowwave.dashboards.cookbook.cookbook import cookbook
+from slowwave.flows.cli.main import IMPORTED
 from slowwave.flows.cli.schema import GROUPS
+from slowwave.flows.imports.sources import SOURCES
 from slowwave.transforms.core.schema import (
     Landed,
     Table,
@@ -77,3 +79,7 @@ def test_a_recipe_asks_what_is_declared(name: str, declared: duckdb.DuckDBPyConn
         f"DESCRIBE {last.query}", {each: params[each] for each in last.named_parameters}
     ).fetchall()
     assert [column[0] for column in found] == [column.name for column in recipe.columns]
+
+
+def test_the_help_of_import_names_every_source():
+    assert IMPORTED.replace(" or ", ", ").split(", ") == [source.name for source in SOURCES]
