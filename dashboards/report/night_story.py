@@ -103,8 +103,13 @@ def _plural(count: int, one: str, many: str) -> str:
     return one if count == 1 else many
 
 
-def headline(found: Sequence[ToDo], memories: int) -> str:
-    """The report in a sentence."""
+def headline(found: Sequence[ToDo], memories: int, landed: int) -> str:
+    """The report in a sentence; `landed`: rows of all kinds."""
+    if not found and not memories and landed:
+        return (
+            "Logs landed, and no memory yet: bring memories with `slowwave connect` or `slowwave land PATH`; until "
+            "then this tells only what the logs hold."
+        )
     if not found and not memories:
         return (
             "No memory is known yet: land memories and interactions with `slowwave land PATH`, or see sample logs with "

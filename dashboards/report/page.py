@@ -22,6 +22,7 @@ from slowwave.dashboards.report import act, state
 from slowwave.dashboards.report import night_story as story
 from slowwave.dashboards.report.parts import Section
 from slowwave.dashboards.templates import rendered
+from slowwave.dashboards.words import sum_of
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.transforms.core.schema import columns
 from slowwave.transforms.core.vocabularies import QUESTIONS
@@ -87,7 +88,8 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str, about: str =
             Group(*named, [_section(answers, anchor, *part) for anchor, part in parts.items()])
             for named, parts in _GROUPS.items()
         ]
-    to_dos, headline = _to_dos(answers, count)
+    newest = _newest(answers)
+    to_dos, headline = _to_dos(answers, count, newest)
     page = rendered(
         "report.html.jinja",
         styles=Markup(_styles()),  # noqa: S704 - our own files
@@ -96,7 +98,7 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str, about: str =
         to_dos=to_dos,
         answered=_answered(answers),
         answered_command=answers.command("answerable_questions"),
-        freshness=[*story.narrowed(about), *story.freshness(run, _newest(answers)), story.published(run)],
+        freshness=[*story.narrowed(about), *story.freshness(run, newest), story.published(run)],
         warnings=[shortened(terminal_safe(warning), _LONGEST_WARNING) for warning in warnings],
         warnings_said=story.warned(count, len(warnings)),
         groups=groups,
@@ -107,10 +109,11 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str, about: str =
     return f"{page}\n"
 
 
-def _to_dos(answers: Answers, warnings: int) -> tuple[list[story.ToDo], str]:
+def _to_dos(answers: Answers, warnings: int, newest: pl.DataFrame | None) -> tuple[list[story.ToDo], str]:
     try:
         found = act.to_dos(answers, warnings)
-        return found, story.headline(found, act.known_memories(answers))
+        landed = 0 if newest is None else sum_of(newest)
+        return found, story.headline(found, act.known_memories(answers), landed)
     except (duckdb.CatalogException, duckdb.BinderException):
         return [], _NOT_TOLD
 

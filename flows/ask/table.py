@@ -1,4 +1,7 @@
-"""Rows as a table for people: one line per row where the columns fit, else one block per row; shown, never obeyed."""
+"""Rows as a table for people: one line per row where the columns fit, else one block per row; shown, never obeyed.
+
+A few rows of sentences, of which most would be cut, are blocks too, so that they can be read.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,9 @@ WIDTH_ELSEWHERE = 100
 _LEAST_TEXT = 12
 _LONGEST_ID = 40
 _GAP = 2
+# as blocks, rows of which more than half would be cut: of more or longer ones nobody finds the next
+_FEW_ROWS = 5
+_LONGEST_SENTENCE = 500
 _MAX_CELL = 2_000
 _BIG = 1e15
 
@@ -52,7 +58,7 @@ def write_table(names: Sequence[str], batches: Iterable[Sequence[Sequence[Any]]]
     if widths is None:
         header = [_in_lines(name, [row[i] for row in cells]) for i, name in enumerate(header)]
         widths = _widths(header, cells, prose, console.width)
-    if widths is None:
+    if widths is None or _cuts_sentences(cells, widths):
         cells = cells[:MAX_BLOCKS]
         _print_blocks(console, [name.replace("\n", "") for name in header], cells)
     else:
@@ -119,6 +125,15 @@ def _widths(header: list[str], cells: Rows, prose: list[bool], width: int) -> li
         widths[widest] -= cut
         excess -= cut
     return widths
+
+
+def _cuts_sentences(cells: Rows, widths: list[int]) -> bool:
+    """Whether less than half of a few rows of sentences is shown by these widths."""
+    lengths = [[cell_len(text) for text in row] for row in cells]
+    if len(cells) > _FEW_ROWS or any(length > _LONGEST_SENTENCE for row in lengths for length in row):
+        return False
+    shown = sum(min(length, width) for row in lengths for length, width in zip(row, widths, strict=True))
+    return 2 * shown < sum(map(sum, lengths))
 
 
 def _table(header: list[str], cells: Rows, numeric: list[bool], widths: list[int]) -> Table:

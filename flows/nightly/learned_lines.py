@@ -91,6 +91,13 @@ def _inferred(of_attempts: int, apart: int) -> str:
     return said + (f", {counted(apart, 'more attempt')} inferred and not learned from" if apart else "")
 
 
+def has_strategies(serving: Path) -> bool:
+    """Whether a strategy was tried, so that asking for the best one has an answer."""
+    with duckdb.connect(serving, read_only=True) as connection:
+        ((is_tried,),) = connection.execute("SELECT count(*) > 0 FROM heuristics").fetchall()
+    return is_tried
+
+
 def _forecasts(graded: dict[str, list[float | None]]) -> str:
     difference, low, high = graded["brier_minus_laplace_to_date"]
     said = "not to be told apart from (successes + 1) / (attempts + 2)"

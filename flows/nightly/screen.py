@@ -21,7 +21,7 @@ from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.report import LandingReport
 from slowwave.flows.nightly.answer_lines import answer_lines
-from slowwave.flows.nightly.learned_lines import learned_lines
+from slowwave.flows.nightly.learned_lines import has_strategies, learned_lines
 from slowwave.flows.nightly.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.flows.nightly.set_aside_lines import set_aside_lines
@@ -175,8 +175,12 @@ def _ledger_entry(settings: Settings, run_id: str) -> dict[str, Any]:
 
 
 def _published(table_hashes: Sequence[str]) -> str:
-    tables = [text.partition("=") for text in table_hashes]
-    return ", ".join(f"{name} {counted(int(digest.partition('-')[0]), 'row')}" for name, _, digest in tables)
+    """The tables that have rows, and how many have none."""
+    hashes = (text.partition("=") for text in table_hashes)
+    rows = {name: int(digest.partition("-")[0]) for name, _, digest in hashes}
+    said = [f"{name} {counted(count, 'row')}" for name, count in rows.items() if count]
+    empty = len(rows) - len(said)
+    return ", ".join(said + ([f"{empty:,} without rows"] if empty else []))
 
 
 def _finding_lines(result: NightlyResult) -> Lines:
@@ -189,10 +193,10 @@ def _finding_lines(result: NightlyResult) -> Lines:
 
 def next_commands(result: NightlyResult, landed_by: str = "") -> list[str]:
     """Commands worth running next; `landed_by` is the run that landed what `result` tells of, where it is another."""
-    commands = [
-        f"{this_command()} dashboard",
-        f"{this_command()} sql best_strategies",
-    ]
+    asks = "best_strategies"
+    if result.serving is not None and not has_strategies(result.serving):
+        asks = "answerable_questions"
+    commands = [f"{this_command()} dashboard", f"{this_command()} sql {asks}"]
     if result.serving is not None and waits_for_review(result.serving):
         commands.insert(0, f"{this_command()} review list")
     if result.landed.total("quarantined"):

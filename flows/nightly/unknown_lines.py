@@ -51,7 +51,8 @@ def print_unknown(report: LandingReport) -> None:
     check_lines.screen().print(grid)
     if alike:
         print_lines(
-            "", [("", "unknown fields are kept in extra; with the options above they are taken for what they are")]
+            "",
+            [("", "unknown fields of rows that land go to extra; the options above take them for what they are")],
         )
 
 

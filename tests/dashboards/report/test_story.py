@@ -46,7 +46,7 @@ TO_DO = ("waiting", "planned", "harmful", "failing", "alarms", "unmet_quotas", "
 def test_what_is_to_do_is_all_that_counts_more_than_nothing(given: dict[str, int]) -> None:
     found = story.to_dos(**given)
     assert sorted(each.count for each in found) == sorted(count for count in given.values() if count)
-    said = story.headline(found, 1)
+    said = story.headline(found, 1, 1)
     assert all(
         f"{each.count:,} {each.words}" in said or f"{each.count:,} {each.words}".capitalize() in said for each in found
     )
@@ -54,9 +54,13 @@ def test_what_is_to_do_is_all_that_counts_more_than_nothing(given: dict[str, int
 
 
 def test_with_no_memory_it_says_what_would_bring_one() -> None:
-    said = story.headline([], 0)
+    said = story.headline([], 0, 0)
     assert "`slowwave land PATH`" in said
     assert "`slowwave demo`" in said
+    said = story.headline([], 0, 3)
+    assert said.startswith("Logs landed, and no memory yet")
+    assert "`slowwave connect`" in said
+    assert "demo" not in said
 
 
 def test_freshness_is_told_from_the_tables_alone() -> None:

@@ -256,6 +256,20 @@ def test_what_does_not_fit_side_by_side_stands_below_each_other(ask):
     assert not {"\x1b", "\x9b", "\x00", "\u202e"} & set(said.out)
 
 
+def test_a_few_sentences_are_shown_whole_and_many_in_lines(ask):
+    sentence = "Record with each interaction the ids of the memories that were put into its prompt, please."
+    columns = f"'{sentence}' AS asked, '{sentence}' AS answer, '{sentence}' AS lacks"
+    few = ask(f"SELECT {columns} FROM range(5)", output="table").out  # noqa: S608 - our own words
+    assert " ".join(few.split()).count(sentence) == 15
+    assert few.splitlines()[0] == "── row 1"
+    many = ask(f"SELECT {columns} FROM range(6)", output="table").out  # noqa: S608 - our own words
+    assert len(many.splitlines()) == 9
+    half_shown = ask(f"SELECT '{sentence}' AS asked, 1 AS count", output="table").out
+    assert half_shown.splitlines()[0].split() == ["asked", "count"]
+    long = ask(f"SELECT '{'word ' * 120}' AS asked", output="table").out
+    assert "…" in long
+
+
 def test_a_long_table_is_cut_and_says_so(ask):
     said = ask("FROM range(30000)", output="table")
     assert len(said.out.splitlines()) == 203

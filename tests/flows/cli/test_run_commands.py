@@ -349,7 +349,7 @@ def test_nightly_prints_one_screen_and_leaves_nothing_behind(home: Path) -> None
     assert "landed       1 file: 3 rows delivered = 2 accepted + 0 duplicate + 1 quarantined" in lines
     assert "             new day: 2026-03-05" in lines
     assert any(line.startswith("published    memory_health 1 row") for line in lines)
-    assert len(lines) < 25
+    assert len(lines) < 35  # of a first publish, which says what the logs can answer
     assert all(line.startswith("slowwave: ") for line in err.splitlines()), err
     assert not list((home / "inbox").iterdir())
     assert children_of(home) == []

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from small_home import SmallHome, interaction, memory
+from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.kernel.progress import print_lines
 from slowwave.flows.nightly.memory_lines import memory_lines
-from slowwave.flows.nightly.screen import next_commands
+from slowwave.flows.nightly.screen import next_commands, result_lines
 
 AS_OF = datetime(2026, 3, 20)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 HOSTILE = "=cmd() \x1b[31mred\u202e"
@@ -74,6 +74,27 @@ def test_what_waits_is_the_next_thing_to_look_at(home, tmp_path: Path):
     made = SmallHome(tmp_path / "home")
     made.land(interaction("i1"))
     assert not any("review" in command for command in next_commands(made.nightly(AS_OF)))
+
+
+def test_next_is_a_question_that_has_an_answer(tmp_path: Path):
+    made = SmallHome(tmp_path / "home")
+    made.land(interaction("i1"))
+    asked = next_commands(made.nightly(AS_OF))
+    assert any(command.endswith(" sql answerable_questions") for command in asked)
+    assert not any("best_strategies" in command for command in asked)
+    made.land(outcome("o1", interaction_id="i1", strategy="read first"))
+    assert any(
+        command.endswith(" sql best_strategies") for command in next_commands(made.nightly(AS_OF + timedelta(days=1)))
+    )
+
+
+def test_tables_without_rows_are_counted_and_not_named(tmp_path: Path):
+    made = SmallHome(tmp_path / "home")
+    made.land(interaction("i1"))
+    (published,) = (text for label, text in result_lines(made.settings, made.nightly(AS_OF)) if label == "published")
+    assert "answerable_questions 8 rows" in published
+    assert "memory_health" not in published
+    assert published.endswith(" without rows")
 
 
 def test_without_a_queue_the_memories_worth_a_look_are_named(tmp_path: Path):
