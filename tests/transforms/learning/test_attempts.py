@@ -346,7 +346,7 @@ def test_inferred_ones_of_no_interaction_are_not_taken_for_those_of_one():
 def test_another_reason_is_told_first():
     cancelled = {**INFERRED, "success": False, "attempted": False}
     assert _standing([cancelled])[0] == (
-        "inferred", False, False, False, False, "not attempted, says the producer",
+        "inferred", False, False, False, False, "not attempted, as was inferred",
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 GOLDEN_DIGESTS: dict[str, str] = {
-    "attempt-2/counted_outcomes": "d6e2e325e97bb9efdbb15fd66dc76804644d692e2865fd4c457daae51db34c1d",
+    "attempt-2/counted_outcomes": "75c1e420d46b1083a60aeba16227f9912c7bccf4ebff6fb622bfac6acd069497",
     "cited-1/memory_health": "777c8027e0ea7b011d65c50fbd4af66f1d6a37ba0970785cab92072207cb8830",
     "cited-1/memory_references": "5f05b9cb83154d6ca1a51622d9d9ae5d601e79f5a8ac7125de6deaf36cf9fed0",
     "answers-1/answerable_questions": "a1c7cf83e0d8fb6ed22e06d5d376c095c0ef1982f2df8587c6b3708a1c435499",

@@ -83,9 +83,10 @@ def counted_outcomes(
     told_by_task = _distinct(outcomes.filter(~has_task_type), "task").with_columns(
         inferred_task_type(pl.col("task"), params).alias("inferred")
     )
+    says = pl.when(pl.col("basis") == "inferred").then(pl.lit("as was inferred")).otherwise(pl.lit("says the producer"))
     reason = (
         pl.when(pl.col("attempted").not_())
-        .then(pl.lit("not attempted, says the producer"))
+        .then(pl.format("not attempted, {}", says))
         .when(pl.col("attempted").is_null() & pl.col("success").not_())
         .then("error_says")
     )
