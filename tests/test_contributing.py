@@ -16,14 +16,14 @@ from small_home import SmallHome
 pytestmark = pytest.mark.slow  # nights in processes of their own
 
 PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
-MOST_FILES = {"column": 5, "table": 4, "method": 3}
+MOST_FILES = {"column": 5, "table": 4, "method": 3, "importer": 2}
 # What this release builds of the home whatever is changed: its log has fields that no release before looked at.
 OF_THIS_RELEASE = "what its answers cite was not counted"
 
 
 def edits(change: str) -> Iterator[tuple[str, str, str]]:
     """Of the diff below `Add a …` each piece: the file, the text that goes, the text that comes."""
-    section = PAGE.split(f"## Add a {change}\n")[1].split("\n## ")[0]
+    section = re.split(rf"^## Add an? {change}\n", PAGE, flags=re.MULTILINE)[1].split("\n## ")[0]
     (diff,) = re.findall(r"```diff\n(.*?)```", section, flags=re.DOTALL)
     for of_file in re.split(r"^--- (?=\w+/)", diff, flags=re.MULTILINE)[1:]:
         name, _, pieces = of_file.partition("\n")
@@ -98,3 +98,27 @@ def test_a_method(home: SmallHome, tmp_path: Path) -> None:
     compared = command(release, home.folder, "compare", "echo/1", "echo/2", "--format", "json")
     assert compared.returncode == 0, compared.stderr
     assert rebuilt(release, home) == {}
+
+
+def test_an_importer(home: SmallHome, tmp_path: Path) -> None:
+    release = changed("importer", tmp_path)
+    turns = [
+        {"scribe": "3.1", "note": "begun"},
+        {"turn": "t-1", "at": "2026-03-03T09:00:00Z", "asked": "Test it.", "answered": "It passes.",
+         "folder": "/work/shop", "ran": {"pytest -q": "3 passed in 0.12s"}},
+        {"turn": "t-2", "at": "soon", "asked": "And now?"},
+    ]  # fmt: skip
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(f"{json.dumps(turn)}\n" for turn in turns))
+    for accepted in (2, 0):
+        done = command(release, home.folder, "import", "scribe", str(log), "--format", "json")
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert told["landing"]["totals"]["accepted"] == accepted
+        (home.folder / "lake" / "imports" / "scribe.json").unlink()
+    assert told["import"]["producers"] == {"Scribe 3.1": 1}
+    assert told["import"]["left_out"]["a record of Scribe's own"]["count"] == 1
+    query = "FROM interactions_log i JOIN outcomes_log o USING (interaction_id) WHERE interaction_id = 'scribe:t-1'"
+    assert answers(release, home, f"SELECT i.project, prompt, response, basis_method {query}") == [
+        {"project": "shop", "prompt": "Test it.", "response": "It passes.", "basis_method": "transcript_tests/1"}
+    ]

@@ -54,7 +54,8 @@ def test_what_is_recalled_is_of_its_turn_alone() -> None:
     session.user("First.")
     nested = {"path": "/work/shop/web/CLAUDE.md", "type": "Project", "content": RULES, "contentDiffersFromDisk": False}
     session.attach("nested_memory", path="/work/shop/web/CLAUDE.md", content=nested)
-    session.attach("relevant_memories", memories=[{"path": f"{FOLDER}/deploys.md", "content": NOTE, "mtimeMs": 1}])
+    recalled = [{"path": f"{FOLDER}/deploys.md", "content": NOTE}, {"path": f"{FOLDER}/x.md"}, {"content": NOTE}]
+    session.attach("relevant_memories", memories=recalled)
     session.say("Done.", stop="end_turn")
     session.turn("Second.", "Done.")
     used = [*ids("/work/shop/web/CLAUDE.md", RULES), *ids(f"{FOLDER}/deploys.md", NOTE)]

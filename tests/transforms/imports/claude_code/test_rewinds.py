@@ -89,6 +89,16 @@ def test_a_record_without_a_parent_goes_back_to_nothing() -> None:
     assert set(branches(session.records).values()) == {None}
 
 
+def test_a_record_that_comes_late_leads_back_to_the_turn_it_hangs_on() -> None:
+    session = Session()
+    first = passing(session, "first")
+    passing(session, "second")
+    session.last = first
+    session.add("system", subtype="away_summary")
+    passing(session, "other second")
+    assert branches(session.records) == {"first": None, "second": "abandoned", "other second": None}
+
+
 def test_the_same_prompt_edited_at_once_is_a_rewind() -> None:
     session = Session()
     first = passing(session, "first")
@@ -118,6 +128,8 @@ def sessions(draw: st.DrawFn) -> Session:
             session.say("Done.", stop=draw(st.sampled_from(["end_turn", None])))
         if draw(st.booleans()):
             session.over()
+        if draw(st.integers(0, 4)) == 0:
+            session.say("API Error", isApiErrorMessage=True, error="overloaded")
         ends.append(session.last)
     return session
 

@@ -184,6 +184,39 @@ def test_a_turn_with_an_end_is_over_though_the_session_goes_on(ending: str) -> N
     assert len(interactions(CLAUDE, session.records, Context(is_idle=False))) == 1
 
 
+@pytest.mark.parametrize("stop", [None, "tool_use"])
+def test_an_answer_that_does_not_end_a_turn_leaves_it_open(stop: str | None) -> None:
+    session = Session()
+    session.user("Go.")
+    session.say("I go.", stop=stop)
+    assert interactions(CLAUDE, session.records, Context(is_idle=False)) == []
+
+
+def test_a_call_that_runs_leaves_a_turn_open_whatever_its_message_says() -> None:
+    session = Session()
+    session.user("Go.")
+    session.say({"type": "tool_use", "id": "c-1", "name": "Bash", "input": {}}, "I go.", stop="max_tokens")
+    assert interactions(CLAUDE, session.records, Context(is_idle=False)) == []
+
+
+def test_the_result_of_a_call_may_be_the_last_record_of_a_turn() -> None:
+    session = Session()
+    session.user("Go.")
+    session.call("c-1", command="sleep 60")
+    session.second = 90
+    session.result("c-1", "slept")
+    (row,) = interactions(CLAUDE, session.records)
+    assert row["recorded_at"] == moment(91)
+
+
+def test_blank_texts_and_blocks_of_other_kinds_are_no_answer() -> None:
+    session = Session()
+    session.user("Go.")
+    session.say(" \n", {"type": "server_tool_use", "text": "no answer"}, "Gone.", stop="end_turn")
+    (row,) = interactions(CLAUDE, session.records)
+    assert row["response"] == "Gone."
+
+
 def test_records_that_stand_twice_count_once() -> None:
     session = Session()
     session.turn("First.", "Done.")
@@ -227,6 +260,7 @@ def test_a_prompt_without_an_id_or_a_time_is_refused(missing: str) -> None:
     session.turn("First.", "Done.")
     del session.records[0][missing]
     (why,) = refused(CLAUDE, session.records)
+    assert interactions(CLAUDE, session.records) == []
     assert ("an id (uuid)" if missing == "uuid" else "a time") in why
 
 
@@ -301,17 +335,19 @@ def test_an_exit_code_is_known_only_where_the_shell_said_it() -> None:
     assert outcomes(CLAUDE, session.records) == []
 
 
-def test_an_error_of_the_api_is_no_attempt() -> None:
+@pytest.mark.parametrize("model", ["<synthetic>", "model-1"])
+def test_an_error_of_the_api_is_no_attempt(model: str) -> None:
     session = Session()
     session.user("Go.")
     said = [{"type": "text", "text": "API Error: 529 overloaded"}]
-    message = {"role": "assistant", "id": "x", "model": "<synthetic>", "content": said, "stop_reason": "stop_sequence"}
+    message = {"role": "assistant", "id": "x", "model": model, "content": said, "stop_reason": "stop_sequence"}
     session.add("assistant", message=message, isApiErrorMessage=True, error="overloaded")
     (row,) = interactions(CLAUDE, session.records)
     (outcome,) = outcomes(CLAUDE, session.records)
     assert (row["ended"], row["api_error"], row.get("response"), row.get("model")) == (
         "api_error", "overloaded", None, None,
     )  # fmt: skip
+    assert row["recorded_at"] == moment(2)
     assert (outcome["attempted"], outcome["basis_method"]) == (False, "transcript_apierror/1")
 
 
@@ -327,3 +363,24 @@ def test_what_the_client_says_in_the_agents_place_is_no_answer() -> None:
 
 def test_nothing_is_inferred_where_nothing_is_wanted() -> None:
     assert outcomes(CLAUDE, interrupted().records, Context(infers=False)) == []
+
+
+def test_what_the_person_says_next_may_tell_how_it_went_from_then_on() -> None:
+    session = Session()
+    session.turn("Go.", "Gone.")
+    session.user("No, that is wrong.")
+    corrected = Context(options={"infer_corrections": True})
+    (outcome,) = outcomes(CLAUDE, session.records, corrected)
+    assert (outcome["basis_method"], outcome["success"], outcome["recorded_at"]) == (
+        "transcript_correction/1", False, moment(4),
+    )  # fmt: skip
+    assert outcomes(CLAUDE, session.records) == []
+
+
+def test_notices_are_counted_by_their_names() -> None:
+    session = Session()
+    session.turn("Go.", "Gone.")
+    session.add("system")
+    assert left_out(CLAUDE, session.records) == {
+        "a notice of the client's (turn_duration)": 1, "a notice of the client's (system)": 1,
+    }  # fmt: skip
