@@ -16,7 +16,6 @@ from pathlib import Path
 import duckdb
 import pytest
 import typer.main
-from claude_code_records import Session
 from langfuse_exports import exported
 from langfuse_rows import trace
 from otlp_documents import chat, span, traces
@@ -92,12 +91,8 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     asked = {"type": "message", "id": "a1", "parentId": None, "timestamp": "2026-03-02T10:00:01Z",
              "message": {"role": "user", "content": "Deploy it"}}  # fmt: skip
     (folder / "sessions" / "s-1.jsonl").write_text(f"{json.dumps(session)}\n{json.dumps(asked)}\n")
-    for name in (".alma", ".claude/projects/-work-shop"):
-        (folder / name).mkdir(parents=True)
-    worked = Session()
-    worked.turn("Deploy it", "Deployed.")
-    told = "".join(f"{json.dumps(record)}\n" for record in worked.records)
-    (folder / ".claude" / "projects" / "-work-shop" / "s-1.jsonl").write_text(told)
+    for name in (".alma", ".claude"):
+        (folder / name).mkdir()
     write_store(folder / ".alma" / "alma.db", "alma", {"heuristics": [heuristic("h1")]})
     typed = {"type": "user", "uuid": "u-1", "sessionId": "s-2", "timestamp": "2026-03-02T10:00:00Z",
              "cwd": "/work/shop", "version": "2.1.0", "message": {"role": "user", "content": "Deploy it"}}  # fmt: skip
