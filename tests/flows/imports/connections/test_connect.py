@@ -255,6 +255,8 @@ def test_a_kept_warning_names_no_secret(home: SmallHome, tmp_path: Path):
     damaged = path.with_name(f"{key}.db")
     damaged.write_bytes(path.read_bytes()[:5000])
     connected(home, "alma", str(path.parent), "--yes")
-    said = night(home)[0].imported.warnings
+    imported = night(home)[0].imported
+    assert imported is not None
+    said = imported.warnings
     assert ["[secret:github].db is damaged" in one for one in said] == [True]
     assert not any(key.encode() in file.read_bytes() for file in (home.folder / "lake").rglob("*") if file.is_file())
