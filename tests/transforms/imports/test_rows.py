@@ -94,6 +94,17 @@ def test_rows_are_counted_by_what_they_are() -> None:
     assert tally.refused == {"why": 1}
 
 
+def test_counts_of_units_are_added_and_three_examples_are_shown() -> None:
+    every, first, second = Tally(), Tally(), Tally()
+    for tally, numbers in ((first, (1, 2)), (second, (3, 4, 5))):
+        lines(*(Row(ASKED | {"interaction_id": f"i-{number}"}) for number in numbers), tally=tally)
+        lines(Refused(1, "why", "raw"), LeftOut("a sort", 2, f"of {numbers[0]}"), Undecided("of it"), tally=tally)
+        every.add(tally)
+    assert [row["interaction_id"] for row in every.examples["interaction"]] == ["i-1", "i-2", "i-3"]
+    assert (every.kinds, every.refused, every.left_out) == ({"interaction": 5}, {"why": 2}, {"a sort": 4})
+    assert (every.left_examples, every.undecided) == ({"a sort": "of 1"}, ["of it", "of it"])
+
+
 def test_rows_of_before_are_left_out() -> None:
     tally = Tally()
     wanted = Wanted(since=datetime(2026, 5, 1, 9))  # noqa: DTZ001 - times are naive and hold UTC everywhere
@@ -109,9 +120,9 @@ def test_copies_of_turns_are_left_out_and_what_was_won_back_wins() -> None:
     tally = Tally()
     other = ASKED | {"interaction_id": "i-2"}
     wanted = Wanted(copies=frozenset({"i-1"}), regained={"i-2": 2})
-    (row,) = lines(Row(ASKED), Row(ENDED), Row(other), wanted=wanted, tally=tally)
+    (row,) = lines(Row(ASKED), Row(ENDED), Row(ENDED), Row(other), wanted=wanted, tally=tally)
     assert (row["interaction_id"], row["recorded_at"]) == ("i-2", "2026-05-01T09:00:00.000005Z")
-    assert sum(tally.left_out.values()) == 1
+    assert tally.left_out == {"a turn copied from another session": 1}
 
 
 def test_half_a_pair_of_surrogates_is_no_character() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from claude_code_records import Session
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,6 +108,18 @@ def test_the_same_prompt_edited_at_once_is_a_rewind() -> None:
     session.last = first
     passing(session, "second")
     assert branches(session.records) == {"first": None, "secnd": "abandoned", "second": None}
+
+
+@pytest.mark.parametrize("then", ["an error", "an interruption"])
+def test_what_was_told_of_a_turn_that_seemed_over_is_taken_back(then: str) -> None:
+    session = Session()
+    passing(session, "first")
+    assert outcomes_of(session.records) == {"first": (True, None)}
+    if then == "an error":
+        session.say("API Error", isApiErrorMessage=True, error="overloaded")
+    else:
+        session.user([{"type": "text", "text": "[Request interrupted by user]"}])
+    assert outcomes_of(session.records) == {"first": (False, False)}
 
 
 @st.composite

@@ -7,7 +7,9 @@ from claude_code_records import Session, command, moment
 from made_rows import interactions, left_out, outcomes, refused, rows
 
 from slowwave.transforms.imports.claude_code.adapter import ClaudeCode
+from slowwave.transforms.imports.claude_code.calls import ended_call
 from slowwave.transforms.imports.made import Context
+from slowwave.transforms.imports.turns import Call
 
 CLAUDE = ClaudeCode()
 
@@ -192,6 +194,15 @@ def test_an_answer_that_does_not_end_a_turn_leaves_it_open(stop: str | None) -> 
     assert interactions(CLAUDE, session.records, Context(is_idle=False)) == []
 
 
+def test_a_turn_whose_calls_have_ended_is_over() -> None:
+    session = Session()
+    session.user("Go.")
+    session.call("c-1", command="ls")
+    session.result("c-1", "a.py")
+    session.say("Gone.", stop="end_turn")
+    assert len(interactions(CLAUDE, session.records, Context(is_idle=False))) == 1
+
+
 def test_a_call_that_runs_leaves_a_turn_open_whatever_its_message_says() -> None:
     session = Session()
     session.user("Go.")
@@ -302,6 +313,26 @@ def test_a_call_that_was_denied_or_stopped_is_no_failure(text: str, fields: dict
     assert outcome["attempted"] is False
 
 
+@pytest.mark.parametrize(
+    ("text", "is_error", "fields", "code", "end"),
+    [
+        ("fine", False, {}, 0, "ended"),
+        ("Exit code 2\nboom", True, {}, 2, "ended"),
+        ("Command timed out", True, {}, None, "ended"),
+        ("out", False, {"toolUseResult": {"returnCodeInterpretation": "No matches"}}, None, "ended"),
+        ("out", False, {"toolUseResult": {"interrupted": True}}, None, "interrupted"),
+        ("Exit code 137", True, {"toolDenialKind": "cancelled"}, None, "interrupted"),
+    ],
+)
+def test_an_exit_code_is_that_of_a_command_that_ended(
+    text: str, is_error: bool, fields: dict[str, object], code: int | None, end: str
+) -> None:
+    call = ended_call(Call("c-1", "Bash", "make"), {"content": text, "is_error": is_error}, fields)
+    assert (call.exit_code, call.end) == (code, end)
+    other = ended_call(Call("c-2", "Read"), {"content": text, "is_error": is_error}, fields)
+    assert (other.exit_code, other.output) == (None, "")
+
+
 def test_a_denied_call_after_which_the_agent_went_on_decides_nothing() -> None:
     session = Session()
     session.user("Run the tests.")
@@ -377,10 +408,32 @@ def test_what_the_person_says_next_may_tell_how_it_went_from_then_on() -> None:
     assert outcomes(CLAUDE, session.records) == []
 
 
-def test_notices_are_counted_by_their_names() -> None:
+def test_what_is_left_out_is_counted_by_its_name() -> None:
     session = Session()
     session.turn("Go.", "Gone.")
     session.add("system")
+    session.add("progress", data={"type": "hook_progress", "message": "x"})
+    session.raw(type="last-prompt", sessionId="s-1")
+    session.raw(sessionId="s-1")
     assert left_out(CLAUDE, session.records) == {
         "a notice of the client's (turn_duration)": 1, "a notice of the client's (system)": 1,
+        "a notice of progress": 1, "a record of the client's own (last-prompt)": 1,
+        "a record of the client's own (no type)": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("record", "producer"),
+    [
+        ({"type": "user", "uuid": "u", "sessionId": "s", "version": "2.1.38"}, "Claude Code 2.1.38"),
+        ({"type": "progress", "uuid": "u", "sessionId": "s"}, "Claude Code"),
+        ({"type": "summary", "leafUuid": "u"}, "Claude Code"),
+        ({"type": "user", "uuid": "u"}, None),
+        ({"type": "note", "uuid": "u", "sessionId": "s"}, None),
+        ({"type": "summary", "text": "x"}, None),
+        ({"type": ["user"], "uuid": "u", "sessionId": "s"}, None),
+    ],
+)
+def test_whose_a_file_is_is_told_from_its_records(record: dict[str, object], producer: str | None) -> None:
+    assert CLAUDE.detected([record]) == producer
+    assert CLAUDE.detected([]) is None

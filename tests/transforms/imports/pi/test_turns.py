@@ -162,6 +162,7 @@ def test_a_turn_that_was_stopped_is_no_attempt() -> None:
         ("3 passed in 0.12s", None, False, True),
         ("1 failed in 0.12s\n\nCommand exited with code 1", None, True, False),
         ("1 failed in 0.12s", {"exitCode": 1, "status": "failed"}, False, False),
+        ("1 failed in 0.12s\n\nCommand exited with code 1", {"exitCode": "one"}, True, False),
     ],
 )
 def test_the_tests_that_were_run_tell_how_it_went(
@@ -244,3 +245,27 @@ def test_what_a_fork_copied_is_told_as_of_the_session_it_comes_from() -> None:
     assert of_fork[1]["session_id"] == "0190bbbb-0000-7000-8000-000000000002"
     outlines = [PI.outline(located(session.records)) for session in (first, fork)]
     assert outlines[0].turns.keys() < outlines[1].turns.keys()
+    assert [one.session for one in outlines] == [first.records[0]["id"], fork.records[0]["id"]]
+    assert [len(one.turns) for one in outlines] == [1, 2]
+
+
+def test_what_was_written_when_a_fork_began_is_its_own() -> None:
+    fork = PiSession(
+        "0190bbbb-0000-7000-8000-000000000002", parentSession="x_0190aaaa-0000-7000-8000-000000000001.jsonl"
+    )
+    fork.turn("First.", "Done.")
+    fork.records[1]["timestamp"] = fork.records[0]["timestamp"]
+    (row,) = interactions(PI, fork.records)
+    assert row["session_id"] == "0190bbbb-0000-7000-8000-000000000002"
+
+
+@pytest.mark.parametrize(
+    ("line", "may_begin"),
+    [
+        (b'{"type":"session"}', True),
+        (b'{"message":{"role":"user"}}', True),
+        (b'{"message":{"role":"assistant"}}', False),
+    ],
+)
+def test_lines_that_begin_no_turn_need_not_be_read_for_forks(line: bytes, may_begin: bool) -> None:
+    assert PI.may_begin_turn(line) is may_begin
