@@ -124,6 +124,7 @@ def _go() -> Iterator[RealRun]:
     below = {"y/c_test.go": f"{head}func TestThree(t *testing.T) {{}}\n".replace("package x", "package y")}
     broken = {"z/d_test.go": "package z\n\nfunc TestFour(t *T) {}\n"}
     panicking = base | {"e_test.go": f'{head}func TestFive(t *testing.T) {{ panic("x") }}\n'}
+    endless = base | {"f_test.go": f"{head}func TestSix(t *testing.T) {{ for {{ }} }}\n"}
     for name, line, files, truth in (
         ("pass", "go test ./...", passing, True),
         ("fail", "go test", failing, False),
@@ -136,7 +137,7 @@ def _go() -> Iterator[RealRun]:
         ("no tests", "go test ./...", base | {"x.go": "package x\n"}, None),
         ("none chosen", "go test -run Nothing ./...", passing, None),
         ("panics", "go test ./...", panicking, False),
-        ("out of time", "go test -timeout 1ns ./...", passing, False),
+        ("out of time", "go test -timeout 100ms ./...", endless, False),
         ("measured", "go test -cover ./...", passing, True),
     ):
         yield RealRun("go", name, line, files, truth)
