@@ -56,3 +56,11 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_unconfigure() -> None:
     """The interpreter takes down everything at its end: of what stays frozen, DuckDB would print that it leaked."""
     gc.unfreeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _taken_over_even_if_few() -> None:
+    """Homes of tests are small, and what is taken over of them is to be the same as what is written anew."""
+    from slowwave.flows.publish import base
+
+    base.FEWEST_ROWS = 0

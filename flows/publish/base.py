@@ -1,7 +1,8 @@
 """What a publish takes over from the one before: rows of days whose inputs did not change.
 
 Where current was published by the same code and params, its rows of unchanged days are taken over: a day's rows follow
-from the day's inputs alone, so one more day costs the day. What is taken over is first checked against its hash.
+from the day's inputs alone, so one more day costs the day. What is taken over is first checked against its hash; where
+there is little, that takes longer than to write it anew.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from slowwave.transforms.usage.strength.tables import FittedStrengths
 
 # The tables whose rows of unchanged days are taken over (see `Base.differing`); any other is written whole.
 TAKEN_OVER: tuple[type[Table], ...] = (LandedDays, PublishedReferences, MemoryHealthHistory)
+# Of them fewer rows than this are written in less time than it takes to find out which may stay.
+FEWEST_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,10 @@ def base_of(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
         pl.col("params_hash") == run.params.params_hash(),
         pl.col("code_hash") == code_hash(),
     )
+    if rows.is_empty() or _rows_taken_over(rows["table_hashes"].item()) < FEWEST_ROWS:
+        return None
     inputs = run.lake.ledger(DayInputs).filter(pl.col("run_id") == current.stem)
-    if rows.is_empty() or inputs.is_empty():
+    if inputs.is_empty():
         return None
     evidence = _differing_days(inputs, plan.inputs, Interactions.name, "fingerprint")
     changed = [*evidence, *_differing_days(inputs, plan.inputs, Memories.name, "rows_hash")]
@@ -86,8 +91,14 @@ def _differing_days(before: pl.DataFrame, now: Sequence[dict[str, Any]], table: 
     return sorted(day for day in was.keys() | is_now.keys() if was.get(day) != is_now.get(day))
 
 
+def _rows_taken_over(published: Sequence[str]) -> int:
+    """How many there are: a table's hash begins with the number of its rows."""
+    hashes = dict(told.split("=", 1) for told in published)
+    return sum(int(hashes[table.name].split("-")[0]) for table in TAKEN_OVER if table.name in hashes)
+
+
 def _is_intact(path: Path, published: Sequence[str]) -> bool:
-    """Whether the tables taken over still hash to what was published."""
+    """Whether the tables taken over still hash to what was published, and are worth it."""
     try:
         with duckdb.connect(path, read_only=True) as connection:
             is_now = table_hashes(connection, [table.name for table in TAKEN_OVER])
