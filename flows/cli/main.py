@@ -141,6 +141,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave compare verdict/1 verdict/2 --as-of 2026-03-10 --format json",
     ),
     "prune": ("slowwave prune --keep 14",),
+    "disk": ("slowwave disk", "slowwave disk --format json"),
     "status": (
         "slowwave status",
         "slowwave status --warn-hours 30 --error-hours 60 --format json",
@@ -538,6 +539,14 @@ def prune(
     from slowwave.flows.cli.run import run_prune
 
     run_prune(_settings(), keep)
+
+
+@command(EXAMPLES["disk"])
+def disk(output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text") -> None:
+    """Say what the home weighs, by table, kind and day, how it grows, and what could go; reads names and sizes only."""
+    from slowwave.flows.care.disk import run_disk
+
+    run_disk(_settings(), output=output)
 
 
 @command(EXAMPLES["status"])
