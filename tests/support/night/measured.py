@@ -31,12 +31,12 @@ def cpu_seconds() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def logs(folder: str, interactions: str, memories: str, projects: str) -> Said:
-    """Make logs, and one more day apart."""
+def logs(folder: str, interactions: str, memories: str, projects: str, days: str = "30") -> Said:
+    """Make logs of so many days, and one more day apart."""
     from night_logs import write_logs
     from night_memories import Size
 
-    write_logs(Path(folder), Size(int(interactions), int(memories), int(projects), more=1))
+    write_logs(Path(folder), Size(int(interactions), int(memories), int(projects), int(days), more=1))
     return {}
 
 
@@ -74,7 +74,12 @@ def night(home: str, as_of: str) -> Said:
         report = reported(settings)
     if not Path(report).exists():
         raise SystemExit(report)
-    return {"stages": costs.seconds, "status": result.status, "landed": result.landed.total("accepted")}
+    return {
+        "stages": costs.seconds,
+        "steps": costs.of_steps,
+        "status": result.status,
+        "landed": result.landed.total("accepted"),
+    }
 
 
 STEPS: dict[str, Callable[..., Said]] = {"logs": logs, "limit": limit, "night": night}
