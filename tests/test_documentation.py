@@ -23,6 +23,7 @@ from store_rows import heuristic, write_store
 
 from slowwave.data.sample import write_sample
 from slowwave.flows.cli import main as cli
+from slowwave.flows.cli.groups import EXAMPLES
 from slowwave.flows.imports.connections.connections import connections
 from slowwave.flows.imports.sources import SOURCES
 from slowwave.flows.kernel.lock import writer_lock
@@ -64,7 +65,7 @@ def _shell_lines(text: str = ALL) -> list[str]:
 
 def _commands(kind: tuple[str, ...] = ()) -> list[str]:
     """The commands that begin so, each once; without `kind` those that run in this process."""
-    examples = [line for lines in cli.EXAMPLES.values() for line in lines]
+    examples = [line for lines in EXAMPLES.values() for line in lines]
     every = dict.fromkeys([*(line for line in _shell_lines() if line.startswith("slowwave")), *examples])
     is_apart = {line: line.startswith((*NIGHTS, *ENDLESS)) and "--plan" not in line for line in every}
     return [line for line in every if (is_apart[line] and line.startswith(kind) if kind else not is_apart[line])]
@@ -203,17 +204,17 @@ def test_a_backup_is_a_home_again(sandbox: Path, tmp_path: Path) -> None:
 
 def test_every_command_has_examples_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined] - a group
-    assert set(commands) == set(cli.EXAMPLES)
+    assert set(commands) == set(EXAMPLES)
     for name, command in commands.items():
         assert command.help
         cli._exit_code([name, "--help"])
         shown = capsys.readouterr().out
-        for line in cli.EXAMPLES[name]:
+        for line in EXAMPLES[name]:
             assert line in shown
 
 
 def test_every_command_has_its_row_and_every_row_its_table(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in cli.EXAMPLES:
+    for command in EXAMPLES:
         assert re.search(rf"\| .*`{command}\b", README), command
     (listed,) = re.findall(r"\| table \|.*?\n\n", PAGES["dashboards/README.md"], flags=re.DOTALL)
     named = {name for row in listed.strip().splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])}

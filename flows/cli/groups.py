@@ -67,7 +67,9 @@ class _Plain:
         return None
 
 
-_FUNCTIONS: dict[str, tuple[Callable[..., None], Sequence[str]]] = {}
+EXAMPLES: dict[str, Sequence[str]] = {}
+"""Of each command of the app, and of each group, by its name."""
+_FUNCTIONS: dict[str, Callable[..., None]] = {}
 _GROUPS: dict[str, tuple[str, str]] = {}
 
 
@@ -82,19 +84,20 @@ def first_examples(commands: Mapping[str, Sequence[str]]) -> str:
     return examples([lines[0] for lines in commands.values()])
 
 
-def command(lines: Sequence[str]) -> Callable[[Function], Function]:
+def command(*lines: str) -> Callable[[Function], Function]:
     """Make a function a command of the app, with these examples; its name is the command's, less a `_` at the end."""
 
     def declared(function: Function) -> Function:
-        _FUNCTIONS[function.__name__.rstrip("_")] = function, lines
+        name = function.__name__.rstrip("_")
+        _FUNCTIONS[name], EXAMPLES[name] = function, lines
         return function
 
     return declared
 
 
-def group(name: str, module: str, described: str) -> None:
-    """Make what a module calls `name` a group of commands of the app."""
-    _GROUPS[name] = module, described
+def group(name: str, module: str, described: str, *lines: str) -> None:
+    """Make what a module calls `name` a group of commands of the app, with these examples."""
+    _GROUPS[name], EXAMPLES[name] = (module, described), lines
 
 
 class Commands(TyperGroup):
@@ -102,7 +105,7 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - typer's
         super().__init__(**attributes)
-        described = {name: inspect.getdoc(function) for name, (function, _) in _FUNCTIONS.items()}
+        described = {name: inspect.getdoc(function) for name, function in _FUNCTIONS.items()}
         for name, text in {**described, **{name: text for name, (_, text) in _GROUPS.items()}}.items():
             self.add_command(TyperCommand(name, help=text, rich_markup_mode=None))
 
@@ -122,7 +125,6 @@ def _made(name: str) -> Any:  # noqa: ANN401 - typer's
         made = typer.main.get_group(getattr(import_module(module), name))
         made.name, made.help = name, described
         return made
-    function, lines = _FUNCTIONS[name]
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    alone.command(name, cls=PlainCommand, epilog=examples(lines))(function)
+    alone.command(name, cls=PlainCommand, epilog=examples(EXAMPLES[name]))(_FUNCTIONS[name])
     return typer.main.get_command(alone)

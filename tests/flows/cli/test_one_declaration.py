@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from slowwave.dashboards.cookbook.cookbook import cookbook
-from slowwave.flows.cli.main import IMPORTED
+from slowwave.flows.cli.commands.logs import IMPORTED
 from slowwave.flows.cli.schema import GROUPS
 from slowwave.flows.imports.sources import SOURCES
 from slowwave.transforms.core.schema import (

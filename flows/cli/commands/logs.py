@@ -1,0 +1,140 @@
+"""Commands that bring logs in: made for show, delivered, or of other programs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from slowwave.flows.cli.commands.options import MaxRefused
+from slowwave.flows.cli.groups import command
+from slowwave.flows.cli.shared import TextFormat
+from slowwave.flows.kernel.settings import settings_from_environment
+from slowwave.transforms.core.vocabularies import LandedTable
+
+# What `slowwave.flows.imports.sources` has, which takes long to load.
+IMPORTED = "codex, claude-code, pi, otlp, langfuse, claude-memory, alma, mem0, astrocyte, langgraph or atocore"
+
+
+@command("slowwave demo")
+def demo(
+    seed: Annotated[int, typer.Option(help="Another seed makes another month.")] = 7,
+    days: Annotated[int, typer.Option(min=1, max=366, help="Days of sample logs.")] = 30,
+) -> None:
+    """Make a month of sample logs, land them, run the nightly flow, and say where to look."""
+    from slowwave.flows.cli.demo import run_demo
+
+    run_demo(settings_from_environment(), seed=seed, days=days)
+
+
+@command(
+    "slowwave land runs.jsonl memories.csv",
+    "slowwave land 'logs/*.jsonl.gz' --dry-run",
+    "cat runs.jsonl | slowwave land -",
+    "slowwave land app.jsonl --map prompt=question --map response=completion --dry-run",
+    "slowwave land --retry-quarantine",
+)
+def land(
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Files, folders, globs, or - for standard input. None: the inbox.")
+    ] = None,
+    kind: Annotated[LandedTable | None, typer.Option(help="What every row is. Default: told from its fields.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would become of each row; write nothing.")
+    ] = False,
+    retry_quarantine: Annotated[
+        bool, typer.Option("--retry-quarantine", help="Try again what was refused, as after an upgrade.")
+    ] = False,
+    maps: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            help="Take FIELD of the contract from NAME or the path a.b of each row; FIELD==TEXT is the same for all.",
+            metavar="FIELD=NAME",
+        ),
+    ] = None,
+    mapping: Annotated[
+        str | None, typer.Option(help="Map as mappings/NAME.toml of the home says.", metavar="NAME")
+    ] = None,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Keep unknown fields in extra, also those that look like a field rows lack.")
+    ] = False,
+    max_refused: MaxRefused = 0.5,
+    output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = "text",
+) -> None:
+    """Land JSONL (also .gz, .zst), CSV or Parquet; bad rows are quarantined with a reason, the rest goes on."""
+    from slowwave.flows.cli.run import run_land, run_retry
+    from slowwave.flows.land.readings import command_readings
+
+    if retry_quarantine and paths:
+        message = "name no paths beside it: it lands what is in quarantine"
+        raise typer.BadParameter(message, param_hint="'--retry-quarantine'")
+    settings = settings_from_environment()
+    readings = command_readings(settings, maps or [], mapping, as_is=as_is)
+    common: dict[str, Any] = {"kind": kind, "dry_run": dry_run, "output": output, "readings": readings}
+    if retry_quarantine:
+        run_retry(settings, **common)
+    else:
+        run_land(settings, paths or [], max_refused=max_refused, **common)
+
+
+@command(
+    "slowwave import claude-code ~/.claude/projects --dry-run",
+    "slowwave import pi sessions --since 2026-03-01",
+    "slowwave import alma .alma/alma.db",
+    "slowwave import claude-memory ~/.claude --dry-run",
+)
+def import_(
+    source: Annotated[str, typer.Argument(help=f"Whose they are: {IMPORTED}.", metavar="SOURCE")],
+    paths: Annotated[list[str], typer.Argument(help="Files or folders of it.", metavar="PATH…")],
+    since: Annotated[
+        str | None, typer.Option(help="Only what happened from then on, such as 2026-03-01.", metavar="TIME")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would land, with examples, and what not; write nothing.")
+    ] = False,
+    project_map: Annotated[
+        str | None,
+        typer.Option(help='Projects by folder: TOML such as "~/work/shop" = "shop".', metavar="FILE"),
+    ] = None,
+    no_infer: Annotated[bool, typer.Option("--no-infer", help="Infer no outcomes.")] = False,
+    accept_vanished: Annotated[
+        bool,
+        typer.Option("--accept-vanished", help="Archive what is gone from a store, also more than a fifth at once."),
+    ] = False,
+    output: Annotated[TextFormat, typer.Option("--format", help="How the counts are printed.")] = "text",
+) -> None:
+    """Import transcripts, traces and stores of other programs: they stay as they are, and land as ordinary rows."""
+    from slowwave.flows.cli.imports import run_import
+
+    run_import(
+        settings_from_environment(),
+        source,
+        paths,
+        since=since,
+        dry_run=dry_run,
+        project_map=project_map,
+        infers=not no_infer,
+        accepts_vanished=accept_vanished,
+        output=output,
+    )
+
+
+@command("slowwave connect", "slowwave connect alma .alma/alma.db --yes")
+def connect(
+    source: Annotated[
+        str | None, typer.Argument(help=f"One of {IMPORTED}. None: whatever is found.", metavar="SOURCE")
+    ] = None,
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Where it lies. None: where it usually does.", metavar="PATH…")
+    ] = None,
+    project_map: Annotated[
+        str | None, typer.Option(help="Projects by folder, as of `slowwave import`.", metavar="FILE")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Connect what is found without asking.")] = False,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+) -> None:
+    """List what can be imported here, and connect what every nightly is then to read; nothing is read before."""
+    from slowwave.flows.cli.connect import run_connect
+
+    run_connect(settings_from_environment(), source, paths or [], project_map=project_map, yes=yes, output=output)

@@ -1,0 +1,134 @@
+"""Commands that ask: tables, ids, how tables are declared and made, or a language model about new memories."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from slowwave.flows.cli.commands.options import AsOf, OfAgent, OfUser, WithTag
+from slowwave.flows.cli.groups import command
+from slowwave.flows.cli.shared import TextFormat
+from slowwave.flows.kernel.settings import settings_from_environment
+
+
+@command(
+    "slowwave sql --list",
+    'slowwave sql "SELECT memory_id, echoed_count FROM memory_health ORDER BY echoed_count DESC LIMIT 5"',
+    'slowwave sql "SELECT count(*) AS rows FROM interactions" --format json',
+)
+def sql(
+    query: Annotated[
+        str | None, typer.Argument(help="SQL, a cookbook name (see --list), or - for standard input.")
+    ] = None,
+    output: Annotated[
+        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="How the result is printed.")
+    ] = "table",
+    as_of: AsOf = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the cookbook's queries.")] = False,
+    param: Annotated[
+        list[str] | None, typer.Option(help="A query's $name, as name=value.", metavar="NAME=VALUE")
+    ] = None,
+    user: OfUser = None,
+    agent: OfAgent = None,
+    tag: WithTag = None,
+) -> None:
+    """Ask the published tables, and the landed rows: interactions, outcomes, memories and their *_log."""
+    from slowwave.flows.ask.narrowed import Narrowed
+    from slowwave.flows.ask.sql import run_sql
+
+    run_sql(
+        settings_from_environment(),
+        query,
+        output=output,
+        as_of=as_of,
+        show_list=show_list,
+        params=param or [],
+        narrowed=Narrowed(user, agent, tag),
+    )
+
+
+@command("slowwave why MEMORY_ID", "slowwave why MEMORY_ID --format json", "slowwave why memory:MEMORY_ID")
+def why(
+    id: Annotated[str, typer.Argument(help="Of a memory, observation, interaction, strategy … or KIND:ID.")],  # noqa: A002 - the argument's name in the help
+    output: Annotated[TextFormat, typer.Option("--format", help="json lists every interaction of every count.")] = (
+        "text"
+    ),
+    limit: Annotated[int, typer.Option(min=1, help="Interactions shown per count, newest first.")] = 5,
+) -> None:
+    """Show every count of a memory or strategy with the rows behind it, newest first; or what an interaction used."""
+    from slowwave.flows.ask.why.why import run_why
+
+    run_why(settings_from_environment(), id, output=output, limit=limit)
+
+
+@command(
+    "slowwave schema",
+    "slowwave schema interactions",
+    "slowwave schema memory_health --format markdown",
+    "slowwave schema --views --output lake.sql",
+)
+def schema(
+    table: Annotated[str | None, typer.Argument(help="A table. None: list them.")] = None,
+    output: Annotated[
+        Literal["json", "markdown", "sql"], typer.Option("--format", help="JSON Schema, Markdown or DuckDB DDL.")
+    ] = "json",
+    views: Annotated[
+        bool, typer.Option("--views", help="SQL with which DuckDB alone reads the lake: landed rows and evidence.")
+    ] = False,
+    lake: Annotated[
+        str | None, typer.Option(help="With --views: another lake than the home's.", metavar="PATH")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option("--output", help="With --views: a file in place of standard output.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Print a table's declaration: what producers may send, or what is published."""
+    from slowwave.flows.cli.schema import run_schema, run_views
+
+    if views and table is not None:
+        message = "--views makes a view of every table of the lake: name none"
+        raise typer.BadParameter(message)
+    if not views and (lake is not None or to is not None):
+        message = "--lake and --output belong to --views"
+        raise typer.BadParameter(message)
+    if views:
+        run_views(settings_from_environment().lake if lake is None else lake, to)
+    else:
+        run_schema(table, output=output)
+
+
+@command(
+    "slowwave lineage",
+    "slowwave lineage memory_health",
+    "slowwave lineage heuristics --format mermaid",
+    "slowwave lineage --rooms",
+)
+def lineage(
+    table: Annotated[
+        str | None, typer.Argument(help="A table. None: all, each with the tables it is made from.")
+    ] = None,
+    output: Annotated[
+        Literal["text", "json", "mermaid", "html"],
+        typer.Option("--format", help="Text, JSON, a Mermaid diagram or a page."),
+    ] = "text",
+    rooms: Annotated[bool, typer.Option("--rooms", help="Rooms of tables instead of tables.")] = False,
+) -> None:
+    """Show what a table is made from, by which methods, down to landed columns, and how many rows it last had."""
+    from slowwave.flows.ask.lineage import run_lineage
+
+    run_lineage(settings_from_environment(), table, output=output, rooms=rooms)
+
+
+@command("slowwave curate --dry-run --limit 3", "slowwave curate --dry-run --format json")
+def curate(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the prompts and about what they cost; send nothing.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most so many questions, the newest.")] = None,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+) -> None:
+    """Ask a language model about new memories now, as `nightly` does; needs SLOWWAVE_LLM_URL and SLOWWAVE_LLM_MODEL."""
+    from slowwave.flows.cli.curate import run_curate
+
+    run_curate(settings_from_environment(), dry_run=dry_run, limit=limit, output=output)

@@ -1,0 +1,101 @@
+"""Commands that show publishes, as a page, in the browser or in files; and how two publishes or two methods differ."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from slowwave.flows.cli.commands.options import OfAgent, OfUser, WithTag
+from slowwave.flows.cli.groups import command
+from slowwave.flows.cli.shared import TextFormat
+from slowwave.flows.kernel.settings import settings_from_environment
+
+
+@command("slowwave report", "slowwave report --run previous --to before.html")
+def report(
+    run: Annotated[str, typer.Option(help="A run id or the start of one, `current` or `previous`.")] = "current",
+    to: Annotated[
+        str | None, typer.Option(help="Another file than reports/<run>.html; - is standard output.", metavar="FILE")
+    ] = None,
+    user: OfUser = None,
+    agent: OfAgent = None,
+    tag: WithTag = None,
+) -> None:
+    """Write the morning report of a publish, one HTML page that needs no network, and print where it is."""
+    from slowwave.flows.ask.narrowed import Narrowed
+    from slowwave.flows.ask.report import run_report
+
+    run_report(settings_from_environment(), run, to, Narrowed(user, agent, tag))
+
+
+@command("slowwave dashboard", "slowwave dashboard --port 8600")
+def dashboard(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    user: OfUser = None,
+    agent: OfAgent = None,
+    tag: WithTag = None,
+) -> None:
+    """Show memory health as pages in the browser, read-only and on this machine alone, until stopped."""
+    from slowwave.flows.ask.narrowed import Narrowed
+    from slowwave.flows.cli.dashboard import run_dashboard
+
+    run_dashboard(
+        settings_from_environment(), port=port, open_browser=open_browser, narrowed=Narrowed(user, agent, tag)
+    )
+
+
+@command("slowwave export", "slowwave export memory_health heuristics --format csv --to tables")
+def export(
+    tables: Annotated[list[str] | None, typer.Argument(help="Published tables. None: all.")] = None,
+    output: Annotated[Literal["parquet", "csv"], typer.Option("--format", help="What is written.")] = "parquet",
+    to: Annotated[str, typer.Option(help="The folder.", metavar="FOLDER")] = "export",
+    run: Annotated[str, typer.Option(help="A run id or the start of one, `current` or `previous`.")] = "current",
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+) -> None:
+    """Write published tables as Parquet or CSV files, one each, for other tools."""
+    from slowwave.flows.ask.export import run_export
+
+    run_export(settings_from_environment(), tables or [], output=output, to=to, run=run, force=force)
+
+
+@command("slowwave diff", "slowwave diff previous current --format json")
+def diff(
+    run: Annotated[str, typer.Argument(help="A run id or the start of one, `current` or `previous`.")] = "previous",
+    other: Annotated[str, typer.Argument(help="The run to compare it with.")] = "current",
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+) -> None:
+    """Say what changed between two publishes."""
+    from slowwave.flows.ask.diff import run_diff
+
+    run_diff(settings_from_environment(), run, other, output=output)
+
+
+@command("slowwave methods", "slowwave methods --format json")
+def methods(
+    output: Annotated[
+        Literal["table", "csv", "json"], typer.Option("--format", help="How they are printed.")
+    ] = "table",
+) -> None:
+    """List the methods with their versions: which are in use, what each computes, what changed and why."""
+    from slowwave.flows.cli.compare import run_methods
+
+    run_methods(settings_from_environment(), output=output)
+
+
+@command("slowwave compare used/1 used/2", "slowwave compare verdict/1 verdict/2 --as-of 2026-03-10 --format json")
+def compare(
+    old: Annotated[str, typer.Argument(help="A version of a method, such as used/1 (see `slowwave methods`).")],
+    new: Annotated[str, typer.Argument(help="The version to compare it with, such as used/2.")],
+    project: Annotated[str | None, typer.Option(help="Only what is of this project.", metavar="PROJECT")] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="What was known before this instant. Default: as current.", metavar="TIME")
+    ] = None,
+    examples: Annotated[int, typer.Option(min=0, help="Rows shown of each kind of change in each table.")] = 3,
+    output: Annotated[Literal["table", "csv", "json"], typer.Option("--format", help="How it is printed.")] = "table",
+) -> None:
+    """Compute all tables with two versions of a method, and say which rows come, go and change; publishes nothing."""
+    from slowwave.flows.cli.compare import run_compare
+
+    run_compare(settings_from_environment(), old, new, as_of=as_of, project=project, examples=examples, output=output)

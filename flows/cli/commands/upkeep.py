@@ -1,0 +1,65 @@
+"""Commands that keep a home going: what is old or wrong, what can be removed, and the schedules."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from slowwave.flows.cli.groups import command
+from slowwave.flows.cli.shared import TextFormat
+from slowwave.flows.kernel.settings import settings_from_environment
+
+
+@command("slowwave prune --keep 14")
+def prune(
+    keep: Annotated[int, typer.Option(min=0, help="Serving files kept besides current.")] = 7,
+) -> None:
+    """Remove old serving files, and the partitions only they needed; nothing within 24 hours of being current."""
+    from slowwave.flows.cli.run import run_prune
+
+    run_prune(settings_from_environment(), keep)
+
+
+@command("slowwave disk", "slowwave disk --format json")
+def disk(output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text") -> None:
+    """Say what the home weighs, by table, kind and day, how it grows, and what could go; reads names and sizes only."""
+    from slowwave.flows.care.disk import run_disk
+
+    run_disk(settings_from_environment(), output=output)
+
+
+@command("slowwave status", "slowwave status --warn-hours 30 --error-hours 60 --format json")
+def status(
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+    warn_hours: Annotated[float, typer.Option(min=0, help="Older than this is a warning.")] = 26.0,
+    error_hours: Annotated[float, typer.Option(min=0, help="Older than this is an error (exit code 1).")] = 50.0,
+) -> None:
+    """Say how fresh each source and the publish are; exit 1 when something is too old or failed, for a monitor."""
+    from slowwave.flows.care.status import run_status
+
+    run_status(settings_from_environment(), output=output, warn_hours=warn_hours, error_hours=error_hours)
+
+
+@command("slowwave doctor", "slowwave doctor --fix")
+def doctor(
+    fix: Annotated[
+        bool, typer.Option("--fix", help="First close to other users what an old release has left open to them.")
+    ] = False,
+) -> None:
+    """Check the home, the lake, the lock, the disk and the versions, and say what to do about what is wrong."""
+    from slowwave.flows.care.doctor import run_doctor
+
+    run_doctor(settings_from_environment(), fix=fix)
+
+
+@command("slowwave serve --timezone Europe/Berlin")
+def serve(
+    timezone: Annotated[str, typer.Option(help="Time zone of the nightly schedule, such as Europe/Berlin.")] = "UTC",
+    nightly_cron: Annotated[str, typer.Option(help="When the nightly flow runs.")] = "0 2 * * *",
+    land_minutes: Annotated[int, typer.Option(min=1, help="Minutes between landings of the inbox.")] = 5,
+) -> None:
+    """Run the schedules with Prefect until stopped: land every 5 minutes, nightly at 02:00."""
+    from slowwave.flows.cli.run import run_serve
+
+    run_serve(settings_from_environment(), timezone=timezone, nightly_cron=nightly_cron, land_minutes=land_minutes)
