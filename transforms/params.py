@@ -16,10 +16,8 @@ from slowwave.transforms.evidence.params import ALIKE_IN_SHORT, IN_FORMER_NAMES,
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.strategies.params import StrategyParams
 from slowwave.transforms.health.answerable.params import AnswerParams
+from slowwave.transforms.health.params import ReviewParams, StatedConfidenceParams, VerdictParams
 from slowwave.transforms.health.project.params import ProjectHealthParams
-from slowwave.transforms.health.review_value_params import ReviewParams
-from slowwave.transforms.health.stated_confidence_params import StatedConfidenceParams
-from slowwave.transforms.health.verdict_params import VerdictParams
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.confidence.params import ConfidenceParams

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from scipy.stats import norm
 
+from slowwave.transforms.health.params import ReviewParams
 from slowwave.transforms.health.review_value import review_value
-from slowwave.transforms.health.review_value_params import ReviewParams
 
 PARAMS = ReviewParams()
 MEMORIES = 1500

@@ -9,11 +9,9 @@ import polars as pl
 from slowwave.transforms.core.frames import Frame, Lazy, selected
 from slowwave.transforms.evidence.tables import ReferenceDays
 from slowwave.transforms.health.memory_health import memory_health
-from slowwave.transforms.health.params import HealthParams
+from slowwave.transforms.health.params import HealthParams, ReviewParams, VerdictParams
 from slowwave.transforms.health.review_value import review_value
-from slowwave.transforms.health.review_value_params import ReviewParams
 from slowwave.transforms.health.tables import MemoryHealth
-from slowwave.transforms.health.verdict_params import VerdictParams
 from slowwave.transforms.health.verdicts import verdicts
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 

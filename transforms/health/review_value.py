@@ -12,7 +12,7 @@ from slowwave.transforms.core.vocabularies import SETTLED_STATUSES
 
 if TYPE_CHECKING:
     from slowwave.transforms.core.arrays import Floats
-    from slowwave.transforms.health.review_value_params import ReviewParams
+    from slowwave.transforms.health.params import ReviewParams
 
 
 # a published interval of no width is rounding, not certainty

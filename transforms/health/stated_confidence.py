@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.health.stated_confidence_params import StatedConfidenceParams
+from slowwave.transforms.health.params import StatedConfidenceParams
 
 
 def stated_confidence(params: StatedConfidenceParams) -> pl.Expr:

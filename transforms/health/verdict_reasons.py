@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from slowwave.transforms.core.figures import counted, decimals, tenths
-from slowwave.transforms.health.verdict_params import VerdictParams
+from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.lift.words import ASSOCIATED, COMPARED, compared
 
 # As verdict/1 names them.

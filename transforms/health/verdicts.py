@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS
 from slowwave.transforms.evidence.echo.echo import normalised
-from slowwave.transforms.health.verdict_params import VerdictParams
+from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.health.verdict_reasons import reasons
 
 # What there is to say of a memory's use, and the verdict it leads to.

@@ -13,8 +13,8 @@ from polars.testing import assert_frame_equal
 from scipy.stats import norm
 from thorough import examples
 
+from slowwave.transforms.health.params import ReviewParams
 from slowwave.transforms.health.review_value import review_value
-from slowwave.transforms.health.review_value_params import ReviewParams
 
 PARAMS = ReviewParams()
 SCHEMA = {

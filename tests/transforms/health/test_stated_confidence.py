@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from slowwave.transforms.health.params import StatedConfidenceParams
 from slowwave.transforms.health.stated_confidence import stated_confidence
-from slowwave.transforms.health.stated_confidence_params import StatedConfidenceParams
 
 SCHEMA = {"memory_type": pl.String, "source": pl.String}
 

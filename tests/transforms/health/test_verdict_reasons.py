@@ -9,7 +9,7 @@ import pytest
 from health_rows import TODAY, ago, health_frame, health_row, health_rows, unused_row
 from hypothesis import given
 
-from slowwave.transforms.health.verdict_params import VerdictParams
+from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.health.verdicts import verdicts
 
 PARAMS = VerdictParams()

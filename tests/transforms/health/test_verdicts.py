@@ -8,7 +8,7 @@ from health_rows import TODAY, ago, health_frame, health_row, health_rows, unuse
 from hypothesis import given
 
 from slowwave.transforms.core.vocabularies import VERDICTS
-from slowwave.transforms.health.verdict_params import VerdictParams
+from slowwave.transforms.health.params import VerdictParams
 from slowwave.transforms.health.verdicts import USE_VERDICTS, use_case, use_verdict, verdicts
 
 PARAMS = VerdictParams()
