@@ -10,22 +10,15 @@ import os
 import shutil
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from datetime import datetime, timedelta
-from importlib import metadata
 from itertools import chain
 from pathlib import Path
-from platform import python_version
-from urllib.parse import urlsplit
 
 import duckdb
 import polars as pl
 import typer
-from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 
+from slowwave.flows.care.surroundings import clock_line, prefect_server_line, versions_line
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, tried, worst
 from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
 from slowwave.flows.kernel.file_system import PROBE_PREFIX, can_be_written, missing_abilities, nearest_folder
@@ -34,8 +27,8 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import TEMPORARY
 from slowwave.flows.kernel.terminal import counted
-from slowwave.flows.kernel.times import in_words, utc_text
-from slowwave.flows.lake.lake import Lake, microseconds
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lake_format import LAKE_FORMAT
 from slowwave.flows.lake.partitions import partitions_of
 from slowwave.flows.lake.published import current_run
@@ -44,15 +37,11 @@ from slowwave.flows.nightly.nights import ledger, running, stopped_night
 from slowwave.flows.nightly.notify import notify_settings
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE, SERVING
-from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
-from slowwave.transforms.landing.tables import LANDED
+from slowwave.transforms.landing.ledger_tables import Runs
 
 _LEFT_OVER_SECONDS = 3600.0
 _LEAST_FREE_BYTES = 10**9
-_SERVER_SECONDS = 2.0
-_CLOCK_TOLERANCE = timedelta(minutes=1)
 _SHOWN = 3
-_SHOWN_PACKAGES = ("duckdb", "polars", "prefect", "pyarrow", "pydantic")
 _START = "run `slowwave land PATH` for your own logs, or `slowwave demo`"
 _PUBLISH_ANEW = "run `slowwave nightly --full`, which publishes anew from the lake"
 
@@ -96,11 +85,11 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
     if is_readable:
         lines.append(tried("evidence", lambda: _evidence(settings, lake)))
         lines.append(tried("last night", lambda: _last_night(settings, lake)))
-        lines.append(tried("clock", lambda: _clock(lake, utc_now())))
+        lines.append(tried("clock", lambda: clock_line(lake, utc_now())))
     lines += [
         tried("prefect home", lambda: _folder("prefect home", settings.prefect_home, "PREFECT_HOME")),
-        tried("prefect server", _prefect_server),
-        tried("versions", _versions),
+        tried("prefect server", prefect_server_line),
+        tried("versions", versions_line),
     ]
     return lines
 
@@ -346,70 +335,3 @@ def _last_night(settings: Settings, lake: Lake) -> CheckLine:
     if now is not None:
         return CheckLine("last night", "ok", f"{now['kind']} is running since {utc_text(now['started_at'])}")
     return CheckLine("last night", "ok", "ended" if rows else "none yet")
-
-
-# ----------------------------------------------------------------------------------------------------- the surroundings
-
-
-def _clock(lake: Lake, now: datetime) -> CheckLine:
-    """Whether the clock has gone back since the last run, or rows come from clocks that run ahead."""
-    runs, files = lake.ledger(Runs), lake.ledger(RunFiles)
-    noted = [*runs["started_at"], *runs["finished_at"], *files["landed_at"]]
-    newest = max((time for time in noted if time is not None), default=None)
-    if newest is not None and newest - now > _CLOCK_TOLERANCE:
-        says = f"this machine's clock says {utc_text(now)}, but a run was noted at {utc_text(newest)}"
-        return CheckLine("clock", "error", says, "set the clock: runs are put in order by it")
-    listed = [file for table in LANDED for of_day in lake.files(table.name).values() for file in of_day]
-    ahead = sum(file.newest_us > microseconds(now) for file in listed)
-    if ahead:
-        files = counted(ahead, "landed file holds", "landed files hold")
-        says = f"{files} rows of the future: a producer's clock runs ahead, or this one is behind"
-        return CheckLine("clock", "warn", says, "set the clock that is wrong; such rows are not seen before their time")
-    return CheckLine(
-        "clock", "ok", f"the last run was noted {in_words(now - newest)}" if newest else "no run to compare it with"
-    )
-
-
-def _prefect_server() -> CheckLine:
-    """Whether the Prefect server that flows will call answers; only its host is named, the rest may hold a password."""
-    address = os.environ.get("PREFECT_API_URL", "").strip()
-    if not address:
-        return CheckLine("prefect server", "ok", "PREFECT_API_URL is not set: each flow starts a server of its own")
-    todo = "start it (`prefect server start`), or unset PREFECT_API_URL"
-    parts = urlsplit(address)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        return CheckLine("prefect server", "error", "PREFECT_API_URL is no http(s) address", todo)
-    # A proxy for the way out is no way to a server on this machine.
-    proxies = urllib.request.ProxyHandler({} if parts.hostname in {"localhost", "127.0.0.1", "::1"} else None)
-    try:
-        opener = urllib.request.build_opener(proxies)
-        with opener.open(f"{address.rstrip('/')}/health", timeout=_SERVER_SECONDS):
-            return CheckLine("prefect server", "ok", f"{parts.hostname} answers")
-    except urllib.error.HTTPError as error:
-        return CheckLine("prefect server", "warn", f"{parts.hostname} answers with {error.code}", todo)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        return CheckLine("prefect server", "error", f"{parts.hostname} does not answer: {reason}", todo)
-
-
-def _versions() -> CheckLine:
-    """Whether Python and the packages are of the versions this one was made for."""
-    wanted = [Requirement(text) for text in metadata.requires("slowwave") or []]
-    wrong = []
-    if python_version() not in SpecifierSet(metadata.metadata("slowwave")["Requires-Python"] or ""):
-        wrong.append(f"python is {python_version()}")
-    found = {}
-    for need in wanted:
-        if need.marker is not None and not need.marker.evaluate():
-            continue
-        try:
-            found[need.name] = metadata.version(need.name)
-        except metadata.PackageNotFoundError:
-            wrong.append(f"{need.name} is not installed (wanted {need.specifier})")
-            continue
-        if not need.specifier.contains(found[need.name], prereleases=True):
-            wrong.append(f"{need.name} is {found[need.name]} (wanted {need.specifier})")
-    if wrong:
-        return CheckLine("versions", "error", "; ".join(wrong), "install the locked versions: requirements.lock")
-    shown = [f"{name} {found[name]}" for name in _SHOWN_PACKAGES if name in found]
-    return CheckLine("versions", "ok", f"python {python_version()}, {', '.join(shown)}")

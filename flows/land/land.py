@@ -11,10 +11,8 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from typing import BinaryIO
 
 import polars as pl
@@ -33,9 +31,10 @@ from slowwave.flows.land.readings import Readings
 from slowwave.flows.land.refused_rows import MOST_REFUSED, not_read_on, refused_frame
 from slowwave.flows.land.report import FileCounts, LandingReport
 from slowwave.flows.land.retry import Attempt, attempts, rows_of_files
-from slowwave.flows.land.same_file import holds_what_was_hashed, remove_unchanged
+from slowwave.flows.land.same_file import remove_unchanged
 from slowwave.flows.land.shown_rows import MOST_SHOWN, shown_rows
 from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, landed_together
+from slowwave.flows.land.stopped import CHANGED, StoppedError, check_unchanged, opened_again, stopping
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.landed_rows import FORMER_HASH, ROW_NUMBER, LandedRows, readable_rows
@@ -48,29 +47,6 @@ __all__ = ["Delivery", "FileCounts", "Landing", "LandingReport", "compact_landed
 
 FLUSH_BYTES = 128 * 2**20  # about seven times as much is taken while it is written
 FLUSH_FILES = 5_000
-
-
-_CHANGED = "changed while it was read; it stays where it is"
-
-
-class _StoppedError(Exception):
-    """One file cannot be landed now and stays where it is; the message says why."""
-
-
-@contextmanager
-def _stopping() -> Iterator[None]:
-    """Raises _StoppedError where a file cannot be read on, or where we fail on it: no row is to blame for that."""
-    try:
-        yield
-    except _StoppedError:
-        raise
-    except OSError as error:
-        message = f"cannot be read: {error.strerror or error}"
-        raise _StoppedError(message) from error
-    except (Exception, pl.exceptions.PanicException) as error:  # whatever it is, the other files land
-        said = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
-        message = f"stays where it is: slowwave failed on it, which is a fault of slowwave ({said[:300]})"
-        raise _StoppedError(message) from error
 
 
 @dataclass
@@ -167,12 +143,12 @@ class Landing:
         self._pending.append(pending)
         try:
             read()
-        except _StoppedError as stopped:
+        except StoppedError as stopped:
             self._leave(pending.file, stopped)
         if self._batch.bytes >= FLUSH_BYTES or len(self._pending) >= FLUSH_FILES:
             self._flush()
 
-    def _leave(self, file: FileCounts, why: _StoppedError) -> None:
+    def _leave(self, file: FileCounts, why: StoppedError) -> None:
         """Nothing of a file counts, and it stays where it is."""
         self._batch.drop(file.file_number)
         self.report.files.remove(file)
@@ -191,9 +167,9 @@ class Landing:
         pieces = chunks(handle, file.source, self.longest_row, reading.names)
         shows = self.lake is None and reading.mapping is not None
         if file.bytes_count <= SMALL_BYTES and pending.delivery and pending.delivery.path and not shows:
-            with _stopping():
+            with stopping():
                 first = list(itertools.islice(pieces, 2))
-                _check_unchanged(file, handle, pending.before)
+                check_unchanged(file, handle, pending.before)
             if len(first) == 1 and self._small.takes(file, first[0], reading):
                 return
             pieces = itertools.chain(first, pieces)
@@ -221,12 +197,12 @@ class Landing:
     def _read_again(self, pending: _Pending) -> None:
         file = pending.file
         try:
-            with _stopping():
-                handle, before = _opened(pending.delivery.path if pending.delivery else None, file.file_hash)
+            with stopping():
+                handle, before = opened_again(pending.delivery.path if pending.delivery else None, file.file_hash)
             with handle:
                 pieces = chunks(handle, file.source, self.longest_row, self._reading(pending).names)
                 self._read_pieces(pending, handle, pieces, before)
-        except _StoppedError as stopped:
+        except StoppedError as stopped:
             self._leave(file, stopped)
 
     def _read_pieces(
@@ -245,13 +221,13 @@ class Landing:
             file.is_refused_whole = file.delivered == refused[ROW_NUMBER].null_count() == 1
             must_be_kept = must_be_kept or refused["kept_file"].count() > 0
             self._add(file, landed, refused)
-        with _stopping():
-            _check_unchanged(file, handle, before)
+        with stopping():
+            check_unchanged(file, handle, before)
         if must_be_kept and self.lake is not None:
             try:
                 keep_bytes(self.lake, handle, file.file_hash)
             except ChangedFileError:
-                raise _StoppedError(_CHANGED) from None
+                raise StoppedError(CHANGED) from None
         self.report.count_reasons(reasons)
         self.report.unknown.merge(unknown)
         self._landed_files[file.file_hash] = file.delivered
@@ -265,7 +241,7 @@ class Landing:
             file.delivered += landed.delivered
             if attempt.is_worse(refused):
                 message = f"could be read when it landed and cannot be now: {refused['reason'][0]}"
-                raise _StoppedError(message)
+                raise StoppedError(message)
             self._add(file, landed, attempt.newly_refused(refused))
 
     def _reading(self, pending: _Pending) -> Reading:
@@ -287,7 +263,7 @@ class Landing:
         before = refused_count = 0
         kind = None if reading.is_import else kind
         while True:
-            with _stopping():
+            with stopping():
                 chunk = next(pieces, None)
                 if chunk is None:
                     return
@@ -390,25 +366,6 @@ class Landing:
         for (day,), rows in fresh.partition_by("day", as_dict=True, maintain_order=True).items():
             lake.write_rows(table, day, rows)
             self.report.days[table.name].add(day)
-
-
-def _opened(path: Path | None, content: str) -> tuple[BinaryIO, os.stat_result]:
-    """A file that was read before, and its state. Raises _StoppedError when its hash is not `content` any more."""
-    handle = open_delivery(path, sys.stdin.buffer)
-    before = os.fstat(handle.fileno())
-    if file_hash(handle)[0] != content:
-        raise _StoppedError(_CHANGED)
-    handle.seek(0)
-    return handle, before
-
-
-def _check_unchanged(file: FileCounts, handle: BinaryIO, before: os.stat_result | None) -> None:
-    """Raise _StoppedError when the rows that were read may not be those of the bytes that were hashed.
-
-    Else the file would count as landed, and be passed over when it is delivered again.
-    """
-    if before is not None and not holds_what_was_hashed(handle, before, file.file_hash, file.bytes_count):
-        raise _StoppedError(_CHANGED)
 
 
 @stage_cost("land")

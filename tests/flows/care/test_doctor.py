@@ -20,10 +20,12 @@ import pytest
 from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.care import doctor
+from slowwave.flows.care.surroundings import clock_line, prefect_server_line
 from slowwave.flows.cli.main import main
 from slowwave.flows.kernel import file_system
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lake_format import LAKE_FORMAT
 
 SECOND_HOMES = "other homes"
@@ -245,11 +247,11 @@ def test_what_to_do_about_a_broken_current_works(published: SmallHome) -> None:
 
 
 def test_a_clock_that_went_back(published: SmallHome) -> None:
-    lake = doctor.Lake(Path(published.settings.lake))
+    lake = Lake(Path(published.settings.lake))
     now = utc_now()
-    assert doctor._clock(lake, now).state == "ok"
-    assert doctor._clock(lake, now - timedelta(seconds=50)).state == "ok"
-    assert doctor._clock(lake, now - timedelta(minutes=3)).state == "error"
+    assert clock_line(lake, now).state == "ok"
+    assert clock_line(lake, now - timedelta(seconds=50)).state == "ok"
+    assert clock_line(lake, now - timedelta(minutes=3)).state == "error"
 
 
 def test_rows_of_the_future(published: SmallHome) -> None:
@@ -306,7 +308,7 @@ def test_a_prefect_server_that_does_not_answer(
 def test_a_prefect_server_that_hangs_costs_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         monkeypatch.setenv("PREFECT_API_URL", f"http://127.0.0.1:{listening.getsockname()[1]}/api")
-        line = doctor._prefect_server()
+        line = prefect_server_line()
     assert (line.state, "timed out" in line.says) == ("error", True)
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.compiled import kernel
+from slowwave.transforms.evidence.used.at_hand import Part, Pool
 from slowwave.transforms.evidence.used.coefficients import COEFFICIENTS, INTERCEPT
 from slowwave.transforms.evidence.used.columns import MOST_WORDS, ByWord, Columns
 from slowwave.transforms.evidence.used.contents import Contents
@@ -113,7 +114,7 @@ class _Comparison:
         self._column_of_common = np.zeros(0, np.int32)
         self._run_of_common = np.zeros(0, np.int32)
         self._contents = Contents()
-        self._pool: _Pool | None = None
+        self._pool: Pool | None = None
         self._project = -1
         self._words_kept = 0
 
@@ -175,7 +176,7 @@ class _Comparison:
             prompts, prompt_ends = self._vocabulary.words_of(prompted)
             answers, answer_ends = self._vocabulary.words_of(answered)
             self._by_word.make_room(len(self._vocabulary.scale))
-            part = _Part(prompts, prompt_ends, answers, answer_ends)
+            part = Part(prompts, prompt_ends, answers, answer_ends)
             slots = [self._contents.slots[own] for own in texts]
             for nth, (group, of_day) in enumerate(zip(groups, held, strict=True)):
                 if group.project != self._project or not nth:
@@ -190,7 +191,7 @@ class _Comparison:
         self._leave()
         self._columns.release()
 
-    def _pieces(self, part: _Part, first: int, last: int) -> Iterator[tuple[int, int]]:
+    def _pieces(self, part: Part, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Consecutive interactions from `first` to `last` with so many words that what is found fits into memory."""
         ends = part.ends
         most = _MOST_PAIRS // max(self._columns.count, 1)
@@ -291,7 +292,7 @@ class _Comparison:
         # the words of others are columns since they were foreseen
         columns.make_room(columns.count + int(np.minimum(sizes[sizes > MOST_WORDS], MOST_WORDS).sum()))
         count = len(slots)
-        pool = _Pool(
+        pool = Pool(
             documents,
             np.zeros(int((sizes + plain_sizes).sum()) + 1, np.int32),
             np.maximum(np.log((count + 1) / (np.arange(count + 1) + 0.5)), 0.05),
@@ -358,7 +359,7 @@ class _Comparison:
             columns.make_entries()
 
     def _found(
-        self, part: _Part, first: int, last: int, start: int, asked: InteractionArrays, held: Held, params: UsedParams
+        self, part: Part, first: int, last: int, start: int, asked: InteractionArrays, held: Held, params: UsedParams
     ) -> Found:
         pool, vocabulary, words, columns = self._pool, self._vocabulary, self._by_word, self._columns
         assert pool is not None  # noqa: S101 - just entered
@@ -392,33 +393,3 @@ class _Comparison:
         )  # fmt: skip
         row, nth = np.nonzero(odds > _NOT_TOUCHED)
         return Found(start + first + row, pool.documents[chosen[row, nth]], odds[row, nth], held.is_long)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Distinct words of some prompts and answers, end to end."""
-
-    prompts: NDArray[np.int32]
-    prompt_ends: Integers
-    answers: NDArray[np.int32]
-    answer_ends: Integers
-
-    @cached_property
-    def ends(self) -> Integers:
-        """Of both together."""
-        return self.prompt_ends + self.answer_ends
-
-
-@dataclass
-class _Pool:
-    """Passages of a day's memories, see `used_pool_kernel.prepared`."""
-
-    documents: Integers
-    known: NDArray[np.int32]
-    rarity: Floats
-    kept: NDArray[np.int32]
-    kept_ends: Integers
-    masses: Integers
-    squares: Integers
-    sides: NDArray[np.int16]
-    log_masses: Floats | None = None

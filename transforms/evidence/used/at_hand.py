@@ -1,0 +1,41 @@
+"""What the compiled loops have at hand: the words of some prompts and answers, and the passages of a day's memories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slowwave.transforms.core.arrays import Floats, Integers
+
+
+@dataclass(frozen=True)
+class Part:
+    """Distinct words of some prompts and answers, end to end."""
+
+    prompts: NDArray[np.int32]
+    prompt_ends: Integers
+    answers: NDArray[np.int32]
+    answer_ends: Integers
+
+    @cached_property
+    def ends(self) -> Integers:
+        """Of both together."""
+        return self.prompt_ends + self.answer_ends
+
+
+@dataclass
+class Pool:
+    """Passages of a day's memories, see `used_pool_kernel.prepared`."""
+
+    documents: Integers
+    known: NDArray[np.int32]
+    rarity: Floats
+    kept: NDArray[np.int32]
+    kept_ends: Integers
+    masses: Integers
+    squares: Integers
+    sides: NDArray[np.int16]
+    log_masses: Floats | None = None
