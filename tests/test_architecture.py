@@ -256,6 +256,30 @@ def parquet_opened(path: str, source: str) -> list[str]:
     ]
 
 
+# Who touches files as such besides `flows/kernel/storage`: a file of the lake may be an object in a bucket.
+_TOUCHES = re.compile(
+    r"\b(?:file|each|piece\.file|lake|settings)\.(?:path|root|lake_folder)\.(?:stat|exists|is_dir|is_file|unlink|open|"
+    r"iterdir|glob|rglob|read_\w+|write_\w+|replace|rename|mkdir)\(|"
+    r"\bevidence_path\([^()]*(?:\([^()]*\))?[^()]*\)\.(?:stat|exists|unlink|open)\(|"
+    r"\bPath\(\w*settings\.lake\)|\((?:\w+\.)*(?:lake|lake_folder|root) / [^()]*\)\.\w+\("
+)
+MAY_TOUCH = frozenset(
+    {
+        "flows/care/disk.py",  # weighs what a disk holds, the copies of a bucket's files too
+        "flows/care/doctor.py",  # looks for what was left half-written in a folder
+    }
+)
+
+
+def lake_touched(path: str, source: str) -> list[str]:
+    """The lines that read or write a file of the lake without asking where it is kept."""
+    if path.startswith("flows/kernel/storage/") or path in MAY_TOUCH:
+        return []
+    return [
+        f"line {number}: {line.strip()}" for number, line in enumerate(source.splitlines(), 1) if _TOUCHES.search(line)
+    ]
+
+
 def modules_under(*folders: str) -> list[str]:
     """The Python files in these folders, as paths from the root."""
     return sorted(p.relative_to(ROOT).as_posix() for folder in folders for p in (ROOT / folder).rglob("*.py"))
@@ -351,6 +375,28 @@ def test_files_of_the_lake_are_opened_in_its_room(path: str) -> None:
 def test_a_file_of_the_lake_that_is_opened_elsewhere_is_caught(source: str) -> None:
     assert parquet_opened("flows/ask/why/why.py", source)
     assert parquet_opened("flows/lake/lake.py", source) == []
+
+
+@pytest.mark.parametrize("path", ["__init__.py", *modules_under("flows", "dashboards")])
+def test_files_of_the_lake_are_touched_where_they_are_kept(path: str) -> None:
+    assert lake_touched(path, (ROOT / path).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "size = file.path.stat().st_size",
+        "file.path.unlink(missing_ok=True)",
+        "if lake.root.is_dir():",
+        "lake.evidence_path(table, day, names[table]).exists()",
+        "Lake(Path(settings.lake))",
+        'files = (lake / "memories").glob("day=*/*.parquet")',
+        'text = (settings.lake_folder / "FORMAT").read_text()',
+    ],
+)
+def test_a_file_of_the_lake_that_is_touched_elsewhere_is_caught(source: str) -> None:
+    assert lake_touched("flows/ask/why/why.py", source)
+    assert lake_touched("flows/kernel/storage/folder.py", source) == []
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:

@@ -96,7 +96,7 @@ def _warn_of_a_stopped_night(settings: Settings) -> None:
 def _stopped_night(home: str, _settings: Settings) -> str:  # noqa: ARG001 - what it is kept by
     """Which night has stopped half-way, in words; '' where none has."""
     try:
-        return str(stopped_night(_settings, ledger(Path(_settings.lake))) or "")
+        return str(stopped_night(_settings, ledger(_settings.lake_folder)) or "")
     except (duckdb.Error, OSError, ValueError):  # `slowwave doctor` says what is wrong with the ledger
         return ""
 

@@ -110,7 +110,7 @@ def compare_methods(
 
 def _as_of_current(settings: Settings) -> datetime | None:
     current = current_run(settings)
-    return None if current is None else _row_of(Lake(Path(settings.lake)), current).get("as_of")
+    return None if current is None else _row_of(Lake(settings.lake_folder), current).get("as_of")
 
 
 def _row_of(lake: Lake, serving: Path) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def _compared(
 ) -> Comparison:
     param, old, new = methods
     with tempfile.TemporaryDirectory(prefix="slowwave-compare-") as folder:
-        lake = AsideLake(Path(settings.lake), Path(folder) / "lake")
+        lake = AsideLake(settings.lake_folder, Path(folder) / "lake")
         sides = [
             _computed(settings, lake, params.with_method(param, one), as_of, Path(folder), one, progress(one))
             for one in (old, new)

@@ -99,7 +99,7 @@ def find_run(settings: Settings, named: str) -> Path:
 
 
 def _previous(settings: Settings, current: Path) -> Path:
-    lake = Lake(Path(settings.lake))
+    lake = Lake(settings.lake_folder)
     lake.check_format()
     published = (
         lake.ledger(Runs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 from slowwave.flows.imports.connections.connections import Connection, LastRead, connections, last_reads
 from slowwave.flows.kernel.checks import CheckLine
@@ -20,7 +19,7 @@ def connected_lines(settings: Settings, now: datetime) -> list[CheckLine]:
         there = connections(settings)
     except UserError as error:
         return [CheckLine(_NAME, "error", str(error), "correct the file: until then no connected source is read")]
-    reads = last_reads(Path(settings.lake))
+    reads = last_reads(settings.lake_folder)
     return [_line(one, reads.get(one.key, LastRead()), now) for one in there]
 
 

@@ -94,7 +94,7 @@ def run_disk(settings: Settings, *, output: str) -> None:
 
 def weighed(settings: Settings) -> Iterator[Weighed]:
     """Every file of the home and of its lake, wherever that lies, and of Prefect's folder; links are not followed."""
-    lake = Path(settings.lake).absolute()
+    lake = settings.lake_folder.absolute()
     home = settings.home.absolute()
     for path, status in _files(home, lake):
         first = path.relative_to(home).parts[0]

@@ -63,7 +63,7 @@ def run_doctor(settings: Settings, *, fix: bool) -> None:
 
 def doctor_lines(settings: Settings) -> list[CheckLine]:
     """Every check that can be made of the home as it is."""
-    lake = Lake(Path(settings.lake))
+    lake = Lake(settings.lake_folder)
     lines = [
         tried("home", lambda: _folder("home", settings.home, "SLOWWAVE_HOME")),
         tried("doors", lambda: _doors(settings)),
@@ -143,7 +143,7 @@ def _other_homes(settings: Settings) -> CheckLine:
     if not _same(default, settings.home) and ((default / "lake").is_dir() or (default / "inbox").is_dir()):
         others.append(f"{default} is a home too, used where SLOWWAVE_HOME is not set")
     inside = settings.home / "lake"
-    if not _same(inside, Path(settings.lake)) and inside.is_dir():
+    if not _same(inside, settings.lake_folder) and inside.is_dir():
         others.append(f"{inside} is a lake too, used where SLOWWAVE_LAKE is not set")
     if others:
         todo = (
@@ -175,7 +175,7 @@ def _notify(settings: Settings) -> CheckLine:
 
 
 def _lake(lake: Lake) -> CheckLine:
-    if not lake.root.is_dir():
+    if not lake.is_there():
         return CheckLine("lake", "ok", f"nothing landed yet: {_START}")
     written = lake.check_format()
     if written is None:
@@ -317,7 +317,7 @@ def _evidence(settings: Settings, lake: Lake) -> CheckLine:
         f"{table.name} of {day}"
         for table in EVIDENCE
         for day, name in partitions_of(used, table).items()
-        if not lake.evidence_path(table, day, name).exists()
+        if not lake.has_evidence(table, day, name)
     ]
     if gone:
         says = f"{counted(len(gone), 'partition')} of current cannot be found: {_some(gone)}"

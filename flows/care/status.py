@@ -23,6 +23,7 @@ from slowwave.flows.kernel.checks import CheckLine, State, at_most, print_check_
 from slowwave.flows.kernel.lock import holder
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.kernel.times import in_words, utc_iso, utc_text
 from slowwave.flows.lake.files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
@@ -95,7 +96,7 @@ def run_status(settings: Settings, *, output: str, warn_hours: float, error_hour
 
 def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
     """Every line of the status. Nothing is written; what cannot be read is an error line, the rest is still told."""
-    lake = Path(settings.lake)
+    lake = settings.lake_folder
     runs = cache(lambda: ledger(lake))
     lines = [tried("lake", lambda: _lake(lake))]
     is_readable = lines[0].state == "ok"
@@ -117,7 +118,7 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
 
 def _warned(settings: Settings, runs: Callable[[], list[Record]], clock: Clock) -> list[CheckLine]:
     """What may go wrong."""
-    lake = Path(settings.lake)
+    lake = settings.lake_folder
     memories = [file for files in files_by_day(lake, "memories").values() for file in files]
     return [
         tried("producers", lambda: watched.producers(lake, clock.now)),
@@ -128,7 +129,7 @@ def _warned(settings: Settings, runs: Callable[[], list[Record]], clock: Clock) 
 
 
 def _lake(lake: Path) -> CheckLine:
-    if not lake.is_dir():
+    if not storage_of(lake).is_folder(lake):
         return CheckLine("lake", "error", f"nothing has been landed yet: there is no folder {lake}", _START)
     check_format(lake)
     return CheckLine("lake", "ok", "")
@@ -144,7 +145,7 @@ def _source(lake: Path, table: str, clock: Clock) -> CheckLine:
     files = [file for of_day in days.values() for file in of_day]
     if not files:
         return CheckLine(table, "ok", "nothing landed yet", "", {"rows": 0, "days": 0, "landed_at": None})
-    landed_at = datetime.fromtimestamp(max(file.path.stat().st_mtime for file in files), UTC).replace(tzinfo=None)
+    landed_at = datetime.fromtimestamp(max(file.changed_at for file in files), UTC).replace(tzinfo=None)
     limit = "error" if table == _INTERACTIONS else "warn"
     rows = _asked_one("count(*)", files)
     future = _future_rows(files, table, clock.now)
@@ -311,7 +312,7 @@ def earlier_instant(settings: Settings, as_of: datetime, now: datetime) -> tuple
     """
     if as_of == sample_end(settings):
         return "the sample logs end here", ""
-    days = files_by_day(Path(settings.lake), _INTERACTIONS)
+    days = files_by_day(settings.lake_folder, _INTERACTIONS)
     is_later = any(file.newest_us >= microseconds(as_of) for files in days.values() for file in files)
     newest = _newest_event(days, _INTERACTIONS, now) if is_later else None
     if newest is not None and newest >= as_of:

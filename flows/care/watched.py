@@ -14,6 +14,7 @@ from pathlib import Path
 
 from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.files import LakeFile, files_by_day
@@ -109,8 +110,8 @@ def clock(runs: Sequence[Record], now: datetime) -> CheckLine:
 
 def growth(settings: Settings, now: datetime) -> CheckLine:
     """For how long the disk of the lake will do: by what the last days of the log take, landed and derived."""
-    lake = Path(settings.lake)
-    tables = [f"evidence/{folder.name}" for folder in (lake / "evidence").glob("*") if folder.is_dir()]
+    lake = settings.lake_folder
+    tables = [f"evidence/{name}" for name in storage_of(lake).folders(lake / "evidence")]
     by_table = [files_by_day(lake, table) for table in (*LANDED_TABLES, *tables)]
     newest = max((day for days in by_table for day in days if day <= now.date()), default=None)
     free = shutil.disk_usage(lake).free
@@ -119,7 +120,7 @@ def growth(settings: Settings, now: datetime) -> CheckLine:
     if newest is None:
         return CheckLine("disk", "ok", f"{free / 1e9:,.1f} GB free", "", {"free_bytes": free})
     recent = [
-        file.path.stat().st_size
+        file.size
         for days in by_table
         for day, files in days.items()
         if 0 <= (newest - day).days < _GROWTH_DAYS

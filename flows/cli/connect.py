@@ -38,7 +38,7 @@ def run_connect(
     if output == "json":
         wanted = new if yes else []
     else:
-        print_lines("", _connected_lines(there, last_reads(Path(settings.lake))))
+        print_lines("", _connected_lines(there, last_reads(settings.lake_folder)))
         wanted = [one for one in new if yes or _is_wanted(one)]
     if wanted:
         stated = str(Path(project_map).absolute()) if project_map else None
@@ -110,7 +110,7 @@ def _print_done(settings: Settings, new: Sequence[Detected], wanted: Sequence[De
 
 
 def _as_json(settings: Settings, new: Sequence[Detected], wanted: Sequence[Detected]) -> dict[str, Any]:
-    reads = last_reads(Path(settings.lake))
+    reads = last_reads(settings.lake_folder)
     return {
         "connected": [
             {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.times import utc_iso
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def run_curate(settings: Settings, *, dry_run: bool, limit: int | None, output: 
     Raises UserError when no model or endpoint is set or nothing was landed, typer.Exit with code 1 when there were
     questions and none was answered.
     """
-    if not Path(settings.lake).is_dir():
+    if not storage_of(settings.lake_folder).is_folder(settings.lake_folder):
         message = f"nothing has been landed in {settings.home} yet: run `slowwave land PATH` first"
         raise UserError(message)
     if dry_run:
@@ -74,7 +74,7 @@ def _rehearse(settings: Settings, limit: int | None, output: str) -> None:
     from slowwave.flows.llm.stage import budget_left, open_questions, prompted
     from slowwave.flows.publish.log_as_of import LogAsOf
 
-    lake = Lake(Path(settings.lake))
+    lake = Lake(settings.lake_folder)
     lake.check_format()
     params = settings.params()
     log = LogAsOf(lake, utc_now(), params)

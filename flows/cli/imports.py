@@ -84,7 +84,7 @@ def run_import(
         how: dict[str, Any] = {"accepts_vanished": accepts_vanished, "progress": _progress(screen)}
         if dry_run:
             with tempfile.TemporaryDirectory(prefix="slowwave-import-") as aside:
-                lake = Lake(Path(settings.lake))
+                lake = Lake(settings.lake_folder)
                 report = importer(settings, lake, source, options, rehearsed_in=Path(aside), **how).run(found)
                 landed, run_id, answers = _rehearsed(settings, report, screen), "", []
         else:
@@ -128,7 +128,7 @@ def _landed(run: Run, report: ImportReport, cursors: Cursors | None) -> LandingR
 
 
 def _rehearsed(settings: Settings, report: ImportReport, screen: Screen) -> LandingReport:
-    lake = Lake(Path(settings.lake))
+    lake = Lake(settings.lake_folder)
     lake.check_format()
     landing = Landing(
         None, "", progress=screen.progress, known=lake, longest_row=settings.longest_row, readings=Readings()

@@ -154,7 +154,7 @@ def _deliveries(settings: Settings, paths: Sequence[str]) -> tuple[list[Delivery
         return inbox_deliveries(settings.inbox), []
     found: list[Delivery] = []
     faults: list[str] = []
-    own = {Path(settings.lake).resolve(): "the lake", settings.serving.resolve(): "what is published"}
+    own = {settings.lake_folder.resolve(): "the lake", settings.serving.resolve(): "what is published"}
     for path in paths:
         try:
             named = path_deliveries([path])
@@ -171,7 +171,7 @@ def _deliveries(settings: Settings, paths: Sequence[str]) -> tuple[list[Delivery
 
 
 def _rehearsal(settings: Settings, kind: LandedTable | None, readings: Readings, screen: Screen) -> Landing:
-    lake = Lake(Path(settings.lake))
+    lake = Lake(settings.lake_folder)
     lake.check_format()
     options: dict[str, Any] = {"known": lake, "longest_row": settings.longest_row, "readings": readings}
     return Landing(None, "", kind=kind, progress=screen.progress, **options)

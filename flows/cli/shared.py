@@ -76,14 +76,13 @@ def writing(command: str) -> Iterator[tuple[Run, Screen]]:
 
     Raises UserError where nothing was ever landed.
     """
-    from pathlib import Path
-
     from slowwave.flows.kernel.lock import writer_lock
     from slowwave.flows.kernel.progress import Screen, this_command
+    from slowwave.flows.kernel.storage.storage import storage_of
     from slowwave.flows.publish.run import start_run
 
     settings = settings_from_environment()
-    if not Path(settings.lake).is_dir():
+    if not storage_of(settings.lake_folder).is_folder(settings.lake_folder):
         message = f"nothing has been landed in {settings.home} yet: run `{this_command()} land PATH` first"
         raise UserError(message)
     with Screen() as screen, writer_lock(settings, command, wait_seconds=_WAIT_SECONDS, waiting=screen.note):

@@ -5,7 +5,7 @@ DuckDB reads it all: loading Polars as well would take longer than the answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +17,10 @@ from slowwave.flows.ask.connection import published_file
 from slowwave.flows.ask.narrowed import Narrowed, narrow
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import quoted, shortened
 from slowwave.flows.kernel.times import utc_text
-from slowwave.flows.lake.files import check_format
+from slowwave.flows.lake.files import check_format, files_by_day
 from slowwave.flows.lake.sql import no_globs, with_lake_rows
 
 Record = dict[str, Any]
@@ -109,7 +110,7 @@ def listed_items(settings: Settings, kind: str | None, project: str | None, user
     Raises UserError when nothing is published, or by a version that had no queue.
     """
     with _published(settings) as connection:
-        since = _decided_since(connection, Path(settings.lake))
+        since = _decided_since(connection, settings.lake_folder)
         narrow(connection, Narrowed(user=user))
         result = connection.sql(_LISTED, params={"kind": kind, "project": project})
         names = result.columns
@@ -124,12 +125,18 @@ def listed_items(settings: Settings, kind: str | None, project: str | None, user
 
 def _decided_since(connection: duckdb.DuckDBPyConnection, lake: Path) -> dict[str, str]:
     """What was said of items since the publish, by item; without its change, by a killed command, nothing was."""
-    files = sorted((lake / "decisions").glob("day=*/*.parquet"))
+    files = [file.path for of_day in files_by_day(lake, "decisions").values() for file in of_day]
     found = _read(connection, _SINCE, decisions=files)
     days = {path.parent.name for path in files}  # a change is of the day of its decision
-    changes = [path for day in sorted(days) for path in (lake / "memories" / day).glob("*.parquet")] if found else []
+    changes = _files_of(lake, "memories", days) if found else []
     made = {decision for (decision,) in _read(connection, _MADE, memories=changes)}
     return {target: _SAID[command] for target, command, decision, changes in found if decision in made or not changes}
+
+
+def _files_of(lake: Path, table: str, days: Iterable[str]) -> list[Path]:
+    """The files in these day folders of a table."""
+    storage = storage_of(lake)
+    return [path for day in sorted(days) for path in storage.files(lake / table / day) if path.suffix == ".parquet"]
 
 
 def _read(connection: duckdb.DuckDBPyConnection, sql: str, /, **given: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
@@ -146,7 +153,7 @@ def _read(connection: duckdb.DuckDBPyConnection, sql: str, /, **given: Any) -> l
 def _asked(connection: duckdb.DuckDBPyConnection, lake: Path, item_id: str, behind: list[Record]) -> list[Record]:
     """The interactions of an item with their agent, user and prompt, as known to the publish."""
     days = {f"day={row['occurred_at']:%Y-%m-%d}" for row in behind}
-    files = [path for day in sorted(days) for path in (lake / "interactions" / day).glob("*.parquet")]
+    files = _files_of(lake, "interactions", days)
     ids = [row["interaction_id"] for row in behind]
     rows = _read(connection, _PROMPTS, interactions=files, ids=ids, item_id=item_id)
     names = ("agent", "user_id", "prompt")
@@ -160,7 +167,7 @@ def _published(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
     if current is None:
         message = "nothing is published yet: run `slowwave nightly` first"
         raise UserError(message)
-    check_format(Path(settings.lake))
+    check_format(settings.lake_folder)
     with closing(duckdb.connect(current, read_only=True)) as connection:
         try:
             yield connection
@@ -188,7 +195,7 @@ def shown_item(settings: Settings, item_id: str) -> dict[str, Any]:
             raise UserError(message)
         item = found[0]
         behind = records(_INTERACTIONS, item["item_id"])
-        lake = Path(settings.lake)
+        lake = settings.lake_folder
         return {
             **item,
             "decided": _decided_since(connection, lake).get(item["item_id"]),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from slowwave.flows.imports.units import Unit
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.imports.forks import Outline, SeenTurn
@@ -39,7 +40,7 @@ class Cursors:
         self._reading = reading
         self._entries: dict[str, _Entry] = {}
         try:
-            stated = json.loads(self._path.read_text(encoding="utf-8"))
+            stated = json.loads(storage_of(self._path).read(self._path))
             self._entries = {name: _Entry(**entry) for name, entry in stated.items()}
         except (OSError, ValueError, TypeError, AttributeError):  # as if nothing were known
             return

@@ -33,7 +33,7 @@ def found_by(
     Raises UserError where a path cannot be listed, or the settings of the source cannot be used.
     """
     try:
-        folder = Path(settings.lake) / FOLDER
+        folder = settings.lake_folder / FOLDER
         kept = kept_parts(folder, source.name, options.settings, is_written=is_kept)
         return found_under(source, paths, settings.longest_row, kept)
     except OptionsError as error:

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import orjson
 import zstandard
 
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
 from slowwave.transforms.imports.clean_records import clean_record
 from slowwave.transforms.imports.options import KEEP_DAYS, days_stated
@@ -68,8 +69,10 @@ class KeptParts:
 
     def lines(self) -> Iterator[PartLine]:
         """What is kept; of a damaged file what can be read."""
-        with suppress(FileNotFoundError, ValueError, zstandard.ZstdError), self._path.open("rb") as handle:
-            yield from part_lines(handle)
+        with suppress(FileNotFoundError, ValueError, zstandard.ZstdError):
+            (copy,) = storage_of(self._path).on_disk([self._path])
+            with copy.open("rb") as handle:
+                yield from part_lines(handle)
 
     def replace(self, lines: Iterable[PartLine], newest: int) -> None:
         """Keep these parts instead, of the days before `newest`, in seconds. Raises OSError as the disk does."""

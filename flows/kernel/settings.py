@@ -45,6 +45,11 @@ class Settings:
         return said or str(self.home / "lake")
 
     @property
+    def lake_folder(self) -> Path:
+        """The folder of the lake, whose files go by their paths: `storage_of` reads and writes them."""
+        return Path(self.lake)
+
+    @property
     def serving(self) -> Path:
         """Published databases."""
         return self.home / "serving"
@@ -57,7 +62,7 @@ class Settings:
     @property
     def lock_file(self) -> Path:
         """Locked by the one writer: in the lake, which several homes may share."""
-        return Path(self.lake) / ".lock"
+        return self.lake_folder / ".lock"
 
     @property
     def home_lock_file(self) -> Path:
@@ -67,7 +72,7 @@ class Settings:
     @property
     def serve_lock_file(self) -> Path:
         """Locked by who runs the schedules."""
-        return Path(self.lake) / ".serve"
+        return self.lake_folder / ".serve"
 
     @property
     def prefect_home(self) -> Path:

@@ -1,59 +1,27 @@
-"""Files that are whole or absent: every write is made aside, flushed to the disk, renamed, and its folder flushed."""
+"""Files that are whole or absent: those of the lake where it is kept, all others in their folder (see `storage`)."""
 
 from __future__ import annotations
 
 import io
-import os
-import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import polars as pl
+from slowwave.flows.kernel.storage.folder import TEMPORARY, fsync_path, make_durable_folder
+from slowwave.flows.kernel.storage.storage import storage_of
 
-TEMPORARY = ".tmp"
+if TYPE_CHECKING:
+    import polars as pl
 
-
-def fsync_path(path: Path) -> None:
-    """Flush a file or a folder to the disk. Raises OSError, naming the path."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        error.filename = str(path)
-        raise
-    finally:
-        os.close(handle)
-
-
-def make_durable_folder(folder: Path) -> None:
-    """Make a folder and its parents, so that none of them is lost when the power goes."""
-    missing = []
-    while not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    for new in reversed(missing):
-        new.mkdir(exist_ok=True)
-        fsync_path(new.parent)
+__all__ = ["TEMPORARY", "fsync_path", "make_durable_folder", "row_groups_count", "write_durably", "write_parquet"]
 
 
 def write_durably(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a file beside `path`, then put it there: durable, and never seen half-written.
+    """Let `write` fill a file aside, then put it at `path`: durable, and never seen half-written.
 
     Raises OSError as the system does; what was written aside is then removed.
     """
-    make_durable_folder(path.parent)
-    aside = path.parent / f".{path.name[:80]}.{uuid.uuid4().hex[:8]}{TEMPORARY}"
-    try:
-        write(aside)
-        fsync_path(aside)
-        aside.rename(path)
-    except BaseException as error:
-        aside.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename in (None, str(aside), aside):
-            error.filename = str(path)  # what was asked for, not the file beside it
-            error.filename2 = None
-        raise
-    fsync_path(path.parent)
+    storage_of(path).write(path, write)
 
 
 # A row group is the unit a reader holds in memory: by rows where they are short, by bytes where they are long.
@@ -74,4 +42,4 @@ def row_groups_count(path: Path) -> int:
     """Row groups of a file that `write_parquet` wrote: none is much more than 32 MB decoded, or one row."""
     import pyarrow.parquet as pq  # loads numpy, which a night with nothing to land does not need
 
-    return pq.read_metadata(path).num_row_groups
+    return pq.read_metadata(storage_of(path).on_disk([path])[0]).num_row_groups

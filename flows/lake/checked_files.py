@@ -100,7 +100,7 @@ def _together(files: Sequence[LakeFile]) -> Iterator[list[LakeFile]]:
     gathered: list[LakeFile] = []
     held = 0
     for file in files:
-        size = file.path.stat().st_size
+        size = file.size
         if gathered and held + size > _READ_BYTES:
             yield gathered
             gathered, held = [], 0

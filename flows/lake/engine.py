@@ -22,6 +22,6 @@ def suited_engine(lake: Lake) -> Iterator[None]:
     """
     files = (file for table in LANDED for of_day in lake.files(table.name).values() for file in of_day)
     with pl.Config() as config:
-        if sum(file.path.stat().st_size for file in files) < _SMALL_BYTES:
+        if sum(file.size for file in files) < _SMALL_BYTES:
             config.set_engine_affinity("in-memory")
         yield

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake_format import LAKE_FORMAT
 
 _DAY = re.compile(r"day=(\d{4}-\d{2}-\d{2})$")
@@ -23,6 +24,16 @@ class LakeFile:
 
     day: date
     path: Path
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return storage_of(self.path).size(self.path)
+
+    @property
+    def changed_at(self) -> float:
+        """When it was written, in seconds since 1970."""
+        return storage_of(self.path).changed_at(self.path)
 
     @property
     def newest_us(self) -> int:
@@ -53,9 +64,10 @@ def check_format(root: Path) -> LakeFormat | None:
     Raises UserError when the lake was written by a newer version, or the file is damaged.
     """
     marker = root / "FORMAT"
-    if not marker.exists():
+    try:
+        text = storage_of(marker).read(marker).decode(errors="backslashreplace").strip()
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    text = marker.read_text(errors="backslashreplace").strip()
     number = _NUMBER.match(text)
     if number is not None and int(number[0]) > LAKE_FORMAT:
         message = (
@@ -76,13 +88,12 @@ def check_format(root: Path) -> LakeFormat | None:
 def files_by_day(root: Path, table: str) -> dict[date, list[LakeFile]]:
     """Every file of a table by day, days and names sorted."""
     folder = root / table
+    storage = storage_of(folder)
     found: dict[date, list[LakeFile]] = {}
-    if not folder.is_dir():
-        return found
-    for child in sorted(folder.iterdir()):
-        day = _day(child.name)
+    for name in storage.folders(folder):
+        day = _day(name)
         if day is not None:
-            paths = sorted(path for path in child.iterdir() if path.suffix == ".parquet")
+            paths = [path for path in storage.files(folder / name) if path.suffix == ".parquet"]
             if paths:
                 found[day] = [LakeFile(day, path) for path in paths]
     return found
@@ -91,8 +102,7 @@ def files_by_day(root: Path, table: str) -> dict[date, list[LakeFile]]:
 def folders_of_no_day(root: Path, table: str) -> list[Path]:
     """Folders of a table that are named like a day and are none: what is in them is not read."""
     folder = root / table
-    children = sorted(folder.iterdir()) if folder.is_dir() else []
-    return [child for child in children if _DAY.search(child.name) and _day(child.name) is None]
+    return [folder / name for name in storage_of(folder).folders(folder) if _DAY.search(name) and _day(name) is None]
 
 
 def _day(name: str) -> date | None:

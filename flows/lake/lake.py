@@ -14,7 +14,8 @@ from typing import Any, cast
 import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.store import TEMPORARY, make_durable_folder, row_groups_count, write_parquet
+from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.store import row_groups_count, write_parquet
 from slowwave.flows.lake.files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
 from slowwave.flows.lake.formats import bring_up_to_date
 from slowwave.flows.lake.pieces import gathered_pieces
@@ -47,6 +48,10 @@ class Lake:
     def __init__(self, root: Path) -> None:
         self.root = root
 
+    def is_there(self) -> bool:
+        """Whether there is a lake: its folder, or anything in its bucket."""
+        return storage_of(self.root).is_folder(self.root)
+
     # ---------------------------------------------------------------- format
 
     def check_format(self) -> LakeFormat | None:
@@ -62,8 +67,7 @@ class Lake:
         Raises UserError when the lake was written by a newer version.
         """
         bring_up_to_date(self.root)
-        for left in self.root.glob(f"**/.*{TEMPORARY}"):
-            left.unlink(missing_ok=True)
+        storage_of(self.root).clear(self.root)
 
     # ---------------------------------------------------------------- files
 
@@ -118,7 +122,7 @@ class Lake:
     def moved_keys(self, table: type[Landed]) -> pl.DataFrame:
         """(key_hash, day) of every key that may have versions on more than one day."""
         folder = self.root / "moved_keys" / table.name
-        paths = sorted(folder.glob("*.parquet")) if folder.is_dir() else []
+        paths = [path for path in storage_of(folder).files(folder) if path.suffix == ".parquet"]
         if not paths:
             return pl.DataFrame(schema=_MOVED_KEYS)
         return _scan(paths, _MOVED_KEYS).unique().sort("key_hash", "day").collect()
@@ -143,6 +147,11 @@ class Lake:
     def evidence_path(self, table: type[Table], day: date, name: str) -> Path:
         """Where a day's partition with this name is."""
         return self.root / "evidence" / table.name / f"day={day.isoformat()}" / f"{name}.parquet"
+
+    def has_evidence(self, table: type[Table], day: date, name: str) -> bool:
+        """Whether a day's partition with this name is there."""
+        path = self.evidence_path(table, day, name)
+        return storage_of(path).exists(path)
 
     def scan_evidence(self, table: type[T], partitions: Mapping[date, str]) -> Lazy[T]:
         """The rows of the named partitions, stacked, with `day`."""
@@ -215,13 +224,12 @@ class Lake:
         takes each row once. Landed files of before today's columns stay, for they tell what was landed then.
         """
         folder = self.folder(table.name, day)
-        if not folder.is_dir():
-            return 0
-        small = sorted(
+        storage = storage_of(folder)
+        small = [
             path
-            for path in folder.iterdir()
-            if path.suffix == ".parquet" and path.stat().st_size < _COMPACT_BELOW_BYTES
-        )
+            for path in storage.files(folder)
+            if path.suffix == ".parquet" and storage.size(path) < _COMPACT_BELOW_BYTES
+        ]
         if len(small) >= COMPACT_FROM_FILES and issubclass(table, Landed):
             small = [path for path in small if not _lacks_columns(table, path)]
         if len(small) < COMPACT_FROM_FILES:
@@ -233,10 +241,9 @@ class Lake:
             else:
                 merged = folder / f"{digest(path.stem for path in paths)}.parquet"
                 write_parquet(merged, _one_per_key(table, rows.lazy()).collect())
-            for path in paths:
-                if path != merged:
-                    path.unlink(missing_ok=True)
-                    gone += 1
+            old = [path for path in paths if path != merged]
+            storage.remove(old)
+            gone += len(old)
         return gone
 
 
@@ -269,7 +276,7 @@ def scan_declared(table: type[T], paths: Sequence[Path], **options: Any) -> Lazy
 def written_columns(path: Path) -> pl.Schema:
     """The columns a file of the lake was written with; none where there is no file, or one that cannot be read."""
     try:
-        return pl.Schema(pl.read_parquet_schema(path))
+        return pl.Schema(pl.read_parquet_schema(storage_of(path).on_disk([path])[0]))
     except (FileNotFoundError, pl.exceptions.PolarsError):
         return pl.Schema()
 
@@ -281,7 +288,7 @@ def _lacks_columns(table: type[Table], path: Path) -> bool:
 def _scan(paths: Sequence[Path], schema: pl.Schema, **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - Polars' own
     """Every read of the lake's Parquet by Polars."""
     return pl.scan_parquet(
-        list(paths),
+        storage_of(paths[0]).on_disk(paths),
         glob=False,
         schema=schema,
         missing_columns="insert",
@@ -298,7 +305,6 @@ def _one_per_key(table: type[Table], rows: pl.LazyFrame) -> pl.LazyFrame:
 
 def make_lake(root: Path) -> Lake:
     """The lake at `root`, made where there is none."""
-    make_durable_folder(root)
     lake = Lake(root)
     lake.prepare()
     return lake

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.progress import this_command
 from slowwave.flows.kernel.settings import Settings
@@ -12,8 +10,8 @@ from slowwave.flows.lake.lake import Lake
 
 def landed_lake(settings: Settings) -> Lake:
     """The lake; raises UserError where there is none yet, or when a newer version wrote it."""
-    lake = Lake(Path(settings.lake))
-    if not lake.root.is_dir():
+    lake = Lake(settings.lake_folder)
+    if not lake.is_there():
         message = f"nothing has been landed in {settings.home} yet: run `{this_command()} land PATH` first"
         raise UserError(message)
     lake.check_format()

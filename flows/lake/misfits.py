@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.files import files_by_day
 from slowwave.flows.lake.lake import written_columns
 from slowwave.transforms.core.schema import Table
@@ -36,7 +37,7 @@ def first_damaged(root: Path) -> str:
         mend = _BUILD if table in EVIDENCE else _PUT_BACK
         for file in (each for of_day in files_by_day(root, folder).values() for each in of_day):
             try:
-                pl.read_parquet(file.path)
+                pl.read_parquet(storage_of(file.path).on_disk([file.path])[0])
             except pl.exceptions.PolarsError as error:
                 said = str(error).strip().splitlines()[0]
                 return f"{file.path} is damaged: {mend} ({said})"

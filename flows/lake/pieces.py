@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.files import LakeFile
 
 # So many times its size a file may unpack to; into what is little even then it does not pay to look.
@@ -24,14 +25,14 @@ class Piece:
 
 def pieces(files: Sequence[LakeFile]) -> list[Piece]:
     """Files by row groups, none of which is much more than 32 MB decoded, or whole where they all are small."""
-    packed = [file.path.stat().st_size * _MOST_UNPACKED for file in files]
+    packed = [file.size * _MOST_UNPACKED for file in files]
     if sum(packed) <= _LITTLE_BYTES:
         return [Piece(file, 0, None, size) for file, size in zip(files, packed, strict=True)]
     import pyarrow.parquet as pq
 
     found = []
     for file in files:
-        metadata, offset = pq.read_metadata(file.path), 0
+        metadata, offset = pq.read_metadata(storage_of(file.path).on_disk([file.path])[0]), 0
         for i in range(metadata.num_row_groups):
             group = metadata.row_group(i)
             found.append(Piece(file, offset, group.num_rows, group.total_byte_size))

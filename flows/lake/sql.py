@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from slowwave.flows.kernel.storage.storage import storage_of
+
 # What is read so, with its declared type.
 READ: Mapping[str, Mapping[str, str]] = {
     "day_inputs": {
@@ -98,5 +100,6 @@ def partition_sql(table: str) -> str:
 
 
 def no_globs(paths: Sequence[Path]) -> list[str]:
-    """Paths as DuckDB's readers take them: what they would read as a pattern stands for itself."""
-    return [str(path).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for path in paths]
+    """Files of the lake as DuckDB's readers take them: what they would read as a pattern stands for itself."""
+    on_disk = storage_of(paths[0]).on_disk(paths) if paths else []
+    return [str(path).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for path in on_disk]

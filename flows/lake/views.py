@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.checked_files import FileChecks, counted_rows
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.landing.tables import LANDED
@@ -37,4 +38,4 @@ class LandedViews:
 
     def is_outdated(self) -> bool:
         """Whether a listed file has gone: a compaction has merged it into another, and the list must be taken again."""
-        return not all(path.exists() for path in self._paths)
+        return not all(storage_of(path).exists(path) for path in self._paths)

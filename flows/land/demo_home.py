@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.times import day_start
 from slowwave.flows.land.inbox import inbox_deliveries
 
@@ -28,7 +28,7 @@ def claim_for_demo(settings: Settings, *, seed: int, days: int) -> None:
     wanted = {"seed": seed, "days": days}
     noted = _noted(settings)
     if noted is None:
-        if (Path(settings.lake) / "FORMAT").exists() or inbox_deliveries(settings.inbox):
+        if storage_of(settings.lake_folder).exists(settings.lake_folder / "FORMAT") or inbox_deliveries(settings.inbox):
             message = (
                 f"{settings.home} holds logs of its own, and sample logs must not be mixed with them: "
                 "set SLOWWAVE_HOME to a new folder for the demo"

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 import polars as pl
 
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.schema import Table
@@ -38,7 +39,7 @@ def keep_bytes(lake: Lake, handle: BinaryIO, sha256: str) -> None:
     Raises ChangedFileError when they no longer have that hash, OSError when a disk fails.
     """
     path = kept_path(lake, sha256)
-    if path.exists():
+    if storage_of(path).exists(path):
         return
 
     def copy(aside: Path) -> None:
@@ -90,12 +91,12 @@ def shown_text() -> pl.Expr:
 def forget_resolved_bytes(lake: Lake, young: float) -> int:
     """Remove kept files that no refused row needs, unless changed after `young`; returns how many bytes went."""
     folder = kept_path(lake, "")
-    if not folder.is_dir():
+    storage = storage_of(folder)
+    kept = storage.files(folder)
+    if not kept:
         return 0
     needed = set(refused_rows(lake)[0]["kept_file"].drop_nulls())
-    gone = 0
-    for path in folder.iterdir():
-        if path.name not in needed and path.stat().st_mtime < young:
-            gone += path.stat().st_size
-            path.unlink(missing_ok=True)
-    return gone
+    gone = [path for path in kept if path.name not in needed and storage.changed_at(path) < young]
+    size = sum(storage.size(path) for path in gone)
+    storage.remove(gone)
+    return size

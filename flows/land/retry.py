@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import polars as pl
 
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
 from slowwave.flows.land.formats.csv import csv_chunks
@@ -48,7 +49,8 @@ class Attempt:
         if self.kept is None:
             yield from _text_chunks(self.tried, longest_row)
             return
-        with self.kept.open("rb") as handle:
+        (copy,) = storage_of(self.kept).on_disk([self.kept])
+        with copy.open("rb") as handle:
             yield from chunks(handle, self.source, longest_row, others)
 
     def newly_refused(self, refused: pl.DataFrame) -> pl.DataFrame:

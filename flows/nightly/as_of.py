@@ -28,8 +28,8 @@ def serving_as_of(settings: Settings, as_of: datetime, progress: Progress = no_p
 
     Raises UserError when nothing was ever landed, or when another writer keeps the lake for ten minutes.
     """
-    lake = Lake(Path(settings.lake))
-    if not lake.root.is_dir():
+    lake = Lake(settings.lake_folder)
+    if not lake.is_there():
         message = "nothing has been landed yet: run `slowwave land PATH` or `slowwave demo`"
         raise UserError(message)
     lake.check_format()

@@ -246,8 +246,8 @@ def _published_today(run: Run, row: dict[str, Any]) -> bool:
 
 def _newest_change(lake: Lake) -> datetime:
     """When the newest file of landed rows was written, by the machine's clock."""
-    paths = [file.path for table in (*LANDED, Decisions) for files in lake.files(table.name).values() for file in files]
-    newest = max((path.stat().st_mtime for path in paths), default=0.0)
+    files = [file for table in (*LANDED, Decisions) for of_day in lake.files(table.name).values() for file in of_day]
+    newest = max((file.changed_at for file in files), default=0.0)
     return datetime.fromtimestamp(newest, UTC).replace(tzinfo=None)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import TEMPORARY, write_durably
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.partitions import partition_names
@@ -82,24 +83,28 @@ def _prune_reports(settings: Settings, young: float, pruned: Pruned) -> None:
 
 def _prune_partitions(settings: Settings, lake: Lake, young: float, pruned: Pruned) -> None:
     kept_runs = _kept_by_homes(settings, lake)
-    for files in lake.files(DayInputs.name).values():
-        for file in files:
-            if file.path.stem not in kept_runs and file.path.stat().st_mtime < young:
-                file.path.unlink(missing_ok=True)
+    storage = storage_of(lake.root)
+    noted = [file for files in lake.files(DayInputs.name).values() for file in files]
+    storage.remove(file.path for file in noted if file.path.stem not in kept_runs and file.changed_at < young)
     wanted = set(partition_names(lake.ledger(DayInputs)).iter_rows())
-    for table in EVIDENCE:
-        for day, files in lake.files(f"evidence/{table.name}").items():
-            for file in files:
-                if (table.name, day, file.path.stem) not in wanted:
-                    _remove(file.path, pruned)
-                    pruned.partitions += 1
+    unwanted = [
+        file
+        for table in EVIDENCE
+        for day, files in lake.files(f"evidence/{table.name}").items()
+        for file in files
+        if (table.name, day, file.path.stem) not in wanted
+    ]
+    pruned.bytes += sum(file.size for file in unwanted)
+    pruned.partitions += len(unwanted)
+    storage.remove(file.path for file in unwanted)
 
 
 def _kept_by_homes(settings: Settings, lake: Lake) -> set[str]:
     """The runs that this home keeps, and those that other homes over the lake have noted there."""
     since, ours = time.time() - _OTHER_HOMES.total_seconds(), _note_path(settings, lake)
-    noted = [path for path in ours.parent.glob("[!.]*") if path != ours and path.stat().st_mtime >= since]
-    return _kept_here(settings).union(*(path.read_text().split() for path in noted))
+    storage = storage_of(ours)
+    noted = [path for path in storage.files(ours.parent) if path != ours and storage.changed_at(path) >= since]
+    return _kept_here(settings).union(*(storage.read(path).decode().split() for path in noted))
 
 
 def _note_kept_runs(settings: Settings, lake: Lake) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.file_system import nearest_folder
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import Delivery
 from slowwave.flows.publish.plan import Plan
@@ -68,10 +69,18 @@ def room_to_publish(settings: Settings, plan: Plan) -> None:
     """
     current = current_run(settings)
     landed = plan.log.files(Interactions)
-    evidence = sum(_size(file.path) for day in plan.to_build for file in landed.get(day.day, []))
+    evidence = sum(_lake_size(file) for day in plan.to_build for file in landed.get(day.day, []))
     files = (file for table in LANDED for of_day in plan.log.files(table).values() for file in of_day)
-    serving = _size(current) if current else sum(_size(file.path) for file in files)
-    require_room("publishing", {Path(settings.lake): evidence, settings.serving: serving})
+    serving = _size(current) if current else sum(_lake_size(file) for file in files)
+    require_room("publishing", {settings.lake_folder: evidence, settings.serving: serving})
+
+
+def _lake_size(file: LakeFile) -> int:
+    """Size of a file of the lake; of what is gone, 0."""
+    try:
+        return file.size
+    except OSError:
+        return 0
 
 
 def _size(path: Path) -> int:

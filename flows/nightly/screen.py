@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -171,7 +170,7 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
 
 
 def _ledger_entry(settings: Settings, run_id: str) -> dict[str, Any]:
-    return Lake(Path(settings.lake)).ledger(Runs).row(by_predicate=pl.col("run_id") == run_id, named=True)
+    return Lake(settings.lake_folder).ledger(Runs).row(by_predicate=pl.col("run_id") == run_id, named=True)
 
 
 def _published(table_hashes: Sequence[str]) -> str:

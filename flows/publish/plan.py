@@ -121,7 +121,7 @@ class Plan:
         """Digest of the winning rows of each day, some days at a time."""
         found = dict.fromkeys(days, rows_digest(pl.Series(dtype=pl.String)))
         files = self.log.files(table)
-        for some in together(days, lambda day: sum(file.path.stat().st_size for file in files[day])):
+        for some in together(days, lambda day: sum(file.size for file in files[day])):
             won = self.log.winners(table, some, ()).select("day", "row_hash").collect()
             for (day,), of_day in won.partition_by("day", as_dict=True).items():
                 found[day] = rows_digest(of_day["row_hash"])
@@ -147,9 +147,10 @@ class Plan:
     def _names(self, day: date, found: ReplayInputs) -> dict[str, str]:
         """By table what its partition is called: where only one of its former name is there, that is taken over."""
         names = {table: found.name(table) for table in EVIDENCE}
+        lake = self.log.lake
         for table, name in names.items():
-            path, former = self.log.lake.evidence_path(table, day, name), found.former_name_of(table)
-            if former and not path.exists() and path.with_stem(former).exists():
+            former = found.former_name_of(table)
+            if former and not lake.has_evidence(table, day, name) and lake.has_evidence(table, day, former):
                 names[table] = former
         return {table.name: name for table, name in names.items()}
 
@@ -162,16 +163,20 @@ class Plan:
 
     def _missing(self, row: _Row, names: Mapping[str, str]) -> Iterator[type[Table]]:
         """The tables whose partition is not there, or does not fit the declaration."""
-        paths = {table: self.log.lake.evidence_path(table, row["day"], names[table.name]) for table in EVIDENCE}
+        lake, day = self.log.lake, row["day"]
         known = self._known.get(_cache_key(row)) or self._before.get((Interactions.name, row["day"])) or {}
         is_known = all(known.get(name) == row[name] for name in ("fingerprint", "partitions", "evidence_columns"))
-        for table, path in paths.items():
+        for table in EVIDENCE:
+            name = names[table.name]
+            is_there = lake.has_evidence(table, day, name)
             # opened once for every change of the declarations
-            if not path.exists() or not (is_known or lacks_only_new_columns(table, written_columns(path))):
+            if not is_there or not (
+                is_known or lacks_only_new_columns(table, written_columns(lake.evidence_path(table, day, name)))
+            ):
                 yield table
 
     def _reason(self, row: _Row, names: Mapping[str, str], missing: Iterable[type[Table]]) -> str:
-        if all(self.log.lake.evidence_path(table, row["day"], names[table.name]).exists() for table in missing):
+        if all(self.log.lake.has_evidence(table, row["day"], names[table.name]) for table in missing):
             return "its columns changed"
         before = self._before.get((Interactions.name, row["day"]))
         if before is None or not before["fingerprint"]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
@@ -18,6 +17,7 @@ from slowwave.flows.kernel.memory import give_back
 from slowwave.flows.kernel.run_ids import new_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake import Lake, make_lake
@@ -115,7 +115,8 @@ class Run:
 
     def forget(self) -> None:
         """Take a run that had nothing to do out of the ledger."""
-        (self.lake.folder(Runs.name, self.started_at.date()) / f"{self.run_id}.parquet").unlink(missing_ok=True)
+        path = self.lake.folder(Runs.name, self.started_at.date()) / f"{self.run_id}.parquet"
+        storage_of(path).remove([path])
         self.reached = ""
 
 
@@ -134,7 +135,7 @@ def start_run(
     code_hash()  # of the code that is loaded now: it may be upgraded before the night is over
     _require_same_lake(settings)
     started_at = utc_now()
-    lake = make_lake(Path(settings.lake))
+    lake = make_lake(settings.lake_folder)
     run = Run(settings, kind, lake, settings.params(), started_at, new_run_id(started_at), progress, call)
     _repair_ledger(run)
     return run
@@ -143,7 +144,7 @@ def start_run(
 def _require_same_lake(settings: Settings) -> None:
     """A lake that is not mounted looks like one that begins: rows that landed there would be hidden by the mount."""
     current = current_run(settings)
-    if current is not None and check_format(Path(settings.lake)) is None:
+    if current is not None and check_format(settings.lake_folder) is None:
         message = (
             f"there is no lake in {settings.lake}, and {current} was published from one: mount it, or set "
             f"SLOWWAVE_LAKE (nothing was changed); to begin anew, move {settings.serving} away"

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.flows.kernel.memory import give_back, has_held_much
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake import LakeFile, scan_declared
 from slowwave.flows.publish.base import TAKEN_OVER, Base
 from slowwave.flows.publish.plan import Plan, together
@@ -162,7 +163,7 @@ class PublishShell:
         names = self._plan.partitions(MemoryReferences)
         days = names if self.base is None else [day for day in self.base.evidence_days if day in names]
         paths = {day: self._run.lake.evidence_path(MemoryReferences, day, names[day]) for day in days}
-        return together(sorted(paths), lambda day: paths[day].stat().st_size, _EVIDENCE_BYTES)
+        return together(sorted(paths), lambda day: storage_of(paths[day]).size(paths[day]), _EVIDENCE_BYTES)
 
     def _landed_days(self) -> Pieces:
         """What landed, by landed table, of all days or of those whose rows differ."""
@@ -235,7 +236,7 @@ class PublishShell:
 
 
 def _bytes(files: Iterable[LakeFile]) -> int:
-    return sum(file.path.stat().st_size for file in files)
+    return sum(file.size for file in files)
 
 
 def _names_chunks(files: Iterable[LakeFile]) -> bool:

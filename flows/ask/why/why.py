@@ -46,8 +46,9 @@ from slowwave.flows.ask.why.queries import (
 from slowwave.flows.ask.why.text import interaction_text, memory_text
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
-from slowwave.flows.lake.files import check_format
+from slowwave.flows.lake.files import check_format, files_by_day
 from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.lake.sql import no_globs
 
@@ -104,12 +105,12 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
     if serving is None:
         message = "nothing is published yet: run slowwave nightly"
         raise UserError(message)
-    check_format(Path(settings.lake))
+    check_format(settings.lake_folder)
     config: DuckDBConfig = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     try:
         with closing(duckdb.connect(serving, read_only=True, config=config)) as connection:
             connection.execute("SET TimeZone = 'UTC'")
-            publish = Publish(connection, Path(settings.lake), serving.stem)
+            publish = Publish(connection, settings.lake_folder, serving.stem)
             found = publish.named(id)
     except duckdb.Error as error:
         raise UserError(error_lines(error)) from error
@@ -295,7 +296,8 @@ class Publish:
         return self.records(INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
 
     def _partitions(self) -> Partitions:
-        inputs = sorted((self._lake / "day_inputs").glob(f"day=*/{self._run_id}.parquet"))
+        listed = files_by_day(self._lake, "day_inputs").values()
+        inputs = [file.path for files in listed for file in files if file.path.stem == self._run_id]
         if not inputs:
             return Partitions([], [], None)
         days = self._rows(PARTITIONS, day_inputs=no_globs(inputs), run_id=self._run_id)
@@ -304,7 +306,8 @@ class Publish:
             table: [evidence / table / f"day={day}" / f"{names[at]}.parquet" for day, *names in days]
             for at, table in enumerate(READ_BY_DAY)
         }
-        there = {table: [path for path in paths if path.exists()] for table, paths in found.items()}
+        storage = storage_of(evidence)
+        there = {table: [path for path in paths if storage.exists(path)] for table, paths in found.items()}
         missing = sum(len(paths) - len(there[table]) for table, paths in found.items())
         return Partitions(**{table: no_globs(paths) for table, paths in there.items()}, missing=missing)
 
@@ -326,7 +329,7 @@ class Publish:
 
     def _versions(self, memory_id: str) -> list[Record]:
         def read() -> list[Record]:
-            paths = sorted((self._lake / "memories").glob("day=*/*.parquet"))
+            paths = [file.path for files in files_by_day(self._lake, "memories").values() for file in files]
             known = {"id": memory_id, "as_of": self._as_of}
             return self.records(CHANGES, **known, memories=no_globs(paths)) if paths else []
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage.storage import storage_of
 
 _HEAD = "# What every nightly reads first; a connection that is taken out of here is not read any more.\n"
 _STATES = Path("imports") / "connected.json"
@@ -117,7 +118,7 @@ def _toml(connection: Connection) -> str:
 def last_reads(lake: Path) -> dict[str, LastRead]:
     """What came of each connection's last reading, by its key; without the file all are read again."""
     try:
-        stated = json.loads((lake / _STATES).read_text(encoding="utf-8"))
+        stated = json.loads(storage_of(lake).read(lake / _STATES))
         return {key: LastRead(**one) for key, one in stated.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}

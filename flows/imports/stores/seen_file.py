@@ -18,7 +18,8 @@ from slowwave.flows.imports.cursors import FOLDER, unit_key
 from slowwave.flows.imports.units import Unit, home_shortened
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
-from slowwave.flows.kernel.store import fsync_path, write_durably
+from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.imports.seen import Before, Seen, SeenMemory
 from slowwave.transforms.landing.ledger_tables import RunFiles
@@ -73,8 +74,7 @@ class SeenFile:
         """The deliveries are in the inbox: what was expected counts. Raises OSError."""
         self._seen = self._next
         if self._is_expected:
-            self._expected.replace(self._path)
-            fsync_path(self.folder)
+            self._takes_its_place()
             self._is_expected = False
 
     def _recover(self, lake: Lake, inbox: Path) -> None:
@@ -88,15 +88,22 @@ class SeenFile:
             or is_there
             or not lake.ledger(RunFiles).filter(pl.col("source").is_in(deliveries)).is_empty()
         ):
-            self._expected.replace(self._path)
+            self._takes_its_place()
         else:
-            self._expected.unlink()  # it never came to count: the store is read again
+            storage_of(self._expected).remove([self._expected])  # it never came to count: the store is read again
+
+    def _takes_its_place(self) -> None:
+        """Killed in between, it takes its place once more."""
+        storage = storage_of(self._expected)
+        packed = storage.read(self._expected)
+        storage.write(self._path, lambda aside: aside.write_bytes(packed))
+        storage.remove([self._expected])
 
 
 def _read(path: Path) -> dict[str, Any] | None:
     """What the file states, with `seen` as it means it; None where there is none. Raises UserError."""
     try:
-        stated = orjson.loads(zstandard.decompress(path.read_bytes()))
+        stated = orjson.loads(zstandard.decompress(storage_of(path).read(path)))
         return {**stated, "seen": _seen(stated)}
     except FileNotFoundError:
         return None
