@@ -60,6 +60,7 @@ def without_citations(name: str, rows: list[Row]) -> list[Row]:
     return [{column: value for column, value in row.items() if column not in gone} for row in rows]
 
 
+@pytest.mark.slow
 def test_nothing_but_the_count_of_citations_follows_from_them(published):
     plain, cited = published(LOG), published(citing(LOG))
     for name in PUBLISHED:
@@ -116,6 +117,7 @@ def test_nothing_but_their_own_rows_follows_from_inferred_outcomes(published):
         assert after == before, name
 
 
+@pytest.mark.slow
 def test_learned_from_they_count_like_reported_ones_where_nobody_reported(published):
     learned = published([*LOG, *inferred_rows()], LEARN)
     unsaid = [{k: v for k, v in row.items() if not k.startswith("basis")} for row in inferred_rows()]

@@ -94,6 +94,7 @@ def test_any_split_and_order_of_transcripts_is_the_same_publish(
     assert published(home) == together
 
 
+@pytest.mark.slow
 def test_transcripts_imported_as_they_grow_are_the_same_publish(
     together: dict[str, str], tmp_path: Path, capsys: Capture
 ) -> None:

@@ -137,6 +137,7 @@ def test_an_outcome_changes_exactly_what_it_should(copied, news):
     assert result.built == []  # outcomes join at publish
 
 
+@pytest.mark.slow
 def test_an_outcome_without_a_project_follows_its_interaction(copied):
     told = {"outcome_id": "new", "interaction_id": "i1", "created_at": START, "strategy": RUN, "success": True}
     copied.drop("news.jsonl", jsonl([told]))

@@ -174,6 +174,7 @@ def test_every_nightly_prunes(home, monkeypatch):
     assert files[-1].exists()
 
 
+@pytest.mark.slow
 def test_what_another_home_over_the_lake_keeps_stays_until_that_home_is_forgotten(home, tmp_path, monkeypatch):
     monkeypatch.setenv("SLOWWAVE_LAKE", str(home.folder / "lake"))
     other = Home(tmp_path / "other")

@@ -138,6 +138,7 @@ def test_a_lake_without_a_night(home: SmallHome) -> None:
     assert len(asked(sql, "FROM interactions")) == 12
 
 
+@pytest.mark.slow
 def test_after_a_publish_and_after_what_lands_late(told: SmallHome) -> None:
     before = lake_views_sql(Path(told.settings.lake))
     assert_reads_the_same(told)
@@ -166,6 +167,7 @@ def test_after_a_publish_and_after_what_lands_late(told: SmallHome) -> None:
     assert asked(before, "SELECT sum(injected_count)::INT AS n FROM memory_days") == [{"n": 11}]
 
 
+@pytest.mark.slow
 def test_neither_a_backfill_nor_an_earlier_publish_leaves_other_days(told: SmallHome) -> None:
     told.land(interaction("late", created_at="2026-03-03T10:00:00Z", memories_used=["m0"]))
     with writer_lock(told.settings, "backfill"):

@@ -71,6 +71,7 @@ def assert_only_citations_were_counted(night: NightlyResult, home: SmallHome, be
     }
 
 
+@pytest.mark.slow
 @each_release
 def test_a_home_left_long_ago_loses_only_partitions_that_no_kept_run_names(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path, left=timedelta(days=3))
@@ -105,6 +106,7 @@ def test_a_night_with_new_rows_builds_their_days_alone(version: str, tmp_path: P
     assert [(str(day.day), day.reason) for day in night.built] == [("2026-03-09", "new day")]
 
 
+@pytest.mark.slow
 @each_release
 def test_a_full_rebuild_finds_what_that_release_built(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)
@@ -130,6 +132,7 @@ def test_what_that_release_landed_is_a_duplicate_when_it_comes_again(version: st
     assert totals["duplicate"] == totals["delivered"] - 2 > 60
 
 
+@pytest.mark.slow
 @each_release
 def test_that_is_so_of_outcomes_inside_interactions_however_many_rows_land_after(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)
@@ -176,6 +179,7 @@ def test_what_was_believed_then_is_had_again(version: str, tmp_path: Path) -> No
     assert published(home, COUNTS)[0] is not None
 
 
+@pytest.mark.slow
 @each_release
 def test_a_decision_of_then_still_counts(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)

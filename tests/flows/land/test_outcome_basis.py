@@ -25,6 +25,7 @@ def asked(home: SmallHome, query: str) -> list[dict[str, Any]]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_what_differs_in_its_basis_alone_is_another_row_in_any_order(tmp_path: Path):
     told = []
     for number, order in enumerate(itertools.permutations(ALIKE)):

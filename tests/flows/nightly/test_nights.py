@@ -131,6 +131,7 @@ def test_a_killed_night_is_an_error_until_one_ends_well(home: SmallHome, stage: 
     assert told == ["published", "started", "failed", "published"]
 
 
+@pytest.mark.slow
 def test_a_night_killed_after_its_swap_has_published(home: SmallHome) -> None:
     killed(home, "nightly", "prune")
     assert status(home)["last night"].facts["status"] == "published"
@@ -156,6 +157,7 @@ def test_the_published_ledger_holds_a_run_once_and_a_running_night_is_no_error(h
     assert status(home)["last night"].state == "error"
 
 
+@pytest.mark.slow
 def test_a_killed_night_stays_one_while_something_else_runs(home: SmallHome) -> None:
     killed(home, "nightly", "publish")
     process = drive(home, "land", "land", "wait")
@@ -206,6 +208,7 @@ def test_the_thresholds_of_status_do_not_hide_it(home: SmallHome) -> None:
     assert os.path.exists(home.settings.current)  # noqa: PTH110
 
 
+@pytest.mark.slow
 def test_a_night_killed_while_prefect_starts_is_seen(home: SmallHome) -> None:
     home.nightly()
     drop(home, "Newer?")

@@ -173,6 +173,7 @@ def test_a_changed_param_builds_the_tables_behind_it_and_back_builds_nothing(hom
     assert published(home, COUNTS) == counts
 
 
+@pytest.mark.slow
 def test_a_full_rebuild_finds_what_param_by_param_was_built(home):
     home.nightly()
     for text in (LONGER, f"{BROADER}{LONGER}"):
