@@ -163,7 +163,8 @@ ROOMS = {
         "observations", "decisions", "llm",
     ),
     "flows": (
-        "kernel", "lake", "land", "imports", "publish", "llm", "nightly", "ask", "decide", "care", "schedule", "cli",
+        "kernel", "engines", "lake", "land", "imports", "publish", "llm", "nightly", "ask", "decide", "care",
+        "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "report", "app"),
 }  # fmt: skip

@@ -24,6 +24,7 @@ from store_rows import heuristic, write_store
 from slowwave.data.sample import write_sample
 from slowwave.flows.cli import main as cli
 from slowwave.flows.cli.groups import EXAMPLES
+from slowwave.flows.engines.settings import EngineSettings, engine_settings
 from slowwave.flows.imports.connections.connections import connections
 from slowwave.flows.imports.sources import SOURCES
 from slowwave.flows.kernel.lock import writer_lock
@@ -283,7 +284,7 @@ def _anchors(text: str) -> set[str]:
 def test_stated_params_are_params() -> None:
     blocks = _blocks("toml")
     assert len(blocks) > 1
-    others = ("[notify]", "[fields]", "[imports.", "[[connection]]")
+    others = ("[notify]", "[engine]", "[fields]", "[imports.", "[[connection]]")
     for block in blocks:
         if not any(other in block for other in others):
             Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
@@ -293,6 +294,12 @@ def test_stated_settings_are_settings(tmp_path: Path) -> None:
     (block,) = (block for block in _blocks("toml") if "[notify]" in block)
     Settings(tmp_path).settings_file.write_text(block)
     assert notify_settings(Settings(tmp_path)) is not None
+
+
+def test_stated_engines_are_engines(tmp_path: Path) -> None:
+    (block,) = (block for block in _blocks("toml") if "[engine]" in block)
+    Settings(tmp_path).settings_file.write_text(block)
+    assert engine_settings(Settings(tmp_path)) == EngineSettings("dask", "", 4, 4 * 10**9, 3600.0)
 
 
 def test_stated_settings_of_imports_are_settings(tmp_path: Path) -> None:

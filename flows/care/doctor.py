@@ -18,6 +18,7 @@ import duckdb
 import polars as pl
 import typer
 
+from slowwave.flows.care.engine_line import engine_line
 from slowwave.flows.care.surroundings import clock_line, prefect_server_line, versions_line
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, tried, worst
 from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
@@ -70,6 +71,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         tried("other homes", lambda: _other_homes(settings)),
         tried("params", lambda: _params(settings)),
         tried("notify", lambda: _notify(settings)),
+        tried("engine", lambda: engine_line(settings)),
     ]
     if not lake.root.is_relative_to(settings.home):
         lines.append(tried("lake folder", lambda: _folder("lake folder", lake.root, "SLOWWAVE_LAKE")))

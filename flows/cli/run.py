@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from slowwave.flows.ask.report import reported
+from slowwave.flows.engines.cluster import require_engine
+from slowwave.flows.engines.settings import engine_settings
 from slowwave.flows.imports.connections.connections import Imported, connections
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
@@ -198,15 +200,19 @@ def run_nightly(
     max_refused: float = MAX_REFUSED,
     leave_out: Sequence[str] = (),
     leave_in: Sequence[str] = (),
+    **engine: Any,  # noqa: ANN401 - options of the command
 ) -> None:
     """Run the nightly flow and print one screen: what landed, what was built and published, what to look at.
+
+    `engine`: engine, address and workers, where the command names them.
 
     Raises typer.Exit with code 1 when rows that failed a check had to be set aside, a file was left or refused whole,
     or more than `max_refused` of the rows were.
     """
     moment = as_of and _time("--as-of", as_of).isoformat()
     with _told_if_it_fails(settings):
-        _nightly(settings, moment, full, max_refused, leave_out, leave_in)
+        _require_engine(settings, engine)
+        _nightly(settings, moment, full, max_refused, leave_out, leave_in, engine)
 
 
 @contextmanager
@@ -234,6 +240,7 @@ def _nightly(
     max_refused: float,
     leave_out: Sequence[str],
     leave_in: Sequence[str],
+    engine: dict[str, Any],
 ) -> None:
     if leave_out or leave_in:
         _decide_rows(settings, leave_out, leave_in)
@@ -245,7 +252,7 @@ def _nightly(
             return
     with flow_session(settings, "nightly", "nightly", imported) as (flows, screen):
         demo_note(settings, screen)
-        result: NightlyResult = flows.nightly(home=str(settings.home), as_of=moment, full=full)
+        result: NightlyResult = flows.nightly(home=str(settings.home), as_of=moment, full=full, **engine)
         screen.close()
         print_lines(result_title(result), result_lines(settings, result), next_commands(result))
     if result.is_incomplete:
@@ -286,8 +293,13 @@ def _looked_first(settings: Settings) -> tuple[bool, Imported | None]:
     return True, run.imported
 
 
-def run_backfill(settings: Settings, first: str, last: str) -> None:
-    """Run the backfill flow for the days from `first` to `last`, both included.
+def _require_engine(settings: Settings, engine: dict[str, Any]) -> None:
+    """Before anything is done, raise what `require_engine` raises."""
+    require_engine(engine_settings(settings, engine["engine"], engine["address"], engine["workers"]))
+
+
+def run_backfill(settings: Settings, first: str, last: str, **engine: Any) -> None:  # noqa: ANN401 - as of run_nightly
+    """Run the backfill flow for the days from `first` to `last`, both included, on an engine as `run_nightly` does.
 
     Raises typer.BadParameter when they are no days or the wrong way round.
     """
@@ -296,9 +308,10 @@ def run_backfill(settings: Settings, first: str, last: str) -> None:
         message = f"{first} is after {last}"
         raise typer.BadParameter(message, param_hint="'--from'")
     landed_lake(settings)
+    _require_engine(settings, engine)
     _tell_unread_params(settings)
     with flow_session(settings, "backfill", "backfill") as (flows, screen):
-        result: NightlyResult = flows.backfill(first=days[0], last=days[1], home=str(settings.home))
+        result: NightlyResult = flows.backfill(first=days[0], last=days[1], home=str(settings.home), **engine)
         screen.close()
         print_lines(result_title(result), result_lines(settings, result))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST_ROW = 64 * 10**6
 _SIZE = re.compile(r"([0-9]{1,9}) ?(kB|MB|GB|)", re.IGNORECASE)
-_SECTIONS = {"imports", "landing", "notify"}
+_SECTIONS = {"engine", "imports", "landing", "notify"}
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
@@ -94,11 +94,11 @@ class Settings:
         chosen = os.environ.get("SLOWWAVE_LONGEST_ROW", "").strip()
         if not chosen:
             return LONGEST_ROW
-        size = _SIZE.fullmatch(chosen)
-        if size is None or int(size[1]) == 0:
+        size = size_in_bytes(chosen)
+        if not size:
             message = f"SLOWWAVE_LONGEST_ROW is {chosen!r}, which is no size: use one such as 64MB"
             raise UserError(message)
-        return int(size[1]) * _UNITS[size[2].lower()]
+        return size
 
     @property
     def settings_file(self) -> Path:
@@ -185,6 +185,12 @@ def _wrong(error: Mapping[str, Any]) -> str:
     where = ".".join(str(part) for part in error["loc"])
     said = str(error["ctx"]["error"]) if error["type"] == "value_error" else error["msg"]
     return f"{where}: {said}" if where else said
+
+
+def size_in_bytes(text: str) -> int | None:
+    """A size such as 64MB, in bytes; None where it is none."""
+    size = _SIZE.fullmatch(text)
+    return int(size[1]) * _UNITS[size[2].lower()] if size else None
 
 
 def settings_from_environment() -> Settings:

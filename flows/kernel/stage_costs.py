@@ -29,6 +29,12 @@ class StageCosts:
         self._settle()
         self._open.pop()
 
+    def add(self, others: StageCosts) -> None:
+        """Count what another process has spent."""
+        for ours, theirs in ((self.seconds, others.seconds), (self.of_steps, others.of_steps)):
+            for name, seconds in theirs.items():
+                ours[name] = ours.get(name, 0.0) + seconds
+
     def _settle(self) -> None:
         now = sum(os.times()[:4])
         if self._open:

@@ -32,8 +32,7 @@ from slowwave.transforms.graph import EVIDENCE, NODES, node_of
 from slowwave.transforms.landing.tables import Interactions
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
-BATCH_BYTES = 192 * 2**20
-_SLICE_BYTES = 192 * 2**20
+SLICE_BYTES = 192 * 2**20
 # The stretches of a memory and its counts on a day take about as much.
 _BYTES_PER_MEMORY = 300
 # Memories of days that are compared together.
@@ -42,26 +41,27 @@ _POOL_ROWS = 500_000
 _ECHOED = ("memory_id", *REACH, "pattern", "valid_from", "valid_until")
 
 
-def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan]) -> list[list[DayPlan]]:
-    """Days to build, in order, grouped so that a group holds about `BATCH_BYTES` of text and of eligible memories.
+def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan], most: int, parts: int = 1) -> list[list[DayPlan]]:
+    """Days to build, in order, grouped so that a group holds about `most` bytes of text and of eligible memories.
 
-    The days of a group lack the same tables.
+    The days of a group lack the same tables. There are about so many `parts` at least, if there are as many days.
     """
     sizes = dict.fromkeys((plan.day for plan in plans), log.pool.height * _BYTES_PER_MEMORY)
     for piece in pieces([file for plan in plans for file in log.files(Interactions)[plan.day]]):
         sizes[piece.file.day] += piece.bytes
+    most = min(most, -(-sum(sizes.values()) // parts))
     groups: list[list[DayPlan]] = []
     room = 0
     for plan in plans:
         if not groups or sizes[plan.day] > room or groups[-1][-1].missing != plan.missing:
             groups.append([])
-            room = BATCH_BYTES
+            room = most
         groups[-1].append(plan)
         room -= sizes[plan.day]
     return groups
 
 
-def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> int:
+def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False, slice_bytes: int = SLICE_BYTES) -> int:
     """Build and write what is missing of the days of `plans`, the same tables of each; returns the number of days.
 
     A partition that is there already is left, or with `verify` compared with what was computed.
@@ -74,7 +74,7 @@ def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False) -> 
         if plan.fingerprint not in {inputs[plan.day].fingerprint, inputs[plan.day].former_name}:
             message = f"the files of {plan.day} changed while they were read: run this again"
             raise UserError(message)
-    shell = _Building(log, plans, inputs, verify=verify)
+    shell = _Building(log, plans, inputs, verify=verify, slice_bytes=slice_bytes)
     Runner(NODES, shell.missing, shell, log.params, log.as_of).run(lambda _done, _total: None)
     return len(plans)
 
@@ -83,13 +83,20 @@ class _Building:
     """The shell of the days that are built together (see `runner.Shell`); what is written is read from the lake."""
 
     def __init__(
-        self, log: LogAsOf, plans: Sequence[DayPlan], inputs: dict[date, ReplayInputs], *, verify: bool
+        self,
+        log: LogAsOf,
+        plans: Sequence[DayPlan],
+        inputs: dict[date, ReplayInputs],
+        *,
+        verify: bool,
+        slice_bytes: int,
     ) -> None:
         self.missing = [table for table in EVIDENCE if table.name in plans[0].missing]
         self._log = log
         self._names = {plan.day: plan.names for plan in plans}
         self._inputs = inputs
         self._verify = verify
+        self._slice_bytes = slice_bytes
         self._unwritten = set(self.missing)
         self._found: dict[type[Table], pl.DataFrame] = {}
         self._readers: dict[Given, Callable[[Runner], Any]] = {
@@ -139,20 +146,20 @@ class _Building:
 
     def _in_texts(self, table: type[Table]) -> Pieces:
         if not self._found:
-            self._found = _found_in_texts(self._log, self._inputs, self._unwritten)
+            self._found = _found_in_texts(self._log, self._inputs, self._unwritten, self._slice_bytes)
         rows = self._found.pop(table)
         return (rows.filter(pl.col("occurred_at").dt.date() == day) for day in self._inputs)
 
 
 def _found_in_texts(
-    log: LogAsOf, inputs: dict[date, ReplayInputs], tables: Iterable[type[Table]]
+    log: LogAsOf, inputs: dict[date, ReplayInputs], tables: Iterable[type[Table]], slice_bytes: int
 ) -> dict[type[Table], pl.DataFrame]:
     """Of memory_references and extracted_statements those in `tables`, their texts held a slice at a time."""
     files = [file for day in inputs for file in log.files(Interactions)[day]]
     wanted = pl.concat([day.interactions for day in inputs.values()])
     found = {table: [] for table in (MemoryReferences, ExtractedStatements) if table in tables}
     first, seen = node_of(next(iter(found))), set[str]()
-    for slices in gathered_pieces(files, _SLICE_BYTES):
+    for slices in gathered_pieces(files, slice_bytes):
         scans = [
             scan_declared(Interactions, [piece.file.path])
             .slice(piece.offset, piece.rows)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import UserError
@@ -57,6 +58,7 @@ class Run:
     run_id: str
     progress: Progress = no_progress
     call: Callable[..., Any] = _call
+    engine: EngineSettings = field(default_factory=EngineSettings)
     imported: Imported | None = None  # None: the connected sources have not been looked at
     landed: LandingReport = field(default_factory=LandingReport)
     costs: StageCosts = field(default_factory=StageCosts)

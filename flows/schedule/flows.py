@@ -21,6 +21,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from slowwave.flows.ask.report import reported
+from slowwave.flows.engines.settings import engine_settings
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
@@ -163,13 +164,15 @@ def _say(kind: str, text: str) -> None:
 
 
 @contextmanager
-def _run(home: str, kind: RunKind) -> Iterator[tuple[Run, _Reporter]]:
+def _run(home: str, kind: RunKind, **engine: Any) -> Iterator[tuple[Run, _Reporter]]:  # noqa: ANN401 - of a flow
     """A run under the writer lock, and who reports on it. A fault is reported and goes on."""
     settings = Settings(Path(home)) if home else settings_from_environment()
     reporter = _Reporter(kind, watching.get())
     try:
         with home_doors(), writer_lock(settings, kind, wait_seconds=WAIT_SECONDS, waiting=partial(_say, kind)):
-            yield _begun(start_run(settings, kind, reporter, run_as_task)), reporter
+            run = _begun(start_run(settings, kind, reporter, run_as_task))
+            run.engine = engine_settings(settings, **engine)
+            yield run, reporter
             reporter.set(100.0, "done")
     except (UserError, OSError) as error:
         reporter.summary(f"failed: {str(error).splitlines()[0]}", [("why", line) for line in str(error).splitlines()])
@@ -221,9 +224,16 @@ def land(home: str = "") -> LandingReport:
 
 
 @flow(name="nightly", flow_run_name=_name_of_nightly, persist_result=False)
-def nightly(home: str = "", as_of: str | None = None, full: bool = False) -> NightlyResult:
+def nightly(
+    home: str = "",
+    as_of: str | None = None,
+    full: bool = False,
+    engine: str | None = None,
+    address: str | None = None,
+    workers: int | None = None,
+) -> NightlyResult:
     """Land the inbox, rebuild the days that changed, audit, publish. The state is Failed when an audit failed."""
-    with _run(home, "nightly") as (run, reporter):
+    with _run(home, "nightly", name=engine, address=address, workers=workers) as (run, reporter):
         result = plain.nightly(run, as_of=parse_as_of(as_of) if as_of else None, full=full)
         result = replace(result, report=run.stage("report", reported, run.settings))
         reporter.summary(result_title(result), result_lines(run.settings, result))
@@ -233,9 +243,16 @@ def nightly(home: str = "", as_of: str | None = None, full: bool = False) -> Nig
 
 
 @flow(name="backfill", flow_run_name="backfill {first} to {last}", persist_result=False)
-def backfill(first: date, last: date, home: str = "") -> NightlyResult:
+def backfill(
+    first: date,
+    last: date,
+    home: str = "",
+    engine: str | None = None,
+    address: str | None = None,
+    workers: int | None = None,
+) -> NightlyResult:
     """Build the evidence of the days from `first` to `last`; what is published stays."""
-    with _run(home, "backfill") as (run, reporter):
+    with _run(home, "backfill", name=engine, address=address, workers=workers) as (run, reporter):
         result = plain.backfill(run, first, last)
         reporter.summary(result_title(result), result_lines(run.settings, result))
         return result

@@ -1,0 +1,99 @@
+"""Workers of Dask: of a scheduler that runs already, or started here and ended.
+
+By Dask's own client, not by a task runner of Prefect's: so a worker needs no Prefect and no way to its API, and that
+one has died is seen here.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from slowwave.flows.engines.cluster import Done, WorkerEndedError, does_not_answer, done
+from slowwave.flows.engines.settings import EngineSettings
+
+_ANSWER_SECONDS = 10
+
+
+@contextmanager
+def dask_workers(chosen: EngineSettings) -> Iterator[DaskWorkers]:
+    """The workers. Raises UserError when no scheduler answers at the address."""
+    import distributed
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a worker that ends is told of by us
+    if not chosen.address:
+        with _started(chosen.workers) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+            yield DaskWorkers(client)
+        return
+    try:
+        client = distributed.Client(chosen.address, timeout=_ANSWER_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        does_not_answer(chosen, error)
+    with client:
+        yield DaskWorkers(client)
+
+
+@contextmanager
+def _started(workers: int) -> Iterator[Any]:
+    """So many processes of one thread, on this machine only; a process that ends is started again."""
+    import dask.config
+    import distributed
+
+    threads = str(max(1, (os.cpu_count() or 1) // workers))
+    options: dict[str, Any] = {
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": None,
+        "memory_limit": 0,  # what is held follows from the size of the tasks; to end a process would lose its work
+        "silence_logs": logging.CRITICAL,
+        "security": True,  # else every user of this machine could run code in them
+        "env": {"POLARS_MAX_THREADS": threads, "NUMBA_NUM_THREADS": threads},
+    }
+    # how often a task is tried is counted by us
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=workers, **options) as cluster,
+    ):
+        yield cluster
+
+
+class DaskWorkers:
+    """As in Cluster; a task is a future."""
+
+    def __init__(self, client: Any) -> None:  # noqa: ANN401 - Dask is loaded where it is chosen
+        self._client = client
+
+    def places(self) -> int:
+        """As in Cluster."""
+        return sum(self._client.nthreads().values())
+
+    def submit(self, code: str, message: bytes) -> Any:  # noqa: ANN401 - a future
+        """As in Cluster."""
+        return self._client.submit(done, code, message, pure=False)
+
+    def finished(self, handles: Collection[Any], seconds: float) -> Collection[Any]:
+        """As in Cluster."""
+        import distributed
+
+        with self._client.as_current(), suppress(TimeoutError):
+            distributed.wait(list(handles), timeout=seconds, return_when="FIRST_COMPLETED")
+        return [handle for handle in handles if handle.status != "pending"]
+
+    def result(self, handle: Any) -> Done:  # noqa: ANN401 - a future
+        """As in Cluster."""
+        from distributed import KilledWorker
+
+        try:
+            return handle.result()
+        except KilledWorker as error:
+            raise WorkerEndedError(error.allowed_failures + 1) from error
+
+    def stop(self, handle: Any) -> None:  # noqa: ANN401 - a future
+        """As in Cluster: by the thread that answers the scheduler. A nanny starts the worker again."""
+        at = [worker for worker, keys in self._client.processing().items() if handle.key in keys]
+        handle.cancel(force=True)
+        if at:
+            self._client.run(os._exit, 1, workers=at, on_error="ignore")

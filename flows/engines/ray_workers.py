@@ -1,0 +1,90 @@
+"""Workers of Ray: of a cluster that runs already, or started here and ended.
+
+By Ray itself, not by a task runner of Prefect's, for the reasons that `dask_workers` has.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from slowwave.flows.engines.cluster import Done, WorkerEndedError, does_not_answer, done
+from slowwave.flows.engines.settings import EngineSettings
+
+# The least that Ray takes: messages and results are small.
+_STORE_BYTES = 80 * 2**20
+
+
+@contextmanager
+def ray_workers(chosen: EngineSettings) -> Iterator[RayWorkers]:
+    """The workers. Raises UserError when no cluster answers at the address."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+    import ray
+
+    ended = signal.getsignal(signal.SIGTERM)
+    # Ray tells of workers that end on standard output, which is for results
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        try:
+            ray.init(**_options(chosen))
+        except (OSError, RuntimeError, ValueError) as error:
+            if not chosen.address:
+                raise
+            does_not_answer(chosen, error)
+        try:
+            signal.signal(signal.SIGTERM, ended)  # Ray's own would take the place of ours
+            yield RayWorkers(ray)
+        finally:
+            ray.shutdown()
+
+
+def _options(chosen: EngineSettings) -> dict[str, Any]:
+    quiet = {"logging_level": logging.CRITICAL, "log_to_driver": False}
+    if chosen.address:
+        return {"address": chosen.address, **quiet}
+    threads = str(max(1, (os.cpu_count() or 1) // chosen.workers))
+    return {
+        "address": "local",
+        "num_cpus": chosen.workers,
+        "include_dashboard": False,
+        "object_store_memory": _STORE_BYTES,
+        "runtime_env": {"env_vars": {"POLARS_MAX_THREADS": threads, "NUMBA_NUM_THREADS": threads}},
+        **quiet,
+    }
+
+
+class RayWorkers:
+    """As in Cluster; a task is a reference to its result."""
+
+    def __init__(self, ray: Any) -> None:  # noqa: ANN401 - Ray is loaded where it is chosen
+        self._ray = ray
+        # how often a task is tried is counted by us
+        self._done = ray.remote(max_retries=0, num_cpus=1)(done)
+
+    def places(self) -> int:
+        """As in Cluster."""
+        return int(self._ray.cluster_resources().get("CPU", 0))
+
+    def submit(self, code: str, message: bytes) -> Any:  # noqa: ANN401 - a reference
+        """As in Cluster."""
+        return self._done.remote(code, message)
+
+    def finished(self, handles: Collection[Any], seconds: float) -> Collection[Any]:
+        """As in Cluster."""
+        return self._ray.wait(list(handles), timeout=seconds)[0]
+
+    def result(self, handle: Any) -> Done:  # noqa: ANN401 - a reference
+        """As in Cluster."""
+        gone = self._ray.exceptions
+        try:
+            return self._ray.get(handle)
+        except (gone.WorkerCrashedError, gone.NodeDiedError, gone.OutOfMemoryError, gone.ObjectLostError) as error:
+            raise WorkerEndedError from error
+
+    def stop(self, handle: Any) -> None:  # noqa: ANN401 - a reference
+        """As in Cluster."""
+        self._ray.cancel(handle, force=True)

@@ -1,0 +1,122 @@
+"""Dask and Ray for real, two processes of each on this machine: the same tables, whatever becomes of a worker."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import worker_acts
+
+from slowwave.data.sample import sample_files
+from slowwave.flows.care.engine_line import engine_line
+from slowwave.flows.engines.attempts import TIMES
+from slowwave.flows.engines.engine import Engine, opened_engine
+from slowwave.flows.engines.settings import EngineName, EngineSettings
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.nightly.nightly import make_plan, start_run
+from slowwave.flows.publish.build_tasks import build_tasks
+from tests.laws.home import Home
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # of Dask and Ray, which are not ours to mend
+SECONDS = 5.0
+# Dask gives a task to another worker by itself where a nanny tells of the end before the connection does.
+AT_MOST = 2 * TIMES
+AS_OF = datetime(2026, 3, 6)  # noqa: DTZ001 - naive times hold UTC
+
+
+@pytest.fixture(scope="module", params=get_args(EngineName)[1:])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(worker_acts.__file__).parent))
+        with opened_engine(EngineSettings(request.param, workers=2, seconds=SECONDS)) as opened:
+            yield opened
+
+
+@pytest.fixture
+def marked(tmp_path: Path) -> worker_acts.Marked:
+    (tmp_path / "tries").mkdir()
+    return worker_acts.Marked(str(tmp_path / "tries"))
+
+
+@pytest.mark.parametrize("work", [worker_acts.dies_once, worker_acts.sleeps_once])
+def test_a_worker_that_dies_or_hangs_does_not_stop_the_rest(engine: Engine, marked: worker_acts.Marked, work) -> None:
+    (times,) = engine.results(work, [marked])
+    assert 2 <= times <= AT_MOST
+    assert sorted(engine.results(abs, [-3, -2, -1])) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("work", "why"), [(worker_acts.dies, "its worker ended"), (worker_acts.finds_no_folder, "No such file")]
+)
+def test_what_fails_three_times_is_an_error(engine: Engine, marked: worker_acts.Marked, work, why: str) -> None:
+    with pytest.raises(UserError, match=f"the marked task was tried 3 times on the workers, and failed: .*{why}"):
+        list(engine.results(work, [marked]))
+    assert TIMES <= len(list(Path(marked.tries).iterdir())) <= AT_MOST
+
+
+@pytest.fixture(scope="module")
+def landed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = Home(tmp_path_factory.mktemp("landed") / "home")
+    for file in sample_files(days=4, interactions_per_day=30):
+        home.drop(file.name, file.content)
+    home.land_inbox()
+    return home.folder
+
+
+@pytest.fixture(scope="module")
+def expected(landed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What is published where nothing but this process computes."""
+    home = Home(Path(shutil.copytree(landed, tmp_path_factory.mktemp("expected") / "home", symlinks=True)))
+    home.nightly(AS_OF)
+    return home.hashes()
+
+
+def test_killed_workers_leave_whole_partitions_and_the_same_tables(
+    engine: Engine, landed: Path, expected: dict[str, str], tmp_path: Path
+) -> None:
+    home = Home(Path(shutil.copytree(landed, tmp_path / "home", symlinks=True)))
+    chance = random.Random(1)
+    with writer_lock(home.settings, "test"):
+        run = start_run(home.settings, "backfill")
+        run.engine = EngineSettings("dask", workers=2)
+        plan = make_plan(run, AS_OF)
+        tasks = build_tasks(run, plan.log, plan.to_build, verify=False)
+        assert len(tasks) >= 4
+        killed = [
+            worker_acts.Killed(task, str(tmp_path / f"tried-{number}"), chance.uniform(0, 1))
+            for number, task in enumerate(tasks)
+        ]
+        built = sum(each.days for each in engine.results(worker_acts.built_in_the_end, killed))
+    assert built == len(plan.to_build)
+    result = home.nightly(AS_OF)
+    assert (result.status, result.built) == ("published", [])
+    assert home.hashes() == expected
+    assert list(home.lake.root.glob("evidence/*/*/*.parquet")) != []
+
+
+def test_a_scheduler_without_workers_is_seen_by_doctor(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    settings = Settings(tmp_path)
+    with subprocess.Popen([*command, "--no-dashboard"], stderr=subprocess.PIPE, text=True) as scheduler:
+        try:
+            lines = iter(scheduler.stderr.readline, "") if scheduler.stderr else iter(())
+            address = next(found[0] for line in lines if (found := re.search(r"tcp://[\d.]+:\d+", line)))
+            settings.settings_file.write_text(f"[engine]\nengine = 'dask'\naddress = '{address}'\n")
+            line = engine_line(settings)
+        finally:
+            scheduler.kill()
+    assert (line.state, line.says) == (
+        "error",
+        f"dask answers at {address}: 0 tasks at once, 4 GB each",
+    )
+    assert engine_line(settings).says.startswith(f"no cluster of dask answers at {address}")
