@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from slowwave.transforms.core.node import Given, Node, Rows, in_order
-from slowwave.transforms.core.schema import Table
+from slowwave.transforms.core.schema import State, Table
 from slowwave.transforms.decisions.nodes import DECIDING
 from slowwave.transforms.evidence.nodes import EVIDENCE_NODES
 from slowwave.transforms.health.nodes import HEALTH
@@ -26,8 +26,10 @@ NODES: tuple[Node, ...] = in_order(
 )
 # Kept in the lake, a file per table and day, named after what it was computed from.
 EVIDENCE: tuple[type[Table], ...] = tuple(table for node in NODES if node.is_in_lake for table in node.tables)
+# Carried from night to night: kept in the lake, of each run that changed it.
+STATES: tuple[type[State], ...] = tuple(node.state for node in NODES if node.state is not None)
 # Computed anew by each publish, but for the days whose rows it takes over.
-_GIVEN = [table for node in NODES if not node.is_in_lake for table in node.tables]
+_GIVEN = [table for node in NODES if not node.is_in_lake for table in node.tables if table not in STATES]
 # In the order of the graph, but what people look for first stands first wherever tables are listed.
 PUBLISHED: tuple[type[Table], ...] = tuple(sorted(_GIVEN, key=lambda table: table != MemoryHealth))
 SERVING: tuple[type[Table], ...] = (*PUBLISHED, *LEDGER, RunSteps)

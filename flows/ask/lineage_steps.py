@@ -12,7 +12,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted
 from slowwave.transforms.core.node import Given, Handed, Node, Rows, Source, named
 from slowwave.transforms.core.schema import table_comment
-from slowwave.transforms.graph import EVIDENCE, NODES
+from slowwave.transforms.graph import EVIDENCE, NODES, STATES
 from slowwave.transforms.landing.ledger_tables import RunSteps
 
 if TYPE_CHECKING:
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
     from slowwave.transforms.params import Params
 
-Kind = Literal["landed", "evidence", "handed", "published", "room"]
+Kind = Literal["landed", "evidence", "state", "handed", "published", "room"]
 KINDS: Mapping[str, str] = {
     "landed": "Landed: what producers deliver, with the columns that are read",
     "evidence": "Evidence: made of each day alone and kept in the lake",
+    "state": "State: carried from night to night, and kept in the lake",
     "handed": "Handed on: made on the way, kept nowhere",
     "published": "Published: for `slowwave sql`",
     "room": "Rooms: the tables that the code in one folder of transforms/ makes",
@@ -144,6 +145,8 @@ def _kind(thing: Source) -> Kind:
         return "landed"
     if isinstance(thing, Handed):
         return "handed"
+    if thing in STATES:
+        return "state"
     return "evidence" if thing in EVIDENCE else "published"
 
 

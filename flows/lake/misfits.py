@@ -12,7 +12,7 @@ from slowwave.flows.lake.files import files_by_day
 from slowwave.flows.lake.lake import written_columns
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.tables import DayInputs
-from slowwave.transforms.graph import EVIDENCE
+from slowwave.transforms.graph import EVIDENCE, STATES
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.ledger_tables import LEDGER
 from slowwave.transforms.landing.schema_changes import misfit
@@ -34,7 +34,7 @@ def explained(error: Exception, lake: str | Path) -> Exception:
 def first_damaged(root: Path) -> str:
     """The first file of the lake at `root` that cannot be read, and what to do; '' when all can."""
     for folder, table in _tables().items():
-        mend = _BUILD if table in EVIDENCE else _PUT_BACK
+        mend = _BUILD if table in (*EVIDENCE, *STATES) else _PUT_BACK
         for file in (each for of_day in files_by_day(root, folder).values() for each in of_day):
             try:
                 pl.read_parquet(storage_of(file.path).on_disk([file.path])[0])
@@ -47,7 +47,7 @@ def first_damaged(root: Path) -> str:
 def _tables() -> dict[str, type[Table]]:
     """Every table of a lake by its folder."""
     folders = {table.name: table for table in (*LANDED, Decisions, DayInputs, CheckedFiles, *LEDGER)}
-    return folders | {f"evidence/{table.name}": table for table in EVIDENCE}
+    return folders | {f"evidence/{table.name}": table for table in (*EVIDENCE, *STATES)}
 
 
 def first_misfit(root: Path) -> str:

@@ -16,9 +16,10 @@ from slowwave.flows.kernel.store import TEMPORARY, write_durably
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.partitions import partition_names
 from slowwave.flows.lake.published import current_run, report_file, reports_folder
+from slowwave.flows.lake.states import superseded_states
 from slowwave.flows.land.quarantine import forget_resolved_bytes
 from slowwave.transforms.evidence.tables import DayInputs
-from slowwave.transforms.graph import EVIDENCE
+from slowwave.transforms.graph import EVIDENCE, STATES
 
 KEEP_RUNS = 7
 # No serving file goes earlier after it ceased to be current: somebody may still be reading, or comparing.
@@ -63,6 +64,7 @@ def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:
             left.unlink(missing_ok=True)
     _prune_reports(settings, young, pruned)
     _prune_partitions(settings, lake, young, pruned)
+    _prune_states(lake, young, pruned)
     pruned.bytes += forget_resolved_bytes(lake, young)
     _note_kept_runs(settings, lake)  # last: on a full disk, there is room for it now
     return pruned
@@ -97,6 +99,12 @@ def _prune_partitions(settings: Settings, lake: Lake, young: float, pruned: Prun
     pruned.bytes += sum(file.size for file in unwanted)
     pruned.partitions += len(unwanted)
     storage.remove(file.path for file in unwanted)
+
+
+def _prune_states(lake: Lake, young: float, pruned: Pruned) -> None:
+    for file in (file for state in STATES for file in superseded_states(lake, state)):
+        if file.path.stat().st_mtime < young:
+            _remove(file.path, pruned)
 
 
 def _kept_by_homes(settings: Settings, lake: Lake) -> set[str]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
+import polars as pl
+
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.transforms.core.schema import Table
@@ -22,6 +24,13 @@ class AsideLake(Lake):
     def build_aside(self, days: Iterable[DayPlan]) -> None:
         """From now on the partitions that these days lack are looked for, and written, aside."""
         self._built.update((table, day.day, day.names[table]) for day in days for table in day.missing)
+
+    def write_evidence(
+        self, table: type[Table], day: date, name: str, frame: pl.DataFrame, *, verify: bool = False
+    ) -> None:
+        """Keep a partition that is built aside; of anything else nothing is kept."""
+        if (table.name, day, name) in self._built:
+            super().write_evidence(table, day, name, frame, verify=verify)
 
     def evidence_path(self, table: type[Table], day: date, name: str) -> Path:
         """Where a day's partition with this name is."""

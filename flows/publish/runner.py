@@ -40,7 +40,7 @@ class Shell(Protocol):
         ...
 
     def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
-        """Such a table, of all days or of these."""
+        """Such a table, of all days or of these; of a state what was kept, of whatever night, or nothing."""
         ...
 
     def days_together(self, node: Node, runner: Runner) -> Iterator[Sequence[date]]:
@@ -96,7 +96,7 @@ class Runner:
             if node not in self._done:
                 self._compute(node)
             for table in node.tables:
-                if table in self._tables:
+                if table in self._tables or table is node.state:
                     self._write(node, table)
             self._let_go(self._nodes[place + 1 :])
             self._shell.rest()
@@ -180,6 +180,8 @@ class Runner:
         signature = inspect.signature(function).parameters
         if node.params:
             found["params"] = node.sliced(self._params)
+        if node.state is not None:
+            found["before"] = _as_declared(self._shell.stored(node.state, None), function, "before")
         return found | {name: value for name, value in self._offered.items() if name in signature}
 
     def _value(self, taken: Taken | tuple[Taken, ...], days: Sequence[date] | None = None) -> Any:  # noqa: ANN401

@@ -14,6 +14,7 @@ import polars as pl
 from slowwave.flows.kernel.memory import give_back, has_held_much
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake import LakeFile, scan_declared
+from slowwave.flows.lake.states import keep_state, kept_state
 from slowwave.flows.publish.base import TAKEN_OVER, Base
 from slowwave.flows.publish.plan import Plan, together
 from slowwave.flows.publish.replayed import replayed_interactions
@@ -21,9 +22,9 @@ from slowwave.flows.publish.run import Run
 from slowwave.flows.publish.runner import Pieces, Runner
 from slowwave.flows.publish.serving import ServingFile, fetched
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.core.frames import framed
+from slowwave.transforms.core.frames import empty, framed
 from slowwave.transforms.core.node import Given, Node, Rows
-from slowwave.transforms.core.schema import Table
+from slowwave.transforms.core.schema import State, Table
 from slowwave.transforms.evidence.nodes import CHUNK_DAYS, MEMORY_STATES, WORD_VECTORS
 from slowwave.transforms.evidence.tables import MemoryDays, MemoryReferences, PublishedReferences, ReplayedInteractions
 from slowwave.transforms.graph import EVIDENCE
@@ -107,7 +108,10 @@ class PublishShell:
         return table in EVIDENCE
 
     def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
-        """The partitions that the plan names, of all days or of these."""
+        """The partitions that the plan names, of all days or of these; of a state what serves this publish best."""
+        if issubclass(table, State):
+            nothing = self._plan.full  # a full rebuild takes nothing over
+            return empty(table).lazy() if nothing else kept_state(self._run.lake, table, self._plan.log.as_of.date())
         names = self._plan.partitions(table)
         wanted = names if days is None else {day: names[day] for day in days if day in names}
         if table is ReplayedInteractions:
@@ -128,7 +132,11 @@ class PublishShell:
                 yield days
 
     def write(self, table: type[Table], pieces: Pieces) -> int:
-        """Publish these rows, in place of those that differ from the base; returns how many."""
+        """Publish these rows, in place of those that differ from the base, or keep a state; returns how many."""
+        if issubclass(table, State):
+            rows = pl.concat(pieces)
+            keep_state(self._run.lake, table, self._plan.log.as_of.date(), self._run.run_id, rows)
+            return rows.height
         serving, base, rows = self._file(), self.base, 0
         if base is not None:
             for condition, old in base.differing(table):

@@ -11,7 +11,7 @@ from functools import reduce
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from slowwave.transforms.core.schema import Landed, Table
+from slowwave.transforms.core.schema import Landed, State, Table
 from slowwave.transforms.core.vocabularies import Stage
 
 Grain = Literal["day", "whole"]
@@ -62,7 +62,6 @@ class Node:
         methods: the params that choose its methods, by their full names.
         grain: `day`: what it gives of a UTC day follows from the inputs of grain `day` of that day, and from the others
             whole. `whole`: all of it is computed at once.
-        is_fold: days are added to what was found of the days before them, so that no past day is read again.
         is_in_lake: what it gives is kept in the lake, a file per day, and not itself published.
         stage: the line of the benchmark that it counts for.
     """
@@ -73,7 +72,6 @@ class Node:
     params: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     grain: Grain = "whole"
-    is_fold: bool = False
     is_in_lake: bool = False
     stage: Stage = "publish"
     name: str = field(init=False)
@@ -87,6 +85,11 @@ class Node:
         """Everything it reads, in order."""
         each = (taken if isinstance(taken, tuple) else (taken,) for taken in self.takes.values())
         return tuple(one.of if isinstance(one, Part) else one for some in each for one in some)
+
+    @property
+    def state(self) -> type[State] | None:
+        """What it carries from night to night, if it does: its function is handed, as `before`, what was kept."""
+        return next((table for table in self.tables if issubclass(table, State)), None)
 
     @property
     def tables(self) -> tuple[type[Table], ...]:

@@ -43,6 +43,14 @@ class Landed(Table):
     state: ClassVar[tuple[str, ...]] = ()
 
 
+class State(Table):
+    """Base of what is carried from night to night, in parts.
+
+    It has the columns part and made_of, a digest of all that the part is computed from: if that is as it was, the part
+    is taken over.
+    """
+
+
 class Json:
     """Marks a text column that holds one JSON value."""
 

@@ -144,7 +144,5 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         takes={"interactions": CHUNKS},
         grain="day",
     ),
-    Node(
-        "slowwave.transforms.evidence.chunks.use:chunk_use", gives=(ChunkUse,), takes={"days": CHUNK_DAYS}, is_fold=True
-    ),
+    Node("slowwave.transforms.evidence.chunks.use:chunk_use", gives=(ChunkUse,), takes={"days": CHUNK_DAYS}),
 )

@@ -31,7 +31,6 @@ HEALTH: tuple[Node, ...] = (
         takes={"states": MEMORY_STATES, "days": MemoryDays},
         params=("reinforcement_delta", "reinforcement_cap"),
         grain="day",
-        is_fold=True,
         stage="history",
     ),
     Node(

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.core.frames import Frame, framed, selected
+from slowwave.transforms.core.frames import Frame, empty, framed, selected
 from slowwave.transforms.core.methods.registry import implementation
-from slowwave.transforms.core.schema import Table, computed_schema
+from slowwave.transforms.core.schema import Table, computed_schema, polars_schema
 from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.strategies.groups import strategy_groups
@@ -31,8 +31,9 @@ from slowwave.transforms.learning.forecast.fits import forecast_fits, project_lo
 from slowwave.transforms.learning.heuristics import heuristics
 from slowwave.transforms.learning.heuristics_in_order import heuristics_in_order
 from slowwave.transforms.learning.params import LearningParams
-from slowwave.transforms.learning.scorecard.confidence import confidence_scorecard, graded_beliefs
+from slowwave.transforms.learning.scorecard.carried import strategy_scores_state
 from slowwave.transforms.learning.scorecard.scorecard import cutoff_days, graded_forecasts, scorecard
+from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
 from slowwave.transforms.learning.tables import (
     AntiPatterns,
     CountedOutcomes,
@@ -50,14 +51,15 @@ _OF_STRATEGIES: tuple[type[Table], ...] = (
     UntriedStrategies,
     AntiPatterns,
     ForecastFits,
-    Scorecard,
+    StrategyScoresState,
 )
 
 
 class Learned(NamedTuple):
     """The published tables that follow from outcomes alone.
 
-    `scores`: the rows of the scorecard that grade forecasts of strategies. `attempts`: for what memories do.
+    `scores`: the rows of the scorecard that grade forecasts of strategies, as they are carried to the next night.
+    `attempts`: for what memories do.
     """
 
     counted_outcomes: Frame[CountedOutcomes]
@@ -67,7 +69,7 @@ class Learned(NamedTuple):
     untried_strategies: Frame[UntriedStrategies]
     anti_patterns: Frame[AntiPatterns]
     forecast_fits: Frame[ForecastFits]
-    scores: pl.DataFrame
+    scores: Frame[StrategyScoresState]
     attempts: pl.DataFrame
 
     @property
@@ -81,7 +83,7 @@ class Learned(NamedTuple):
             UntriedStrategies: self.untried_strategies,
             AntiPatterns: self.anti_patterns,
             ForecastFits: self.forecast_fits,
-            Scorecard: self.scores,
+            Scorecard: self.scores.select(*computed_schema(Scorecard)).sort(Scorecard.key),
         }
 
 
@@ -90,6 +92,7 @@ def learned(
     as_of: datetime,
     params: LearningParams,
     counted_as: Callable[[Any], AbstractContextManager[object]] = nullcontext,
+    before: Frame[StrategyScoresState] | None = None,
 ) -> Learned:
     """What the outcomes known as of `as_of` teach.
 
@@ -98,6 +101,7 @@ def learned(
         as_of: nothing later is looked at.
         params: all of them.
         counted_as: what is done within counts as that stage.
+        before: the scores of an earlier night.
 
     `attempts` are the rows of `counted_outcomes` that count, with task, texts and costs. What is told of outcomes apart
     changes nothing that is told of others, the names of strategies and errors included.
@@ -107,7 +111,8 @@ def learned(
     errors = _errors(_distinct(told, "error_message"), params.errors)
     counted = counted_outcomes(told.lazy(), groups.lazy(), errors.lazy(), params.attempts).collect()
     attempts = counted.filter("is_counted").drop("user_id")
-    of_strategies = _of_strategies(attempts, groups, errors, as_of, params, counted_as)
+    carried = empty(StrategyScoresState) if before is None else before
+    of_strategies = _of_strategies(attempts, groups, errors, carried, as_of, params, counted_as)
     return Learned(
         counted_outcomes=selected(CountedOutcomes, counted),
         strategy_variants=framed(StrategyVariants, groups),
@@ -116,7 +121,7 @@ def learned(
         untried_strategies=selected(UntriedStrategies, of_strategies[UntriedStrategies]),
         anti_patterns=selected(AntiPatterns, of_strategies[AntiPatterns]),
         forecast_fits=selected(ForecastFits, of_strategies[ForecastFits]),
-        scores=of_strategies[Scorecard],
+        scores=framed(StrategyScoresState, of_strategies[StrategyScoresState]),
         attempts=attempts,
     )
 
@@ -162,6 +167,7 @@ def _of_strategies(
     attempts: pl.DataFrame,
     groups: pl.DataFrame,
     errors: pl.DataFrame,
+    before: Frame[StrategyScoresState],
     as_of: datetime,
     params: LearningParams,
     counted_as: Callable[[Any], AbstractContextManager[object]],
@@ -172,7 +178,7 @@ def _of_strategies(
     sessions = attempt_sessions(tried)
     first_day = sessions["day"].min()
     cutoffs = cutoff_days(first_day if isinstance(first_day, int) else 0, as_of, params.scorecard)
-    tables = implementation(params.heuristics.method)(tried, sessions, cells, cutoffs, as_of, params)
+    tables = implementation(params.heuristics.method)(tried, sessions, cells, cutoffs, before, as_of, params)
     shown = groups.select("project", "strategy_id", pl.col("representative").alias("strategy")).unique()
     for table in (Heuristics, UntriedStrategies):
         tables[table] = tables[table].join(shown, on=["project", "strategy_id"], how="left")
@@ -193,6 +199,7 @@ def learned_in_order(
     sessions: pl.DataFrame,
     cells: pl.DataFrame,
     cutoffs: pl.DataFrame,
+    before: Frame[StrategyScoresState],
     as_of: datetime,
     params: LearningParams,
 ) -> dict[type[Table], pl.DataFrame]:
@@ -208,12 +215,12 @@ def learned_in_order(
     heuristics = heuristics_in_order(
         tried, sessions, cells, known, today, as_of, confidence, params.heuristics, params.attempts
     )
-    rows = graded_beliefs(sessions, cells, known, fits, cutoffs, confidence)
+    scores = strategy_scores_state(before, sessions, cells, known, fits, cutoffs, params.scorecard, confidence)
     return {
         Heuristics: heuristics,
         UntriedStrategies: untried_strategies(heuristics, known, today, day, confidence),
         ForecastFits: _with_all_columns(ForecastFits, today),
-        Scorecard: confidence_scorecard(rows, params.scorecard, confidence),
+        StrategyScoresState: scores,
     }
 
 
@@ -222,22 +229,25 @@ def learned_at_first(
     sessions: pl.DataFrame,
     cells: pl.DataFrame,
     cutoffs: pl.DataFrame,
+    _before: Frame[StrategyScoresState],
     as_of: datetime,
     params: LearningParams,
 ) -> dict[type[Table], pl.DataFrame]:
-    """What was learned of strategies at first (heuristic/1); nothing of those that were not tried."""
+    """What was learned of strategies at first (heuristic/1); nothing of those that were not tried, nothing carried."""
     losses = project_losses(sessions, cells, params.forecast)
     today = cells.select("project", pl.lit(next_midnight(as_of), pl.Int64).alias("day")).unique()
     correlations = session_correlations(sessions, cells, params.forecast)
     fits = forecast_fits(losses, correlations, today, params.forecast)
     forecasts = graded_forecasts(sessions, cells, losses, cutoffs, params.forecast)
+    rows = scorecard(forecasts, params.scorecard, params.forecast.method)
+    scores = rows.with_columns(part=pl.lit("all"), made_of=pl.lit(""))  # computed anew each night
     return {
         Heuristics: heuristics(
             tried, sessions, cells, fits, as_of, params.forecast, params.heuristics, params.attempts
         ),
         UntriedStrategies: computed_schema(UntriedStrategies).to_frame().drop("strategy"),
         ForecastFits: _with_all_columns(ForecastFits, fits),
-        Scorecard: scorecard(forecasts, params.scorecard, params.forecast.method),
+        StrategyScoresState: scores.select(*polars_schema(StrategyScoresState)),
     }
 
 

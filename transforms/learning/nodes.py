@@ -5,6 +5,7 @@ from __future__ import annotations
 from slowwave.transforms.core.node import Handed, Node, Rows
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.tables import Outcomes
+from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
 from slowwave.transforms.learning.tables import (
     AntiPatterns,
     CountedOutcomes,
@@ -21,7 +22,6 @@ OUTCOMES = Rows(Outcomes, tuple(name for name in Outcomes.model_fields if name n
 RESOLVED_OUTCOMES = Handed("resolved_outcomes", "Outcomes, with what their interaction says where they say nothing.")
 ATTEMPTS = Handed("attempts", "Of counted_outcomes those that count, with task, texts and costs.")
 ENDED = Handed("ended_interactions", "How the latest attempt that counts of each interaction ended.")
-STRATEGY_SCORES = Handed("strategy_scores", "Rows of scorecard: how good the forecasts of strategies were.")
 
 LEARNING: tuple[Node, ...] = (
     Node(
@@ -40,7 +40,7 @@ LEARNING: tuple[Node, ...] = (
             UntriedStrategies,
             AntiPatterns,
             ForecastFits,
-            STRATEGY_SCORES,
+            StrategyScoresState,
             ATTEMPTS,
         ),
         takes={"outcomes": RESOLVED_OUTCOMES},

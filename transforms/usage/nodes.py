@@ -5,7 +5,7 @@ from __future__ import annotations
 from slowwave.transforms.core.node import Handed, Node
 from slowwave.transforms.evidence.nodes import MEMORY_STATES, REPLAYED
 from slowwave.transforms.evidence.tables import ProjectDays, ReferenceDays
-from slowwave.transforms.learning.nodes import STRATEGY_SCORES
+from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
 from slowwave.transforms.learning.tables import Scorecard
 from slowwave.transforms.usage.need.tables import NeedFits
 from slowwave.transforms.usage.strength.tables import FittedStrengths
@@ -49,6 +49,6 @@ USAGE: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.usage.usage:all_scores",
         gives=(Scorecard,),
-        takes={"of_strategies": STRATEGY_SCORES, "of_memories": USE_SCORES},
+        takes={"of_strategies": StrategyScoresState, "of_memories": USE_SCORES},
     ),
 )

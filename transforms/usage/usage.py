@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from slowwave.transforms.core.frames import Frame, framed
+from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
 from slowwave.transforms.learning.tables import Scorecard
 from slowwave.transforms.usage.need.forecasts import need_forecasts
 from slowwave.transforms.usage.need.scores import need_cutoff_days, need_scores
@@ -84,6 +85,6 @@ def memory_scores(timelines: MemoryTimelines, today: int, params: UsageParams) -
     return pl.concat([needs, fades])
 
 
-def all_scores(of_strategies: pl.DataFrame, of_memories: pl.DataFrame) -> Frame[Scorecard]:
+def all_scores(of_strategies: Frame[StrategyScoresState], of_memories: pl.DataFrame) -> Frame[Scorecard]:
     """The rows of `scorecard`, before they are stamped."""
     return framed(Scorecard, pl.concat([of_strategies.select(of_memories.columns), of_memories]))

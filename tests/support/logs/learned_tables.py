@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from slowwave.transforms.core.schema import State
 from slowwave.transforms.learning.nodes import LEARNING
 from slowwave.transforms.learning.tables import Scorecard
 
-LEARNED = (*(table for node in LEARNING for table in node.tables), Scorecard)
+LEARNED = (*(table for node in LEARNING for table in node.tables if not issubclass(table, State)), Scorecard)

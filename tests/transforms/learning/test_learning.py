@@ -16,6 +16,7 @@ from thorough import examples
 
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.learned import learned
+from slowwave.transforms.learning.scorecard.params import ScorecardParams
 from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes, Scorecard
 from slowwave.transforms.params import Params
 
@@ -99,6 +100,33 @@ def test_the_order_of_outcomes_does_not_matter_bit_for_bit(seed, random):
     for table in LEARNED:
         assert_frame_equal(one.tables[table], other.tables[table], check_exact=True)
     assert_frame_equal(one.attempts, other.attempts, check_exact=True)
+
+
+@settings(max_examples=examples(2, 6))
+@given(st.integers(0, 99), st.integers(9, 29), st.integers(0, 99))
+def test_what_an_earlier_night_graded_changes_nothing(seed, earlier, changed):
+    log, params = _log(seed, days=30), _PARAMS.model_copy(update={"scorecard": ScorecardParams(cutoffs=2)})
+    as_of = START + timedelta(days=32)
+    seen = log.filter(pl.col("recorded_at") < START + timedelta(days=earlier))
+    before = learned(seen, START + timedelta(days=earlier), params).scores
+    log = log.with_columns(pl.col("success") != (pl.int_range(pl.len()) == changed))  # a late row
+    now = learned(log, as_of, params)
+    assert_frame_equal(learned(log, as_of, params, before=before).scores, now.scores, check_exact=True)
+    assert_frame_equal(learned(log, as_of, params, before=now.scores).scores, now.scores, check_exact=True)
+
+
+def test_what_was_graded_is_not_graded_again():
+    log, as_of = _log(3, days=30), START + timedelta(days=31)
+    now = learned(log, as_of, _PARAMS)
+    marked = now.scores.with_columns(attempts=pl.lit(-1, pl.Int64))
+    again = learned(log, as_of, _PARAMS, before=marked)
+    assert again.scores["attempts"].unique().to_list() == [-1]
+    one_late = log.with_columns(pl.col("success") != (pl.int_range(pl.len()) == 700))  # of the 18th day
+    parts = learned(one_late, as_of, _PARAMS, before=marked).scores.group_by("part").agg(pl.col("attempts").max())
+    kept = set(parts.filter(pl.col("attempts") == -1)["part"])
+    first, second, third = now.tables[Scorecard]["cutoff_at"].unique().sort().dt.epoch("d").to_list()
+    assert kept == {f"{first} alone", f"{first} to date"}
+    assert {f"{second} alone", f"{third} to date", "all"} <= set(parts["part"]) - kept
 
 
 def test_projects_do_not_touch_bit_for_bit():

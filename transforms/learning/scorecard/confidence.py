@@ -119,28 +119,60 @@ def confidence_scorecard(rows: pl.DataFrame, params: ScorecardParams, confidence
     whose successes lie in the central mass of the Beta-binomial that their interval implies (cutoffs drawn with
     replacement). Days are drawn with replacement for all other intervals: a block bootstrap (Künsch 1989).
     """
-    methods = (confidence.method, BASE_RATE, LAPLACE, RECORDS)
-    week, found = confidence.horizon_days, list[tuple[object, ...]]()
-    is_published, is_next = pl.col("is_published"), pl.col("block") == pl.col("cutoff")
-    for cutoff in rows["cutoff"].unique().sort():
-        about = (midnight(int(cutoff)), week)
-        so_far = rows.filter(pl.col("cutoff") <= cutoff, is_published)
-        alone = so_far.filter(pl.col("cutoff") == cutoff)
-        for some, named in ((alone, "{}"), (so_far, "{}_to_date")):
-            if some.height:
-                found += grades(some, named, about, [str(cutoff), named], methods, params)
-    latest = rows["cutoff"].max()
-    if isinstance(latest, int):
-        for horizon, some in ((1, rows.filter(is_next)), (week, rows)):
-            about = (midnight(latest), horizon)
-            published, untried = some.filter(is_published), some.filter(~is_published)
-            if horizon == 1 and published.height:
-                found += grades(published, "{}_to_date", about, [str(latest), "next day"], methods, params)
-            if untried.height:
-                found += grades(untried, "untried_{}_to_date", about, [str(latest), "untried"], methods, params)
-            if published.height:
-                found.append(_coverage(published, about, params, confidence))
-    return scorecard_rows(found)
+    found = [
+        row
+        for cutoff in rows["cutoff"].unique().sort()
+        for graded in (grades_alone, grades_to_date)
+        for row in graded(rows, int(cutoff), params, confidence)
+    ]
+    return scorecard_rows([*found, *grades_of_all(rows, params, confidence)])
+
+
+def grades_alone(
+    rows: pl.DataFrame, cutoff: int, params: ScorecardParams, confidence: ConfidenceParams
+) -> list[tuple[object, ...]]:
+    """Of `confidence_scorecard` the rows of one cutoff alone."""
+    return _of_week(rows.filter(pl.col("cutoff") == cutoff), "{}", cutoff, params, confidence)
+
+
+def grades_to_date(
+    rows: pl.DataFrame, cutoff: int, params: ScorecardParams, confidence: ConfidenceParams
+) -> list[tuple[object, ...]]:
+    """Of `confidence_scorecard` the rows of all cutoffs up to one."""
+    return _of_week(rows.filter(pl.col("cutoff") <= cutoff), "{}_to_date", cutoff, params, confidence)
+
+
+def _of_week(
+    rows: pl.DataFrame, named: str, cutoff: int, params: ScorecardParams, confidence: ConfidenceParams
+) -> list[tuple[object, ...]]:
+    published, about = rows.filter("is_published"), (midnight(cutoff), confidence.horizon_days)
+    if published.is_empty():
+        return []
+    return grades(published, named, about, [str(cutoff), named], _methods(confidence), params)
+
+
+def grades_of_all(
+    rows: pl.DataFrame, params: ScorecardParams, confidence: ConfidenceParams
+) -> list[tuple[object, ...]]:
+    """Of `confidence_scorecard` the rows of all cutoffs together: of the next day, of the untried, the coverage."""
+    latest, methods, found = rows["cutoff"].max(), _methods(confidence), list[tuple[object, ...]]()
+    if not isinstance(latest, int):
+        return found
+    is_next = pl.col("block") == pl.col("cutoff")
+    for horizon, some in ((1, rows.filter(is_next)), (confidence.horizon_days, rows)):
+        about = (midnight(latest), horizon)
+        published, untried = some.filter("is_published"), some.filter(~pl.col("is_published"))
+        if horizon == 1 and published.height:
+            found += grades(published, "{}_to_date", about, [str(latest), "next day"], methods, params)
+        if untried.height:
+            found += grades(untried, "untried_{}_to_date", about, [str(latest), "untried"], methods, params)
+        if published.height:
+            found.append(_coverage(published, about, params, confidence))
+    return found
+
+
+def _methods(confidence: ConfidenceParams) -> tuple[str, ...]:
+    return (confidence.method, BASE_RATE, LAPLACE, RECORDS)
 
 
 def _coverage(

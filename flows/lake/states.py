@@ -1,0 +1,48 @@
+"""States, which are carried from night to night: where they are kept, and which of them go.
+
+A state says of each of its parts what that was made of, so any of those kept serves any publish, if not as well.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+import polars as pl
+
+from slowwave.flows.lake.files import LakeFile
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.core.frames import empty
+from slowwave.transforms.core.schema import State
+
+
+def kept_state(lake: Lake, table: type[State], day: date) -> pl.LazyFrame:
+    """The state kept last of the nights up to a day, or else of the first one after it; nothing where there is none."""
+    file = _serving_best(lake, table, day)
+    if file is None:
+        return empty(table).lazy()
+    try:
+        return lake.scan_evidence(table, {file.day: file.path.stem}).drop("day").collect().lazy()
+    except pl.exceptions.PolarsError:  # damaged, or of other columns: it is made anew
+        return empty(table).lazy()
+
+
+def keep_state(lake: Lake, table: type[State], day: date, run_id: str, rows: pl.DataFrame) -> None:
+    """Keep the state of a run as of a day, if it says more than what is kept."""
+    made_of = pl.col("made_of")
+    known = kept_state(lake, table, day).select(made_of).unique().collect()["made_of"]
+    if not rows["made_of"].is_in(known.implode()).all():
+        lake.write_evidence(table, day, run_id, rows)
+
+
+def superseded_states(lake: Lake, table: type[State]) -> list[LakeFile]:
+    """All but the last of each month: what a late row has changed is computed from there on."""
+    months: dict[tuple[int, int], list[LakeFile]] = {}
+    for day, files in lake.files(f"evidence/{table.name}").items():
+        months.setdefault((day.year, day.month), []).extend(files)
+    return [file for files in months.values() for file in files[:-1]]
+
+
+def _serving_best(lake: Lake, table: type[State], day: date) -> LakeFile | None:
+    files = [file for of_day in lake.files(f"evidence/{table.name}").values() for file in of_day]
+    earlier = [file for file in files if file.day <= day]
+    return earlier[-1] if earlier else files[0] if files else None
