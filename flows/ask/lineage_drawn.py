@@ -10,6 +10,7 @@ from slowwave.flows.ask.lineage_steps import KINDS, Step
 _SHAPES = {
     "landed": ('[("', '")]'),
     "evidence": ('[["', '"]]'),
+    "state": ('[["', '"]]'),
     "handed": ('("', '")'),
     "published": ('["', '"]'),
     "room": ('["', '"]'),
@@ -19,7 +20,7 @@ _WIDE, _HIGH, _GAP_X, _GAP_Y, _MARGIN = 190, 26, 70, 10, 20
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #1b2230; background: #fff }
 svg text { font: 12px system-ui, sans-serif; fill: #1b2230 } svg path { fill: none; stroke: #98a2b3 }
-svg rect { stroke: #667085 } .landed { fill: #d8eadf } .evidence { fill: #dbe7f8 } .handed { fill: #f4f4f5 }
+svg rect { stroke: #667085 } .landed { fill: #d8eadf } .evidence, .state { fill: #dbe7f8 } .handed { fill: #f4f4f5 }
 .published, .room { fill: #fbe8cd } table { border-collapse: collapse; margin-top: 1.5rem }
 td, th { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #e4e7ec }
 .drawing { overflow-x: auto }

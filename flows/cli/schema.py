@@ -11,7 +11,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import quoted
 from slowwave.transforms.core.schema import Table, documentation, duckdb_ddl, json_schema, table_comment
 from slowwave.transforms.evidence.tables import DayInputs
-from slowwave.transforms.graph import EVIDENCE, SERVING
+from slowwave.transforms.graph import EVIDENCE, SERVING, STATES
 from slowwave.transforms.landing.tables import LANDED
 
 _PUBLISHED = {table.name for table in SERVING}
@@ -19,7 +19,7 @@ _PUBLISHED = {table.name for table in SERVING}
 GROUPS: dict[str, tuple[type[Table], ...]] = {
     "landed: what producers deliver (--format json is the JSON Schema of one row)": LANDED,
     "evidence: what a day's publish is made from, in the lake": tuple(
-        table for table in (*EVIDENCE, DayInputs) if table.name not in _PUBLISHED
+        table for table in (*EVIDENCE, *STATES, DayInputs) if table.name not in _PUBLISHED
     ),
     "serving: what is published, for `slowwave sql`": SERVING,
 }

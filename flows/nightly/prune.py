@@ -102,9 +102,9 @@ def _prune_partitions(settings: Settings, lake: Lake, young: float, pruned: Prun
 
 
 def _prune_states(lake: Lake, young: float, pruned: Pruned) -> None:
-    for file in (file for state in STATES for file in superseded_states(lake, state)):
-        if file.path.stat().st_mtime < young:
-            _remove(file.path, pruned)
+    old = [file for state in STATES for file in superseded_states(lake, state) if file.changed_at < young]
+    pruned.bytes += sum(file.size for file in old)
+    storage_of(lake.root).remove(file.path for file in old)
 
 
 def _kept_by_homes(settings: Settings, lake: Lake) -> set[str]:

@@ -18,7 +18,7 @@ from slowwave.flows.publish.base import TAKEN_OVER
 from slowwave.transforms.core.frames import Frame, Lazy
 from slowwave.transforms.core.node import GraphError, Handed, Node, Part, Rows, in_order, named
 from slowwave.transforms.core.schema import Table, columns
-from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED, node_of
+from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED, STATES, node_of
 from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
 from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
 from slowwave.transforms.learning.tables import AntiPatterns, Heuristics
@@ -67,7 +67,7 @@ def test_a_table_is_declared_once():
 
 
 def test_names_are_given_once():
-    for names in ([node.name for node in NODES], [t.name for t in PUBLISHED], [t.name for t in EVIDENCE]):
+    for names in ([node.name for node in NODES], [t.name for t in PUBLISHED], [t.name for t in (*EVIDENCE, *STATES)]):
         assert len(names) == len(set(names))
 
 
@@ -259,3 +259,9 @@ def test_a_table_for_what_is_only_handed_is_caught():
 
     wrong = wrongly_annotated(node(gives=(FIRST,), takes={"handed": SECOND}), computes)
     assert wrong == ["handed: ['heuristics'] instead of []"]
+
+
+def test_a_state_says_of_each_part_what_it_was_made_of_and_whose_function_is_handed_it():
+    for state in STATES:
+        assert {"part", "made_of"} <= state.model_fields.keys()
+        assert "before" in inspect.signature(function(node_of(state))).parameters

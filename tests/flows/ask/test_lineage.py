@@ -15,9 +15,9 @@ from slowwave.flows.ask.lineage import run_lineage
 from slowwave.flows.ask.lineage_steps import Step, by_room, last_run, lineage
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED
+from slowwave.transforms.graph import EVIDENCE, NODES, PUBLISHED, STATES
 
-TABLES = sorted({table.name for table in (*PUBLISHED, *EVIDENCE)})
+TABLES = sorted({table.name for table in (*PUBLISHED, *EVIDENCE, *STATES)})
 Ask = Callable[..., str]
 
 
@@ -77,7 +77,7 @@ def test_a_table_and_rooms_are_not_asked_for_together(tmp_path: Path):
 def test_without_a_table_every_one_is_told_and_nothing_that_is_handed_on(tmp_path: Path):
     found = steps(None, tmp_path)
     assert {step.name for step in found.values() if step.kind != "landed"} == set(TABLES)
-    assert {step.kind for step in found.values()} == {"landed", "evidence", "published"}
+    assert {step.kind for step in found.values()} == {"landed", "evidence", "state", "published"}
     health = found["published_memory_health"]
     assert {"landed_memories", "landed_outcomes", "evidence_reference_days"} <= set(health.sources)
 

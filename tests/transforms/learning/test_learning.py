@@ -14,9 +14,11 @@ from learned_tables import LEARNED
 from polars.testing import assert_frame_equal
 from thorough import examples
 
+from slowwave.transforms.core.frames import framed
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.learned import learned
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
+from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
 from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes, Scorecard
 from slowwave.transforms.params import Params
 
@@ -118,7 +120,7 @@ def test_what_an_earlier_night_graded_changes_nothing(seed, earlier, changed):
 def test_what_was_graded_is_not_graded_again():
     log, as_of = _log(3, days=30), START + timedelta(days=31)
     now = learned(log, as_of, _PARAMS)
-    marked = now.scores.with_columns(attempts=pl.lit(-1, pl.Int64))
+    marked = framed(StrategyScoresState, now.scores.with_columns(attempts=pl.lit(-1, pl.Int64)))
     again = learned(log, as_of, _PARAMS, before=marked)
     assert again.scores["attempts"].unique().to_list() == [-1]
     one_late = log.with_columns(pl.col("success") != (pl.int_range(pl.len()) == 700))  # of the 18th day
