@@ -16,8 +16,8 @@ from slowwave.flows.kernel.store import TEMPORARY, write_durably
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.partitions import partition_names
 from slowwave.flows.lake.published import current_run, report_file, reports_folder
-from slowwave.flows.lake.states import superseded_states
 from slowwave.flows.land.quarantine import forget_resolved_bytes
+from slowwave.flows.publish.states import superseded_states
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE, STATES
 

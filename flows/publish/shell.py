@@ -14,13 +14,13 @@ import polars as pl
 from slowwave.flows.kernel.memory import give_back, has_held_much
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake import LakeFile, scan_declared
-from slowwave.flows.lake.states import keep_state, kept_state
 from slowwave.flows.publish.base import TAKEN_OVER, Base
 from slowwave.flows.publish.plan import Plan, together
 from slowwave.flows.publish.replayed import replayed_interactions
 from slowwave.flows.publish.run import Run
 from slowwave.flows.publish.runner import Pieces, Runner
 from slowwave.flows.publish.serving import ServingFile, fetched
+from slowwave.flows.publish.states import keep_state, kept_state
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.frames import empty, framed
 from slowwave.transforms.core.node import Given, Node, Rows

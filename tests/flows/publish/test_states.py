@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from slowwave.flows.lake.lake import Lake, make_lake
-from slowwave.flows.lake.states import keep_state, kept_state, superseded_states
+from slowwave.flows.publish.states import keep_state, kept_state, superseded_states
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.learning.scorecard.tables import StrategyScoresState as State
 
