@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -31,6 +32,7 @@ is_here = pytest.mark.skipif(not real_rows.FOLDER.is_dir(), reason="the real log
 SHEETS = Path(__file__).parent / "sheets"
 SESSIONS = ("4d5611e5", "8463c716", "6c2214d7")
 LEAST_SENTENCE = 12
+PAGE = (Path(__file__).parents[2] / "transforms" / "README.md").read_text()
 Found = tuple[str, str | None, str]
 
 
@@ -132,6 +134,15 @@ def test_changes_found_are_right_and_changes_marked_are_found() -> None:
     )
     assert not unread, f"read these, and write down what they are: {unread}"
     assert sum(right) >= 0.9 * len(right)
+
+
+def test_what_was_read_of_sessions_that_no_rule_was_made_on() -> None:
+    read = sheet("state_changes_read_elsewhere.ndjson")
+    right, wrong = sum(row["is_right"] for row in read), Counter(row["wrong"] for row in read if not row["is_right"])
+    print(f"\n{right} of {len(read)} found were right; wrong: {dict(wrong)}")
+    assert len({(row["log"], row["earlier"], row["later"]) for row in read}) == len(read)
+    assert all(row["is_right"] == ("wrong" not in row) for row in read)
+    assert f"of {len(read)} read later {right}" in PAGE
 
 
 def test_twenty_changes_of_a_made_up_log() -> None:
