@@ -28,9 +28,8 @@ def kept_state(lake: Lake, table: type[State], day: date) -> pl.LazyFrame:
 
 def keep_state(lake: Lake, table: type[State], day: date, run_id: str, rows: pl.DataFrame) -> None:
     """Keep the state of a run as of a day, if it says more than what is kept."""
-    made_of = pl.col("made_of")
-    known = kept_state(lake, table, day).select(made_of).unique().collect()["made_of"]
-    if not rows["made_of"].is_in(known.implode()).all():
+    kept = kept_state(lake, table, day).collect()
+    if rows.join(kept, on=["part", "made_of"], how="anti").height:
         lake.write_evidence(table, day, run_id, rows)
 
 

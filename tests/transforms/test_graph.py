@@ -90,7 +90,8 @@ def test_a_function_takes_what_its_node_declares(node: Node):
     asked = inspect.signature(function(node)).parameters
     needed = {name for name, asking in asked.items() if asking.default is inspect.Parameter.empty}
     assert set(node.takes) <= set(asked), "declared, but the function has no such parameter"
-    assert needed - set(node.takes) <= OF_THE_RUN, "the function needs what is not declared"
+    carried = {"before"} if node.state is not None else set()
+    assert needed - set(node.takes) <= OF_THE_RUN | carried, "the function needs what is not declared"
     assert bool(node.params) == ("params" in asked)
 
 

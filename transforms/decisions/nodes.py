@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slowwave.transforms.core.node import Handed, Node, Part
 from slowwave.transforms.decisions.forgetting.tables import ForgettingAudit, ForgettingPlan, ForgettingQuotas, Regret
-from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements
+from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements, StatementSigns
 from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, MEMORY_STATES
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import MemoryReferences, ReplayedInteractions
@@ -73,6 +73,12 @@ DECIDING: tuple[Node, ...] = (
         stage="statements and pairs",
     ),
     Node(
+        "slowwave.transforms.decisions.review.candidate_evidence:statement_signs",
+        gives=(StatementSigns,),
+        takes={"statements": ExtractedStatements},
+        stage="statements and pairs",
+    ),
+    Node(
         "slowwave.transforms.decisions.review.reviewed:reviewed",
         gives=(ReviewQueue, ReviewStatements),
         takes={
@@ -87,6 +93,7 @@ DECIDING: tuple[Node, ...] = (
             "curation": CurationDecisions,
             "decided": ReviewDecisions,
             "rejected": REJECTED_TEXTS,
+            "signs": StatementSigns,
         },
         params=("evidence", "review_queue", "observations"),
         methods=("review_queue.method",),

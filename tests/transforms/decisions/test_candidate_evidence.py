@@ -7,8 +7,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates
+from slowwave.transforms.core.frames import Frame, empty, framed
+from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates, statement_signs
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
+from slowwave.transforms.decisions.review.tables import StatementSigns
+from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+
+COUNTS = ("rank_score", "succeeded_count", "failed_count")
+
+
+def signs_of(texts: list[str], before: Frame[StatementSigns] | None = None) -> Frame[StatementSigns]:
+    statements = framed(ExtractedStatements, pl.LazyFrame({"text": texts}), partial=True)
+    return statement_signs(empty(StatementSigns) if before is None else before, statements)
 
 
 def told(text: str, **rest: Any) -> dict[str, Any]:
@@ -109,3 +119,20 @@ def test_sessions_outcomes_and_headings_speak_for_it_and_landing_most() -> None:
     assert told("Exports must be streamed.", failed_count=1)["points"] == one
     assert told("Exports must be streamed.", rules=["constraint_heading"])["points"] == one + 3
     assert told("It must go?", memory_ids=["m"])["points"] > 0
+
+
+def test_what_was_looked_for_before_is_taken_over_and_changes_nothing() -> None:
+    texts = ["Exports must be streamed.", "I guess this must be it?", "# A Heading", "", "Exports must be streamed."]
+    whole = signs_of(texts)
+    assert whole.height == 4
+    assert signs_of(texts, signs_of(texts[:2])).equals(whole)
+    marked = framed(StatementSigns, whole.with_columns(signs=pl.lit(0, pl.Int64)))
+    assert signs_of(texts, marked)["signs"].to_list() == [0] * 4
+    older = framed(StatementSigns, marked.with_columns(made_of=pl.lit("other signs")))
+    assert signs_of(texts, older).equals(whole)
+    candidates = pl.DataFrame(
+        {"text": texts, "rules": [["fact_heading"]] * 5, "memory_ids": [[]] * 5, **dict.fromkeys(COUNTS, [1] * 5)},
+        schema_overrides={"memory_ids": pl.List(pl.String)},
+    )
+    for some in (whole, signs_of(texts[:1])):
+        assert judged_candidates(candidates, -99, some).equals(judged_candidates(candidates, -99))

@@ -10,6 +10,12 @@ from typing import NamedTuple
 
 import polars as pl
 
+from slowwave.transforms.core.frames import Frame, Lazy, empty, framed
+from slowwave.transforms.core.hashing import digest, hashed
+from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.decisions.review.tables import StatementSigns
+from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+
 
 class _Sign(NamedTuple):
     """A pattern of a statement's text (Rust regex), what it weighs, and how it is said; '' is not said."""
@@ -136,6 +142,7 @@ _SIGNS = (
     _Sign(-1, r"!", ""),
     _Sign(-1, r"\b(?:[\w./-]+/[\w.-]+\.\w{1,4}(?::\d+)?)", ""),
 )
+_LOOKED_FOR = digest(part for sign in _SIGNS for part in (sign.pattern, str(sign.unless)))
 _OF_RULES = {
     "decision_heading": 4,
     "constraint_heading": 4,
@@ -150,21 +157,48 @@ _MOST_SESSIONS = 4
 _LANDED = 4
 
 
-def judged_candidates(candidates: pl.DataFrame, least: int) -> pl.DataFrame:
+def statement_signs(before: Frame[StatementSigns], statements: Lazy[ExtractedStatements]) -> Frame[StatementSigns]:
+    """The signs that the texts of statements show: patterns are looked for in new ones only.
+
+    Args:
+        before: such rows, of whatever night.
+        statements: extracted_statements of all days.
+    """
+    texts = statements.select("text").unique().collect()["text"]
+    asked = pl.DataFrame({"part": hashed(texts), "text": texts}).with_columns(made_of=pl.lit(_LOOKED_FOR))
+    known = asked.join(before, on=["part", "made_of"], how="inner")
+    new = asked.join(known, on="part", how="anti").with_columns(_signs().alias("signs"))
+    found = pl.concat(some.select(*polars_schema(StatementSigns)) for some in (known, new))
+    return framed(StatementSigns, found.sort("part"))
+
+
+def _signs() -> pl.Expr:
+    return pl.sum_horizontal(sign.holds().cast(pl.Int64) * 2**at for at, sign in enumerate(_SIGNS))
+
+
+def judged_candidates(candidates: pl.DataFrame, least: int, signs: Frame[StatementSigns] | None = None) -> pl.DataFrame:
     """Candidates for which `least` or more speaks, with `points` and `wording`.
 
     Args:
         candidates: text, rules, memory_ids, rank_score (sessions), succeeded_count, failed_count, and more to be kept.
         least: points.
+        signs: what the texts of some show; in others it is looked for.
 
     points: what speaks for a candidate less what speaks against it. Besides the wording: the rule that found it, up to
     four sessions in which it was stated and not just repeated, whether attempts behind it succeeded more often than
     failed, and that its owner landed it. wording: see `_words`.
     """
-    # each pattern is looked for once, and words are found for what is shown alone
-    signs = [sign.holds().alias(_name(sign)) for sign in _SIGNS]
+    known = empty(StatementSigns) if signs is None else signs
+    told = candidates.with_columns(part=hashed(candidates["text"].fill_null(""))).join(
+        known.select("part", "signs"), on="part", how="left", maintain_order="left"
+    )
+    new = told.filter(pl.col("signs").is_null()).select("part", "text").unique().select("part", found=_signs())
+    shown = told.join(new, on="part", how="left", maintain_order="left").with_columns(pl.coalesce("signs", "found"))
+    # words are found for what is shown alone
+    each = [((pl.col("signs") // 2**at) % 2 == 1).alias(_name(sign)) for at, sign in enumerate(_SIGNS)]
     return (
-        candidates.with_columns(signs)
+        shown.with_columns(each)
+        .drop("part", "signs", "found")
         .with_columns(_points().alias("points"))
         .filter(pl.col("points") >= least)
         .with_columns(_words().alias("wording"))

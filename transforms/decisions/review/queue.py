@@ -24,7 +24,7 @@ from slowwave.transforms.decisions.review.items import (
 )
 from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.rejected_texts import REJECTED_SCHEMA
-from slowwave.transforms.decisions.review.tables import ReviewQueue, ReviewStatements
+from slowwave.transforms.decisions.review.tables import ReviewQueue, ReviewStatements, StatementSigns
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.language.marked_texts import marked
@@ -44,7 +44,7 @@ class ReviewEvidence:
     are. ended: interaction_id, success (how its latest attempt ended). health: memory_health. contradictions,
     merge_proposals: of `observe/1`, which `disputes_method` names. curation: curation_decisions. decided: item_id,
     basis of what was decided. rejected: project, statement_id of texts that a person rejected. users: interaction_id,
-    user_id of the interactions that name a user.
+    user_id of the interactions that name a user. signs: what the texts of statements show, as far as it is known.
     """
 
     statements: Lazy[ExtractedStatements]
@@ -60,6 +60,7 @@ class ReviewEvidence:
     decided: pl.DataFrame
     rejected: pl.DataFrame = field(default_factory=REJECTED_SCHEMA.to_frame)
     users: pl.LazyFrame = field(default_factory=lambda: _NO_USERS.to_frame().lazy())
+    signs: Frame[StatementSigns] | None = None
 
 
 def review_queue(
@@ -115,7 +116,7 @@ def review_queue(
     if is_evident:
         is_candidate = pl.col("kind") == "candidate"
         told = ranked.filter(~is_candidate).with_columns(pl.lit(0, dtype=pl.Int64).alias("points"), _unworded())
-        ranked = pl.concat([judged_candidates(ranked.filter(is_candidate), asked.min_points), told])
+        ranked = pl.concat([judged_candidates(ranked.filter(is_candidate), asked.min_points, evidence.signs), told])
     else:
         ranked = ranked.with_columns(_unworded())
     ranked = (

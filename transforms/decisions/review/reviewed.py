@@ -10,7 +10,7 @@ import polars as pl
 from slowwave.transforms.core.frames import Frame, Lazy
 from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
-from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements
+from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements, StatementSigns
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import MemoryReferences, ReplayedInteractions
@@ -37,6 +37,7 @@ def reviewed(
     curation: Frame[CurationDecisions],
     decided: Frame[ReviewDecisions],
     rejected: pl.DataFrame,
+    signs: Frame[StatementSigns],
     as_of: datetime,
     params: ReviewedParams,
 ) -> tuple[Frame[ReviewQueue], Frame[ReviewStatements]]:
@@ -54,6 +55,7 @@ def reviewed(
         curation: curation_decisions.
         decided: review_decisions.
         rejected: of `rejected_texts`.
+        signs: statement_signs.
         as_of: the instant asked for.
         params: of the queue, of evidence, and the method of observations.
     """
@@ -73,5 +75,6 @@ def reviewed(
         decided=decided.select("item_id", "basis").unique(),
         users=interactions.filter(pl.col("user_id").fill_null("") != "").select("interaction_id", "user_id"),
         rejected=rejected,
+        signs=signs,
     )
     return review_queue(evidence, as_of, params)

@@ -6,11 +6,22 @@ from datetime import datetime
 from typing import ClassVar, Literal
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
-from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.schema import State, Table, column
 from slowwave.transforms.core.vocabularies import ReviewKind
 
 # The kinds in the order in which they are shown where as much speaks for each; and those that are about one memory.
 ABOUT_ONE: tuple[ReviewKind, ...] = ("harmful", "doubtful", "fading", "unused")
+
+
+class StatementSigns(State):
+    """What the wording of each statement of an answer shows, carried from night to night: it follows from the text."""
+
+    name: ClassVar[str] = "statement_signs"
+    key: ClassVar[tuple[str, ...]] = ("part",)
+
+    part: str = column("Key: digest of the text.")
+    signs: int = column("The signs it shows, a bit for each.")
+    made_of: str = column("Digest of the signs that were looked for.")
 
 
 class ReviewQueue(Table):
