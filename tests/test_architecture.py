@@ -163,7 +163,7 @@ ROOMS = {
         "observations", "decisions", "llm",
     ),
     "flows": (
-        "kernel", "engines", "lake", "land", "imports", "publish", "llm", "nightly", "ask", "decide", "care",
+        "kernel", "engines", "lake", "land", "imports", "publish", "llm", "life", "nightly", "ask", "decide", "care",
         "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "report", "app"),

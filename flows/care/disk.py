@@ -74,7 +74,7 @@ def run_disk(settings: Settings, *, output: str) -> None:
         raise UserError(message)
     files = list(weighed(settings))
     tables, growth = table_weights(files), growth_by_day(files)
-    freed = {rule: freed_by(settings, files, rule) for rule in RULES}
+    freed: dict[Rule, dict[int, int]] = {rule: freed_by(settings, files, rule) for rule in RULES}
     if output == "json":
         report = {
             "home": str(settings.home),
@@ -165,7 +165,7 @@ def growth_by_day(files: Sequence[Weighed]) -> dict[date, int]:
     first = newest - timedelta(days=_GROWTH_DAYS - 1)
     found = {first + timedelta(days=number): 0 for number in range(_GROWTH_DAYS)}
     for file in of_log:
-        if file.day in found:
+        if file.day is not None and file.day in found:
             found[file.day] += file.bytes
     return found
 
@@ -228,8 +228,8 @@ def _print(
     title = f"{_size(total)} in {counted(len(files), 'file')} · {settings.home}"
     console.print(Text(terminal_safe(title), style="bold", overflow="fold"))
     grid = Grid.grid(padding=(0, 2, 0, 0))
-    for justify in ("left", "left", "right", "right", "left"):
-        grid.add_column(justify=justify, overflow="fold")
+    for is_number in (False, False, True, True, False):
+        grid.add_column(justify="right" if is_number else "left", overflow="fold")
     for kind in _order():
         for at, one in enumerate(one for one in tables if one.kind == kind):
             days = f"{one.first_day} to {one.last_day}" if one.first_day else ""
@@ -241,8 +241,8 @@ def _print(
         console.print(Text(f"grows by {_size(_a_day(growth))} a day (landed and evidence, {first} to {last})"))
     console.print(Text("older than so many days, and what would be freed if it went", style="bold"))
     grid = Grid.grid(padding=(0, 2, 0, 0))
-    for justify in ("left", *("right" for _ in AGES), "left"):
-        grid.add_column(justify=justify, overflow="fold")
+    for is_number in (False, *(True for _ in AGES), False):
+        grid.add_column(justify="right" if is_number else "left", overflow="fold")
     grid.add_row("", *map(str, AGES), "")
     for rule, of in freed.items():
         grid.add_row(rule, *(_size(of[days]) for days in AGES), RULES[rule])

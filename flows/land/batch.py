@@ -29,6 +29,12 @@ class Batch:
             self.quarantine.append(quarantine.with_columns(number))
             self.bytes += quarantine.estimated_size()
 
+    def add_refused(self, file_number: int, quarantine: pl.DataFrame) -> None:
+        """Add refused rows of a file of which nothing else is added."""
+        if quarantine.height:
+            number = pl.lit(file_number, dtype=pl.Int64).alias(FILE_NUMBER)
+            self.quarantine.append(quarantine.with_columns(number))
+
     def add_together(self, frames: dict[str, list[pl.DataFrame]]) -> None:
         """Add rows of several files, with their numbers."""
         for name, added in frames.items():

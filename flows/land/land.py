@@ -20,8 +20,10 @@ import polars as pl
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.flows.lake.erased import erased_keys
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.batch import Batch
+from slowwave.flows.land.erased import NONE_ERASED, ErasedRows
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.delivery import chunks, file_hash, open_delivery
 from slowwave.flows.land.inbox import Delivery
@@ -90,6 +92,8 @@ class Landing:
         self._small = SmallFiles()
         self._seen: dict[str, set[str]] = {table.name: set() for table in LANDED}
         self._batches = 0
+        erased = erased_keys(self.known.root) if self.known is not None else None
+        self._erased = ErasedRows(erased) if erased else NONE_ERASED
 
     @stage_cost("land")
     def land(self, deliveries: Iterable[Delivery]) -> LandingReport:
@@ -162,6 +166,8 @@ class Landing:
         if file.file_hash in self._landed_files:
             file.delivered = file.duplicate = self._landed_files[file.file_hash]
             self.report.already.append(file.source)
+            if self.known is not None and self._erased.landed_before(self.known, file.file_hash):
+                self._refuse_erased(pending, handle)
             return
         reading = self._reading(pending)
         pieces = chunks(handle, file.source, self.longest_row, reading.names)
@@ -176,13 +182,24 @@ class Landing:
         self._land_small()
         self._read_pieces(pending, handle, pieces, pending.before)
 
+    def _refuse_erased(self, pending: _Pending, handle: BinaryIO) -> None:
+        """Of a file that landed before something was erased, its rows of that are refused; all others are there."""
+        file, reading = pending.file, self._reading(pending)
+        pieces = chunks(handle, file.source, self.longest_row, reading.names)
+        for _, refused in self._landed(file, pieces, self.kind, reading):
+            rows = self._erased.newly_refused(refused)
+            file.quarantined += rows.height
+            file.duplicate -= rows.height
+            self.report.count_reasons(Counter(rows["reason"]))
+            self._batch.add_refused(file.file_number, rows)
+
     def _land_small(self) -> None:
         """Land the small files that wait; those with refused rows, or all where we fail on them, one by one."""
         small, self._small = self._small, SmallFiles()
         if not small.files:
             return
         try:
-            frames, alone, unknown = landed_together(small, self.kind)
+            frames, alone, unknown = landed_together(small, self.kind, self._erased)
         except (Exception, pl.exceptions.PanicException):  # noqa: BLE001 - each is read alone, which finds the one at fault
             frames, alone, unknown = {}, {file.file_number for file, _, _ in small.files}, UnknownFields()
         self.report.unknown.merge(unknown)
@@ -210,7 +227,7 @@ class Landing:
     ) -> None:
         file, unknown = pending.file, UnknownFields()
         reasons: Counter[str] = Counter()
-        must_be_kept = False
+        must_be_kept = holds_erased = False
         reading = self._reading(pending)
         for landed, refused in self._landed(file, pieces, self.kind, reading):
             if not reading.is_import:
@@ -220,10 +237,11 @@ class Landing:
             reasons.update(refused["reason"])
             file.is_refused_whole = file.delivered == refused[ROW_NUMBER].null_count() == 1
             must_be_kept = must_be_kept or refused["kept_file"].count() > 0
+            holds_erased = holds_erased or self._erased.are_among(refused)
             self._add(file, landed, refused)
         with stopping():
             check_unchanged(file, handle, before)
-        if must_be_kept and self.lake is not None:
+        if must_be_kept and not holds_erased and self.lake is not None:
             try:
                 keep_bytes(self.lake, handle, file.file_hash)
             except ChangedFileError:
@@ -267,8 +285,8 @@ class Landing:
                 chunk = next(pieces, None)
                 if chunk is None:
                     return
-                landed = readable_rows(chunk.rows, kind, reading)
-                refused = refused_frame(file, chunk, landed.quarantine, kind)
+                landed = self._erased.refused(readable_rows(chunk.rows, kind, reading))
+                refused = self._erased.blanked(refused_frame(file, chunk, landed.quarantine, kind))
                 if self.lake is None and reading.mapping is not None:
                     self.report.shown += shown_rows(landed, MOST_SHOWN - len(self.report.shown))
             yield replace(landed, delivered=landed.delivered + len(chunk.bad)), refused

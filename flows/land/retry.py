@@ -12,6 +12,7 @@ import polars as pl
 
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.land.erased import ERASED
 from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
 from slowwave.flows.land.formats.csv import csv_chunks
 from slowwave.flows.land.formats.delivery import chunks, jsonl_chunks
@@ -87,6 +88,7 @@ class Attempt:
 def attempts(lake: Lake) -> list[Attempt]:
     """What is in quarantine, file by file, in the order it came in."""
     refused, resolved = refused_rows(lake)
+    refused = refused.filter(pl.col("reason") != ERASED)  # nothing is kept of them that could be tried
     refused = pl.concat([pl.DataFrame(schema=polars_schema(Quarantine)), *with_texts(lake, Quarantine, refused)])
     passed = dict(resolved.group_by("file_hash").agg("quarantine_id").iter_rows())
     entries = lake.ledger(RunFiles)
@@ -100,6 +102,8 @@ def attempts(lake: Lake) -> list[Attempt]:
     ):
         named = rows["kept_file"].drop_nulls()
         kept = kept_path(lake, named[0]) if len(named) else None
+        if kept is not None and not storage_of(kept).exists(kept):  # with rows that were erased
+            kept = None
         found.append(
             Attempt(
                 source=rows["source"][0],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from slowwave.flows.land.erased import ErasedRows
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.report import FileCounts
 from slowwave.transforms.core.vocabularies import LandedTable
@@ -58,7 +59,7 @@ class SmallFiles:
 
 
 def landed_together(
-    small: SmallFiles, kind: LandedTable | None
+    small: SmallFiles, kind: LandedTable | None, erased: ErasedRows
 ) -> tuple[dict[str, list[pl.DataFrame]], set[int], UnknownFields]:
     """Landed rows by table with `file_number`, the numbers of files with refused rows, and the unknown fields.
 
@@ -78,7 +79,7 @@ def landed_together(
             }
         )
         joined = _joined([rows for _, rows, _ in files])
-        landed = readable_rows(joined, None if reading.is_import else kind, reading)
+        landed = erased.refused(readable_rows(joined, None if reading.is_import else kind, reading))
         bad = set(places.join(landed.quarantine, on=ROW_NUMBER, how="semi")[FILE_NUMBER])
         good = places.filter(~pl.col(FILE_NUMBER).is_in(list(bad)))
         refused |= bad

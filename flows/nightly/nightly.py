@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -19,6 +20,7 @@ from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.lake.engine import suited_engine
+from slowwave.flows.lake.erased import is_erasing
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.misfits import explained
 from slowwave.flows.lake.published import current_run, run_path
@@ -36,6 +38,7 @@ from slowwave.transforms.landing.ledger_tables import Runs
 from slowwave.transforms.landing.tables import LANDED
 
 if TYPE_CHECKING:
+    from slowwave.flows.life.erase import Erased
     from slowwave.flows.publish.build_tasks import BuildTask
 
 __all__ = [
@@ -68,6 +71,7 @@ class NightlyResult:
     serving: Path | None
     asked: str = ""
     report: str = ""  # where it is, or why it is not
+    erased: Erased | None = None  # by an erasure that had begun, and is ended
 
     @property
     def is_incomplete(self) -> bool:
@@ -163,6 +167,8 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         if run.imported is None and run.settings.connections_file.exists():
             run.stage("import", import_sources, run)
         run.begin("land")
+        erasing = is_erasing(run.lake.root)
+        gone = run.stage("erase", _take_begun, run) if erasing else None
         run.stage("land", land_inbox, run)
         as_of = utc_now() if run.imported and run.imported.rows and not explicit else as_of
         if run.params.llm.model and not explicit:
@@ -174,7 +180,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         with suited_engine(run.lake):
             plan = run.stage("plan", make_plan, run, as_of, full)
             run.lake.add_checked_files(plan.log.checks.new(), run.started_at.date(), run.run_id)
-            skip = "" if full else _nothing_new(run, plan, explicit=explicit)
+            skip = "" if full or erasing else _nothing_new(run, plan, explicit=explicit)
             if skip:
                 return _skipped(run, plan, skip, asked)
             room_to_publish(run.settings, plan)
@@ -194,10 +200,35 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         raise told from error
     from slowwave.flows.nightly.prune import prune
 
+    erased = run.stage("erase", _end_begun, run, gone) if gone is not None else None
     run.stage("prune", prune, run.settings, run.lake)
     return NightlyResult(
-        run.run_id, row["status"], "", as_of, run.imported, run.landed, plan, built, findings, path, asked
+        run.run_id,
+        row["status"],
+        "",
+        as_of,
+        run.imported,
+        run.landed,
+        plan,
+        built,
+        findings,
+        path,
+        asked,
+        erased=erased,
     )
+
+
+def _take_begun(run: Run) -> Counter[str]:
+    """What an erasure that has begun takes from the lake. It is slow to load, which other nights do not need."""
+    from slowwave.flows.life.erase import take_begun
+
+    return take_begun(run)
+
+
+def _end_begun(run: Run, gone: Counter[str]) -> Erased | None:
+    from slowwave.flows.life.erase import end_begun
+
+    return end_begun(run, gone)
 
 
 def quick_night(run: Run) -> NightlyResult | None:
@@ -223,7 +254,7 @@ def _skipped_quickly(run: Run) -> NightlyResult | None:
     Whether rows have landed since the publish is told from the times of files first: planning reads what is new.
     """
     current = current_run(run.settings)
-    if current is None or run.params.llm.model or inbox_deliveries(run.settings.inbox):
+    if current is None or run.params.llm.model or inbox_deliveries(run.settings.inbox) or is_erasing(run.lake.root):
         return None
     rows = run.lake.ledger(Runs).filter(pl.col("run_id") == current.stem)
     if rows.is_empty() or not _published_today(run, rows.row(0, named=True)):

@@ -17,6 +17,7 @@ import duckdb
 import polars as pl
 
 from slowwave.flows.kernel.code_hash import code_hash
+from slowwave.flows.lake.erased import is_erasing
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.run import Run
@@ -62,7 +63,7 @@ class Base:
 def base_of(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
     """Current, if it was published by this code with these params and half-lives, shares days, and is what it was."""
     current = current_run(run.settings)
-    if current is None or plan.full:
+    if current is None or plan.full or is_erasing(run.lake.root):  # a copy of it would hold what goes
         return None
     rows = run.lake.ledger(Runs).filter(
         pl.col("run_id") == current.stem,

@@ -48,6 +48,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
+from slowwave.flows.lake.erased import erased_keys
 from slowwave.flows.lake.files import check_format, files_by_day
 from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.lake.sql import no_globs
@@ -77,6 +78,14 @@ _CHANGED_FIELDS = (
 # What an earlier release published has no passages, no basis and no citations.
 _OF_USE = ("used_score", "passage", "passage_at")
 _OF_END = ("outcome_id", "basis", "basis_method")
+# What can be erased, and what its hashes are made of.
+_ERASABLE = {
+    "memory": "memories",
+    "interaction": "interactions",
+    "outcome": "outcomes",
+    "user": "user",
+    "session": "session",
+}
 # Of each count its column.
 _COUNTS = {
     "eligible": "eligible_count",
@@ -256,6 +265,9 @@ class Publish:
 
     def unknown(self, given: str) -> str:
         """What to say of an id that nothing has."""
+        erased = _erased(self._lake, given)
+        if erased:
+            return erased
         near = [memory_id for (memory_id,) in self._rows(NEAR_PUBLISHED, id=given, limit=SHOWN_NEAR)]
         hint = (
             f"did you mean {' or '.join(near)}?"
@@ -346,6 +358,16 @@ class Publish:
         rows = self._rows(sql, **params)
         names = [column[0] for column in self._connection.description or []]
         return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _erased(lake: Path, given: str) -> str:
+    """What to say of an id that was erased; '' where none of this name was."""
+    keys = erased_keys(lake)
+    for kind, table in _ERASABLE.items() if keys else ():
+        at = keys.erased_at(table, given) if keys else None
+        if at is not None:
+            return f"{kind} {shortened(given, 200)!r} was erased on {at:%Y-%m-%d}: nothing of it is kept"
+    return ""
 
 
 def _once_in_extra(row: Record) -> Record:

@@ -21,6 +21,29 @@ def prune(
     run_prune(settings_from_environment(), keep)
 
 
+@command("slowwave erase --memory MEMORY_ID", "slowwave erase --memory MEMORY_ID --yes")
+def erase(
+    users: Annotated[list[str] | None, typer.Option("--user", help="All rows of a user.", metavar="USER_ID")] = None,
+    sessions: Annotated[
+        list[str] | None, typer.Option("--session", help="All rows of a session.", metavar="SESSION_ID")
+    ] = None,
+    interactions: Annotated[
+        list[str] | None, typer.Option("--interaction", help="An interaction, with its outcomes.", metavar="ID")
+    ] = None,
+    memories: Annotated[
+        list[str] | None, typer.Option("--memory", help="A memory, with its changes.", metavar="MEMORY_ID")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it; without it, what would go is shown.")] = False,
+    output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
+) -> None:
+    """Erase for good what is named, from the lake and all that was made of it; shows what would go unless --yes."""
+    from slowwave.flows.cli.erase import run_erase
+
+    named = {"user": users, "session": sessions, "interaction": interactions, "memory": memories}
+    asked = [(kind, name) for kind, names in named.items() for name in names or []]
+    run_erase(settings_from_environment(), asked, yes=yes, output=output)
+
+
 @command("slowwave disk", "slowwave disk --format json")
 def disk(output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text") -> None:
     """Say what the home weighs, by table, kind and day, how it grows, and what could go; reads names and sizes only."""

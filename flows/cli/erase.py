@@ -1,0 +1,130 @@
+"""`slowwave erase`: what would go, and then its going."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from slowwave.flows.ask.report import reported
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_command
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
+from slowwave.flows.lake.landed_lake import landed_lake
+from slowwave.flows.land.inbox import inbox_deliveries
+from slowwave.flows.life.erase import Erased
+from slowwave.flows.life.erasure import Erasure, Repeated
+from slowwave.flows.life.from_home import outside
+from slowwave.flows.nightly.erasing import Preview, erase, preview, said
+from slowwave.transforms.core.blank import says_nothing
+
+_WAIT_SECONDS = 600
+_SHOWN = 20
+# How places are called that are not called by their names.
+_PLACES = {
+    "quarantine/files": "kept bytes of files that could not be read",
+    "quarantine": "refused rows, which stay as counts",
+    "quarantine_resolved": "rows that passed later, which stay as counts",
+    "moved_keys": "notes of keys that moved",
+    "imports": "notes of imports",
+    "run_files": "names of delivered files",
+    "runs": "messages of runs",
+}
+
+
+def run_erase(settings: Settings, asked: Sequence[tuple[str, str]], *, yes: bool, output: str) -> None:
+    """Print what would go, or with `yes` erase it and print what went.
+
+    Raises typer.BadParameter where nothing is named, UserError where nothing of it was ever here, typer.Exit with code
+    1 where it still stands in a file.
+    """
+    if not asked or any(says_nothing(name) for _, name in asked):
+        message = "name what to erase: --user, --session, --interaction or --memory, each as often as wanted"
+        raise typer.BadParameter(message)
+    chosen = tuple(dict.fromkeys(asked))
+    lake = landed_lake(settings)
+    if not yes:
+        _print_preview(settings, preview(settings, lake, chosen), output)
+        return
+    with Screen() as screen, writer_lock(settings, "erase", wait_seconds=_WAIT_SECONDS, waiting=screen.note):
+        done = erase(settings, chosen, screen.progress, screen.note)
+        if isinstance(done, Preview):
+            screen.close()
+            _print_preview(settings, done, output)
+            return
+        reported(settings)
+    erased = done.night.erased
+    if erased is None:
+        message = "the erasure has not ended: run this again"
+        raise UserError(message)
+    lies_outside = outside(settings, lake)
+    if output == "json":
+        report = _as_json(erased.erasure, erased.gone + erased.looked.gone, done.repeated, lies_outside, erased)
+        typer.echo(json.dumps(report, indent=2))
+    else:
+        lines = _lines(erased.erasure, erased.gone + erased.looked.gone, done.repeated)
+        lines += [("published", f"run {done.night.run_id}, without it")]
+        lines += [("looked for", f"in {counted(erased.looked.files, 'other file')}: it stands in none of them")]
+        lines += _listed("still in", erased.looked.left)
+        print_lines(f"erased {said(chosen)}", lines + _listed("not looked", lies_outside))
+    if erased.looked.left:
+        raise typer.Exit(1)
+
+
+def _print_preview(settings: Settings, found: Preview, output: str) -> None:
+    asked, lies_outside = found.erasure.asked, outside(settings, landed_lake(settings))
+    if output == "json":
+        report = _as_json(found.erasure, found.gone, found.repeated, lies_outside, None)
+        typer.echo(json.dumps(report, indent=2))
+        return
+    if found.erased_at is not None:
+        typer.echo(terminal_safe(f"{said(asked)} was erased on {found.erased_at:%Y-%m-%d}: nothing of it is here"))
+        return
+    waiting = len(inbox_deliveries(settings.inbox))
+    lines = _lines(found.erasure, found.gone, found.repeated)
+    lines += [("inbox", f"{counted(waiting, 'file')} would land first, and then be looked through")] if waiting else []
+    lines += [("then", "what is current is published anew, and every file of the home looked through, with exports")]
+    options = " ".join(f"--{kind} {shlex.quote(name)}" for kind, name in asked)
+    commands = [f"{this_command()} erase {options} --yes"]
+    print_lines(f"would erase {said(asked)}", lines + _listed("not looked", lies_outside), commands)
+
+
+def _lines(erasure: Erasure, gone: Counter[str], repeated: Repeated) -> Lines:
+    rows = [(table, count) for table, count in erasure.rows.items() if count]
+    lines = [("rows", counted(count, f"version of {table}", f"versions of {table}")) for table, count in rows]
+    also = [(place, count) for place, count in sorted(gone.items()) if place not in erasure.keys]
+    lines += _listed("also", [f"{_PLACES.get(place, place)}: {count:,}" for place, count in also])
+    for of, kind, label in ((repeated.naming, "naming", "name it"), (repeated.repeating, "repeating", "repeat it")):
+        if of:
+            tables = ", ".join(f"{count:,} {table}" for table, count in sorted(of.items()))
+            examples = ", ".join(map(quoted, repeated.examples[kind]))
+            lines.append((label, f"rows of others, which stay as they are: {tables}, such as {examples}"))
+    return lines
+
+
+def _listed(label: str, texts: Sequence[str]) -> Lines:
+    lines = [(label if not at else "", one) for at, one in enumerate(texts[:_SHOWN])]
+    return lines + ([("", f"and {len(texts) - _SHOWN:,} more")] if len(texts) > _SHOWN else [])
+
+
+def _as_json(
+    erasure: Erasure, gone: Counter[str], repeated: Repeated, lies_outside: list[str], erased: Erased | None
+) -> dict[str, Any]:
+    return {
+        "asked": [{"kind": kind, "id": name} for kind, name in erasure.asked],
+        "is_erased": erased is not None,
+        "rows": {table: len(ids) for table, ids in erasure.keys.items()},
+        "versions": dict(erasure.rows),
+        "gone": dict(gone),
+        "named_by_others": dict(repeated.naming),
+        "repeated_by_others": dict(repeated.repeating),
+        "examples": repeated.examples,
+        "left": erased.looked.left if erased else [],
+        "outside": lies_outside,
+    }

@@ -1,0 +1,59 @@
+"""Parquet files as they were written, by whichever release: to look through their rows, or take rows out for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.store import write_parquet
+from slowwave.flows.lake.files import LakeFile, microseconds
+from slowwave.transforms.core.hashing import rows_digest
+from slowwave.transforms.core.schema import Landed
+
+_BATCH_ROWS = 8_192
+
+
+def raw_frames(path: Path) -> Iterator[pl.DataFrame]:
+    """All rows of a Parquet file, some thousand at a time, with the columns that it has.
+
+    Raises OSError, or ValueError where it is none.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(storage_of(path).on_disk([path])[0]) as file:
+            for batch in file.iter_batches(_BATCH_ROWS):
+                frame = pl.from_arrow(pa.Table.from_batches([batch]))
+                yield frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+    except pa.ArrowException as error:
+        message = f"{path} is no Parquet file that can be read: {error}"
+        raise ValueError(message) from error
+
+
+def without_rows(table: type[Landed], file: LakeFile, row_hashes: pl.Series) -> int:
+    """Take rows out of a landed file; returns how many went.
+
+    What is left is written under its own name first, so that a kill in between leaves each row at least once.
+    """
+    rows = pl.read_parquet(storage_of(file.path).on_disk([file.path])[0], glob=False, hive_partitioning=False)
+    left = rows.join(row_hashes.to_frame("row_hash"), on="row_hash", how="anti", maintain_order="left")
+    if left.height == rows.height:
+        return 0
+    if left.height:
+        newest = left.select(pl.max_horizontal(pl.col(table.event_time).max(), pl.col("recorded_at").max())).item()
+        path = file.path.with_name(f"{rows_digest(left['row_hash'])}-{microseconds(newest)}.parquet")
+        write_parquet(path, left)
+    storage_of(file.path).remove([file.path])
+    return rows.height - left.height
+
+
+def rewritten(path: Path, rows: pl.DataFrame) -> None:
+    """Put rows in place of all that a file of the lake holds; without any it goes."""
+    if rows.height:
+        write_parquet(path, rows)
+    else:
+        storage_of(path).remove([path])

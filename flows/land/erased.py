@@ -1,0 +1,61 @@
+"""Delivered rows of what was erased: refused for that reason, and neither their texts nor their bytes are kept."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import polars as pl
+
+from slowwave.flows.lake.erased import ErasedKeys
+from slowwave.flows.lake.lake import Lake
+from slowwave.transforms.landing.erased_rows import names_erased, without_erased
+from slowwave.transforms.landing.landed_rows import LandedRows
+from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles
+
+ERASED = "it was erased by `slowwave erase`: what it names lands no more, and nothing of this row is kept"
+
+
+class ErasedRows:
+    """What a landing does about ids that were erased; with `keys` None, nothing."""
+
+    def __init__(self, keys: ErasedKeys | None) -> None:
+        self._keys = keys
+        self._known: set[str] = set()
+        self._landed_at: dict[str, datetime] | None = None
+
+    def refused(self, landed: LandedRows) -> LandedRows:
+        """`landed` with the rows of erased ids refused."""
+        return without_erased(landed, self._keys.is_erased, ERASED) if self._keys else landed
+
+    def blanked(self, refused: pl.DataFrame) -> pl.DataFrame:
+        """Rows of `quarantine`, with nothing in those that were refused for whatever reason and name an erased id."""
+        if self._keys is None or refused.is_empty():
+            return refused
+        is_erased = self._keys.is_erased
+        hit = pl.lit(pl.Series([names_erased(text, is_erased) for text in refused["raw_text"]], dtype=pl.Boolean))
+        return refused.with_columns(
+            reason=pl.when(hit).then(pl.lit(ERASED)).otherwise("reason"),
+            raw_text=pl.when(hit).then(pl.lit("")).otherwise("raw_text"),
+            kept_file=pl.when(hit).then(None).otherwise("kept_file"),
+        )
+
+    def are_among(self, refused: pl.DataFrame) -> bool:
+        """Whether rows of erased ids are among refused ones: the bytes of their file are then not kept."""
+        return self._keys is not None and bool((refused["reason"] == ERASED).any())
+
+    def landed_before(self, lake: Lake, file_hash: str) -> bool:
+        """Whether a file with these bytes landed last before something was erased: it may hold rows of that."""
+        if self._keys is None:
+            return False
+        if self._landed_at is None:
+            files = lake.ledger(RunFiles).group_by("file_hash").agg(pl.col("landed_at").max())
+            self._landed_at = dict(files.iter_rows())
+            self._known = set(lake.ledger(Quarantine, without=("raw_text", "header"))["quarantine_id"])
+        return self._landed_at[file_hash] <= self._keys.last
+
+    def newly_refused(self, refused: pl.DataFrame) -> pl.DataFrame:
+        """Of refused rows those of erased ids that are not in quarantine yet."""
+        return refused.filter(pl.col("reason") == ERASED, ~pl.col("quarantine_id").is_in(list(self._known)))
+
+
+NONE_ERASED = ErasedRows(None)

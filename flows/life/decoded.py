@@ -1,0 +1,168 @@
+"""What any file says, decoded: rows of Parquet, DuckDB and SQLite, members of archives, pages and plain text."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import html
+import lzma
+import re
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+import duckdb
+import zstandard
+
+from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.lake.raw_files import raw_frames
+from slowwave.flows.life.texts import joined, row_texts
+
+_BATCH_ROWS = 2_000
+# Plain text is looked at in blocks, each with the end of the one before: what is looked for is shorter.
+_BLOCK, _OVERLAP = 2**22, 2**14
+_DEPTH = 4
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_UNREADABLE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+
+
+def decoded_texts(path: Path) -> Iterator[list[str]]:
+    """The texts of a file's rows, or of its blocks, some at a time. What cannot be decoded is read as plain text.
+
+    Raises OSError where it cannot be read.
+    """
+    (path,) = storage_of(path).on_disk([path])
+    with path.open("rb") as handle:
+        first = handle.read(512)
+    for is_it, texts in _TABLES:
+        if is_it(first):
+            try:
+                yield from texts(path)
+            except (ValueError, OSError, duckdb.Error, sqlite3.Error):
+                break  # damaged: what can be made out of its bytes
+            else:
+                return
+    with path.open("rb") as handle:
+        yield from _stream_texts(handle, _DEPTH)
+
+
+def _parquet_texts(path: Path) -> Iterator[list[str]]:
+    for frame in raw_frames(path):
+        yield row_texts(frame)
+
+
+def _duckdb_texts(path: Path) -> Iterator[list[str]]:
+    with closing(duckdb.connect(path, read_only=True)) as connection:
+        tables = connection.execute(
+            "SELECT schema_name, table_name, comment FROM duckdb_tables() WHERE NOT internal"
+        ).fetchall()
+        for schema, table, _ in tables:
+            named = ".".join('"' + name.replace('"', '""') + '"' for name in (schema, table))
+            connection.execute(f"FROM {named}")
+            while rows := connection.fetchmany(_BATCH_ROWS):
+                yield [joined(row) for row in rows]
+
+
+def _sqlite_texts(path: Path) -> Iterator[list[str]]:
+    """Of a copy: a log that was not merged into it yet is read with it, and nothing beside it is written."""
+    with tempfile.TemporaryDirectory(prefix="slowwave-looked-through-") as folder:
+        for beside in (path, path.with_name(f"{path.name}-wal")):
+            if beside.exists():
+                shutil.copyfile(beside, Path(folder, beside.name))
+        with closing(sqlite3.connect(Path(folder, path.name))) as connection:
+            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            for (table,) in tables:
+                named = '"' + table.replace('"', '""') + '"'
+                found = connection.execute(f"SELECT * FROM {named}")  # noqa: S608 - a name in quotes
+                while rows := found.fetchmany(_BATCH_ROWS):
+                    yield [joined(row) for row in rows]
+
+
+_TABLES: tuple[tuple[Callable[[bytes], bool], Callable[[Path], Iterator[list[str]]]], ...] = (
+    (lambda first: first.startswith(b"PAR1"), _parquet_texts),
+    (lambda first: first[8:12] == b"DUCK", _duckdb_texts),
+    (lambda first: first.startswith(b"SQLite format 3\0"), _sqlite_texts),
+)
+
+
+def _stream_texts(stream: IO[bytes], depth: int) -> Iterator[list[str]]:
+    """The blocks of a stream; where it is packed, of what is in it, as far as that can be unpacked."""
+    first = stream.read(512)
+    stream.seek(0)
+    if depth:
+        unpacked = _unpacked(stream, first)
+        if unpacked is not None:
+            with suppress(*_UNREADABLE), unpacked, _spooled(unpacked) as spool:
+                yield from _stream_texts(spool, depth - 1)
+            return
+        if first.startswith(b"PK") or b"ustar" in first[257:263]:
+            with suppress(*_UNREADABLE, zipfile.BadZipFile, tarfile.TarError):
+                for name, member in _members(stream, first):
+                    yield [name]
+                    with _spooled(member) as spool:
+                        yield from _stream_texts(spool, depth - 1)
+                return
+            stream.seek(0)
+    yield from _blocks(stream)
+
+
+def _unpacked(stream: IO[bytes], first: bytes) -> Any:  # noqa: ANN401 - a stream of bytes, or None
+    if first.startswith(b"\x1f\x8b"):
+        return gzip.open(stream)
+    if first.startswith(b"\x28\xb5\x2f\xfd"):
+        return zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True, closefd=False)
+    if first.startswith(b"BZh"):
+        return bz2.open(stream)
+    if first.startswith(b"\xfd7zXZ\0"):
+        return lzma.open(stream)
+    return None
+
+
+def _members(stream: IO[bytes], first: bytes) -> Iterator[tuple[str, IO[bytes]]]:
+    if first.startswith(b"PK"):
+        with zipfile.ZipFile(stream) as archive:
+            for name in archive.namelist():
+                yield name, archive.open(name)
+        return
+    with tarfile.open(fileobj=stream) as archive:
+        for member in archive:
+            content = archive.extractfile(member)
+            if content is not None:
+                yield member.name, content
+
+
+@contextmanager
+def _spooled(stream: Any) -> Iterator[IO[bytes]]:  # noqa: ANN401 - any stream that has read1
+    """What can be read of a stream, where it can be gone back in: cut or damaged, as far as it goes."""
+    with tempfile.SpooledTemporaryFile(max_size=_BLOCK) as spool:
+        with suppress(*_UNREADABLE):
+            while block := stream.read1(2**16):  # what there is: a cut stream fails at its end
+                spool.write(block)
+        spool.seek(0)
+        yield spool  # type: ignore[misc] - a file of bytes
+
+
+def _blocks(stream: IO[bytes]) -> Iterator[list[str]]:
+    decoder, before = codecs.getincrementaldecoder("utf-8")("replace"), ""
+    while block := stream.read(_BLOCK):
+        text = before + decoder.decode(block)
+        plain = unescaped(text)
+        yield [text] if plain == text else [text, plain]
+        before = text[-_OVERLAP:]
+
+
+def unescaped(text: str) -> str:
+    """A text without the escapes of pages and of JSON."""
+    plain = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else _ESCAPED.get(match[2], match[2]), text)
+    plain = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs are one character
+    return html.unescape(plain)

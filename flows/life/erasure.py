@@ -1,0 +1,234 @@
+"""What an erasure takes, found out before anything goes, and written down in the lake until all of it is gone."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.lake.erased import ERASE, intent_path, keyed_hash, write_for_owner
+from slowwave.flows.lake.files import LakeFile
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.raw_files import raw_frames
+from slowwave.flows.life.texts import Sought, row_texts
+from slowwave.transforms.core.schema import Landed
+from slowwave.transforms.decisions.effects import decision_id, values_json
+from slowwave.transforms.landing.erased_rows import Asked, erased_keys
+from slowwave.transforms.landing.tables import LANDED, Interactions, Outcomes
+from slowwave.transforms.language.text_windows import BETWEEN, Numbers, WindowSet, text_windows
+
+KINDS = ("user", "session", "interaction", "memory")
+_INTERNAL = ("row_hash", "key_hash")
+_MOST_HASHES = 10_000  # of one decision
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """What goes.
+
+    `asked`: kind and id, as they were named. `keys`: by landed table the ids of rows that go, `key_hashes` theirs.
+    `ids`: all that is to stand nowhere any more, but for `named`, which rows of others name. `windows`: of the texts
+    that stand in no other row. `rows`: how many versions of rows go, by landed table.
+    """
+
+    asked: tuple[tuple[str, str], ...]
+    keys: Mapping[str, frozenset[str]]
+    key_hashes: Mapping[str, list[int]]
+    ids: frozenset[str]
+    named: frozenset[str]
+    windows: Numbers
+    begun_at: datetime
+    rows: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def sought(self) -> Sought:
+        """What is taken out wherever it stands."""
+        return Sought(self.ids, WindowSet(self.windows))
+
+    @property
+    def nowhere(self) -> Sought:
+        """What must stand nowhere in the end."""
+        return Sought(self.ids - self.named, WindowSet(self.windows))
+
+
+@dataclass
+class Repeated:
+    """Rows of others that name what goes, or repeat its texts: they stay. Counts by table, and a few of their keys."""
+
+    naming: Counter[str] = field(default_factory=Counter)
+    repeating: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def note(self, kind: str, table: str, key: str) -> None:
+        """Note one row."""
+        (self.naming if kind == "naming" else self.repeating)[table] += 1
+        shown = self.examples.setdefault(kind, [])
+        if len(shown) < _SHOWN:
+            shown.append(f"{table}:{key}")
+
+
+def planned(lake: Lake, asked: tuple[tuple[str, str], ...]) -> tuple[Erasure, Repeated]:
+    """What goes where this is asked for, and what of it rows of others repeat. Every landed row is looked through."""
+    files = {table: [file for of_day in lake.files(table.name).values() for file in of_day] for table in LANDED}
+    named = Asked(*(frozenset(name for kind, name in asked if kind == one) for one in KINDS))
+    keys = erased_keys(named, {table: lake.scan_rows(table, files[table]) for table in LANDED})
+    windows, rows, hashes, sessions = [], Counter[str](), {}, set[str]()
+    for table in LANDED:
+        hashes[table.name] = set()
+        for frame in _rows(table, files[table], keys, goes=True):
+            hashes[table.name].update(frame["key_hash"])
+            rows[table.name] += frame["row_hash"].n_unique()
+            windows.append(text_windows([one for text in _texts(frame) for one in text.split(BETWEEN)]))
+            if named.users and table in (Interactions, Outcomes):
+                sessions.update(frame["session_id"].drop_nulls())
+    ids = frozenset(name for _, name in asked).union(*keys.values(), sessions)
+    all_windows = np.unique(np.concatenate(windows)) if windows else np.empty(0, np.uint64)
+    repeated, still, shared = _repeated(files, keys, Sought(ids, WindowSet(all_windows)))
+    ids -= {one for one in sessions & still if ("session", one) not in asked}
+    erasure = Erasure(
+        asked=asked,
+        keys=keys,
+        key_hashes={name: sorted(found) for name, found in hashes.items()},
+        ids=ids,
+        named=frozenset(still & ids),
+        windows=np.setdiff1d(all_windows, shared, assume_unique=True),
+        begun_at=utc_now(),
+        rows=dict(rows),
+    )
+    return erasure, repeated
+
+
+def _repeated(
+    files: Mapping[type[Landed], list[LakeFile]], keys: Mapping[str, frozenset[str]], sought: Sought
+) -> tuple[Repeated, set[str], Numbers]:
+    """Rows that stay and name or repeat what goes, the ids they name, and the windows they repeat."""
+    repeated, still, shared = Repeated(), set[str](), [np.empty(0, np.uint64)]
+    for table in LANDED:
+        for frame in _rows(table, files[table], keys, goes=False):
+            texts, own = _texts(frame), frame[table.key[0]]
+            places, found = sought.repeated(texts)
+            shared.append(found)
+            for place in places:
+                repeated.note("repeating", table.name, own[int(place)])
+            naming: dict[int, None] = {}
+            for place, one in sought.named(texts):
+                still.add(one)
+                naming[place] = None
+            for place in naming:
+                repeated.note("naming", table.name, own[place])
+    return repeated, still, np.unique(np.concatenate(shared))
+
+
+def repeated_now(lake: Lake, erasure: Erasure) -> Sought:
+    """What must stand nowhere, less what landed rows name and repeat now: they may have come since it began."""
+    files = {table: [file for of_day in lake.files(table.name).values() for file in of_day] for table in LANDED}
+    nothing = dict.fromkeys((table.name for table in LANDED), frozenset[str]())
+    sought = erasure.nowhere
+    _, still, shared = _repeated(files, nothing, sought)
+    return Sought(set(sought.ids) - still, sought.windows.without(shared))
+
+
+def _rows(
+    table: type[Landed], files: list[LakeFile], keys: Mapping[str, frozenset[str]], *, goes: bool
+) -> Iterator[pl.DataFrame]:
+    gone = pl.Series(sorted(keys[table.name]), dtype=pl.String).implode()
+    if goes and not keys[table.name]:
+        return
+    for file in files:
+        for frame in raw_frames(file.path):
+            is_gone = pl.col(table.key[0]).is_in(gone)
+            rows = frame.filter(is_gone if goes else ~is_gone)
+            if rows.height:
+                yield rows
+
+
+def _texts(frame: pl.DataFrame) -> list[str]:
+    return row_texts(frame.drop(_INTERNAL, strict=False))
+
+
+# --------------------------------------------------------------------------------------------------------- tombstones
+
+
+def tombstones(erasure: Erasure, key: bytes) -> list[dict[str, object]]:
+    """The decisions that an erasure lands: keyed hashes of what was named, and of the ids of all rows that went."""
+    hashes = sorted(keyed_hash(key, table, one) for table, ids in erasure.keys.items() for one in ids)
+    hashes += [keyed_hash(key, f"{kind}s" if kind == "interaction" else "memories", name)
+               for kind, name in erasure.asked if kind in ("interaction", "memory")]  # fmt: skip
+    found = []
+    for at, (kind, name) in enumerate(erasure.asked):
+        listed = hashes if at == 0 else []  # once for all that was named together
+        for start in range(0, max(1, len(listed)), _MOST_HASHES):
+            target, values = f"{kind}:{keyed_hash(key, kind, name)}", {"hashes": listed[start : start + _MOST_HASHES]}
+            at_once = {**values, "begun_at": erasure.begun_at.isoformat()}
+            found.append(
+                {
+                    "decision_id": decision_id(ERASE, target, at_once, None),
+                    "command": ERASE,
+                    "target_kind": "row",
+                    "target": target,
+                    "values": values_json(values),
+                    "reason": None,
+                    "changed_by": "person",
+                    "decided_at": erasure.begun_at,
+                    "on_run_id": None,
+                }
+            )
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------- intent
+
+
+def begin(lake: Lake, erasure: Erasure) -> None:
+    """Write down what goes, for the lake's owner alone: from here on it goes. Raises OSError as the disk does."""
+    packed = io.BytesIO()
+    np.save(packed, erasure.windows)
+    write_for_owner(_windows_path(lake), packed.getvalue())
+    said = {
+        "asked": erasure.asked,
+        "keys": {table: sorted(ids) for table, ids in erasure.keys.items()},
+        "key_hashes": erasure.key_hashes,
+        "ids": sorted(erasure.ids),
+        "named": sorted(erasure.named),
+        "begun_at": erasure.begun_at.isoformat(),
+        "rows": erasure.rows,
+    }
+    write_for_owner(intent_path(lake.root), json.dumps(said).encode())
+
+
+def begun(lake: Lake) -> Erasure | None:
+    """What an erasure takes that has begun and not ended; None where there is none."""
+    try:
+        said = json.loads(storage_of(lake.root).read(intent_path(lake.root)))
+    except FileNotFoundError:
+        return None
+    return Erasure(
+        asked=tuple((kind, name) for kind, name in said["asked"]),
+        keys={table: frozenset(ids) for table, ids in said["keys"].items()},
+        key_hashes=said["key_hashes"],
+        ids=frozenset(said["ids"]),
+        named=frozenset(said["named"]),
+        windows=np.load(io.BytesIO(storage_of(lake.root).read(_windows_path(lake)))),
+        begun_at=datetime.fromisoformat(said["begun_at"]),
+        rows=said["rows"],
+    )
+
+
+def end(lake: Lake) -> None:
+    """All of it is gone: so is what was written down."""
+    storage_of(lake.root).remove([intent_path(lake.root)])
+    storage_of(lake.root).remove([_windows_path(lake)])
+
+
+def _windows_path(lake: Lake) -> Path:
+    return intent_path(lake.root).with_name("intent.windows")

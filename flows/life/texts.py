@@ -1,0 +1,96 @@
+"""Rows of any table as texts to look through: all that a row says in words, nested and in JSON, joined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import polars as pl
+
+from slowwave.transforms.language.text_windows import BETWEEN, Numbers, WindowSet
+
+# Of a shorter id every text would tell: it is looked for as a whole value only.
+_LEAST_ID = 4
+
+
+def leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - whatever a row holds
+    """The texts in a value; of a text that is JSON also those in it, and its keys."""
+    if isinstance(value, str):
+        yield value
+        if value[:1] in ("{", "["):
+            try:
+                yield from leaves(orjson.loads(value))
+            except ValueError:
+                return
+    elif isinstance(value, dict):
+        for name, of in value.items():
+            yield str(name)
+            yield from leaves(of)
+    elif isinstance(value, (list, tuple)):
+        for of in value:
+            yield from leaves(of)
+    elif isinstance(value, (bytes, bytearray)):
+        yield value.decode("utf-8", "replace")
+
+
+def joined(values: Iterable[Any]) -> str:
+    """The texts of one row as one."""
+    return BETWEEN.join(["", *(text for value in values for text in leaves(value)), ""])
+
+
+def row_texts(rows: pl.DataFrame) -> list[str]:
+    """The text of each row; columns that hold no words are passed over."""
+    names = [
+        name for name, dtype in rows.schema.items() if dtype.is_nested() or isinstance(dtype, pl.String | pl.Binary)
+    ]
+    if not names:
+        return [""] * rows.height
+    return [joined(values) for values in rows.select(names).iter_rows()]
+
+
+class Sought:
+    """Ids and texts that are looked for in rows.
+
+    An id stands in a row as a value, or in a text between what cannot be part of it.
+    """
+
+    def __init__(self, ids: Iterable[str], windows: WindowSet) -> None:
+        self.ids = sorted({one for one in ids if one})
+        self.windows = windows
+        self._forms = {one: _form(one) for one in self.ids}
+
+    def found(self, rows: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Which rows name one of the ids, or hold one of the texts."""
+        hits = np.zeros(len(rows), np.bool_)
+        hits[self.windows.found(rows)[0]] = True
+        for place, _ in self.named(rows):
+            hits[place] = True
+        return hits
+
+    def named(self, rows: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """The places of rows, and the ids that each names."""
+        if not self.ids or not rows:
+            return
+        texts = pl.Series(rows, dtype=pl.String)
+        maybe = texts.str.contains_any(self.ids).arg_true()
+        if maybe.is_empty():
+            return
+        several = texts.gather(maybe).str.extract_many(self.ids, overlapping=True)
+        for place, ids in zip(maybe, several, strict=True):
+            for one in ids.unique().sort():
+                if self._forms[one].search(rows[int(place)]):
+                    yield int(place), one
+
+    def repeated(self, rows: Sequence[str]) -> tuple[npt.NDArray[np.int64], Numbers]:
+        """The places of rows that hold one of the texts, and which of their windows those are."""
+        return self.windows.found(rows)
+
+
+def _form(one: str) -> re.Pattern[str]:
+    if len(one) < _LEAST_ID:
+        return re.compile(f"{BETWEEN}{re.escape(one)}{BETWEEN}")
+    return re.compile(rf"(?<![\w-]){re.escape(one)}(?![\w-])")
