@@ -6,9 +6,9 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.flows.lake.erased import ErasedKeys
+from slowwave.flows.lake.erased.hashes import ErasedKeys
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.landing.erased_rows import names_erased, without_erased
+from slowwave.transforms.landing.erased.rows import names_erased, without_erased
 from slowwave.transforms.landing.landed_rows import LandedRows
 from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles
 

@@ -20,7 +20,7 @@ import polars as pl
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.kernel.stage_costs import stage_cost
-from slowwave.flows.lake.erased import erased_keys
+from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.batch import Batch
 from slowwave.flows.land.erased import NONE_ERASED, ErasedRows

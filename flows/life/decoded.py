@@ -23,7 +23,7 @@ import duckdb
 import zstandard
 
 from slowwave.flows.kernel.storage.storage import storage_of
-from slowwave.flows.lake.raw_files import raw_frames
+from slowwave.flows.lake.erased.raw_files import raw_frames
 from slowwave.flows.life.texts import joined, row_texts
 
 _BATCH_ROWS = 2_000
@@ -149,7 +149,7 @@ def _spooled(stream: Any) -> Iterator[IO[bytes]]:  # noqa: ANN401 - any stream t
             while block := stream.read1(2**16):  # what there is: a cut stream fails at its end
                 spool.write(block)
         spool.seek(0)
-        yield spool  # type: ignore[misc] - a file of bytes
+        yield spool
 
 
 def _blocks(stream: IO[bytes]) -> Iterator[list[str]]:

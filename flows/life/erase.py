@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from slowwave.flows.lake.erased import made_hash_key
+from slowwave.flows.lake.erased.hashes import made_hash_key
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.life.erasure import Erasure, begun, end, tombstones
 from slowwave.flows.life.from_home import Looked, take_from_home

@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from slowwave.flows.kernel.storage.storage import storage_of
-from slowwave.flows.lake.erased import ERASE
+from slowwave.flows.lake.erased.hashes import ERASE
+from slowwave.flows.lake.erased.raw_files import raw_frames, rewritten, without_rows
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.raw_files import raw_frames, rewritten, without_rows
 from slowwave.flows.land.erased import ERASED
 from slowwave.flows.land.quarantine import kept_path
 from slowwave.flows.life.decoded import decoded_texts

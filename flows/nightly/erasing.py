@@ -16,7 +16,7 @@ from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted
-from slowwave.flows.lake.erased import erased_keys
+from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import inbox_deliveries

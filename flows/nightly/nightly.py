@@ -20,7 +20,7 @@ from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.lake.engine import suited_engine
-from slowwave.flows.lake.erased import is_erasing
+from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.misfits import explained
 from slowwave.flows.lake.published import current_run, run_path

@@ -48,7 +48,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
-from slowwave.flows.lake.erased import erased_keys
+from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.files import check_format, files_by_day
 from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.lake.sql import no_globs

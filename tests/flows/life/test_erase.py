@@ -19,7 +19,7 @@ import zstandard
 from erasable_home import AS_OF, ASKED, COMMON, KEPT, OF_ADA, OF_BOB, SESSION, TOLD, USER, ada, erasable, places
 from small_home import Row, SmallHome, interaction, memory
 
-from slowwave.flows.lake.erased import erased_keys
+from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.publish.serving import table_hash
 from slowwave.transforms.graph import PUBLISHED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from delivered import Record, as_csv, as_frame, as_jsonl, tables
 
-from slowwave.transforms.landing.erased_rows import Asked, erased_keys, names_erased, without_erased
+from slowwave.transforms.landing.erased.rows import Asked, erased_keys, names_erased, without_erased
 from slowwave.transforms.landing.landed_rows import landed_rows
 from slowwave.transforms.landing.tables import LANDED
 

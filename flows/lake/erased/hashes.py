@@ -40,7 +40,8 @@ def is_erasing(root: Path) -> bool:
 def hash_key(root: Path) -> bytes | None:
     """The key of the lake's hashes; None where nothing was ever erased. Raises OSError where it cannot be read."""
     try:
-        return bytes.fromhex(storage_of(root).read(root / FOLDER / _KEY).decode("ascii"))
+        path = root / FOLDER / _KEY
+        return bytes.fromhex(storage_of(path).read(path).decode("ascii"))
     except FileNotFoundError:
         return None
 
