@@ -91,7 +91,8 @@ def _take_evidence(settings: Settings, lake: Lake, looked: Looked) -> None:
     for table in storage_of(folder).folders(folder):
         for day, files in lake.files(f"evidence/{table}").items():
             for file in files:
-                if (table, day, file.path.stem) not in wanted:
+                is_state = file.path.stem == current.stem
+                if not is_state and (table, day, file.path.stem) not in wanted:
                     storage_of(file.path).remove([file.path])
                     looked.gone["evidence partitions"] += 1
 

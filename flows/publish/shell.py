@@ -13,6 +13,7 @@ import polars as pl
 
 from slowwave.flows.kernel.memory import give_back, has_held_much
 from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import LakeFile, scan_declared
 from slowwave.flows.publish.base import TAKEN_OVER, Base
 from slowwave.flows.publish.plan import Plan, together
@@ -110,7 +111,8 @@ class PublishShell:
     def stored(self, table: type[Table], days: Iterable[date] | None) -> pl.LazyFrame:
         """The partitions that the plan names, of all days or of these; of a state what serves this publish best."""
         if issubclass(table, State):
-            nothing = self._plan.full  # a full rebuild takes nothing over
+            # a full rebuild takes nothing over, nor does one without what is erased
+            nothing = self._plan.full or is_erasing(self._run.lake.root)
             return empty(table).lazy() if nothing else kept_state(self._run.lake, table, self._plan.log.as_of.date())
         names = self._plan.partitions(table)
         wanted = names if days is None else {day: names[day] for day in days if day in names}
