@@ -262,11 +262,13 @@ _TOUCHES = re.compile(
     r"\b(?:file|each|piece\.file|lake|settings)\.(?:path|root|lake_folder)\.(?:stat|exists|is_dir|is_file|unlink|open|"
     r"iterdir|glob|rglob|read_\w+|write_\w+|replace|rename|mkdir)\(|"
     r"\bevidence_path\([^()]*(?:\([^()]*\))?[^()]*\)\.(?:stat|exists|unlink|open)\(|"
-    r"\bPath\(\w*settings\.lake\)|\((?:\w+\.)*(?:lake|lake_folder|root) / [^()]*\)\.\w+\("
+    r"\b(?:Path|Lake|LandedViews|explained)\((?:[^()]*, )?\w*settings(?:_from_environment\(\))?\.lake\b(?!\.)|"
+    r"\((?:\w+\.)*(?:lake|lake_folder|root) / [^()]*\)\.\w+\("
 )
 MAY_TOUCH = frozenset(
     {
         "flows/care/disk.py",  # weighs what a disk holds, the copies of a bucket's files too
+        "flows/lake/schema_views.py",  # says how DuckDB alone reads a folder
         "flows/care/doctor.py",  # looks for what was left half-written in a folder
     }
 )
@@ -391,6 +393,7 @@ def test_files_of_the_lake_are_touched_where_they_are_kept(path: str) -> None:
         "if lake.root.is_dir():",
         "lake.evidence_path(table, day, names[table]).exists()",
         "Lake(Path(settings.lake))",
+        "LandedViews(settings.lake, cut)",
         'files = (lake / "memories").glob("day=*/*.parquet")',
         'text = (settings.lake_folder / "FORMAT").read_text()',
     ],

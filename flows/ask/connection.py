@@ -13,6 +13,7 @@ import duckdb
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.current.pointer import bucket_of, follow
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,6 +32,9 @@ def published_file(settings: Settings) -> Path | None:
 
     Raises UserError when the link leads nowhere.
     """
+    bucket = bucket_of(settings)
+    if bucket is not None:
+        follow(settings, bucket)
     try:
         return settings.current.resolve(strict=True)
     except (FileNotFoundError, RuntimeError) as error:  # a RuntimeError: it leads to itself

@@ -146,7 +146,7 @@ def answer_query(
         if views is not None:
             from slowwave.flows.lake.misfits import explained  # Polars is loaded
 
-            told = explained(error, settings.lake)
+            told = explained(error, settings.lake_folder)
             if isinstance(told, UserError):
                 raise told from error
         raise UserError(_explained(error, text, serving)) from error
@@ -157,7 +157,7 @@ def _landed_views(settings: Settings, text: str, cut: datetime) -> LandedViews |
         return None
     from slowwave.flows.lake.views import LandedViews  # Polars is slow to load
 
-    return LandedViews(settings.lake, cut)
+    return LandedViews(settings.lake_folder, cut)
 
 
 def _run(

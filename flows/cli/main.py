@@ -126,7 +126,7 @@ def _run(commands: Any, arguments: list[str] | None) -> Any:  # noqa: ANN401 - t
             raise
         from slowwave.flows.lake.misfits import explained  # Polars is loaded: the error is its own
 
-        raise explained(error, settings_from_environment().lake) from error
+        raise explained(error, settings_from_environment().lake_folder) from error
 
 
 def _complain(message: str, code: int) -> int:

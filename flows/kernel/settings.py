@@ -34,20 +34,20 @@ class Settings:
 
     @property
     def lake(self) -> str:
-        """Folder of the lake: `$SLOWWAVE_LAKE`, or `lake/` in the home.
-
-        Raises UserError for a URL, which would be made a folder of that name wherever one happens to be.
-        """
-        said = os.environ.get("SLOWWAVE_LAKE", "").strip()
-        if "://" in said:
-            message = "SLOWWAVE_LAKE is a URL: this release keeps lakes in folders only, so name one"
-            raise UserError(message)
-        return said or str(self.home / "lake")
+        """The lake: the folder or bucket that `$SLOWWAVE_LAKE` names, or `lake/` in the home."""
+        return os.environ.get("SLOWWAVE_LAKE", "").strip() or str(self.home / "lake")
 
     @property
     def lake_folder(self) -> Path:
-        """The folder of the lake, whose files go by their paths: `storage_of` reads and writes them."""
-        return Path(self.lake)
+        """The folder of the lake, or where its bucket is mounted: what is in it is read and written by `storage_of`.
+
+        Raises UserError for a URL that is no bucket's.
+        """
+        if "://" not in self.lake:
+            return Path(self.lake)
+        from slowwave.flows.kernel.storage.mounts import bucket_folder
+
+        return bucket_folder(self.lake, self.home)
 
     @property
     def serving(self) -> Path:

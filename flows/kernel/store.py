@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.flows.kernel.storage.folder import TEMPORARY, fsync_path, make_durable_folder
-from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.storage.storage import on_disk, storage_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,4 +42,4 @@ def row_groups_count(path: Path) -> int:
     """Row groups of a file that `write_parquet` wrote: none is much more than 32 MB decoded, or one row."""
     import pyarrow.parquet as pq  # loads numpy, which a night with nothing to land does not need
 
-    return pq.read_metadata(storage_of(path).on_disk([path])[0]).num_row_groups
+    return pq.read_metadata(on_disk([path])[0]).num_row_groups

@@ -14,7 +14,7 @@ from typing import Any, cast
 import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.storage.storage import on_disk, storage_of
 from slowwave.flows.kernel.store import row_groups_count, write_parquet
 from slowwave.flows.lake.files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
 from slowwave.flows.lake.formats import bring_up_to_date
@@ -110,7 +110,11 @@ class Lake:
     def scan_files(self, table: type[Landed], files: Sequence[LakeFile], names: Sequence[str]) -> pl.LazyFrame:
         """The columns `names` of all rows in `files`, and `file_path`, the file a row stands in."""
         paths = [file.path for file in files]
-        return scan_declared(table, paths, include_file_paths="file_path").select("file_path", *names)
+        rows = scan_declared(table, paths, include_file_paths="file_path").select("file_path", *names)
+        copies = {str(copy): str(path) for path, copy in zip(paths, on_disk(paths), strict=True)}
+        if all(copy == path for copy, path in copies.items()):
+            return rows
+        return rows.with_columns(pl.col("file_path").replace(copies))
 
     # ---------------------------------------------------------------- keys on several days
 
@@ -278,7 +282,7 @@ def scan_declared(table: type[T], paths: Sequence[Path], **options: Any) -> Lazy
 def written_columns(path: Path) -> pl.Schema:
     """The columns a file of the lake was written with; none where there is no file, or one that cannot be read."""
     try:
-        return pl.Schema(pl.read_parquet_schema(storage_of(path).on_disk([path])[0]))
+        return pl.Schema(pl.read_parquet_schema(on_disk([path])[0]))
     except (FileNotFoundError, pl.exceptions.PolarsError):
         return pl.Schema()
 
@@ -290,7 +294,7 @@ def _lacks_columns(table: type[Table], path: Path) -> bool:
 def _scan(paths: Sequence[Path], schema: pl.Schema, **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - Polars' own
     """Every read of the lake's Parquet by Polars."""
     return pl.scan_parquet(
-        storage_of(paths[0]).on_disk(paths),
+        on_disk(paths),
         glob=False,
         schema=schema,
         missing_columns="insert",

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.storage.storage import on_disk
 from slowwave.flows.lake.files import files_by_day
 from slowwave.flows.lake.lake import written_columns
 from slowwave.transforms.core.schema import Table
@@ -23,11 +23,11 @@ _PUT_BACK = "put it back from a backup, or move it out of the lake"
 _BUILD = "`slowwave nightly --full` builds it again"
 
 
-def explained(error: Exception, lake: str | Path) -> Exception:
+def explained(error: Exception, root: Path) -> Exception:
     """`error`, or where a file could not be read as declared, or at all, a UserError that names it and says why."""
     is_misfit = isinstance(error, pl.exceptions.SchemaError) or "SchemaError" in str(error)  # as DuckDB passes it on
     is_damage = isinstance(error, pl.exceptions.ComputeError) or "ComputeError" in str(error)
-    message = first_damaged(Path(lake)) if is_damage else first_misfit(Path(lake)) if is_misfit else ""
+    message = first_damaged(root) if is_damage else first_misfit(root) if is_misfit else ""
     return UserError(message) if message else error
 
 
@@ -37,7 +37,7 @@ def first_damaged(root: Path) -> str:
         mend = _BUILD if table in (*EVIDENCE, *STATES) else _PUT_BACK
         for file in (each for of_day in files_by_day(root, folder).values() for each in of_day):
             try:
-                pl.read_parquet(storage_of(file.path).on_disk([file.path])[0])
+                pl.read_parquet(on_disk([file.path])[0])
             except pl.exceptions.PolarsError as error:
                 said = str(error).strip().splitlines()[0]
                 return f"{file.path} is damaged: {mend} ({said})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.storage.storage import on_disk
 from slowwave.flows.lake.files import LakeFile
 
 # So many times its size a file may unpack to; into what is little even then it does not pay to look.
@@ -32,7 +32,7 @@ def pieces(files: Sequence[LakeFile]) -> list[Piece]:
 
     found = []
     for file in files:
-        metadata, offset = pq.read_metadata(storage_of(file.path).on_disk([file.path])[0]), 0
+        metadata, offset = pq.read_metadata(on_disk([file.path])[0]), 0
         for i in range(metadata.num_row_groups):
             group = metadata.row_group(i)
             found.append(Piece(file, offset, group.num_rows, group.total_byte_size))

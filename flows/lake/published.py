@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.current.links import linked_run, run_path
+from slowwave.flows.lake.current.pointer import bucket_of, follow
 
-
-def run_path(settings: Settings, run_id: str) -> Path:
-    """Where a run's serving file is."""
-    return settings.serving / "runs" / f"{run_id}.duckdb"
+__all__ = ["current_run", "report_file", "reports_folder", "run_path"]
 
 
 def current_run(settings: Settings) -> Path | None:
-    """The published serving file, or None; also where a copy that followed links left a file: it names no run."""
-    try:
-        target = settings.serving / os.readlink(settings.current)  # noqa: PTH115 - the link's own words, unresolved
-    except OSError as error:
-        if error.errno in {errno.ENOENT, errno.EINVAL}:
-            return None
-        raise
-    return target if target.exists() else None
+    """The published serving file, or None; also where a copy that followed links left a file: it names no run.
+
+    Of a lake in a bucket the pointer there says which, and it is fetched where this home has not got it.
+    """
+    bucket = bucket_of(settings)
+    if bucket is not None:
+        follow(settings, bucket)
+    return linked_run(settings)
 
 
 def reports_folder(settings: Settings) -> Path:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import quoted, terminal_safe
 from slowwave.flows.lake.checked_files import FileChecks
 from slowwave.flows.lake.lake import Lake
@@ -51,7 +50,7 @@ def lake_views_sql(root: Path) -> str:
     Raises UserError where there is no lake, nothing has landed, a newer version wrote it, or DuckDB cannot be told of
     its folder.
     """
-    if not storage_of(root).is_folder(root):
+    if not root.is_dir():
         message = f"there is no lake in {root}: name one with --lake, or land something with `slowwave land PATH`"
         raise UserError(message)
     lake = Lake(root.absolute())

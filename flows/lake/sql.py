@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.storage.storage import on_disk
 
 # What is read so, with its declared type.
 READ: Mapping[str, Mapping[str, str]] = {
@@ -101,5 +101,4 @@ def partition_sql(table: str) -> str:
 
 def no_globs(paths: Sequence[Path]) -> list[str]:
     """Files of the lake as DuckDB's readers take them: what they would read as a pattern stands for itself."""
-    on_disk = storage_of(paths[0]).on_disk(paths) if paths else []
-    return [str(path).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for path in on_disk]
+    return [str(path).replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for path in on_disk(paths)]

@@ -24,8 +24,8 @@ class LandedViews:
     Raises UserError when the lake was written by a newer version.
     """
 
-    def __init__(self, root: str, cut: datetime) -> None:
-        lake = Lake(Path(root))
+    def __init__(self, root: Path, cut: datetime) -> None:
+        lake = Lake(root)
         lake.check_format()
         checks = FileChecks(lake)
         self.frames: dict[str, pl.LazyFrame] = {}

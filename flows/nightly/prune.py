@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import socket
 import time
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,6 +14,7 @@ from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import TEMPORARY, write_durably
+from slowwave.flows.lake.current.pointer import bucket_of, published_path
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.partitions import partition_names
 from slowwave.flows.lake.published import current_run, report_file, reports_folder
@@ -63,11 +65,25 @@ def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:
         if left.is_file() or left.is_symlink():
             left.unlink(missing_ok=True)
     _prune_reports(settings, young, pruned)
+    _prune_published(settings, keep, young)
     _prune_partitions(settings, lake, young, pruned)
     _prune_states(lake, young, pruned)
     pruned.bytes += forget_resolved_bytes(lake, young)
     _note_kept_runs(settings, lake)  # last: on a full disk, there is room for it now
+    bucket = bucket_of(settings)
+    if bucket is not None:
+        bucket.sweep()
     return pruned
+
+
+def _prune_published(settings: Settings, keep: int, young: float) -> None:
+    """In a bucket, remove all but current and the newest other serving files there."""
+    bucket, current = bucket_of(settings), current_run(settings)
+    if bucket is None or current is None:
+        return
+    there = sorted(bucket.files(published_path(settings, current.stem).parent), reverse=True)
+    others = [path for path in there if path.stem != current.stem]
+    bucket.remove(path for path in others[keep:] if bucket.changed_at(path) < young)
 
 
 def _prune_reports(settings: Settings, young: float, pruned: Pruned) -> None:
@@ -122,11 +138,15 @@ def _note_kept_runs(settings: Settings, lake: Lake) -> None:
 
 
 def _kept_here(settings: Settings) -> set[str]:
-    return {path.stem for path in settings.serving.glob("*/*.duckdb")}
+    bucket = bucket_of(settings)
+    published = bucket.files(published_path(settings, "any").parent) if bucket else []
+    return {path.stem for path in (*settings.serving.glob("*/*.duckdb"), *published)}
 
 
 def _note_path(settings: Settings, lake: Lake) -> Path:
     home = os.fsencode(settings.home.absolute())
+    if bucket_of(settings) is not None:  # which several machines use, each with a home of that name
+        home = socket.gethostname().encode() + b":" + home
     return lake.root / "kept_runs" / hashlib.sha256(home).hexdigest()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -23,7 +22,8 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import TEMPORARY, fsync_path, make_durable_folder
 from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.kernel.times import utc_text
-from slowwave.flows.lake.published import current_run
+from slowwave.flows.lake.current.links import link_current
+from slowwave.flows.lake.current.pointer import bucket_of, point_at
 from slowwave.flows.publish.blank import declarations, keep_blank, kept_blank
 from slowwave.transforms.core.frames import conform
 from slowwave.transforms.core.schema import Table, duckdb_ddl
@@ -334,15 +334,11 @@ def is_readable(path: Path) -> bool:
 
 
 def swap_in(settings: Settings, run_id: str) -> None:
-    """Make a run's file the current one. Readers see the old file or the new one, never neither.
+    """Make a run's file the current one, of a lake in a bucket for every home over it.
 
-    The file that ceases to be current is touched, so that its age since then can be told.
+    Raises OSError where that cannot be: what was current stays.
     """
-    before = current_run(settings)
-    link = settings.serving / f".current.{os.getpid()}{TEMPORARY}"
-    link.unlink(missing_ok=True)
-    link.symlink_to(Path("runs") / f"{run_id}.duckdb")
-    if before is not None:
-        os.utime(before)
-    link.rename(settings.current)
-    fsync_path(settings.serving)
+    bucket = bucket_of(settings)
+    if bucket is not None:
+        point_at(settings, bucket, run_id)
+    link_current(settings, run_id)

@@ -67,7 +67,7 @@ def status(home: Home, path: Path | None = None) -> dict[str, str]:
 
 def landed_rows(home: Home, view: str, as_of: datetime) -> pl.DataFrame:
     """What `sql` shows of a landed table."""
-    frame = LandedViews(home.settings.lake, as_of).frames[view].collect()
+    frame = LandedViews(home.settings.lake_folder, as_of).frames[view].collect()
     return frame.sort("row_hash")
 
 

@@ -157,7 +157,7 @@ def test_what_is_set_aside_is_replayed_exactly(begun, new_home):
 
 def test_sql_counts_no_row_that_is_set_aside(begun):
     def ids(name: str) -> set[str]:
-        return {*LandedViews(begun.settings.lake, AS_OF).frames[name].collect()["interaction_id"]}
+        return {*LandedViews(begun.settings.lake_folder, AS_OF).frames[name].collect()["interaction_id"]}
 
     write(begun, Interactions, cost=-1.0)
     assert ids("interactions") == {"i1", "i2"}, "not looked through yet"

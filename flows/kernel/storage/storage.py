@@ -76,6 +76,18 @@ def storage_of(path: Path) -> Storage:
     return _FOLDER
 
 
+def on_disk(paths: Sequence[Path]) -> list[Path]:
+    """`Storage.on_disk` of files that may be kept in several places."""
+    if not _mounted:
+        return list(paths)
+    kept = [storage_of(path) for path in paths]
+    copies = {
+        storage: iter(storage.on_disk([path for path, one in zip(paths, kept, strict=True) if one is storage]))
+        for storage in set(kept)
+    }
+    return [next(copies[storage]) for storage in kept]
+
+
 def mount(folder: Path, storage: Storage) -> None:
     """From now on, what lies below `folder` is kept by `storage`."""
     _mounted[folder] = storage

@@ -406,14 +406,16 @@ def test_a_killed_command_takes_its_server_with_it(home: Path) -> None:
     assert children_of(home) == []
 
 
-def test_a_lake_that_is_a_url_is_refused(home: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SLOWWAVE_LAKE", "s3://bucket/lake")
+def test_a_lake_that_is_a_url_of_no_bucket_is_refused(
+    home: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLOWWAVE_LAKE", "ftp://server/lake")
     jsonl(home / "inbox" / "a.jsonl", INTERACTION)
     for arguments in (["land"], ["status"], ["doctor"], ["nightly"], ["sql", "SELECT count(*) FROM interactions"]):
         code, out, err = command(*arguments)
         assert (code, out) == (1, "")
-        assert err.startswith("slowwave: SLOWWAVE_LAKE is a URL")
-    assert not (Path.cwd() / "s3:").exists()
+        assert err.startswith("slowwave: SLOWWAVE_LAKE is ftp://server/lake, which is no lake")
+    assert not (Path.cwd() / "ftp:").exists()
 
 
 @pytest.mark.parametrize("locale", some(["C", "en_US.ISO-8859-1"], 1))

@@ -68,7 +68,7 @@ def assert_reads_the_same(home: SmallHome) -> None:
     """Every view has the rows, columns and types that our own reading has."""
     root = Path(home.settings.lake)
     sql = lake_views_sql(root)
-    own = LandedViews(str(root), utc_now())
+    own = LandedViews(root, utc_now())
     views = [*LANDED_VIEWS, *(table.name for table in EVIDENCE)]
     rows = dict(zip(views, answers(sql, *(f"FROM {name}" for name in views)), strict=True))
     described = answers(sql, *(f"DESCRIBE {name}" for name in LANDED_VIEWS))

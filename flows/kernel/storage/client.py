@@ -1,0 +1,211 @@
+"""Requests to a bucket: tried again where that may help, with a sentence where it did not.
+
+The library waits between tries, twice as long each time and a random part of it. What may be written only where nothing
+has changed is asked back when its answer is lost: it may have been written all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.storage.faults import BucketError, told
+from slowwave.flows.kernel.storage.listing import Entry
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+SCHEMES = ("s3", "gs", "az")
+_TRIES = 4
+_PART_BYTES = 8 * 2**20
+_DELETED_AT_ONCE = 1_000
+_BLOCK = 4 * 2**20
+
+T = TypeVar("T")
+
+
+class Client:
+    """The objects under one URL, such as s3://bucket/prefix. Credentials and endpoint are the environment's."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._made: ObjectStore | None = None
+        self._process = 0
+
+    @property
+    def endpoint(self) -> str:
+        """Where requests go, in words."""
+        return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or "the endpoint"
+
+    def entries(self, prefix: str) -> Iterator[tuple[str, Entry]]:
+        """Every object below a prefix; what begins with a dot is ours, and is not listed."""
+        import obstore
+
+        found = self._tried("listing", lambda: [*obstore.list(self._store, prefix or None)])
+        for meta in (meta for some in found for meta in some):
+            key = meta["path"]
+            if not key.startswith("."):
+                yield key, Entry(meta["size"], meta["last_modified"].timestamp(), meta["e_tag"] or "")
+
+    def holds_any(self) -> bool:
+        """Whether any object is there."""
+        import obstore
+
+        return bool(self._tried("listing", lambda: next(iter(obstore.list(self._store, chunk_size=1)), [])))
+
+    def read(self, key: str) -> tuple[bytes, Entry]:
+        """An object whole. Raises FileNotFoundError."""
+        import obstore
+
+        def get() -> tuple[bytes, Entry]:
+            got = obstore.get(self._store, key)
+            meta = got.meta
+            return bytes(got.bytes()), Entry(meta["size"], meta["last_modified"].timestamp(), meta["e_tag"] or "")
+
+        return self._tried("reading", get, key)
+
+    def download(self, key: str, to: Path) -> Entry:
+        """Fetch an object into a file; what was cut off is gone on with. Raises FileNotFoundError."""
+        import obstore
+
+        with to.open("wb") as file:
+            tag = ""
+
+            def get() -> Entry:
+                nonlocal tag
+                begun = file.tell()
+                options: Any = {"range": {"offset": begun}, "if_match": tag} if begun else None
+                got = obstore.get(self._store, key, options=options)
+                meta = got.meta
+                tag = meta["e_tag"] or ""
+                if meta["size"] > begun:
+                    for block in got.stream(min_chunk_size=_BLOCK):
+                        file.write(block)
+                if file.tell() != meta["size"]:
+                    message = f"timed out: {key} ended after {file.tell():,} of {meta['size']:,} bytes"
+                    raise ConnectionError(message)
+                return Entry(meta["size"], meta["last_modified"].timestamp(), tag)
+
+            entry = self._tried("reading", get, key)
+            file.flush()
+            os.fsync(file.fileno())
+        return entry
+
+    def upload(self, file: Path, key: str) -> str:
+        """Put a file in place of an object, in parts where it is large; returns its tag. It is seen whole, or not."""
+        import obstore
+
+        def put() -> str:
+            with file.open("rb") as handle:
+                done = obstore.put(self._store, key, handle, chunk_size=_PART_BYTES)
+            return done["e_tag"] or ""
+
+        return self._tried("writing", put)
+
+    def write_if(self, key: str, content: bytes, tag: str | None) -> str | None:
+        """Write an object where it has this tag, or with None where there is none; None where that is not so.
+
+        `content` must be unlike all that was ever written there: so it is known again where an answer was lost.
+        """
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        mode: Any = "create" if tag is None else {"e_tag": tag}
+        try:
+            put = lambda: obstore.put(self._store, key, content, mode=mode, use_multipart=False)  # noqa: E731 - tried
+            return self._tried("writing", put, tries=1)["e_tag"]
+        except (AlreadyExistsError, PreconditionError):
+            return self._tag_of(key, content)
+        except BucketError:
+            written = self._tag_of(key, content)
+            if written is None:
+                raise
+            return written
+
+    def _tag_of(self, key: str, content: bytes) -> str | None:
+        try:
+            there, entry = self.read(key)
+        except FileNotFoundError:
+            return None
+        return entry.tag if there == content else None
+
+    def delete(self, keys: Sequence[str], check: Callable[[], None]) -> None:
+        """Delete objects, some at a time; `check` before each time. Of those that are gone nothing is said."""
+        import obstore
+
+        for start in range(0, len(keys), _DELETED_AT_ONCE):
+            some = list(keys[start : start + _DELETED_AT_ONCE])
+            check()
+            self._tried("deleting", lambda some=some: obstore.delete(self._store, some))
+
+    @property
+    def _store(self) -> ObjectStore:
+        if self._made is None or self._process != os.getpid():  # threads of the library do not outlive a fork
+            self._made, self._process = _made(self.url), os.getpid()
+        return self._made
+
+    def _tried(self, doing: str, request: Callable[[], T], key: str = "", tries: int = _TRIES) -> T:
+        from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
+
+        for again in range(tries, 0, -1):
+            try:
+                return request()
+            except (AlreadyExistsError, PreconditionError):
+                raise
+            except FileNotFoundError as error:
+                if "NoSuchBucket" in str(error) or "ContainerNotFound" in str(error):
+                    raise told(error, self.url, doing, self.endpoint) from error
+                raise FileNotFoundError(2, "is not in the lake", f"{self.url}/{key}") from error
+            except (BaseError, OSError) as error:
+                fault = told(error, self.url, doing, self.endpoint)
+                if again == 1 or not _may_pass(error):
+                    raise fault from error
+        raise AssertionError  # every try returns or raises
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether another try may succeed where the library's own have not: a body that was cut off is not tried by it."""
+    return "body" in str(error) or isinstance(error, ConnectionError)
+
+
+def _made(url: str) -> ObjectStore:
+    try:
+        from obstore.store import from_url
+    except ImportError as error:
+        message = "a lake in a bucket needs the package obstore: install slowwave[s3]"
+        raise UserError(message) from error
+    seconds = _patience()
+    options: Any = {
+        "allow_http": os.environ.get("AWS_ENDPOINT_URL", os.environ.get("AWS_ENDPOINT_URL_S3", "")).startswith("http:"),
+        "connect_timeout": timedelta(seconds=min(5.0, seconds)),
+        "timeout": timedelta(seconds=max(30.0, seconds)),
+    }
+    again: Any = {
+        "max_retries": 10,
+        "retry_timeout": timedelta(seconds=seconds),
+        "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=10), "base": 2},
+    }
+    try:
+        return from_url(url, client_options=options, retry_config=again)
+    except Exception as error:
+        raise told(error, url, "opening", "the endpoint") from error
+
+
+def _patience() -> float:
+    """For how many seconds a request is tried: `$SLOWWAVE_LAKE_SECONDS`, else 60.
+
+    Raises UserError when that is no such number.
+    """
+    said = os.environ.get("SLOWWAVE_LAKE_SECONDS", "").strip() or "60"
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 3600:  # noqa: PLR2004 - an hour
+        message = f"SLOWWAVE_LAKE_SECONDS is {said!r}: use seconds, from 1 to 3600"
+        raise UserError(message)
+    return seconds

@@ -1,0 +1,54 @@
+"""What a bucket cannot do, in a sentence that says what to do about it."""
+
+from __future__ import annotations
+
+import re
+
+
+class BucketError(OSError):
+    """What a bucket refused, or did not answer; the message says what to do. Nothing half-written is seen."""
+
+
+class FencedError(BucketError):
+    """Another writer has taken over: what this one would still write, or remove, is not its own any more."""
+
+
+# By what servers and the library say, the first that fits: a pattern, and what it means for the lake {url}.
+_MEANINGS = {
+    "NoSuchBucket|ContainerNotFound": "there is no bucket for the lake {url}: make it, or correct SLOWWAVE_LAKE",
+    "ExpiredToken|TokenExpired|TokenRefreshRequired|RequestExpired": (
+        "the credentials for the lake {url} have expired: renew them (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
+        "AWS_SESSION_TOKEN) and run this again"
+    ),
+    "InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|AuthenticationFailed|401 Unauthorized|InvalidClient": (
+        "the credentials for the lake {url} are not accepted: correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    ),
+    "AccessDenied|403 Forbidden|AuthorizationPermissionMismatch": (
+        "the credentials for the lake {url} do not allow {doing}: give them that right, or use others"
+    ),
+    "SlowDown|503 Service|429 Too Many|TooManyRequests|ServerBusy|Throttl": (
+        "the lake {url} asks to be asked less (503), and did so for as long as it was tried: run this again later"
+    ),
+    "InstanceCredential|credential|169.254": (
+        "there are no credentials for the lake {url}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    ),
+    "dns error|Connect|connect|refused|timed out|timeout|error sending request|closed before|reset": (
+        "the lake {url} does not answer: see whether {endpoint} can be reached from here (AWS_ENDPOINT_URL), then run "
+        "this again"
+    ),
+    "500 Internal|502 Bad|504 Gateway|InternalError": (
+        "the server of the lake {url} failed (an error of its own): run this again later"
+    ),
+}
+_STATES = re.compile(r"<Message>([^<]*)</Message>")
+
+
+def told(error: Exception, url: str, doing: str, endpoint: str) -> BucketError:
+    """What an error of the library means for a lake: `doing` names what was tried, such as "writing"."""
+    said = str(error)
+    for pattern, meaning in _MEANINGS.items():
+        if re.search(pattern, said):
+            return BucketError(meaning.format(url=url, doing=doing, endpoint=endpoint))
+    stated = _STATES.search(said)
+    why = stated[1] if stated else said.splitlines()[0] if said else type(error).__name__
+    return BucketError(f"{doing} in the lake {url} failed: {why}")
