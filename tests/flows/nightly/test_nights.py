@@ -230,3 +230,12 @@ def test_a_night_killed_while_prefect_starts_is_seen(home: SmallHome) -> None:
     assert (night.state, "it had come to starting Prefect" in night.says) == ("error", True)
     home.nightly()
     assert status(home)["last night"].state == "ok"
+
+
+def test_what_is_new_is_what_current_lacks_and_no_earlier_publish(tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"), interaction("i1"))
+    first, second = datetime(2026, 3, 4), datetime(2026, 3, 5)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+    assert [home.nightly(as_of).status for as_of in (first, second)] == ["published", "published"]
+    assert home.nightly(second).status == "skipped"
+    assert home.nightly(first).status == "published"
