@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.checked_files import FileChecks, left_out_by_people
-from slowwave.flows.lake.lake import Lake, LakeFile, microseconds
+from slowwave.flows.lake.lake import Lake, LakeFile, microseconds, scan_declared
 from slowwave.flows.publish.replay_inputs import ReplayInputs
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.node import Rows
@@ -27,6 +27,8 @@ from slowwave.transforms.landing.versions import is_visible, winning_versions
 from slowwave.transforms.params import Params
 
 _WITH_CITATIONS = Rows(Interactions, (*REPLAYED.columns, "memories_cited"))
+# From so many files on it is first found out which rows have to be compared.
+_MANY_FILES = 8
 _KEEP_BYTES = 256 * 2**20
 
 
@@ -134,11 +136,21 @@ class LogAsOf:
         """
         narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash", *names]))
         chosen = [file for day in days for file in self.files(table).get(day, [])]
-        rows = self.counted(table, self.lake.scan_rows(table, chosen)).select(narrow)
-        if of is not None:
-            rows = rows.join(of, on=list(table.key), how="semi")
-        rows = rows.with_columns(pl.col(table.event_time).dt.date().alias("day"))
-        won = winning_versions(table, rows, self.as_of)
+
+        def seen(rows: pl.LazyFrame) -> pl.LazyFrame:
+            rows = rows if of is None else rows.join(of, on=list(table.key), how="semi")
+            day = pl.col(table.event_time).dt.date().alias("day")
+            return self.counted(table, rows).select(narrow).with_columns(day)
+
+        if len(chosen) < _MANY_FILES:
+            won = winning_versions(table, seen(self.lake.scan_rows(table, chosen)), self.as_of)
+        else:  # most rows are the only one of their key: to compare them all takes longer than to find that out
+            rows = scan_declared(table, [file.path for file in chosen])
+            keys = rows.select("key_hash").collect()["key_hash"]
+            several = keys.filter(keys.is_duplicated()).unique().to_frame().lazy()
+            compared = rows.join(several, on="key_hash", how="semi").unique(subset="row_hash", keep="any")
+            alone = seen(rows.join(several, on="key_hash", how="anti")).filter(is_visible(table, self.as_of))
+            won = pl.concat([alone, winning_versions(table, seen(compared), self.as_of)])
         return won.join(self.moved_away(table).lazy(), on=["day", "row_hash"], how="anti")
 
     def rows(self, rows: Rows, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:

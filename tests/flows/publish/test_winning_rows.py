@@ -1,0 +1,54 @@
+"""The rows that win are the same however many files they stand in, and whoever finds them."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+from pathlib import Path
+from shutil import copyfile
+from typing import Any
+
+import pytest
+from polars.testing import assert_frame_equal
+from small_home import SmallHome, interaction, outcome
+
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.publish import log_as_of
+from slowwave.flows.publish.log_as_of import LogAsOf
+from slowwave.transforms.landing.tables import Interactions, Outcomes
+from slowwave.transforms.params import Params
+
+START = datetime(2026, 3, 1)  # noqa: DTZ001 - naive times hold UTC
+NAMES = {Interactions: ("project", "response"), Outcomes: ("success", "error_message")}
+
+
+def at(chance: random.Random, most_days: int = 12) -> str:
+    return (START + timedelta(hours=chance.randrange(24 * most_days))).isoformat()
+
+
+def answered(n: int, chance: random.Random) -> dict[str, Any]:
+    when = at(chance)
+    return interaction(f"i{n}", created_at=when, recorded_at=max(when, at(chance, 20)), response=f"{n}")
+
+
+def ended(n: int, chance: random.Random) -> dict[str, Any]:
+    return outcome(f"o{n}", created_at=at(chance), error_message=f"{n}")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_rows_that_stand_alone_need_not_be_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int):
+    chance, home = random.Random(seed), SmallHome(tmp_path / "home")
+    for _ in range(2):  # keys come again: another version, on the same day or on another, seen later or not yet
+        home.land(*(answered(n, chance) for n in chance.sample(range(60), 40)))
+        home.land(*(ended(n, chance) for n in chance.sample(range(60), 40)))
+    lake = Lake(Path(home.settings.lake))
+    twice = next(iter(lake.files(Interactions.name).values()))[0].path  # as a killed compaction leaves it
+    copyfile(twice, twice.with_name(f"{'0' * 32}-{twice.stem.split('-')[1]}.parquet"))
+    for table, names in NAMES.items():
+        found = []
+        for many in (1, 1_000):
+            monkeypatch.setattr(log_as_of, "_MANY_FILES", many)
+            log = LogAsOf(lake, START + timedelta(days=14), Params())
+            found.append(log.winners(table, log.files(table), names).collect().sort(table.key))
+        assert found[0].height == found[0].select(table.key).n_unique() > 30
+        assert_frame_equal(*found)
