@@ -16,9 +16,11 @@ from small_home import SmallHome
 pytestmark = pytest.mark.slow  # nights in processes of their own
 
 PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
-MOST_FILES = {"column": 5, "table": 4, "method": 3, "importer": 2}
+MOST_FILES = {"column": 5, "table": 4, "method": 3, "param": 3, "landed field": 5, "importer": 2}
 # What this release builds of the home whatever is changed: its log has fields that no release before looked at.
 OF_THIS_RELEASE = "what its answers cite was not counted"
+
+FIELDS = enumerate(({"channel": "chat"}, {"channel": ["no", "text"]}, {}))
 
 
 def edits(change: str) -> Iterator[tuple[str, str, str]]:
@@ -98,6 +100,41 @@ def test_a_method(home: SmallHome, tmp_path: Path) -> None:
     compared = command(release, home.folder, "compare", "echo/1", "echo/2", "--format", "json")
     assert compared.returncode == 0, compared.stderr
     assert rebuilt(release, home) == {}
+
+
+def test_a_param(home: SmallHome, tmp_path: Path) -> None:
+    release = changed("param", tmp_path)
+    waiting = "SELECT item_id, interactions_count AS n, len(memory_ids) AS memories FROM review_queue ORDER BY 1"
+    home.nightly(last_as_of(home))
+    before = answers(release, home, waiting)
+    assert rebuilt(release, home) == {}
+    assert answers(release, home, waiting) == before
+    params = home.folder / "params.toml"
+    params.write_text("[review_queue]\nmin_interactions = 0\n")
+    done = command(release, home.folder, "nightly")
+    assert (done.returncode, "min_interactions" in done.stderr) == (2, True)
+    params.write_text("[review_queue]\nmin_interactions = 4\n")
+    assert rebuilt(release, home) == {}
+    kept = [row for row in before if row["memories"] or row["n"] >= 4]
+    assert answers(release, home, waiting) == kept != before
+
+
+def test_a_landed_field(home: SmallHome, tmp_path: Path) -> None:
+    release = changed("landed field", tmp_path)
+    assert rebuilt(release, home) == {}
+    memory_id = answers(release, home, "SELECT memory_id FROM memory_references ORDER BY 1 LIMIT 1")[0]["memory_id"]
+    log = tmp_path / "log.jsonl"
+    asked = {"prompt": "Which?", "created_at": "2026-03-02T00:00:00Z", "memories_used": [memory_id]}
+    log.write_text("".join(f"{json.dumps({**asked, 'interaction_id': f'asked-{n}', **more})}\n" for n, more in FIELDS))
+    done = command(release, home.folder, "land", str(log))
+    assert done.returncode == 0, done.stderr
+    assert set(rebuilt(release, home)) == {"2026-03-02"}
+    query = "SELECT channel FROM memory_references WHERE interaction_id LIKE 'asked-%' ORDER BY interaction_id"
+    assert [row["channel"] for row in answers(release, home, query)] == ["chat", None, None]
+    shown = answers(release, home, "landed_interactions", "--param", "since=2026-03-02", "--param", "limit=1000")
+    assert {row["interaction_id"]: row["channel"] for row in shown if row["channel"]} == {"asked-0": "chat"}
+    (kept,) = answers(release, home, "SELECT extra FROM interactions WHERE interaction_id = 'asked-1'")
+    assert json.loads(kept["extra"]) == {"channel": ["no", "text"]}
 
 
 def test_an_importer(home: SmallHome, tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 --   response (first 200 characters) – what was answered; project – its project, '' is none; agent – its agent, '' is
 --   none; client – the program the agent ran in, NULL is not known; session_id – its session, NULL is none; user_id – on
 --   whose behalf, NULL is not known; memories_count (memories) – put into its prompt, NULL is not said; cited_count
---   (memories) – named by its answer, NULL is not said; interaction_id – the interaction; recorded_at (UTC) – when the version that counts was written; interactions_count (interactions) –
---   that fit, on all pages together
+--   (memories) – named by its answer, NULL is not said; interaction_id – the interaction; recorded_at (UTC) – when the
+--   version that counts was written; interactions_count (interactions) – that fit, on all pages together
 -- params: project=%; agent=%; client=%; session_id=%; user_id=%; since=; until=; limit=50; offset=0
 -- `since` is included and `until` is not: a day (its midnight), or a time with or without an offset (none: UTC), to the
 -- microsecond; '' is no bound. A client, session or user that is not known is ''. Rows written after what the publish
