@@ -126,7 +126,7 @@ def reinforcement_over_time(frame: pl.DataFrame) -> alt.LayerChart:
     ]
     layers = parts.line_layers(rows, list(series.values()), days, f"UTC {period}", _per("Interactions", period, rows))
     subtitle = f"Interactions per {period}; detected references are a lower bound. "
-    subtitle += "The two are told apart: an answer that repeats a memory need not rely on it"
+    subtitle += "The two are counted apart: an answer that repeats a memory need not rely on it"
     return parts.drawn(layers, title, subtitle, told + ".", 220)
 
 
@@ -158,7 +158,7 @@ def decay_forecast(frame: pl.DataFrame) -> alt.LayerChart:
     title = f"{fading:,} of {number_of(active, 'active memory', 'active memories')} "
     title += f"{'fades' if fading == 1 else 'fade'} in the next {number_of(span, 'day')} unless referenced"
     undated = int(days["undated_count"].fill_null(0).max() or 0)  # pyright: ignore[reportArgumentType]
-    title += f"; of {undated:,} it cannot be told" if undated else ""
+    title += f"; of {undated:,} it is not known" if undated else ""
     if faded == active:
         title = f"{counted(faded, 'active memory has', 'active memories have')} faded, which is all there are"
     summed, period = parts.bucketed(coming, "day", ["fading_count"])

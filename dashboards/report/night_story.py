@@ -122,7 +122,7 @@ def headline(found: Sequence[ToDo], memories: int, landed: int) -> str:
 
 def narrowed(about: str) -> list[str]:
     """Whose memories the numbers are of; nothing where they are of all."""
-    return [f"Memories of {terminal_safe(about)} only; what is of nobody is told whole."] if about else []
+    return [f"Memories of {terminal_safe(about)} only; what belongs to nobody is shown whole."] if about else []
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def worse(counts: pl.DataFrame, days: int) -> Sentences:
         said = [sentence(f"{begin} {number_of(sum_of(others), 'thing')} got worse: {'; '.join(found)}")]
     said += [
         f"{number_of(row['rows'], 'strategy is', 'strategies are')} {row['what']}, by 28 days beside all before and "
-        f"not by these {days}; the day told is that of the last attempt."
+        f"not by these {days}; the day shown is that of the last attempt."
         for row in strategies.to_dicts()
     ]
     if faded.height:
@@ -351,7 +351,7 @@ def failure(row: Mapping[str, Any]) -> str:
     instead = (
         f"Highest lower bound among tried strategies: {quoted(better)}."
         if better
-        else "No other strategy that this agent tried there can be told to succeed more often."
+        else "No other strategy that this agent tried there is known to succeed more often."
     )
     inferred = f" Known of {attempts_words(row['attempts'], row['inferred'])}." if row["inferred"] else ""
     return f"{excerpt(row['why_bad'])}{inferred} {instead}"
@@ -410,7 +410,7 @@ def grade(rows: pl.DataFrame) -> Sentences:
         ]
     low, high = beside["value_low"], beside["value_high"]
     rule = "(successes + 1) / (attempts + 2)"
-    said = f"cannot be told apart from {rule}"
+    said = f"cannot be distinguished from {rule}"
     if low is not None and high is not None and (low > 0 or high < 0):
         said = f"are {'better' if high < 0 else 'worse'} than {rule}"
     limits = "" if low is None or high is None else f" (90 % interval {change(low)} to {change(high)})"

@@ -210,12 +210,12 @@ def fading(days: pl.DataFrame) -> Sentences:
     undated = int(days["undated_count"][0] or 0)
     told = [f"Of {number_of(active, 'active memory', 'active memories')}, {gone}."]
     if faded < active:
-        of_dated = "of those whose day can be told, " if undated else ""
+        of_dated = "of those whose day is known, " if undated else ""
         soon = f"{of_dated}{cumulative - faded:,} more will fade within {number_of(days.height - 1, 'day')}"
         told.append(sentence(f"{soon} if nothing refers to them"))
     if undated:
         told.append(
-            f"When {counted(undated, 'more memory fades', 'more memories fade')} cannot be told: the log has watched "
+            f"When {counted(undated, 'more memory fades', 'more memories fade')} is not known: the log has watched "
             "no memory of their type without a reference for nearly so long."
         )
     return [*told, "Only use counts: a reference lifts a memory again."]

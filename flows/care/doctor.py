@@ -170,10 +170,10 @@ def _params(settings: Settings) -> CheckLine:
 def _notify(settings: Settings) -> CheckLine:
     whom = notify_settings(settings)
     if whom is None:
-        return CheckLine("notify", "ok", "nobody is told of a bad night: [notify] in settings.toml names a command")
+        return CheckLine("notify", "ok", "nobody is notified of a bad night: [notify] in settings.toml names a command")
     if shutil.which(whom.command[0]) is None:
         return CheckLine("notify", "error", f"{whom.command[0]} cannot be run", f"mend {settings.settings_file}")
-    return CheckLine("notify", "ok", f"{whom.command[0]} is told of a bad night")
+    return CheckLine("notify", "ok", f"{whom.command[0]} is notified of a bad night")
 
 
 def _lake(lake: Lake) -> CheckLine:

@@ -346,7 +346,7 @@ def _last_night(settings: Settings, rows: list[Record], clock: Clock) -> CheckLi
     facts = {name: row[name] for name in ("run_id", "status", "started_at", "finished_at", "message")}
     stopped = stopped_night(settings, rows)
     if stopped is not None:
-        todo = f"{_PUBLISH}, which does all again that was not done; the tables of before stay live"
+        todo = f"{_PUBLISH}, which does all again that was not done; the previous tables stay live"
         return CheckLine("last night", "error", f"{stopped}{since}", todo, facts)
     says = f"{row['status']} {clock.ago(row['started_at'])} (run {row['run_id']}){since}"
     if row["status"] != "failed":
@@ -358,7 +358,7 @@ def _last_night(settings: Settings, rows: list[Record], clock: Clock) -> CheckLi
     in_a_row = next((count for count, status in enumerate(failed) if status != "failed"), len(failed))
     again = f", {in_a_row} times in a row" if in_a_row > 1 else ""
     says = f"{says}{again}:\n{shortened(row['message'] or 'no reason given', _SHOWN_CHARACTERS)}"
-    todo = f"mend what it says, then {_PUBLISH}; the tables of before stay live"
+    todo = f"mend what it says, then {_PUBLISH}; the previous tables stay live"
     return CheckLine("last night", "error", says, todo, {**facts, "failed_in_a_row": in_a_row})
 
 

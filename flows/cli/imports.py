@@ -66,7 +66,7 @@ def run_import(
         message = f"there is no importer {quoted(name)}: there are {', '.join(each.name for each in SOURCES)}"
         raise WrongUsageError(message)
     if is_store(source) and since:
-        message = f"--since is for logs: {source.described} are read whole, for what is gone is told from what is there"
+        message = f"--since is for logs: {source.described} are read whole, for what is gone shows from what is there"
         raise WrongUsageError(message)
     if accepts_vanished and not is_store(source):
         message = f"--accept-vanished is for stores: nothing is ever gone from {source.described}"

@@ -248,7 +248,7 @@ class _Desk:
         of_item = self.published.statements.filter(pl.col("item_id") == item["item_id"])
         is_new = item["kind"] == "candidate" and candidate_id(item) not in states
         if is_new and "user_id" not in self.published.queue.columns:
-            message = "current was published by a release that told no users apart: run `slowwave nightly` first"
+            message = "current was published by a release that did not distinguish users: run `slowwave nightly` first"
             raise UserError(message)
         try:
             return requested_changes(self.wish, item, states, of_item["interaction_id"].to_list())

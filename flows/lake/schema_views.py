@@ -167,7 +167,7 @@ def _pattern(root: Path) -> str:
     """A folder as DuckDB's patterns of paths take it: what stands in its name stands for itself."""
     text = str(root)
     if any(char in "\\\0" or "\ud800" <= char <= "\udfff" for char in text):
-        message = f"DuckDB cannot be told of the folder {quoted(text)}: name the lake by a link without such characters"
+        message = f"DuckDB cannot be given the folder {quoted(text)}: name the lake by a link without such characters"
         raise UserError(message)
     return text.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]")
 

@@ -109,7 +109,7 @@ def command_readings(settings: Settings, options: Sequence[str], name: str | Non
     Raises WrongUsageError for options that cannot be meant, UserError for a mapping that cannot be read.
     """
     if options and name is not None:
-        message = "--map and --mapping cannot be told together: add the field to the mapping"
+        message = "--map and --mapping cannot be given together: add the field to the mapping"
         raise WrongUsageError(message)
     try:
         chosen = FieldMapping(rules_of_options(options)) if options else None

@@ -100,7 +100,7 @@ def has_strategies(serving: Path) -> bool:
 
 def _forecasts(graded: dict[str, list[float | None]]) -> str:
     difference, low, high = graded["brier_minus_laplace_to_date"]
-    said = "not to be told apart from (successes + 1) / (attempts + 2)"
+    said = "not distinguishable from (successes + 1) / (attempts + 2)"
     if low is not None and high is not None and (low > 0 or high < 0):
         said = f"{'better' if high < 0 else 'worse'} than (successes + 1) / (attempts + 2)"
     figures = "" if low is None else f": Brier {difference:+.3f} ({low:+.3f} to {high:+.3f})"

@@ -60,7 +60,7 @@ def notify(settings: Settings, status: str, message: str, **known: Any) -> str: 
     try:
         whom = notify_settings(settings)
     except UserError as error:
-        return f"nobody was told of this night: {error}"
+        return f"nobody was notified of this night: {error}"
     if whom is None:
         return ""
     reason = {

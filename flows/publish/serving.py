@@ -309,7 +309,7 @@ class ServingFile:
         findings = audit_findings(self.connection, {table.name for table in SERVING if table not in self._filled})
         failed = [finding for finding in findings if finding.audit.severity == "fail"]
         if failed:
-            message = "nothing was published, the tables of before stay live: " + "\n".join(map(str, failed))
+            message = "nothing was published, the previous tables stay live: " + "\n".join(map(str, failed))
             for row in dict.fromkeys(finding.blamed for finding in failed if finding.blamed):
                 message += f"\nTo publish without that row: slowwave nightly --leave-out {shlex.quote(row)}"
             raise AuditFailedError(message)

@@ -102,7 +102,7 @@ class Quarantine(Table):
     )
     header: str | None = column("Header of the CSV file. NULL: no CSV, or too long.", since=2)
     kind: LandedTable | None = column(
-        "What `--kind` said every row is. NULL: told from its fields.",
+        "What `--kind` said every row is. NULL: inferred from its fields.",
         since=2,
     )
     kept_file: str | None = column(

@@ -30,7 +30,7 @@ class CountedOutcomes(Table):
     user_id: str | None = column("User, its own or its interaction's. NULL: none was said.")
     block: str = column("Its session, without one its interaction, else itself: attempts of one block count together.")
     task_type: str = column("Kind of task, as said or inferred; '' is none.")
-    is_task_type_inferred: bool = column("The kind of task was told from words of the task (`task_type/1`).")
+    is_task_type_inferred: bool = column("The kind of task was inferred from words of the task (`task_type/1`).")
     strategy_id: str | None = column("The strategy (`strategy_variants`). NULL: none was said.")
     error_id: str | None = column("The error (`error_templates`). NULL: no error text.")
     success: bool = column("Whether it worked.")
@@ -94,7 +94,7 @@ class Heuristics(Table):
     task_type: str = column(_CELL_TASK_TYPE)
     strategy_id: str = column(_CELL_STRATEGY)
     strategy: str = column("Its shown wording.")
-    is_task_type_inferred: bool = column("No attempt said its kind of task: it was told from the task's words.")
+    is_task_type_inferred: bool = column("No attempt said its kind of task: it was inferred from the task's words.")
     attempts: int = column("Attempts ever.")
     successes: int = column("Of them successful.")
     success_rate: float = column("successes / attempts, old ones counting as much as new ones.", unit="0-1")
@@ -114,13 +114,13 @@ class Heuristics(Table):
         "What would be expected had it never been tried: from project, agent, kind of task.", unit="0-1"
     )
     prior_share: float = column(
-        "Share of `confidence` that its own attempts do not tell. It is told by `prior_mean`, and the longer the"
+        "Share of `confidence` that its own attempts do not decide. It comes from `prior_mean`, and the longer the"
         " strategy is not tried, by what any strategy is expected to do there (`heuristic/1`: by `prior_mean` alone).",
         unit="0-1",
     )
     trend: Trend = column(
         "The last 28 days beside all before: strengthening or weakening (success changed, by default with a"
-        " probability of 95 %), stable (no such change is told),"
+        " probability of 95 %), stable (no such change is detected),"
         " new (not tried before them), stale (not tried in them), unproven (too few sessions). It changes once two"
         " looks a week apart agree."
     )
@@ -230,7 +230,7 @@ class ForecastFits(Table):
         "Days without an attempt after which half of what was known of a strategy is left. NULL: unused.", unit="days"
     )
     newcomers_logit: float | None = column(
-        "How much first attempts of strategies ended otherwise than relatives told, in logits. NULL: unused."
+        "How much first attempts of strategies ended otherwise than relatives predicted, in logits. NULL: unused."
     )
     dispersion: float | None = column(
         "How much success differs between days, in variances of one attempt: it widens intervals. NULL: unused."

@@ -43,8 +43,8 @@ class Observations(Table):
     supersedes: list[str] = column("Memories of earlier states, still active; they are no proof of the text.")
     journey: Annotated[str | None, Json] = column(
         "Its states in order, the current one last: JSON list of {memory_id, text, from, until, subject, attribute,"
-        " value}: of whom or what which attribute had which value, null where the words do not tell. A state said again"
-        " since is there again; from null: told as what was before, and not since when. NULL: never changed."
+        " value}: of whom or what which attribute had which value, null where the words do not say. A state said again"
+        " since is there again; from null: named as the previous state, and not since when. NULL: never changed."
     )
     contradicts: list[str] = column("Active memories that say something incompatible, neither replacing the other.")
     method: str = column("What grouped it.")

@@ -162,10 +162,10 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
             f"{use['confidence_low']:.2f} to {use['confidence_high']:.2f}"
         )
         lines += wrapped(
-            f"about {1 - use['prior_share']:.0%} of the estimate is told by its own attempts, which count now as much "
+            f"about {1 - use['prior_share']:.0%} of the estimate comes from its own attempts, which count now as much "
             f"as {use['effective_sessions']:.1f} independent ones"
         )
-        lines += wrapped(f"the rest is told by its relatives ({use['prior_mean']:.2f}){_drawn_to(use['fit'])}")
+        lines += wrapped(f"the rest comes from its relatives ({use['prior_mean']:.2f}){_drawn_to(use['fit'])}")
         lines += wrapped(_fading(use["fit"]))
         for row in use["anti_patterns"]:
             lines += wrapped(f"{row['state']} anti-pattern ({row['kind']}): {row['why_bad']}")

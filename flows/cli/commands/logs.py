@@ -38,7 +38,9 @@ def land(
     paths: Annotated[
         list[str] | None, typer.Argument(help="Files, folders, globs, or - for standard input. None: the inbox.")
     ] = None,
-    kind: Annotated[LandedTable | None, typer.Option(help="What every row is. Default: told from its fields.")] = None,
+    kind: Annotated[
+        LandedTable | None, typer.Option(help="What every row is. Default: inferred from its fields.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would become of each row; write nothing.")
     ] = False,

@@ -110,7 +110,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     except (zstandard.ZstdError, ValueError, KeyError, TypeError, AttributeError) as error:
         message = (
             f"{path} is damaged ({error}): put it back from a backup of the lake, or remove it; without it, what is "
-            "gone from a store is not known, and changes of which the store keeps no time are told anew"
+            "gone from a store is not known, and changes of which the store keeps no time land anew"
         )
         raise UserError(message) from error
 

@@ -59,7 +59,7 @@ def chunks(
         return
     damage = contradiction(handle, longest_row)
     if damage:
-        reason = f"the file is damaged, and which of its rows are as they were cannot be told: {damage}"
+        reason = f"the file is damaged, and which of its rows are intact is not known: {damage}"
         yield Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], 0, "unknown")
         return
     told = text_kind(Lines(text_stream(handle), longest_row), others)

@@ -264,7 +264,7 @@ def test_titles_say_what_to_conclude():
     assert "4 of them today" in subtitle
     assert "4 memories have faded already; within 30 days 3 more do so, within" in description
     undated = chart_words(charts.decay_forecast(fading.with_columns(undated_count=pl.lit(1083))))[0]
-    assert undated == f"{title}; of 1,083 it cannot be told"
+    assert undated == f"{title}; of 1,083 it is not known"
 
 
 def test_one_is_said_as_one():

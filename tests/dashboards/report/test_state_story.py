@@ -92,9 +92,9 @@ def test_decay_is_told_under_its_condition(faded: int, verb: str) -> None:
     ]
     # without a day a memory may fade any day: it is not said that it will not
     assert state_story.fading(days.with_columns(undated_count=pl.lit(4)))[1:3] == [
-        "Of those whose day can be told, 3 more will fade within 1 day if nothing refers to them.",
+        "Of those whose day is known, 3 more will fade within 1 day if nothing refers to them.",
         (
-            "When 4 more memories fade cannot be told: the log has watched no memory of their type without a reference "
+            "When 4 more memories fade is not known: the log has watched no memory of their type without a reference "
             "for nearly so long."
         ),
     ]

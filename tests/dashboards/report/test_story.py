@@ -114,7 +114,7 @@ def test_a_quiet_night_is_said_plainly(rows: pl.DataFrame, expected: str) -> Non
 def test_what_got_worse_is_counted_by_kind() -> None:
     rows = counts(kind=["memory", "strategy"], what=["verdict review", "weakening"], rows=[4, 1])
     weakening = (
-        "{} weakening, by 28 days beside all before and not by these 7; the day told is that of the last attempt."
+        "{} weakening, by 28 days beside all before and not by these 7; the day shown is that of the last attempt."
     )
     assert story.worse(rows, 7) == [
         "In the last 7 days 4 things got worse: 4 memories: verdict review.",
@@ -138,7 +138,7 @@ def test_what_only_faded_comes_last() -> None:
     assert story.worse(rows, 7) == [
         f"{begin} 2 things got worse: 2 memories: verdict review.",
         (
-            "1 strategy is weakening, by 28 days beside all before and not by these 7; the day told is that of the "
+            "1 strategy is weakening, by 28 days beside all before and not by these 7; the day shown is that of the "
             "last attempt."
         ),
         faded,
@@ -219,7 +219,7 @@ def test_a_failing_strategy_is_told_with_what_works_instead() -> None:
         "Failed 15 of 16 attempts. Highest lower bound among tried strategies: “Narrowest test first”."
     )
     assert story.failure({**row, "better_alternative": None}).endswith(
-        "No other strategy that this agent tried there can be told to succeed more often."
+        "No other strategy that this agent tried there is known to succeed more often."
     )
     assert "16 attempts. Known of 16 attempts, 4 of them inferred. Highest" in story.failure(
         {**row, "inferred": 4, "attempts": 16}
@@ -258,10 +258,10 @@ def calibration(low: float | None, high: float | None) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
-        (-0.002, 0.012, "cannot be told apart from"),
+        (-0.002, 0.012, "cannot be distinguished from"),
         (0.001, 0.012, "are worse than"),
         (-0.02, -0.001, "are better than"),
-        (None, None, "cannot be told apart from"),
+        (None, None, "cannot be distinguished from"),
     ],
 )
 def test_forecasts_are_believed_only_as_far_as_their_interval(

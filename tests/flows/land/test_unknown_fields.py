@@ -179,7 +179,7 @@ def test_two_mappings_for_one_file_leave_it(home):
     [
         (("--mapping", "app"), "there is no mapping 'app' in"),
         (("--mapping", "../app"), "is no name of a mapping"),
-        (("--mapping", "app", "--map", "prompt=q"), "cannot be told together"),
+        (("--mapping", "app", "--map", "prompt=q"), "cannot be given together"),
         (("--map", "promt=q"), "no field 'promt' (is it prompt?)"),
         (("--map", "q"), "write FIELD=NAME"),
     ],

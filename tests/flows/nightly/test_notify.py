@@ -86,7 +86,7 @@ def test_settings_that_cannot_be_understood_are_said_to_be_so(settings: Settings
     settings.settings_file.write_text(text)
     with pytest.raises(UserError, match="cannot be used: "):
         notify_settings(settings)
-    assert notify(settings, "failed", "why").startswith("nobody was told of this night: ")
+    assert notify(settings, "failed", "why").startswith("nobody was notified of this night: ")
 
 
 def test_a_command_that_is_not_there(settings: Settings) -> None:

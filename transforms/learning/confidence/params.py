@@ -68,7 +68,7 @@ class ConfidenceParams(BaseModel):
         default=0.01, ge=0, lt=1, description="Share of an estimate that is the prior mean, however much is known."
     )
     horizon_days: int = Field(
-        default=7, ge=2, le=28, description="What is told is for the next day and for so many days, fitted on both."
+        default=7, ge=2, le=28, description="Forecasts are for the next day and for so many days, fitted on both."
     )
     min_fit_attempts: int = Field(
         default=100, ge=1, description="With fewer forecast attempts a project keeps the default."
@@ -86,7 +86,7 @@ class ConfidenceParams(BaseModel):
         default=0.2,
         ge=0,
         le=1,
-        description="Correlation of attempts within a session: not told by the log, for what others do would then move"
+        description="Correlation of attempts within a session: not fitted, for what others do would then move"
         " the order of intervals.",
     )
     dispersions: tuple[float, ...] = Field(
@@ -105,11 +105,11 @@ class ConfidenceParams(BaseModel):
     newcomer_cells: float = Field(
         default=60,
         gt=0,
-        description="First attempts of strategies that what relatives tell is worth, against how past ones ended.",
+        description="First attempts of strategies that a prediction from relatives is worth, against past ones' ends.",
     )
     max_untried: int = Field(
         default=10_000,
         ge=1,
-        description="Untried strategies told of per project, about: of more, those of the strategies that succeed most"
+        description="Untried strategies listed per project, about: of more, those of the strategies that succeed most"
         " often in it.",
     )

@@ -24,7 +24,7 @@ class FittedStrengths(Table):
     log_loss: float | None = column("Of the half-life taken. NULL: nothing forecast.", unit="nats per forecast")
     default_log_loss: float | None = column("Of the default on the same. NULL: none.", unit="nats per forecast")
     reach_days: int | None = column(
-        "`fades_at` is told no further from the last evidence: the longest run without a reference that the log has"
+        "`fades_at` is forecast no further from the last evidence: the longest run without a reference that the log has"
         " watched in a memory of the type, and 30 days more (the windows). NULL: none watched, or not strength/2.",
         unit="days",
     )

@@ -1,5 +1,5 @@
 -- question: How good was the confidence for the next day, for seven days, and of strategies not tried before?
--- columns: graded – published (it was tried before) or not tried here (its forecast is what its relatives tell);
+-- columns: graded – published (it was tried before) or not tried here (its forecast comes from its relatives);
 --   horizon_days (days) – days after the cutoff that are graded; method – the forecast; brier – mean squared error;
 --   brier_minus_this – ours minus this one's, below 0 ours is better; difference_low – lower end of its 90 % interval,
 --   days drawn again; difference_high – upper end; log_loss (nats) – mean log loss; interval_coverage (0-1) – share of

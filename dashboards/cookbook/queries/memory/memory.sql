@@ -23,7 +23,7 @@
 --   own interactions would show; lift_q_value (0-1) – false discovery rate at which it differs from 0; lift_note – why no lift is
 --   shown; is_harmful – lowers success beyond chance; lost_successes (attempts) – lost to it; importance (0-1) – as its
 --   owner said; pinned – never to be forgotten; is_held – on hold; review_value (successes per minute) – expected loss
---   that a minute of looking avoids; as_of (UTC) – what was known before this is told
+--   that a minute of looking avoids; as_of (UTC) – what was known before this is shown
 -- params: memory_id
 -- NULL is not known. The comments on memory_health (`slowwave schema memory_health`) say more.
 SELECT

@@ -1,7 +1,7 @@
 -- question: What has changed over time, and what was true before?
 -- columns: observation_id – the fact; project – its project, '' is none; step (steps) – 1 is the oldest state; subject –
 --   whose state it is; attribute – what about it has changed, empty where that has no name; value – what that was
---   then, all three null where the words do not tell; from_at (UTC) – since when it was said, null is not said; until_at (UTC) – when the next state was said or this one
+--   then, all three null where the words do not say; from_at (UTC) – since when it was said, null is not said; until_at (UTC) – when the next state was said or this one
 --   taken back, null is now; memory_id – a memory that says it; text – its words
 -- params: project=%; limit=100
 SELECT

@@ -4,7 +4,7 @@
 --   says; id – for `slowwave why`
 -- params: days=7; project=%
 -- Of memories that are active and still as bad, and of their use alone: text, confidence and lift are not compared.
--- A memory's trend, band and verdict on use are told of the days on which its counts or state changed, so that the day may
+-- A memory's trend, band and verdict on use are known for the days on which its counts or state changed, so that the day may
 -- come after the change itself; what faded with no news is dated exactly. Strategies are weakening by their last 28
 -- days, however many days are asked for.
 WITH

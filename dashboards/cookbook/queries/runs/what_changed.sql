@@ -4,8 +4,8 @@
 --   them; count (items) – so many: interactions, memories, strategies and so on; example_id – the latest of them; example
 --   (first 200 characters) – what it says
 -- params: project=%; hours=24; dormant_days=30
--- By when things happened: what was delivered late is not in it. What the history of memories tells (status, trend,
--- verdict on use) is told by whole days, that of `since_at` included. What did not change has no row, but use has one. Text,
+-- By when things happened: what was delivered late is not in it. The history of memories (status, trend,
+-- verdict on use) is kept by whole days, that of `since_at` included. What did not change has no row, but use has one. Text,
 -- confidence and lift are not compared. `dormant_days` is that of the params: as long without an attempt, an
 -- anti-pattern is dormant.
 WITH

@@ -2,7 +2,7 @@
 -- columns: day (UTC day) – the first is that of the publish; fading_count (memories) – become forgettable at its
 --   beginning, in the first row those that have already; cumulative_count (memories) – forgettable by then; active_count
 --   (memories) – active at the publish, faded or not; undated_count (memories) – of these, neither pinned nor faded, and
---   no day is told: the log has watched no memory of their type without a reference for nearly so long
+--   no day is forecast: the log has watched no memory of their type without a reference for nearly so long
 -- params: days=90; project=%
 SELECT
     days.day::DATE AS day,

@@ -1,6 +1,6 @@
 -- question: How fast does each type of memory fade here, and what was that fitted on?
 -- columns: memory_type – the type; half_life_days (days) – the middle one of three; default_half_life_days (days) – where the
---   log does not tell; reach_days (days) – fades_at is told so far from the last evidence: 30 days more than the log
+--   log has too little; reach_days (days) – fades_at is forecast so far from the last evidence: 30 days more than the log
 --   ever watched one without a reference; windows – of 30 days; forecasts – memories forecast in them; references – of them referenced;
 --   gain (nats per forecast) – better than the default by so much
 SELECT
