@@ -54,6 +54,7 @@ def _measured(chosen: argparse.Namespace, days: int) -> dict[str, Any]:
     _night(alone, logs, as_of, "memories-*.parquet")
     by_itself = _night(alone, logs / "more", later)
     shutil.copytree(home, copy, symlinks=True)
+    step("night", copy, f"{as_of}T00:00:01")  # by the code of today, which goes on from its own publishes alone
     more = _night(copy, logs / "more", later)
     said = {
         "size": size,
