@@ -134,18 +134,12 @@ class Lake:
 
     def days_of_keys(self, table: type[Landed], key_hashes: pl.Series) -> pl.DataFrame:
         """(key_hash, day) of the landed rows with one of these key hashes."""
-        found = [pl.DataFrame(schema=_MOVED_KEYS)]
+        files = [file for of_day in self.files(table.name).values() for file in of_day]
+        if not files:
+            return pl.DataFrame(schema=_MOVED_KEYS)
         wanted = key_hashes.unique().to_frame("key_hash").lazy()
-        files = self.files(table.name)
-        scans = [
-            scan_declared(table, [file.path for file in files[day]])
-            .select("key_hash")
-            .join(wanted, on="key_hash", how="semi")
-            .unique()
-            .with_columns(pl.lit(day).alias("day"))
-            for day in files
-        ]
-        return pl.concat([*found, *pl.collect_all(scans)])
+        rows = self.scan_files(table, files, ["key_hash"]).join(wanted, on="key_hash", how="semi")
+        return rows.select("key_hash", _day_of_file()).unique().collect()
 
     # ---------------------------------------------------------------- evidence
 
@@ -165,8 +159,7 @@ class Lake:
         paths = [self.evidence_path(table, day, name) for day, name in partitions.items()]
         # one scan of all files: one for each takes several times as long to plan as to read
         rows = scan_declared(table, paths, include_file_paths="file_path")
-        day = pl.col("file_path").str.extract(_DAY_OF_FILE).str.to_date("%Y-%m-%d").alias("day")
-        return cast("Lazy[T]", rows.with_columns(day).drop("file_path"))
+        return cast("Lazy[T]", rows.with_columns(_day_of_file()).drop("file_path"))
 
     # ---------------------------------------------------------------- ledger
 
@@ -277,6 +270,11 @@ def scan_declared(table: type[T], paths: Sequence[Path], **options: Any) -> Lazy
     """
     # scanned with the declared schema: there is nothing left to check
     return cast("Lazy[T]", as_declared(table, _scan(paths, polars_schema(table), **options)))
+
+
+def _day_of_file() -> pl.Expr:
+    """The day of the partition that a row's `file_path` lies in."""
+    return pl.col("file_path").str.extract(_DAY_OF_FILE).str.to_date("%Y-%m-%d").alias("day")
 
 
 def written_columns(path: Path) -> pl.Schema:
