@@ -25,7 +25,7 @@ GONE = ("m1", "m2")
 KILLING = """
 import os, signal, sys
 from slowwave.flows.cli import main as cli
-from slowwave.flows.kernel import store
+from slowwave.flows.kernel.storage import folder as store
 left = int(sys.argv[1])
 flush = store.fsync_path
 def killing(path):
