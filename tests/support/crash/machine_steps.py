@@ -17,9 +17,12 @@ from slowwave.flows.decide.review import published_review, review
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run
+from slowwave.flows.land.erased import ERASED
 from slowwave.flows.nightly.as_of import serving_as_of
+from slowwave.flows.nightly.erasing import Erasing, erase, preview
 from slowwave.flows.nightly.nightly import nightly
 from slowwave.flows.nightly.prune import prune
 from slowwave.flows.publish.run import start_run
@@ -99,6 +102,26 @@ def act(home: Path, what: str, number: int) -> str:
             return str(error)
 
 
+def planned(home: Path, kind: str, name: str) -> dict[str, list[str]]:
+    """The ids that erasing this would take, by landed table; none where nothing of it is there."""
+    settings = Settings(home)
+    try:
+        erasure = preview(settings, Lake(settings.lake_folder), ((kind, name),)).erasure
+    except UserError:
+        return {}
+    return {table: sorted(ids) for table, ids in erasure.keys.items() if ids}
+
+
+def erased(home: Path, kind: str, name: str) -> list[str]:
+    """`slowwave erase --yes`: where it still stands."""
+    settings = Settings(home)
+    with writer_lock(settings, "erase"):
+        done = erase(settings, ((kind, name),))
+    assert isinstance(done, Erasing)
+    assert done.night.erased is not None, "an erasure was not ended"
+    return done.night.erased.looked.left
+
+
 def pruned(home: Path, keep: int) -> int:
     """`slowwave prune`: how many files went."""
     settings = Settings(home)
@@ -126,6 +149,8 @@ def accounts(home: Path) -> dict[str, Any]:
         )["file_hash"].to_list(),
         "files": files["file_hash"].unique().to_list(),
         "refused": refused.select("file_hash", "raw_text").rows(),
+        "erased_again": refused.filter(pl.col("reason") == ERASED)["file_hash"].unique().to_list(),
+        "is_erasing": is_erasing(lake.root),
         "ids": ids,
         "kept": kept,
         "inbox": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (home / "inbox").glob("*")},
@@ -137,6 +162,8 @@ STEPS = {
     "machine_rebuilt": rebuilt,
     "machine_replayed": replayed,
     "machine_act": act,
+    "machine_planned": planned,
+    "machine_erased": erased,
     "machine_pruned": pruned,
     "machine_accounts": accounts,
 }

@@ -63,6 +63,9 @@ class World:
     clock: datetime = _BEGINS
     delivered: list[Delivery] = field(default_factory=list)
     files: int = 0
+    erased: dict[str, set[str]] = field(default_factory=dict)
+    # what an erasure was to take that may not have begun
+    unsure: dict[str, set[str]] = field(default_factory=dict)
 
 
 class ViolationError(AssertionError):
@@ -83,7 +86,7 @@ class Machine:
             (20, self.deliver), (4, self.deliver_damaged), (3, self.deliver_again), (3, self.deliver_bomb),
             (12, self.land), (22, self.night), (6, self.disturb_a_night), (4, self.disturb_a_landing),
             (6, self.decide), (2, self.prune), (4, self.replay), (2, self.publish_the_past), (2, self.set_clock_back),
-            (6, self.wait),
+            (6, self.wait), (1, self.erase), (1, self.disturb_an_erasure),
         ]  # fmt: skip
 
     def run(self, steps: int) -> None:
@@ -258,6 +261,46 @@ class Machine:
         self._disturb("land")
         self.night()
 
+    def erase(self) -> None:
+        """Somebody erases an interaction or a memory: it stands nowhere, and never lands again."""
+        asked = self._to_be_erased()
+        if asked:
+            left = self._must(self._do("machine_erased", **asked))
+            if left:
+                raise ViolationError(f"what was erased still stands: {left}")
+            self._settle_erased()
+
+    def disturb_an_erasure(self) -> None:
+        """Likewise, killed or out of room in the midst: the next night ends it."""
+        asked = self._to_be_erased()
+        if asked:
+            self._disturb("machine_erased", **asked)
+            self._settle_erased()
+
+    def _to_be_erased(self) -> dict[str, str]:
+        """What to erase; nothing where there is nothing of it."""
+        kind, name = self.chance.choice([("interaction", f"i{self.chance.randrange(_INTERACTIONS)}"),
+                                         ("memory", f"m{self.chance.randrange(_MEMORIES)}")])  # fmt: skip
+        self.night()
+        asked = {"kind": kind, "name": name}
+        self.world.unsure = {table: set(ids) for table, ids in self._must(self._do("machine_planned", **asked)).items()}
+        return asked if self.world.unsure else {}
+
+    def _settle_erased(self) -> None:
+        """After the next night all of it is gone, or nothing where the erasure had not begun."""
+        self.night()
+        there = self._must(self._do("machine_accounts"))
+        if there["is_erasing"]:
+            raise ViolationError("a night has not ended an erasure")
+        unsure, self.world.unsure = self.world.unsure, {}
+        left = {table: ids & set(there["ids"][table]) for table, ids in unsure.items()}
+        if left == unsure:
+            return
+        if any(left.values()):
+            raise ViolationError(f"a part of what was erased is still there: {left}")
+        for table, ids in unsure.items():
+            self.world.erased.setdefault(table, set()).update(ids)
+
     def set_clock_back(self) -> None:
         """By hours or days: it goes on from there."""
         self.world.clock -= timedelta(hours=self.chance.choice([1, 30, 100]))
@@ -271,14 +314,14 @@ class Machine:
     def _do(self, step: str, **arguments: Any) -> dict[str, Any]:
         return self.driver.outcome(step, self.world.home, _text(self.world.clock), **arguments)
 
-    def _disturb(self, step: str) -> None:
+    def _disturb(self, step: str, **arguments: Any) -> None:
         number = int(2 ** self.chance.uniform(0, 7))
         fault, when = self.chance.choice([("signal=SIGKILL", f"{number}"), ("error=ENOSPC", f"{number}+")])
         # threads wake each other by `write` too, which no disk refuses
         left = OPENS if fault.startswith("signal") else (*OPENS, "write")
         calls = ",".join(f"?{name}" for name in CALLS if name not in left)
         options = ("-e", f"trace={calls}", "-e", f"inject={calls}:{fault}:when={when}")
-        ended, _ = self.driver.traced(step, self.world.home, *options, clock=_text(self.world.clock))
+        ended, _ = self.driver.traced(step, self.world.home, *options, clock=_text(self.world.clock), **arguments)
         self.done["disturbed" if "signal" in ended or "error" in ended else "not reached"] += 1
         if "crash" in ended:
             raise ViolationError(f"{step} with {fault} at {number}: {ended['crash']}")
@@ -305,19 +348,28 @@ class Machine:
         if seen["unaccounted"]:
             raise ViolationError(f"rows delivered are not accepted + duplicate + quarantined: {seen['unaccounted']}")
         ids = {table: set(found) for table, found in seen["ids"].items()}
+        again = {table: ids[table] & gone for table, gone in self.world.erased.items() if ids[table] & gone}
+        if again:
+            raise ViolationError(f"what was erased has landed again: {again}")
         landed, kept, waiting = set(seen["files"]), seen["kept"], set(seen["inbox"].values())
         for one in self.world.delivered:
             if one.file_hash not in landed:
                 if one.file_hash not in waiting:
                     raise ViolationError(f"{one.name} is neither landed nor in the inbox")
                 continue
-            for table, wanted in one.ids.items():
+            for table, named in one.ids.items():
+                wanted = named - self.world.erased.get(table, set()) - self.world.unsure.get(table, set())
+                if one.file_hash in seen["erased_again"]:  # outcomes of what was erased are refused with it
+                    wanted = set() if table == "outcomes" else wanted
                 if not wanted <= ids[table]:
                     raise ViolationError(
                         f"{one.name} landed, and {sorted(wanted - ids[table])[:3]} of it are not in the lake"
                     )
             has_refused_whole = any(file_hash == one.file_hash and raw == "" for file_hash, raw in seen["refused"])
-            if has_refused_whole and kept.get(one.file_hash) != one.file_hash:
+            names_erased = one.file_hash in seen["erased_again"] or any(
+                one.ids.get(t, set()) & gone for t, gone in self.world.erased.items()
+            )
+            if has_refused_whole and kept.get(one.file_hash) != one.file_hash and not names_erased:
                 raise ViolationError(f"{one.name} could not be read on, and its bytes are not kept")
 
 
