@@ -32,6 +32,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.nightly.nightly import nightly, start_run
 from slowwave.flows.nightly.notify import notify_settings
+from slowwave.flows.nightly.retention import retention
 from slowwave.transforms.graph import EVIDENCE, SERVING
 from slowwave.transforms.imports.made import Context
 from slowwave.transforms.imports.otlp.adapter import Otlp
@@ -284,7 +285,7 @@ def _anchors(text: str) -> set[str]:
 def test_stated_params_are_params() -> None:
     blocks = _blocks("toml")
     assert len(blocks) > 1
-    others = ("[notify]", "[engine]", "[fields]", "[imports.", "[[connection]]")
+    others = ("[notify]", "[engine]", "[retention]", "[fields]", "[imports.", "[[connection]]")
     for block in blocks:
         if not any(other in block for other in others):
             Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
@@ -300,6 +301,12 @@ def test_stated_engines_are_engines(tmp_path: Path) -> None:
     (block,) = (block for block in _blocks("toml") if "[engine]" in block)
     Settings(tmp_path).settings_file.write_text(block)
     assert engine_settings(Settings(tmp_path)) == EngineSettings("dask", "", 4, 4 * 10**9, 3600.0)
+
+
+def test_stated_rules_of_retention_are_rules(tmp_path: Path) -> None:
+    (block,) = (block for block in _blocks("toml") if "[retention]" in block)
+    Settings(tmp_path).settings_file.write_text(block)
+    assert retention(Settings(tmp_path)).is_any
 
 
 def test_stated_settings_of_imports_are_settings(tmp_path: Path) -> None:

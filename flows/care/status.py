@@ -26,6 +26,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.kernel.times import in_words, utc_iso, utc_text
+from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
 from slowwave.flows.lake.lake_rows import Record, lake_rows
 from slowwave.flows.lake.published import current_run, report_file
@@ -110,6 +111,7 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
     if is_readable:
         lines.append(tried("last night", lambda: _last_night(settings, runs(), clock)))
         lines += _others(settings, runs)
+        lines += _erasing(settings)
         lines.append(tried("audits", lambda: _audits(settings, runs())))
         lines += _warned(settings, runs, clock)
     lines.append(_writer(settings))
@@ -373,6 +375,13 @@ def _others(settings: Settings, runs: Callable[[], list[Record]]) -> list[CheckL
 
     line = tried("stopped runs", look)
     return [line] if line.state != "ok" else []
+
+
+def _erasing(settings: Settings) -> list[CheckLine]:
+    """A line for an erasure that has begun and not ended, where there is one and nobody is at it."""
+    if not is_erasing(settings.lake_folder) or holder(settings) is not None:
+        return []
+    return [CheckLine("erasure", "error", "one has begun and did not end: a part of it may still be there", _PUBLISH)]
 
 
 def _audits(settings: Settings, ledger: list[Record]) -> CheckLine:

@@ -88,8 +88,10 @@ class Attempt:
 def attempts(lake: Lake) -> list[Attempt]:
     """What is in quarantine, file by file, in the order it came in."""
     refused, resolved = refused_rows(lake)
-    refused = refused.filter(pl.col("reason") != ERASED)  # nothing is kept of them that could be tried
+    refused = refused.filter(pl.col("reason") != ERASED)
     refused = pl.concat([pl.DataFrame(schema=polars_schema(Quarantine)), *with_texts(lake, Quarantine, refused)])
+    is_kept = (pl.col("raw_text") != "") | pl.col("kept_file").is_not_null()
+    refused = refused.filter(is_kept)  # of others nothing is there any more that could be tried
     passed = dict(resolved.group_by("file_hash").agg("quarantine_id").iter_rows())
     entries = lake.ledger(RunFiles)
     counts = rows_of_files(entries)

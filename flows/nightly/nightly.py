@@ -72,6 +72,7 @@ class NightlyResult:
     asked: str = ""
     report: str = ""  # where it is, or why it is not
     erased: Erased | None = None  # by an erasure that had begun, and is ended
+    retained: str = ""  # what went by age
 
     @property
     def is_incomplete(self) -> bool:
@@ -202,6 +203,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
 
     erased = run.stage("erase", _end_begun, run, gone) if gone is not None else None
     run.stage("prune", prune, run.settings, run.lake)
+    retained = _let_go(run)
     return NightlyResult(
         run.run_id,
         row["status"],
@@ -215,7 +217,18 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         path,
         asked,
         erased=erased,
+        retained=retained,
     )
+
+
+def _let_go(run: Run) -> str:
+    """Let go by age of what the settings say; what went, in words."""
+    if not run.settings.settings_file.exists():
+        return ""
+    from slowwave.flows.nightly.retention import let_go, retained_line, retention
+
+    rules = retention(run.settings)
+    return retained_line(run.stage("retain", let_go, run.settings, run.lake, rules)) if rules.is_any else ""
 
 
 def _take_begun(run: Run) -> Counter[str]:

@@ -15,7 +15,7 @@ from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.kernel import checks as check_lines
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
+from slowwave.flows.kernel.terminal import counted, quoted, shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.report import LandingReport
@@ -165,8 +165,18 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
             lines += [*set_aside_lines(result.serving), *answer_lines(result.serving)]
             lines += [*memory_lines(result.serving), *learned_lines(result.serving)]
         lines += _finding_lines(result)
+    lines += erased_lines(result)
+    lines += [("went by age", result.retained)] if result.retained else []
     lines += [("report", result.report)] if result.report else []
     return lines
+
+
+def erased_lines(result: NightlyResult) -> Lines:
+    """That an erasure, killed before, is ended, and where it still stands."""
+    if result.erased is None:
+        return []
+    asked = ", ".join(f"{kind} {quoted(name)}" for kind, name in result.erased.erasure.asked)
+    return [("erased", f"{asked}, as had begun"), *(("still in", one) for one in result.erased.looked.left)]
 
 
 def _ledger_entry(settings: Settings, run_id: str) -> dict[str, Any]:

@@ -21,6 +21,17 @@ def prune(
     run_prune(settings_from_environment(), keep)
 
 
+@command("slowwave retain --dry-run")
+def retain(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what each rule would free.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Let go of what is older than [retention] in settings.toml says, as every night does."""
+    from slowwave.flows.cli.retain import run_retain
+
+    run_retain(settings_from_environment(), dry_run=dry_run, yes=yes)
+
+
 @command("slowwave erase --memory MEMORY_ID", "slowwave erase --memory MEMORY_ID --yes")
 def erase(
     users: Annotated[list[str] | None, typer.Option("--user", help="All rows of a user.", metavar="USER_ID")] = None,

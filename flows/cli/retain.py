@@ -1,0 +1,46 @@
+"""`slowwave retain`: lets go by age of what `settings.toml` says."""
+
+from __future__ import annotations
+
+import typer
+
+from slowwave.flows.cli.shared import ask
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_command
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import terminal_safe
+from slowwave.flows.lake.landed_lake import landed_lake
+from slowwave.flows.nightly.retention import LetGo, let_go, retention
+
+_WAIT_SECONDS = 600
+
+
+def run_retain(settings: Settings, *, dry_run: bool, yes: bool) -> None:
+    """Print what each rule would let go of, and unless `dry_run` let it go.
+
+    Raises UserError where the settings cannot be used, typer.Abort where the answer is no.
+    """
+    lake, rules = landed_lake(settings), retention(settings)
+    if not rules.is_any:
+        says = f"nothing goes by age: [retention] in {settings.settings_file} may state runs_days and quarantine_days"
+        typer.echo(terminal_safe(says))
+        return
+    if dry_run:
+        would = let_go(settings, lake, rules, rehearses=True)
+        print_lines("would go", _lines(would), [f"{this_command()} retain --yes"])
+        return
+    if not yes:
+        print_lines("would go", _lines(let_go(settings, lake, rules, rehearses=True)))
+        ask("let it go?")
+    with Screen() as screen, writer_lock(settings, "retain", wait_seconds=_WAIT_SECONDS, waiting=screen.note):
+        gone = let_go(settings, lake, rules)
+    print_lines("gone", _lines(gone))
+
+
+def _lines(gone: dict[str, LetGo]) -> Lines:
+    return [
+        (rule, f"{', '.join(f'{count:,} × {thing}' for thing, count in one.things.items())}: {one.bytes / 1e6:,.1f} MB")
+        if one.things
+        else (rule, "nothing is that old")
+        for rule, one in gone.items()
+    ]
