@@ -27,7 +27,7 @@ def retain(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Let go of what is older than [retention] in settings.toml says, as every night does."""
-    from slowwave.flows.cli.retain import run_retain
+    from slowwave.flows.cli.life.retain import run_retain
 
     run_retain(settings_from_environment(), dry_run=dry_run, yes=yes)
 
@@ -48,7 +48,7 @@ def erase(
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:
     """Erase for good what is named, from the lake and all that was made of it; shows what would go unless --yes."""
-    from slowwave.flows.cli.erase import run_erase
+    from slowwave.flows.cli.life.erase import run_erase
 
     named = {"user": users, "session": sessions, "interaction": interactions, "memory": memories}
     asked = [(kind, name) for kind, names in named.items() for name in names or []]
