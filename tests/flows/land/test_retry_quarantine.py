@@ -102,6 +102,22 @@ def test_what_is_published_shows_what_is_still_there_and_what_has_passed(
     assert home.rows("SELECT sum(accepted) AS n FROM run_files") == [{"n": 2}]
 
 
+def test_a_file_whose_refused_rows_have_passed_is_no_cause_for_warning(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.drop("a.jsonl", LINE % 1 + BLANK)
+    home.nightly()
+    accept_blank_prompts(monkeypatch)
+    warned = []
+    for again in (False, True):
+        if again:
+            retry(home)
+        home.drop("again.jsonl", LINE % 1 + BLANK)  # the same once more changes nothing
+        home.drop("new.jsonl", LINE % (2 + again))  # so that something is published
+        warned.append("refused_rows" in {finding.audit.name for finding in home.nightly().findings})
+    assert warned == [True, False]
+
+
 def test_a_row_landed_meanwhile_is_a_duplicate(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     home.drop("a.jsonl", BLANK)
     home.land_inbox()

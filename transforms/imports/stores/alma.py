@@ -34,6 +34,11 @@ _TABLE_OF = {
     "outcome": "outcomes",
     "outcomes": "outcomes",
 }
+# What it keeps besides, of which no row is made.
+_LEFT_OUT = {
+    "workflow_outcomes": "a workflow's outcome, which is none of one strategy",
+    "session_handoffs": "a session's handoff to the next, which is no memory",
+}
 _PLACEHOLDER = "[To be determined from successful outcomes]"
 _USUAL_IMPORTANCE = 0.5  # what every memory has that nobody has weighed
 _USUAL_TENANT = "default"
@@ -60,6 +65,8 @@ def _facts(records: Iterable[Located], _context: Context) -> Iterator[Fact]:
                 yield from _of_archive(located, row, live, archived)
             elif table == "alma_forget_audit":
                 let_go += _let_go(row, live)
+            elif table in _LEFT_OUT:
+                yield LeftOut(_LEFT_OUT[table], example=text(row, "id") or "")
             else:
                 notes.add(table, row)
         except Unfit as unfit:
@@ -271,5 +278,6 @@ STORE = Store(
             order=("archived_at", "id"),
         ),
         StoreTable("alma_forget_audit", ("memory_type", "memory_id", "pruned_at"), is_required=False),
+        *(StoreTable(name, (), is_required=False) for name in _LEFT_OUT),
     ),
 )

@@ -60,10 +60,11 @@ def likenesses(unknown: UnknownFields) -> dict[str, Likeness]:
 def _allowed(one: UnknownField) -> set[str]:
     """The fields that rows of its kinds may have; of an outcome too, where the row may be made one by them."""
     kinds: set[LandedTable | None] = one.kinds
+    itself = {one.name}  # where another kind has a field of this name, mapping it to that changes nothing
     if None in kinds or kinds == {"outcomes"}:
-        return set(MAPPABLE) - ({"changed_at"} if None in kinds else set())
-    allowed = set().union(*(FIELDS_OF[kind] for kind in kinds if kind)) - {"extra"}
-    return allowed | (FIELDS_OF["outcomes"] - {"extra"} if "interactions" in kinds else set())
+        return set(MAPPABLE) - itself - ({"changed_at"} if None in kinds else set())
+    allowed = set().union(*(FIELDS_OF[kind] for kind in kinds if kind)) - {"extra"} - itself
+    return allowed | (FIELDS_OF["outcomes"] - {"extra"} - itself if "interactions" in kinds else set())
 
 
 def _leaves(one: UnknownField) -> list[tuple[str, str, list[Any]]]:

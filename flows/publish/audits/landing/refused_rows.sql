@@ -1,6 +1,13 @@
 -- severity: warn
--- Files of which more than one row in twenty was refused.
-SELECT source, delivered, quarantined, landed_at
+-- Files of which more than one row in twenty was refused, and is to this day. The entries of a file add up, for what was
+-- tried again and passed is taken off; one that only repeats what had landed says nothing.
+SELECT
+    arg_max(source, landed_at) AS source,
+    sum(delivered)::BIGINT AS delivered,
+    sum(quarantined)::BIGINT AS quarantined,
+    max(landed_at) AS landed_at
 FROM run_files
-WHERE quarantined * 20 > delivered
-ORDER BY landed_at DESC, source
+WHERE retried IS NOT NULL OR accepted + quarantined <> 0
+GROUP BY file_hash
+HAVING sum(quarantined) * 20 > sum(delivered)
+ORDER BY max(landed_at) DESC, source

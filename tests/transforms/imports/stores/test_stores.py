@@ -146,6 +146,16 @@ def test_what_is_archived_and_still_in_its_table_is_in_use():
     assert left_of(made) == {"archived by ALMA and still in its table, so in use": 1}
 
 
+def test_outcomes_of_workflows_and_handoffs_are_named_as_left_out():
+    tables = {"workflow_outcomes": [{"id": "w1", "result": "ok"}], "session_handoffs": [{"id": "s1"}, {"id": "s2"}]}
+    made = told(alma.STORE, tables)
+    assert rows_of(made) == []
+    assert left_of(made) == {
+        "a workflow's outcome, which is none of one strategy": 1,
+        "a session's handoff to the next, which is no memory": 2,
+    }
+
+
 def test_a_preference_in_the_archive_has_its_user_where_others_have_their_project():
     entry = archived("p1", "preference", {"preference": "no emojis"}, project_id="ann", agent="user")
     live, _ = rows_of(told(alma.STORE, {"memory_archive": [entry]}))

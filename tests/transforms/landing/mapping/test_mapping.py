@@ -222,6 +222,12 @@ def test_unknown_fields_are_told_with_rows_and_what_they_are_like():
     assert {f"{like.field}={like.path}" for like in likenesses(unknown).values()} == set(MAPS)
 
 
+def test_a_field_that_only_rows_of_another_kind_have_is_not_mapped_to_itself():
+    outcome = {"outcome_id": "o", "success": True, "created_at": "2026-03-01", "client": "web"}
+    assert likenesses(unknown_of(outcome)) == {}
+    assert likenesses(unknown_of({"memory_id": "m", "changed_at": "2026-03-01", "client": "web"})) == {}
+
+
 def test_names_say_less_than_values_and_values_less_than_what_is_there():
     content = {"prompt": "Why?", "created_at": "2026-03-01", "zz": "It is kept in a column of integers."}
     assert {like.field for like in likenesses(unknown_of(content)).values()} == {"response"}
