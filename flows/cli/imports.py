@@ -19,6 +19,7 @@ from slowwave.flows.imports.importer import found_by, importer, source_settings
 from slowwave.flows.imports.importer import project_map as projects_of
 from slowwave.flows.imports.importing import ImportOptions, ImportReport, since_moment
 from slowwave.flows.imports.sources import SOURCES, Source, is_store, source_named
+from slowwave.flows.imports.stores.seen_file import has_been_seen
 from slowwave.flows.imports.units import NotImported
 from slowwave.flows.kernel import checks as check_lines
 from slowwave.flows.kernel.errors import WrongUsageError
@@ -42,6 +43,8 @@ _SHOWN_EXAMPLE = 120
 _SHOWN_LEFT = 60
 _SHOWN_SORT = 300
 _MOST_SORTS = 30
+# Whose memories the rows of a source name by their ids.
+_MEMORIES_OF = {"claude-code": "claude-memory"}
 
 
 def run_import(
@@ -95,7 +98,8 @@ def run_import(
                 landed, run_id = _landed(run, report, at_work.cursors), run.run_id
                 answers = imported_lines(report.tally.holds, run.params) if landed.total("accepted") else []
         screen.close()
-        _print(source, report, landed, run_id, answers, dry_run=dry_run, output=output)
+        todo = [f"{this_command()} {one}" for one in _todo(settings, source, landed)]
+        _print(source, report, landed, run_id, answers, todo, dry_run=dry_run, output=output)
         _exit_if_faulty(report, landed, screen)
 
 
@@ -145,6 +149,7 @@ def _print(
     landed: LandingReport,
     run_id: str,
     answers: Lines,
+    todo: list[str],
     *,
     dry_run: bool,
     output: str,
@@ -161,7 +166,16 @@ def _print(
     if run_id and landed.total("quarantined"):
         print_lines("", [], [quarantine_command(run_id)])
     if run_id and landed.total("accepted"):
-        print_lines("", [], [f"{this_command()} nightly"])
+        print_lines("", [], todo)
+
+
+def _todo(settings: Settings, source: Source, landed: LandingReport) -> list[str]:
+    """The commands to go on with: memories that rows name are found in answers only once their texts have landed."""
+    memories = _MEMORIES_OF.get(source.name)
+    if memories is None or not landed.days.get("interactions") or has_been_seen(settings.lake_folder, memories):
+        return ["nightly"]
+    usual = next(each.roots[-1] for each in SOURCES if each.name == memories)
+    return [f"import {memories} {usual}", "nightly"]
 
 
 def _would_land(landed: LandingReport) -> Lines:

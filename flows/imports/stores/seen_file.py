@@ -100,6 +100,12 @@ class SeenFile:
         storage.remove([self._expected])
 
 
+def has_been_seen(lake: Path, adapter: str) -> bool:
+    """Whether a store of this adapter was ever imported into a lake."""
+    path = lake / FOLDER / f"{adapter}.seen.zst"
+    return storage_of(path).exists(path)
+
+
 def _read(path: Path) -> dict[str, Any] | None:
     """What the file states, with `seen` as it means it; None where there is none. Raises UserError."""
     try:

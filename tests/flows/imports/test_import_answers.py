@@ -14,9 +14,9 @@ AS_OF = datetime(2026, 6, 1)  # noqa: DTZ001 - times are naive and hold UTC ever
 LEARNS = "[attempts]\nlearn_from_inferred = true\n"
 
 
-def transcript(folder: Path) -> Path:
+def transcript(folder: Path, name: str = "s-1") -> Path:
     """Two turns, one of which ran the tests."""
-    session = Session()
+    session = Session(name)
     session.user("Mend the prices")
     session.call("c-1", command="pytest -q")
     session.result("c-1", "...                                      [100%]\n3 passed in 0.05s")
@@ -24,7 +24,7 @@ def transcript(folder: Path) -> Path:
     session.over()
     session.turn("Thanks", "You are welcome.")
     folder.mkdir(parents=True)
-    path = folder / "s-1.jsonl"
+    path = folder / f"{name}.jsonl"
     path.write_bytes(b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in session.records))
     return aged(path)
 
@@ -78,3 +78,15 @@ def test_memories_alone_are_asked_nothing(tmp_path: Path) -> None:
     told = said(SmallHome(tmp_path / "home"), "import", "claude-memory", str(rules.parent))
     assert "1 memory" in told
     assert "Do the memories help?" not in told
+
+
+def test_after_transcripts_of_claude_code_its_memories_are_to_be_imported_once(tmp_path: Path) -> None:
+    home, path = SmallHome(tmp_path / "home"), transcript(tmp_path / "projects")
+    rules = tmp_path / "shop" / "CLAUDE.md"
+    rules.parent.mkdir()
+    rules.write_text("Prices are integers.\n")
+    memories = "import claude-memory ~/.claude"
+    assert memories in said(home, "import", "claude-code", str(path))
+    assert memories not in said(home, "import", "claude-memory", str(rules.parent))
+    after = said(home, "import", "claude-code", str(transcript(tmp_path / "later", "s-2")))
+    assert ("2 interactions" in after, memories in after) == (True, False)
