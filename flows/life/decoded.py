@@ -102,9 +102,14 @@ def _stream_texts(stream: IO[bytes], depth: int) -> Iterator[list[str]]:
     if depth:
         unpacked = _unpacked(stream, first)
         if unpacked is not None:
+            is_any = False
             with suppress(*_UNREADABLE), unpacked, _spooled(unpacked) as spool:
-                yield from _stream_texts(spool, depth - 1)
-            return
+                for texts in _stream_texts(spool, depth - 1):
+                    is_any = True
+                    yield texts
+            if is_any:
+                return
+            stream.seek(0)
         if first.startswith(b"PK") or b"ustar" in first[257:263]:
             with suppress(*_UNREADABLE, zipfile.BadZipFile, tarfile.TarError):
                 for name, member in _members(stream, first):
