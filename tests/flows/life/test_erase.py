@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 import zstandard
 from erasable_home import AS_OF, ASKED, COMMON, KEPT, OF_ADA, OF_BOB, SESSION, TOLD, USER, ada, erasable, places
+from released_homes import RELEASES, landed_files, last_as_of, published, released_home
 from small_home import Row, SmallHome, interaction, memory
 
 from slowwave.flows.lake.erased.hashes import erased_keys
@@ -239,3 +240,22 @@ def test_what_is_not_there_and_what_is_not_named_is_said(home: SmallHome) -> Non
     assert home.ask("erase").returncode == 2
     assert home.ask("erase", "--user", " ").returncode == 2
     assert home.contents() == before
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_a_home_that_an_earlier_release_left_is_erased_from_too(version: str, tmp_path: Path) -> None:
+    home = released_home(version, tmp_path)
+    as_of, files = last_as_of(home), landed_files(home)
+    rows = published(home, "SELECT DISTINCT interaction_id FROM memory_references ORDER BY 1")
+    chosen = rows[len(rows) // 2][0]
+    assert places(home.folder, chosen)
+    found = erased(home, "--interaction", chosen)
+    assert found["rows"]["interactions"] == 1
+    assert places(home.folder, chosen) == []
+    # of the files as that release wrote them only those change that held it, and what is left has the columns it had
+    changed = {path for path in files if path not in landed_files(home)}
+    assert 1 <= len(changed) <= 4
+    home.nightly(as_of)
+    full = hashes(home)
+    home.nightly(as_of, full=True)
+    assert hashes(home) == full
