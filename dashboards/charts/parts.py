@@ -162,7 +162,7 @@ def count_ticks(most: int) -> alt.Axis:
 def line_layers(
     rows: Sequence[Row], series: Sequence[str], times: Sequence[date | datetime], x_title: str, y: alt.Y
 ) -> list[alt.Chart]:
-    """A line per series over time, told apart by colour, dash and, where there is room, shape.
+    """A line per series over time, distinguished by colour, dash and, where there is room, shape.
 
     `rows`: at, series, and the field of `y`; sorted.
     """

@@ -20,7 +20,7 @@ RED = "#d14b5c"
 PURPLE = "#8f6fd0"
 GREY = "#7d8590"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, RED, GREY)
-# One shape and one dash per colour, in the same order: what is told by colour is told by these as well.
+# One shape and one dash per colour, in the same order: what is shown by colour is shown by these as well.
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ([1, 0], [7, 3], [2, 2], [7, 3, 2, 3], [12, 3], [4, 6])
 # Whatever colour the text around the chart has; axes and titles have it from the theme.

@@ -273,7 +273,7 @@ def forgettable(rules: pl.DataFrame, quotas: pl.DataFrame, verdicts: int | None 
     """What may be archived.
 
     `rules`: `forgetting_plan` by rule and is_shadow; `quotas`: of `forgetting_quotas`; `verdicts`: how many active
-    memories have the verdict forget, where that is to be told apart from the plan.
+    memories have the verdict forget, where that is to be distinguished from the plan.
     """
     unmet = quotas.filter(~pl.col("is_met"))
     said = [f"{number_of(unmet.height, 'quota is', 'quotas are')} not met by this plan."] if unmet.height else []
@@ -300,7 +300,7 @@ def harms(flags: pl.DataFrame, bases: pl.DataFrame, below: int | None = None) ->
     """What lowers success.
 
     `flags`, `bases`: rows of `helping_and_hurting_memories` by is_harmful and by lift_basis; `below`: how many of all
-    have an interval wholly below 0, where that is to be told.
+    have an interval wholly below 0, where that is to be said.
     """
     judged = sum_of(bases.filter(pl.col("lift_basis").is_in(CAUSAL_BASES)))
     total = sum_of(bases)

@@ -41,7 +41,7 @@ class Group:
 
 
 _LONGEST_WARNING = 400
-# By address and title of a group, each section's address, title (for when it cannot be told) and what makes it.
+# By address and title of a group, each section's address, title (for when it is not known) and what makes it.
 _GROUPS: Mapping[tuple[str, str], Parts] = {
     ("night", "The night"): {
         "changed": ("What changed", act.changed),

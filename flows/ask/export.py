@@ -162,6 +162,6 @@ def _csv_cells(column: pa.Array) -> list[Any]:
         return values  # the writer takes them, and None, as they are
     if pa.types.is_nested(column.type):
         return [cell_text(value) for value in values]
-    # of few distinct times or texts, each is told once
+    # of few distinct times or texts, each is converted once
     text = {value: spreadsheet_safe(value) if isinstance(value, str) else cell_text(value) for value in set(values)}
     return [text[value] for value in values]

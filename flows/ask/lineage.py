@@ -75,7 +75,7 @@ def _called(step: Step) -> str:
 
 
 def _tree(steps: Sequence[Step]) -> str:
-    """The last step with its sources below it, each told once."""
+    """The last step with its sources below it, each listed once."""
     by_id = {step.id: step for step in steps}
     told: set[str] = set()
     lines = list[str]()

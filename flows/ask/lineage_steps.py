@@ -1,4 +1,4 @@
-"""What is landed and made, each with its sources: the graph as people and programs are told of it."""
+"""What is landed and made, each with its sources: the graph as it is shown to people and programs."""
 
 from __future__ import annotations
 

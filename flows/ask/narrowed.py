@@ -102,8 +102,8 @@ def narrowed_by(environment: Mapping[str, str] = os.environ) -> Narrowed:
 def narrow(connection: duckdb.DuckDBPyConnection, narrowed: Narrowed) -> None:
     """Let every later query of this connection see only what is asked about, under the published tables' own names.
 
-    Memories are those whose `user_id`, `agent` and `tags` are asked for; what is told of memories, that of these alone;
-    a candidate is that of its user. What is told of agents (strategies, anti-patterns, attempts) is that of the agent.
+    Memories are those whose `user_id`, `agent` and `tags` are asked for, and what is shown of memories is of these;
+    a candidate is that of its user. What is said of agents (strategies, anti-patterns, attempts) is that of the agent.
     Of a user, what outcomes of other users had part in is left out: its wording may be theirs. All else, which is
     figures, stays whole.
 

@@ -1,6 +1,6 @@
 """`slowwave status`: how fresh each source and the publish are, and what waits; for a person and for a monitor.
 
-Ages are told by the machine's clock. Judged are the age of the last publish (since it finished), of the last landing,
+Ages are by the machine's clock. Judged are the age of the last publish (since it finished), of the last landing,
 of the newest interactions (since they landed), and of the oldest file that waits in the inbox. Outcomes and memories
 may rest, so their age is a warning at most. Event times are shown and not judged: old logs landed today are fresh.
 """
@@ -96,7 +96,7 @@ def run_status(settings: Settings, *, output: str, warn_hours: float, error_hour
 
 
 def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
-    """Every line of the status. Nothing is written; what cannot be read is an error line, the rest is still told."""
+    """Every line of the status. Nothing is written; what cannot be read is an error line, the rest is still shown."""
     lake = settings.lake_folder
     runs = cache(lambda: ledger(lake))
     lines = [tried("lake", lambda: _lake(lake))]

@@ -1,6 +1,6 @@
 """What `slowwave status` warns of before it goes wrong: silent producers, memories that never count, clock and disk.
 
-Each is told from few files, by DuckDB: who asks how things are does not wait.
+Each is read from few files, by DuckDB: who asks how things are does not wait.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ FROM (SELECT memory_id, bool_or(status IS NOT NULL) AS has_status FROM {files} G
 def producers(lake: Path, now: datetime) -> CheckLine:
     """Agents and clients that used to deliver and fell silent, by their own rhythm, while others went on.
 
-    Silence is counted to the newest day of the log, not to today: that nothing arrives at all is told elsewhere.
+    Silence is counted to the newest day of the log, not to today: that nothing arrives at all is checked elsewhere.
     """
     days = {day: files for day, files in files_by_day(lake, "interactions").items() if day <= now.date()}
     if not days:

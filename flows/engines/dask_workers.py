@@ -23,7 +23,7 @@ def dask_workers(chosen: EngineSettings) -> Iterator[DaskWorkers]:
     """The workers. Raises UserError when no scheduler answers at the address."""
     import distributed
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a worker that ends is told of by us
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a worker that ends is reported by us
     if not chosen.address:
         with _started(chosen.workers) as cluster, distributed.Client(cluster, set_as_default=False) as client:
             yield DaskWorkers(client)

@@ -1,4 +1,4 @@
-"""Units that are files: found under a path by the ends of their names, told apart by what is in them."""
+"""Units that are files: found under a path by the ends of their names, distinguished by what is in them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class FileSource:
 
     `suffixes`: how names of its files end, packed ones also with .gz or .zst; `matches` looks at the whole name where
     that does not do. `described`: for people, such as `transcripts of Claude Code`. `roots`: where they usually lie.
-    `deal`: how records that belong together are told, where they may lie in several files. `misfit`: what a file is,
+    `deal`: how records that belong together are found, where they may lie in several files. `misfit`: what a file is,
     by its first bytes and records, that looks like one of these and cannot be read, as the rest of a sentence.
     `beside`: what stands beside a file, as a record before its own.
     """

@@ -13,7 +13,7 @@ from slowwave.flows.imports.units import NotImported, shown_name
 def files_below(folder: Path, is_named_so: Callable[[str], bool]) -> tuple[list[Path], list[NotImported]]:
     """The files of such names below a folder, in the order of their paths, and folders in it that cannot be listed.
 
-    Links to folders are not followed, pipes and devices are no files; one of which nothing can be told may be a file.
+    Links to folders are not followed, pipes and devices are no files; one of which nothing is known may be a file.
     Raises OSError where `folder` itself cannot be listed.
     """
     found: list[Path] = []

@@ -1,4 +1,4 @@
-"""An import of one source, put together: its cursors, what was told of stores, and its options."""
+"""An import of one source, put together: its cursors, what was seen of stores, and its options."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def importer(
 ) -> Import:
     """An import into the inbox, by the holder of the writer lock; or, of which nothing stays, into another folder.
 
-    Raises UserError where what was told of stores cannot be read.
+    Raises UserError where what was seen of stores cannot be read.
     """
     is_kept = rehearsed_in is None
     adapter, seen = source.adapter, None

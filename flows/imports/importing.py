@@ -64,7 +64,7 @@ class ImportReport:
 class Import:
     """The import of some paths by one adapter into `folder`; with `cursors`, units that have not changed are passed.
 
-    `seen`: what was told of stores, for an adapter that reads them beside it.
+    `seen`: what was seen of stores, for an adapter that reads them beside it.
     """
 
     def __init__(

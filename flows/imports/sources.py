@@ -79,7 +79,7 @@ SOURCES: tuple[Source, ...] = (
 
 
 def is_store(source: Source) -> bool:
-    """Whether what was told of it is kept, and it is read beside that: what is gone from it is then known."""
+    """Whether what was seen of it is kept, and it is read beside that: what is gone from it is then known."""
     return isinstance(source.adapter, Store)
 
 

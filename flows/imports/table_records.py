@@ -1,4 +1,4 @@
-"""The rows of exported tables: JSON lines, one JSON array, CSV or Parquet, plain or packed, told by their content."""
+"""The rows of exported tables: JSON lines, one JSON array, CSV or Parquet, plain or packed, by their content."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ def together(
 ) -> list[Unit]:
     """These units as one, or as several of about `unit_bytes` each. One that cannot be read on does not end the others.
 
-    What was `kept` of earlier imports comes with what is told of the same keys now. The new units have changed when any
-    of the old ones has.
+    What was `kept` of earlier imports comes with what there is of the same keys now. The new units have changed when
+    any of the old ones has.
     """
     if not units:
         return []
@@ -131,7 +131,7 @@ class _Dealing:
             self._kept.replace(chain(told, left_kept), min(hands.newest, int(time.time())))
 
     def _with_kept(self, hands: _Hands, waiting: Sequence[PartLine]) -> Iterator[PartLine]:
-        """Deal out what waits, and what was kept of what is told of now; gives what else was kept."""
+        """Deal out what waits, and what was kept of what is found now; gives what else was kept."""
         kept = self._kept
         if kept is not None and any(line.alias not in hands.by_alias for line in waiting):
             for line in kept.lines():

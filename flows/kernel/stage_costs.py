@@ -1,4 +1,4 @@
-"""What a night costs: CPU time of this process and its children, by stage and by step, told to whoever listens."""
+"""What a night costs: CPU time of this process and its children, by stage and by step, reported to whoever listens."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ listening: ContextVar[StageCosts | None] = ContextVar("listening", default=None)
 
 @contextmanager
 def heard_by(costs: StageCosts) -> Iterator[StageCosts]:
-    """What is done inside is told to `costs`, or to who listens already; yields who it is."""
+    """What is done inside is reported to `costs`, or to who listens already; yields who it is."""
     if (already := listening.get()) is not None:
         yield already
         return

@@ -1,4 +1,4 @@
-"""Which files the lake holds, told from their names alone: nothing is opened, and nothing slow is loaded."""
+"""Which files the lake holds, inferred from their names alone: nothing is opened, and nothing slow is loaded."""
 
 from __future__ import annotations
 

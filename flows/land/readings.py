@@ -152,7 +152,7 @@ def _read(path: Path) -> FieldMapping:
 
 
 def _stated_match(path: Path) -> str | None:
-    """Which files a mapping that cannot be used says it is for; None where that cannot be told: it may be any."""
+    """Which files a mapping that cannot be used says it is for; None where that is not known: it may be any."""
     try:
         match = tomllib.loads(path.read_text(encoding="utf-8")).get("match", "")
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):

@@ -31,7 +31,7 @@ _PROMPTS_AT_ONCE = 256
 def asked_of_model(run: Run) -> Asked | None:
     """Ask what is open, newest first; None without a model or an endpoint.
 
-    Whatever is wrong with the endpoint is told, not raised: the rules' answers are shown then, and it is asked again
+    What is wrong with the endpoint is reported, not raised: the rules' answers are shown then, and it is asked again
     next night.
     """
     params = run.params.llm

@@ -264,7 +264,7 @@ def quick_night(run: Run) -> NightlyResult | None:
 def _skipped_quickly(run: Run) -> NightlyResult | None:
     """What `nightly` makes of a run that finds nothing new, for little; None where there may be something to do.
 
-    Whether rows have landed since the publish is told from the times of files first: planning reads what is new.
+    Whether rows have landed since the publish is inferred from the times of files first: planning reads what is new.
     """
     current = current_run(run.settings)
     if current is None or run.params.llm.model or inbox_deliveries(run.settings.inbox) or is_erasing(run.lake.root):

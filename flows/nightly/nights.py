@@ -1,4 +1,4 @@
-"""Runs that did not end, told from the ledger: the lock says which one is being made right now."""
+"""Runs that did not end, inferred from the ledger: the lock says which one is being made right now."""
 
 from __future__ import annotations
 

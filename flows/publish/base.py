@@ -109,7 +109,7 @@ def _is_intact(path: Path, published: Sequence[str]) -> bool:
 
 
 def _fades_alike(path: Path, strength_fits: pl.DataFrame) -> bool:
-    """Whether the history taken over was told with the half-lives of now."""
+    """Whether the history taken over was computed with the half-lives of now."""
     half_lives = strength_fits.select("memory_type", "half_life_days").sort("memory_type")
     with duckdb.connect(path, read_only=True) as connection:
         was = fetched(

@@ -62,7 +62,7 @@ def _without_cycles() -> Iterator[None]:
 def _finished(
     run: Run, plan: Plan, built: Sequence[DayPlan], serving: ServingFile, rows: dict[str, int], costs: StageCosts
 ) -> tuple[dict[str, Any], list[Finding]]:
-    """Write what is told of the run and of rows, audit all, make it durable."""
+    """Write what is known of the run and of rows, audit all, make it durable."""
     set_aside = _set_aside_said(serving)
     published = "published_incomplete" if set_aside else "published"
     row = run.ledger_row(

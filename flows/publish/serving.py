@@ -65,7 +65,7 @@ class Finding:
 
     def __str__(self) -> str:
         shown = "; ".join(", ".join(f"{name} {_shown(value)}" for name, value in row.items()) for row in self.examples)
-        # what must never be is told of by the rule that it breaks, what is worth knowing by what it is
+        # what must never be is reported by the rule that it breaks, what is worth knowing by what it is
         many = f"broken by {counted(self.rows, 'row')}" if self.audit.severity == "fail" else f"{self.rows:,} found"
         return f"{self.audit.name}: {many}. {self.audit.description} For example {shown}"
 
@@ -249,7 +249,7 @@ class ServingFile:
         _stream = frame.__arrow_c_stream__()  # DuckDB finds it by its name
         self.connection.execute(f'INSERT INTO "{table.name}" FROM _stream')
         if frame.estimated_size() >= _MUCH_BYTES:
-            self._limit(self._limit_mb)  # what DuckDB freed it keeps, up to hundreds of megabytes, until it is told
+            self._limit(self._limit_mb)  # what DuckDB freed it keeps, up to hundreds of megabytes, until it is limited
 
     def _make_room(self, frame: pl.DataFrame) -> None:
         if frame.estimated_size() < _MUCH_BYTES:

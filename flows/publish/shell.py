@@ -42,7 +42,7 @@ from slowwave.transforms.observations.nodes import READY_TEXTS
 from slowwave.transforms.observations.pairs.texts import ReadyTexts
 from slowwave.transforms.usage.nodes import BOUND_DAYS, BOUND_REACHES, TIMELINES
 
-# Rows of history told at once: a year of 100,000 memories is tens of millions, and a million takes 500 MB.
+# Rows of history computed at once: a year of 100,000 memories is tens of millions, and a million takes 500 MB.
 PIECE_ROWS = 1_000_000
 # Days whose landed rows are read together, and whose evidence: up to this much of files.
 _LANDED_BYTES = 64 * 2**20

@@ -76,7 +76,7 @@ class _WordLlama:
     """The vector of each word: the sum of the vectors of its tokens. Common words have short ones."""
 
     def __init__(self) -> None:
-        # told before: what is said tonight is said in the same words again and again
+        # looked up before: what is said tonight is said in the same words again and again
         self._places: dict[str, int] = {}
         self._kept = np.zeros((0, DIMENSIONS), np.int16)
 
@@ -130,7 +130,7 @@ class _WordLlama:
 
     def _tokenized(self, words: list[str]) -> tuple[NDArray[np.int32], Integers]:
         found: list[list[int]] = []
-        for start in range(0, len(words), _BLOCK):  # what is told of a word takes a kilobyte, its tokens a few bytes
+        for start in range(0, len(words), _BLOCK):  # what is known of a word takes a kilobyte, its tokens a few bytes
             block = words[start : start + _BLOCK]
             found += [word.ids for word in _tokenizer().encode_batch_fast(block, add_special_tokens=False)]
         ends = np.cumsum([0, *map(len, found)])

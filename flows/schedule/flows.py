@@ -283,7 +283,7 @@ def deployments(settings: Settings, timezone: str, nightly_cron: str, land_minut
 class _Server(Runner):
     def handle_sigterm(self, *_args: object, **_options: object) -> None:
         """End the process: leaving the event loop stops the runner and the flow runs it has started."""
-        # a connection of a flow run that is cut on the way out would be told as a traceback
+        # a connection of a flow run that is cut on the way out would be shown as a traceback
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
         sys.exit(0)
 

@@ -22,9 +22,9 @@ def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> Lazy[M
         pool: memory_id, is_global, project, only_agent, only_user, pattern, content_hash, valid_from, valid_until.
 
     An interaction at t sees a pool row with valid_from <= t < valid_until. A pool row that holds from the first to the
-    last interaction of those it reaches covers them all; the others are told by two as-of joins with the interactions
+    last interaction of those it reaches covers them all; the others are found by two as-of joins with the interactions
     numbered by time. Either way the cost is memories + interactions, not their product: interactions are repeated only
-    for each kind of reach that there is (project or all, of these an agent's, a user's). Stretches are told by the
+    for each kind of reach that there is (project or all, of these an agent's, a user's). Stretches are found by the
     interactions at their ends, not by the change times, so a change between two interactions alters nothing.
     """
     places = pool.select(REACH).unique().with_row_index("place").collect()

@@ -1,4 +1,4 @@
-"""memory_health and what is told of it: verdicts with reasons, what a look at it is worth, projects, history.
+"""memory_health and what follows from it: verdicts with reasons, what a look at it is worth, projects, history.
 
 A verdict is a function of the published row alone; its reasons name their figures.
 """

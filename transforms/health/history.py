@@ -31,7 +31,7 @@ def memory_health_history(
         days: memory_days from `first_day` on, stacked, with `day`.
         params: reinforcement.
         before: per memory_id the counts of all days before `first_day`; None: there are no such days.
-        first_day: no earlier day is told.
+        first_day: no earlier day is computed.
     """
     counts = days.select("memory_id", "day", *COUNTS)
     if before is not None:

@@ -17,7 +17,7 @@ from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 
 class JudgingParams(HealthParams, Protocol):
-    """What health is told with, and what it is judged by."""
+    """What health is computed with, and what it is judged by."""
 
     verdict: VerdictParams
     review: ReviewParams

@@ -50,7 +50,7 @@ def memory_use_history(
             pl.when(pl.col("status").is_not_null()).then("created_day").alias("created_day"),
         )
     )
-    # a memory that was of another type, pinned or elsewhere before is told of apart for that time
+    # a memory that was of another type, pinned or elsewhere before is treated apart for that time
     versions = numbered.select("memory", *_STATED).unique().sort("memory", *_STATED).with_row_index("version")
     asked = numbered.join(
         versions, on=["memory", *_STATED], how="left", nulls_equal=True, maintain_order="left"

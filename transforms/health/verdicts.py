@@ -1,7 +1,7 @@
 """What to do about each memory: keep, review, forget, harmful, unproven, or nothing: it is inactive.
 
 Two layers. How a memory was used (`use_verdict`) follows from its counts, strength, trend, age and pin alone, and can
-be told for any day of the past. On top come its text, holds, forecast need, and how the work ended that used it.
+be computed for any day of the past. On top come its text, holds, forecast need, and how the work ended that used it.
 """
 
 from __future__ import annotations

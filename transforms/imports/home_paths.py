@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _USER = r"[^\s/\\:*?\"'`<>|()\[\]{},;&$]+"
-# Names of users on Windows may have spaces; they are told from the text behind them by the separator that follows.
+# Names of users on Windows may have spaces; they are separated from the text behind them by the separator that follows.
 _SPACED = r"[^\s/\\:*?\"'`<>|,;][^/\\:*?\"'`<>|\r\n,;]{0,40}(?=[/\\])"
 _SEPARATOR = r"(?:/|\\{1,4})"
 _UNIX = (

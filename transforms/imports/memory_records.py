@@ -47,7 +47,7 @@ def record(found: Mapping[str, Any]) -> MemoryRecord:
 
 
 def in_text(records: Iterable[MemoryRecord], text: str) -> list[str] | None:
-    """The ids of those records that stand in a text, but for case and white space; None where it cannot be told."""
+    """The ids of those records that stand in a text, but for case and white space; None where it is not known."""
     needles = {
         one.id: needle for one in records if (needle := _normal(one.content)[:_TELLING]) and not says_nothing(needle)
     }

@@ -10,7 +10,7 @@ _LAST = datetime(9999, 12, 31, 23, 59, 59, 999_999)  # noqa: DTZ001 - naive time
 
 
 def moment_of(stated: object) -> datetime | None:
-    """A time as producers write it, as UTC without a zone; None where it is none that can be told."""
+    """A time as producers write it, as UTC without a zone; None where it is none that can be read."""
     try:
         if isinstance(stated, str):
             moment = datetime.fromisoformat(stated.strip())

@@ -1,4 +1,4 @@
-"""What was told of the stores of one kind: without it, what changed in a store, and what is gone, is not known."""
+"""What was seen of the stores of one kind: without it, what changed in a store, and what is gone, is not known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class SeenMemory:
-    """What was last told of a memory: as of when, whether in use, a digest of each field, and which stores had it."""
+    """What was last seen of a memory: as of when, whether in use, a digest of each field, and which stores had it."""
 
     at: datetime
     is_live: bool
@@ -19,9 +19,9 @@ class SeenMemory:
 
 @dataclass
 class Seen:
-    """What was told by which version of the importer: of memories by id, and digests of other rows by key.
+    """What was seen by which version of the importer: of memories by id, and digests of other rows by key.
 
-    `stores`: where each store lies that was read, by what it is told by.
+    `stores`: where each store lies that was read, by what identifies it.
     """
 
     version: int

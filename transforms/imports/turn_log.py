@@ -68,7 +68,7 @@ class TurnLog:
             self._held[turn].records.append(record)
 
     def goes_on(self) -> None:
-        """The turn that seemed to be over goes on: what would have been told of it till now may be taken back."""
+        """The turn that seemed to be over goes on: what would have been made of it till now may be taken back."""
         if self.turn is not None and why_no_rows(self.turn, self._context) is None:
             self._told |= rows_when_over(self.turn, self._context).outcomes
 

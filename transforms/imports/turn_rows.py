@@ -1,4 +1,4 @@
-"""A turn of a coding agent as rows: the interaction, and what can be told of how it ended.
+"""A turn of a coding agent as rows: the interaction, and what can be said of how it ended.
 
 What is known later of a turn makes later versions of its rows; nothing that was made is made otherwise for it. So
 the beginning of a session and then all of it give the same versions as all of it at once.

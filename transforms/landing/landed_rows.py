@@ -104,7 +104,7 @@ def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: R
     if not reading.keeps_unknown:
         kinds = _kinds(len(rows), positions)
         for i, (name, reason) in named_otherwise(rows, kinds, is_told=kind is not None).items():
-            findings.tell_better(i, name, reason)  # than that its kind cannot be told
+            findings.tell_better(i, name, reason)  # than that its kind is not known
     parts: dict[str, list[pl.DataFrame]] = {table.name: [] for table in LANDED}
 
     for with_outcome in (False, True):
@@ -186,7 +186,7 @@ def _positions_by_kind(rows: DeliveredRows, kind: LandedTable | None, findings: 
 
 
 def _kinds(count: int, positions: dict[str, list[int]]) -> list[LandedTable | None]:
-    """What each row is; None: it cannot be told."""
+    """What each row is; None: it is not known."""
     found: list[LandedTable | None] = [None] * count
     for name, table in _TABLE_OF.items():
         for i in positions[name]:
@@ -202,7 +202,7 @@ def _own_names(reading: Reading) -> frozenset[str]:
 
 
 def _parts(rows: DeliveredRows, positions: dict[str, list[int]], own: frozenset[str]) -> Iterator[Part]:
-    """The rows by kind, those last whose kind cannot be told; `own`: names that are known besides."""
+    """The rows by kind, those last whose kind is not known; `own`: names that are known besides."""
     told = 0
     for name, table in _TABLE_OF.items():
         if positions[name]:

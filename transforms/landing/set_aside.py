@@ -89,7 +89,7 @@ def read_by_checks(table: type[Landed]) -> list[str]:
 def failed_checks(table: type[Landed], rows: pl.DataFrame) -> pl.DataFrame:
     """The checks that `rows` fail: `rows` with key, check, reason, happened_at beside their columns, one per check.
 
-    A row that fails a check in several columns is told once, of the first of them.
+    A row that fails a check in several columns is listed once, of the first of them.
     """
     checks = row_checks(table) if rows.height else row_checks(table)[:1]  # mostly no row fails: one gives the columns
     found = [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from slowwave.transforms.language.word_runs import WORD
 
-# n-grams are told apart by a hash of this many bits; two that meet count as one.
+# n-grams are distinguished by a hash of this many bits; two that meet count as one.
 _GRAM_BITS = 20
 GRAMS = 2**_GRAM_BITS
 # Texts whose words are held at once as texts.

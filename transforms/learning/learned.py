@@ -103,8 +103,8 @@ def learned(
         counted_as: what is done within counts as that stage.
         before: the scores of an earlier night.
 
-    `attempts` are the rows of `counted_outcomes` that count, with task, texts and costs. What is told of outcomes apart
-    changes nothing that is told of others, the names of strategies and errors included.
+    `attempts` are the rows of `counted_outcomes` that count, with task, texts and costs. What is said of outcomes apart
+    changes nothing that is said of others, the names of strategies and errors included.
     """
     told = with_apart(outcomes, params.attempts)
     groups = strategy_groups(_distinct(told, "strategy"))

@@ -19,7 +19,7 @@ def strategy_trends(
 ) -> pl.DataFrame:
     """The trend of each cell at the UTC midnight that begins a day: cell, trend; sorted.
 
-    A look is a midnight, told from what was known by then: unproven (too few sessions), stale (not tried in the last
+    A look is a midnight, from what was known by then: unproven (too few sessions), stale (not tried in the last
     days), new (not tried before them), strengthening or weakening (success of the last days and of all before differ
     with the asked-for probability, sessions as the unit), else stable. The trend is what the latest look says that
     agrees with the look a week before it; before its first attempt a strategy is unproven.

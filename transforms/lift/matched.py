@@ -103,7 +103,7 @@ def pseudo_treated(having: pl.DataFrame, created: pl.DataFrame, params: MemoryOu
         created: memory, created_at, of the memories in question.
         params: how many companions, and how far back.
 
-    They are told by its companions, the memories most often had together with it (n12² / n2, at least three times; ties
+    They are known by its companions, memories most often had together with it (n12² / n2, at least three times; ties
     by number): what made retrieval pick those then is what makes it pick this one now.
     """
     asked = having.join(created.drop_nulls("created_at"), on="memory", how="inner").select(

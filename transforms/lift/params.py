@@ -1,4 +1,4 @@
-"""What is told of a memory from how the interactions that had it ended, and when a lift is shown."""
+"""What is said of a memory from how the interactions that had it ended, and when a lift is shown."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def randomised(places: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFram
     offered the memory; probabilities near 0 or 1 are left out (Crump et al. 2009). Echo plays no part: the effect is
     that of injecting. Strength: no selection, seen or unseen. Limit: `is_joint` tells that interactions which offered
     several memories always injected all or none of them though chance would have split some; then what was injected
-    together cannot be told apart.
+    together cannot be distinguished.
     """
     probability = pl.col("injection_probability")
     drawn = places.filter(probability.is_between(params.min_propensity, 1 - params.min_propensity))

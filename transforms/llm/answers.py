@@ -1,6 +1,6 @@
 """What an answer of a language model comes down to, whatever it says: a listed action on a memory that was shown.
 
-Everything else becomes the answer that changes nothing (add a fact, create), and what was not taken is told.
+Everything else becomes the answer that changes nothing (add a fact, create), and what was not taken is reported.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def fenced(value: Any) -> str:  # noqa: ANN401 - whatever JSON can say
 
 
 def _escaped(text: str) -> str:
-    # what is printable holds nothing invisible: most texts, and quickly told
+    # what is printable holds nothing invisible: most texts, and quickly checked
     if text.replace("\n", "").isprintable() and _ESCAPED.isdisjoint(text):
         return text
     return "".join(_written_out(char) if _is_special(char) else char for char in text)

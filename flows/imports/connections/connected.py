@@ -1,4 +1,4 @@
-"""The connected sources are imported: what has not changed since is told by the times of files, and is not read."""
+"""The connected sources are imported: what has not changed since, by the times of files, is not read."""
 
 from __future__ import annotations
 

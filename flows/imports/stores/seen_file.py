@@ -1,4 +1,4 @@
-"""What was told of the stores of one kind, kept in the lake from one import to the next.
+"""What was seen of the stores of one kind, kept in the lake from one import to the next.
 
 It and the delivery that it tells of come to count together: it is written aside first, then the delivery is put into
 the inbox, then it takes its place. After a kill in between it counts if the delivery is in the inbox, or has landed.
@@ -63,7 +63,7 @@ class SeenFile:
         return Before(key, seen, utc_now(), absent, self._accepts_vanished)
 
     def expect(self, seen: Seen, deliveries: list[str]) -> None:
-        """Write down what will have been told once these deliveries are in the inbox. Raises OSError."""
+        """Write down what will have been landed once these deliveries are in the inbox. Raises OSError."""
         self._next = seen
         if self._is_kept and (deliveries or seen != self._seen):
             packed = zstandard.compress(orjson.dumps({**_stated(seen), "deliveries": deliveries}))

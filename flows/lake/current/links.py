@@ -29,7 +29,7 @@ def linked_run(settings: Settings) -> Path | None:
 def link_current(settings: Settings, run_id: str) -> None:
     """Make a run's file the current one of this home. Readers see the old file or the new one, never neither.
 
-    The file that ceases to be current is touched, so that its age since then can be told.
+    The file that ceases to be current is touched, so that its age since then can be known.
     """
     before = linked_run(settings)
     link = settings.serving / f".current.{os.getpid()}{TEMPORARY}"

@@ -1,4 +1,4 @@
-"""What rows of an Arrow batch take when its dictionaries are decoded, told from the arrays' own buffers.
+"""What rows of an Arrow batch take when its dictionaries are decoded, inferred from the arrays' own buffers.
 
 Arrow's compute functions and its conversion to numpy would do, but the first call of them loads pandas where it is
 installed, which takes longer than a small delivery.

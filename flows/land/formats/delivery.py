@@ -48,7 +48,7 @@ def chunks(
 
     `others`: names that the fields of the contract may have in it, which tell a header of CSV too.
 
-    The format is told from the content. A file cut short yields its complete lines, then one BadRow without a number;
+    The content says the format. A file cut short yields its complete lines, then one BadRow without a number;
     one that contradicts its checksum, or of no kind that can be landed, that alone. Raises OSError as the disk does.
     """
     if handle.read(4) == b"PAR1":

@@ -55,7 +55,7 @@ class LongLine:
 
 
 def text_stream(handle: BinaryIO) -> BinaryIO:
-    """The text in a file from its beginning: told from its first bytes, gzip and zstd are unpacked."""
+    """The text in a file from its beginning: gzip and zstd, recognised by their first bytes, are unpacked."""
     handle.seek(0)
     head = handle.read(4)
     handle.seek(0)

@@ -1,4 +1,4 @@
-"""What the pages of a Parquet file unpack to, told from their headers, before any is unpacked.
+"""What the pages of a Parquet file unpack to, inferred from their headers, before any is unpacked.
 
 Only these headers say it: the file's own sums are by column and row group, and a page of 100 bytes may unpack to 2 GB.
 """

@@ -1,4 +1,4 @@
-"""Whether what then happened lay in an interval, told of counts."""
+"""Whether what then happened lay in an interval, from counts."""
 
 from __future__ import annotations
 

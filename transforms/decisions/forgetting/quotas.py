@@ -41,7 +41,7 @@ def quota_excess(active: pl.DataFrame, kind: QuotaKind, params: ForgettingParams
         kind: which quotas.
         params: the quotas.
 
-    Those with the lowest expected need go first (the strength where no need could be told, last where neither could),
+    Those with the lowest expected need go first (the strength where no need could be known, last where neither could),
     then by strength, by the day they were last touched (or began), by memory_id.
 
     Columns: those of `active`, and quota, active_count (of the group), place (1 goes first).

@@ -1,4 +1,4 @@
 """`extract/1`: statements of answers that look worth remembering.
 
-The rules are AtoCore's, told in `extract`; params choose which apply.
+The rules are AtoCore's, described in `extract`; params choose which apply.
 """

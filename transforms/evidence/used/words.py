@@ -63,7 +63,7 @@ def prominences(lengths: Floats) -> Integers:
 
 
 def word_signs(words: pl.Series) -> NDArray[np.int16]:
-    """Signs by which sums of words can be told apart: 256 bits of a hash (Charikar 2002, random projections)."""
+    """Signs by which sums of words can be distinguished: 256 bits of a hash (Charikar 2002, random projections)."""
     bits = b"".join(hashlib.blake2b(word.encode(), digest_size=32).digest() for word in words.to_list())
     signs = np.unpackbits(np.frombuffer(bits, np.uint8)).reshape(-1, 256)
     return signs.astype(np.int16) * 2 - 1

@@ -1,4 +1,4 @@
-"""Placeholders of `error/2`: what differs between two occurrences of one error, told by its shape alone.
+"""Placeholders of `error/2`: what differs between two occurrences of one error, identified by its shape alone.
 
 A rule is here because it fires in at least three of the systems and tools that grouping is scored on; none knows the
 words of one system. What must not vary stays: the status of an HTTP error, an exit code, an errno, codes such as

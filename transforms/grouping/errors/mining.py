@@ -2,7 +2,7 @@
 
 A function of the set of distinct texts of a project, so neither the order nor the number of sightings matters (parsers
 such as Drain read a stream and depend on both). Texts of one template have the same number of parts (Drain: He et al.,
-ICWS 2017). Which places may vary together is told by how often their parts stand there: what belongs to the template
+ICWS 2017). Which places may vary together shows in how often their parts stand there: what belongs to the template
 stands in all its texts, what varies in few (Brain: Yu et al., IEEE TSC 2023). Then each of these places must show by
 itself that it varies, by how many different parts of which kind stand in it; the fewer words the texts share, the more.
 Parts seen to vary in one template are values, and ask for less evidence in the next. Without evidence, different texts

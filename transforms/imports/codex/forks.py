@@ -56,7 +56,7 @@ class Lineage:
         return self._at_ms - self._first_ms < _COPYING_MS
 
     def thread_of_turn(self, *, is_copied: bool) -> Thread | None:
-        """Whose a turn is; None where that of a copy cannot be told."""
+        """Whose a turn is; None where that of a copy is not known."""
         if not is_copied:
             return self.thread
         first, *others = [*self._ancestors.values()] or [Thread(forked_from="unknown")]

@@ -23,7 +23,7 @@ class Usage:
         self._responses: dict[str, int] = {}
 
     def response(self, response_id: str, tokens: int | None) -> None:
-        """One response, however often it is told."""
+        """One response, however often it is repeated."""
         if tokens is not None:
             self._responses[response_id or str(len(self._responses))] = tokens
 

@@ -89,7 +89,7 @@ class ReadTurn:
 
     @property
     def has_own_times(self) -> bool:
-        """Whether its times are told by what is in its records, so that they are the same in every copy."""
+        """Whether its times follow from what is in its records, so that they are the same in every copy."""
         return bool(self.began and self.ended)
 
 

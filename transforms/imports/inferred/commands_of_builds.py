@@ -49,7 +49,7 @@ _BY_SUBCOMMAND = frozenset(
         *(("cabal", "build"), ("dune", "build"), ("pre-commit", "run"), ("docker", "build"), ("nix", "build")),
     }
 )
-# Formatters that change nothing when they are told so, and then say by their exit code whether they would.
+# Formatters that change nothing when they are asked to, and then say by their exit code whether they would.
 _CHECKING = {
     ("ruff", "format"): "--check",
     ("cargo", "fmt"): "--check",

@@ -1,4 +1,4 @@
-"""The words and operators of a shell line, as far as its commands and their order are told by them."""
+"""The words and operators of a shell line, as far as its commands and their order follow from them."""
 
 from __future__ import annotations
 

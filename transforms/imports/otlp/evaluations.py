@@ -41,7 +41,7 @@ class Evaluation:
 
 
 def evaluations_of(read: Read) -> Iterator[Evaluation]:
-    """Every evaluation told of in a trace: by events of the spans, by log records, and by attributes."""
+    """Every evaluation in a trace: by events of the spans, by log records, and by attributes."""
     for node in read.trace.nodes:
         for event in node.events:
             if event.name == EVALUATION:

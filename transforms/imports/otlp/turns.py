@@ -1,7 +1,7 @@
 """Which spans of a trace are interactions, and which spans belong to each.
 
 The topmost turn of an agent (or workflow, or chain) that has text, with all below it. Else each call of a model; the
-further calls of a turn, with results of tools or after an error, belong to its first, and so does a call told of twice.
+further calls of a turn, with results of tools or after an error, belong to its first, and so does a call noted twice.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def text(value: Any) -> str:  # noqa: ANN401
 
 
 def nanoseconds(value: Any) -> int | None:  # noqa: ANN401
-    """A time that can be told: after 1970 and before the year 10000."""
+    """A time that can be meant: after 1970 and before the year 10000."""
     found = whole(value)
     return found if found is not None and 0 < found < _LAST else None
 

@@ -1,4 +1,4 @@
-"""Secrets that are told by their form: keys of providers, tokens, blocks of PEM, credentials in addresses."""
+"""Secrets that are identified by their form: keys of providers, tokens, blocks of PEM, credentials in addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets that are told by what stands before them: `password=…`, `"api_key": "…"`, `Authorization: Bearer …`."""
+"""Secrets that are identified by what stands before them: `password=…`, `"api_key": "…"`, `Authorization: Bearer …`."""
 
 from __future__ import annotations
 

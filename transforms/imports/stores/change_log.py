@@ -2,7 +2,7 @@
 
 A change bears the store's own time where that has moved on; else, and where a memory is gone, the time at which we saw
 it: when it happened in between, nobody knows. That is the one time in an imported row that is ours, and why what was
-seen is kept: read again, nothing is told twice.
+seen is kept: read again, nothing is landed twice.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _NEVER_SEEN = "let go by the store before it was first read"
 class Reading:
     """One reading of one store: turns its facts into the rows that are new, and keeps what was seen up to date.
 
-    `unchanged`: how many memories and rows were told before. `had`: memories in use that the store had when it was last
-    read. `vanished`: those that no store of the kind has any more; known when all facts have been taken.
+    `unchanged`: how many memories and rows had landed before. `had`: memories in use that the store had when it was
+    last read. `vanished`: those that no store of the kind has any more; known when all facts have been taken.
     """
 
     def __init__(self, before: Before, version: int) -> None:
@@ -50,14 +50,14 @@ class Reading:
         self._present: set[str] = set()
         self._changed_at: dict[str, datetime] = {}
         self._returned: set[str] = set()
-        if self.seen.version != version:  # told by other rules: said anew where these say otherwise
+        if self.seen.version != version:  # made by other rules: said anew where these say otherwise
             self.seen.version = version
             self.seen.rows.clear()
             for memory_id, memory in self.seen.memories.items():
                 self.seen.memories[memory_id] = replace(memory, digests={})
 
     def made(self, facts: Iterable[Fact]) -> Iterator[Made]:
-        """Rows of what has not been told yet, and what is refused or left out."""
+        """Rows of what has not been landed yet, and what is refused or left out."""
         for one in facts:
             fact = _without_secrets(one)
             if isinstance(fact, Held):
@@ -170,7 +170,7 @@ class Reading:
         self.seen.rows[key] = digest
         yield row
 
-    # ------------------------------------------------------------------------------------------ what was told
+    # ------------------------------------------------------------------------------------------ what was landed
 
     def _end(self, memory_id: str, own: datetime | None, reason: str, **said: str) -> Row:
         before = self.seen.memories[memory_id]
@@ -215,7 +215,7 @@ def _latest(*times: datetime | None) -> datetime | None:
 
 
 def _key(fields: Mapping[str, Any]) -> str:
-    """What a row is told by: an interaction, an outcome, or a change of a memory."""
+    """What a row is identified by: an interaction, an outcome, or a change of a memory."""
     key = (fields.get(name) for name in ("interaction_id", "outcome_id", "memory_id", "changed_at"))
     return _digest([part for part in key if part is not None])
 

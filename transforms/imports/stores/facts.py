@@ -65,6 +65,6 @@ Fact = Held | Changed | LetGo | Unread | Row | Refused | LeftOut
 
 
 def not_read(located: Located, why: object, memory_id: str | None = None) -> Fact:
-    """A row of a table that cannot be read, and why; `memory_id`: of the memory that it is, where that can be told."""
+    """A row of a table that cannot be read, and why; `memory_id`: of the memory that it is, where that can be known."""
     refused = Refused(located.number, f"{located.record['table']}: {why}", shown(located.record["row"]))
     return refused if memory_id is None else Unread(memory_id, refused)

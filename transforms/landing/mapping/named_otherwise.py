@@ -119,7 +119,7 @@ def fits(field: str, values: Sequence[Any]) -> list[bool]:
 
 
 def _said(pairs: list[tuple[str, str]], kind: LandedTable | None, is_told: bool) -> list[tuple[str, str]]:
-    """What is said of a row: nothing where its kind could not be told even then."""
+    """What is said of a row: nothing where its kind could not be known even then."""
     fields = {field for field, _ in pairs}
     if kind is None:
         return pairs if fields & {"prompt", "success"} else []

@@ -17,7 +17,7 @@ _MOST_NAMES = 1_000
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of one kind (None: it cannot be told), and the names that rows of it may have."""
+    """Rows of one kind (None: it is not known), and the names that rows of it may have."""
 
     kind: LandedTable | None
     rows: DeliveredRows

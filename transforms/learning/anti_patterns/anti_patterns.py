@@ -15,7 +15,7 @@ from slowwave.transforms.learning.anti_patterns.q_values import q_values
 from slowwave.transforms.learning.anti_patterns.rows import better_alternatives, counts, errors, failure_costs, why_bad
 from slowwave.transforms.learning.anti_patterns.states import keeps_failing, open_states
 
-_MAX_LOG_E = 690.0  # e-values beyond 1e299 are not told apart
+_MAX_LOG_E = 690.0  # e-values beyond 1e299 are not distinguished
 SCHEMA = pl.Schema(
     {
         **dict.fromkeys([*KEY, "error_id", "kind", "pattern", "why_bad", "error_template"], pl.String),
@@ -116,7 +116,7 @@ def _rows(
     as_of: datetime,
     params: AntiPatternParams,
 ) -> pl.DataFrame:
-    """The table: `evidence` (cell, key, kind, is_open, log_e, q_value) with all that is told of each strategy."""
+    """The table: `evidence` (cell, key, kind, is_open, log_e, q_value) with all that is known of each strategy."""
     if "error_template" not in attempts.columns:
         attempts = attempts.with_columns(error_template=pl.lit(None, pl.String))
     attempts = attempts.join(evidence, on=["project", "task_type"], how="semi")

@@ -50,7 +50,7 @@ def not_attempted_reason(error_message: pl.Expr, params: AttemptParams) -> pl.Ex
 
 
 def inferred_task_type(task: pl.Expr, params: AttemptParams) -> pl.Expr:
-    """Task type told by the words of the task (ALMA's keywords, extended); '' without a task. First rule wins."""
+    """Task type inferred from the words of the task (ALMA's keywords, extended); '' without a task. First rule wins."""
     head = task.str.slice(0, _LOOKED_AT)
     told = pl.lit(params.other_task_type)
     for rule in reversed(params.task_types):

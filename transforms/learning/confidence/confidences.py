@@ -44,7 +44,7 @@ class Beliefs:
 
 
 class _Told(NamedTuple):
-    """`Beliefs`, with a column per thing told of each in `values`."""
+    """`Beliefs`, with a column per thing estimated of each in `values`."""
 
     values: Floats
     worth: Floats
@@ -135,7 +135,7 @@ class Past:
         newcomers_logit: Floats,
         columns: Callable[[Floats, Floats, float], Floats],
     ) -> _Told:
-        """See `beliefs`; `columns`: what is told, by means, worths and a mass."""
+        """See `beliefs`; `columns`: what is estimated, by means, worths and a mass."""
         params = self._params
         _, shared = self._prior(point.relatives_share)
         mean = self.prior_means(point.relatives_share)[chosen]

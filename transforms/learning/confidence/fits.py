@@ -26,7 +26,7 @@ def confidence_losses(
 ) -> pl.DataFrame:
     """Log loss of every grid point, summed per project and day on which the outcomes became known.
 
-    Half of an attempt's loss is that of what was told at the start of its day, half the mean of what was told of the
+    Half of an attempt's loss is that of the forecast at the start of its day, half the mean of the forecasts for the
     attempt then and earlier, up to a horizon before. Of a big log every n-th agent and task type is looked at.
 
     Args:
@@ -37,8 +37,8 @@ def confidence_losses(
 
     Returns project, known_day, attempts, `loss_0`, `loss_1` ... per grid point in millionths of a nat; and per share
     that is believed of relatives two sums over cells tried for the first time, in millionths: `surplus_0`, … (success
-    less what relatives told) and `spread_0`, … (variance of one attempt). Integers, so that any order of summing gives
-    the same.
+    less what relatives predicted), `spread_0`, … (variance of one attempt). Integers, so that any order of summing
+    gives the same.
     """
     scored = _sampled(sessions.group_by("cell", "day", "known_day").agg(pl.col(_COUNTS).sum()), cells, params)
     cell, day, attempts, successes = (scored[name].to_numpy() for name in ("cell", "day", *_COUNTS))
@@ -73,9 +73,9 @@ def _shares(params: ConfidenceParams) -> list[float]:
 
 
 def _newcomers(losses: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
-    """How first attempts differed from what relatives told: project, day, newcomers_0, … in logits, one per share.
+    """How first attempts differed from what relatives predicted: project, day, newcomers_0, … in logits, one per share.
 
-    One step of Newton's from 0, with so many cells added that did as was told.
+    One step of Newton's from 0, with so many cells added that did as was predicted.
     """
     numbers = range(len(_shares(params)))
     names = [f"{name}_{number}" for number in numbers for name in ("surplus", "spread")]

@@ -50,11 +50,11 @@ class Record:
 
 @dataclass(frozen=True)
 class Relatives:
-    """What was known of a cell's relatives; none of it is told twice.
+    """What was known of a cell's relatives; none of it is counted twice.
 
-    The agent and the task type are told with the cell's own attempts: they are the same for all strategies that the
-    agent tries on the task type. The strategy is told from other task types, and its twins are what other agents did
-    with it on this one.
+    The agent and the task type are estimated with the cell's own attempts: they are the same for all strategies that
+    the agent tries on the task type. The strategy is estimated from other task types, its twins are what other agents
+    did with it on this one.
     """
 
     project: Counts

@@ -1,8 +1,8 @@
 """Forecast of success: what is known of a strategy, shrunk towards what is known of its relatives.
 
 The prior mean of (project, agent, task_type, strategy_id), a cell, is a sum of logits: the project's rate, plus what
-its agent, its strategy and its task type differ from it, each told from attempts outside the cell; what others did with
-the strategy on the task type is told on top. The posterior mean weighs the cell's own attempts by recency against that
+its agent, its strategy and its task type differ from it, each estimated outside the cell; what others did with
+the strategy on the task type is added on top. The posterior mean weighs the cell's own attempts by recency against that
 prior; a second, shorter memory may stand on the first. Half-lives and strengths are picked per project from a declared
 grid by the log loss of forecasts made before each day (prequential: Dawid 1984), with nothing known later than that.
 """
@@ -101,7 +101,7 @@ class Evidence:
     def prior_mean(self, point: ForecastPoint, params: ForecastParams) -> Counts:
         """What a cell would be expected to do had it never been tried, from attempts outside it; and its error.
 
-        Relatives are told from the shorter memory where there is one, shrunk towards the project in the longer.
+        Relatives are estimated from the shorter memory where there is one, shrunk towards the project in the longer.
         """
         key = (point.half_life_days, point.recent_half_life_days)
         if key not in self._priors:
@@ -131,7 +131,7 @@ class Evidence:
             attempts, successes = parent.decayed(half_life_days)
             told.append((attempts[rows], successes[rows]))
         in_project, by_agent, by_agent_so, by_strategy, in_task_type, in_task_type_so = told
-        # no attempt is told twice: an agent is known from its other strategies, a strategy from other task types, a
+        # no attempt is counted twice: an agent is known from its other strategies, a strategy from other task types, a
         # task type from other strategies, and what others did with the strategy on the task type stands by itself
         return _Relatives(
             _without(in_project, own),

@@ -111,7 +111,7 @@ def confidence_scorecard(rows: pl.DataFrame, params: ScorecardParams, confidence
     Args:
         rows: of `graded_beliefs`.
         params: resamples and interval.
-        confidence: the method, and the days that are told of.
+        confidence: the method, and the days that are forecast.
 
     Returns the columns of `scorecard`. Of the days up to the horizon: every metric at every cutoff and over all cutoffs
     up to it (`…_to_date`). Of the next day alone, over all cutoffs: the same metrics. Of the cells that were first

@@ -13,7 +13,7 @@ from slowwave.transforms.usage.need.timelines import NeedEvidence
 
 SCOPE_FEATURES = sum(name.startswith("scope_") for name in DEFAULT_COEFFICIENTS)
 _FIXED_POINT = 2.0**30
-# A decayed count is told from none from about this size on.
+# A decayed count is distinct from none from about this size on.
 _FLOOR = 0.05
 _IDLE_KNOTS = (8, 31, 91, 366)
 # Memories of a scope that are imagined besides the real ones, so that shares of few say little.

@@ -31,7 +31,7 @@ def fades_at(
     Returns memory and fades_at (UTC without zone), sorted by memory. NULL: pinned, without any evidence, or not
     within a hundred years of its last evidence; with strength/2 also what is to come later than `reach_days` after
     it: no memory of the type was watched for nearly so long. What has faded by `today` is no forecast and always
-    told.
+    known.
     """
     return fades_at_of(evidence(memories, days, fits, params), fits, today, params)
 

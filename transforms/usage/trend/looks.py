@@ -69,7 +69,7 @@ def raw_trends(memory: Integers, place: Integers, references: ReferencePlaces, p
     found[1 - is_less > params.change_probability] = STRENGTHENING
     found[is_less > params.change_probability] = WEAKENING
     # no reference in `run` days after so many bursts in `closed`: a beta-binomial of 0, in continuous time (Lomax);
-    # one burst is spent on what the dispersion is told from
+    # one burst is spent on what the dispersion is inferred from
     no_reference = np.exp(-(bursts - 1) * np.log1p(run / np.maximum(closed[told], 1)))
     found[(run >= params.stale_active_days) & (no_reference < params.stale_probability)] = STALE
     trends[told] = found

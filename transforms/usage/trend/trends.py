@@ -1,4 +1,4 @@
-"""Whether a memory is used more or less than it was, told from active days alone."""
+"""Whether a memory is used more or less than it was, inferred from active days alone."""
 
 from __future__ import annotations
 
