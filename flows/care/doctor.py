@@ -26,9 +26,11 @@ from slowwave.flows.kernel.file_system import PROBE_PREFIX, can_be_written, miss
 from slowwave.flows.kernel.lock import holder, writer_lock
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage.abilities import bucket_lacks
 from slowwave.flows.kernel.store import TEMPORARY
 from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.current.pointer import ask_once, bucket_of
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.lake_format import LAKE_FORMAT
 from slowwave.flows.lake.partitions import partitions_of
@@ -64,6 +66,7 @@ def run_doctor(settings: Settings, *, fix: bool) -> None:
 
 def doctor_lines(settings: Settings) -> list[CheckLine]:
     """Every check that can be made of the home as it is."""
+    ask_once(settings)
     lake = Lake(settings.lake_folder)
     lines = [
         tried("home", lambda: _folder("home", settings.home, "SLOWWAVE_HOME")),
@@ -73,7 +76,9 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         tried("notify", lambda: _notify(settings)),
         tried("engine", lambda: engine_line(settings)),
     ]
-    if not lake.root.is_relative_to(settings.home):
+    if bucket_of(settings) is not None:
+        lines.append(tried("bucket", lambda: _bucket(settings)))
+    elif not lake.root.is_relative_to(settings.home):
         lines.append(tried("lake folder", lambda: _folder("lake folder", lake.root, "SLOWWAVE_LAKE")))
     lines.append(tried("lake", lambda: _lake(lake)))
     is_readable = lines[-1].state != "error"
@@ -114,6 +119,16 @@ def _folder(name: str, folder: Path, variable: str) -> CheckLine:
     if missing:
         return CheckLine(name, "error", f"the file system of {folder} cannot {'; nor '.join(missing)}", todo)
     return CheckLine(name, "ok", f"{folder} can be written; its file system will do")
+
+
+def _bucket(settings: Settings) -> CheckLine:
+    """Whether a bucket can do what a lake needs of it, tried with an object that is deleted at once."""
+    bucket = bucket_of(settings)
+    missing = bucket_lacks(bucket.client) if bucket is not None else []
+    if missing:
+        todo = "give the credentials that right, or use a store that can: S3 and what speaks like it, with If-Match"
+        return CheckLine("bucket", "error", f"{settings.lake} cannot {'; nor '.join(missing)}", todo)
+    return CheckLine("bucket", "ok", f"{settings.lake} can be listed, read, written where unchanged, and deleted from")
 
 
 def _doors(settings: Settings) -> CheckLine:
@@ -182,7 +197,7 @@ def _lake(lake: Lake) -> CheckLine:
     written = lake.check_format()
     if written is None:
         return CheckLine("lake", "warn", f"{lake.root} states no format: it is half-made, or no lake", _START)
-    if not can_be_written(lake.root):
+    if lake.root.is_dir() and not can_be_written(lake.root):
         todo = "give yourself the right to write it, or run as the user who owns it"
         return CheckLine("lake", "error", f"{lake.root} cannot be written by you", todo)
     if (written.number, written.since) != (LAKE_FORMAT, LAKE_FORMAT):

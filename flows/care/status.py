@@ -26,6 +26,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.kernel.times import in_words, utc_iso, utc_text
+from slowwave.flows.lake.current.pointer import ask_once
 from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
 from slowwave.flows.lake.lake_rows import Record, lake_rows
@@ -97,6 +98,7 @@ def run_status(settings: Settings, *, output: str, warn_hours: float, error_hour
 
 def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
     """Every line of the status. Nothing is written; what cannot be read is an error line, the rest is still shown."""
+    ask_once(settings)
     lake = settings.lake_folder
     runs = cache(lambda: ledger(lake))
     lines = [tried("lake", lambda: _lake(lake))]
@@ -114,7 +116,7 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
         lines += _erasing(settings)
         lines.append(tried("audits", lambda: _audits(settings, runs())))
         lines += _warned(settings, runs, clock)
-    lines.append(_writer(settings))
+    lines.append(tried("writer", lambda: _writer(settings)))
     return lines
 
 

@@ -13,6 +13,7 @@ from math import ceil
 from pathlib import Path
 
 from slowwave.flows.kernel.checks import CheckLine
+from slowwave.flows.kernel.file_system import nearest_folder
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted, shortened
@@ -114,7 +115,7 @@ def growth(settings: Settings, now: datetime) -> CheckLine:
     tables = [f"evidence/{name}" for name in storage_of(lake).folders(lake / "evidence")]
     by_table = [files_by_day(lake, table) for table in (*LANDED_TABLES, *tables)]
     newest = max((day for days in by_table for day in days if day <= now.date()), default=None)
-    free = shutil.disk_usage(lake).free
+    free = shutil.disk_usage(nearest_folder(lake)).free
     current = current_run(settings)
     spare = max(0, free - 2 * (current.stat().st_size if current else 0))
     if newest is None:

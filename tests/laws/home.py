@@ -47,7 +47,7 @@ class Home:
 
     @property
     def lake(self) -> Lake:
-        return Lake(Path(self.settings.lake))
+        return Lake(self.settings.lake_folder)
 
     @property
     def current(self) -> Path:

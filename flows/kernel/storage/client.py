@@ -7,6 +7,7 @@ has changed is asked back when its answer is lost: it may have been written all 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -24,6 +25,7 @@ _TRIES = 4
 _PART_BYTES = 8 * 2**20
 _DELETED_AT_ONCE = 1_000
 _BLOCK = 4 * 2**20
+_SILENT_SECONDS = 60.0
 
 T = TypeVar("T")
 
@@ -35,6 +37,8 @@ class Client:
         self.url = url
         self._made: ObjectStore | None = None
         self._process = 0
+        self.asks_once = False  # whether for some time nothing is asked where nothing was answered
+        self._unanswered: tuple[float, BucketError] | None = None
 
     @property
     def endpoint(self) -> str:
@@ -151,6 +155,8 @@ class Client:
     def _tried(self, doing: str, request: Callable[[], T], key: str = "", tries: int = _TRIES) -> T:
         from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 
+        if self.asks_once and self._unanswered and time.monotonic() - self._unanswered[0] < _SILENT_SECONDS:
+            raise self._unanswered[1]
         for again in range(tries, 0, -1):
             try:
                 return request()
@@ -163,6 +169,7 @@ class Client:
             except (BaseError, OSError) as error:
                 fault = told(error, self.url, doing, self.endpoint)
                 if again == 1 or not _may_pass(error):
+                    self._unanswered = time.monotonic(), fault
                     raise fault from error
         raise AssertionError  # every try returns or raises
 

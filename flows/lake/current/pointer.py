@@ -37,6 +37,13 @@ def bucket_of(settings: Settings) -> Bucket | None:
     return bucket_at(settings.lake_folder)
 
 
+def ask_once(settings: Settings) -> None:
+    """Where a bucket does not answer, say so for some time without asking it again: who looks on asks many times."""
+    bucket = bucket_of(settings)
+    if bucket is not None:
+        bucket.client.asks_once = True
+
+
 def published_path(settings: Settings, run_id: str) -> Path:
     """The object that a run's serving file is, in the bucket."""
     return settings.lake_folder / _FOLDER / f"{run_id}.duckdb"

@@ -1,0 +1,300 @@
+"""A lake in a bucket of a real server: the same tables as in a folder, whatever fails on the way."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from bucket_server import Fault, Proxy, environment, free_port, make_bucket, random_faults, s3_server
+
+from slowwave.data.sample import sample_files
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.lock import holder, writer_lock
+from slowwave.flows.kernel.storage import bucket as buckets
+from slowwave.flows.kernel.storage.bucket import Bucket
+from slowwave.flows.kernel.storage.client import Client
+from slowwave.flows.kernel.storage.faults import BucketError, FencedError
+from slowwave.flows.kernel.storage.lease import leased
+from slowwave.flows.kernel.storage.mounts import bucket_at
+from slowwave.flows.lake.current import pointer
+from tests.laws.home import Home
+
+pytestmark = pytest.mark.slow
+_FILES = list(sample_files(days=2, interactions_per_day=25))
+_LINE = b'{"interaction_id": "late", "created_at": "2026-03-01T09:00:00Z", "prompt": "Say it again"}\n'
+_EMPTY_LIST = b"<ListBucketResult><IsTruncated>false</IsTruncated><KeyCount>0</KeyCount></ListBucketResult>"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[int]:
+    with s3_server() as port:
+        yield port
+
+
+@pytest.fixture
+def proxy(server: int) -> Iterator[Proxy]:
+    """Before the server; this process's lakes are behind it."""
+    one = Proxy(server)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def new_home(server: int, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Home]:
+    """Homes over one lake in a new bucket."""
+    name = f"bucket-{next(_numbers)}"
+    make_bucket(server, name)
+    for variable, value in environment(proxy.port, f"s3://{name}/team/lake").items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setattr(pointer, "_FRESH_SECONDS", 0)
+    homes = itertools.count(1)
+    return lambda: Home(tmp_path / f"home-{next(homes)}")
+
+
+@pytest.fixture
+def home(new_home: Callable[[], Home]) -> Home:
+    return new_home()
+
+
+def _bucket(home: Home) -> Bucket:
+    bucket = bucket_at(home.settings.lake_folder)
+    assert bucket is not None
+    return bucket
+
+
+def _nights(home: Home) -> None:
+    """The sample logs day by day, published every time."""
+    for day, files in itertools.groupby(_FILES, lambda file: file.name[:10]):
+        for file in files:
+            home.drop(file.name, file.content)
+        home.nightly(datetime.fromisoformat(day) + timedelta(days=1))
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The tables of a lake in a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("SLOWWAVE_LAKE", raising=False)
+        home = Home(tmp_path_factory.mktemp("folder") / "home")
+        _nights(home)
+        return home.hashes()
+
+
+def test_a_lake_in_a_bucket_has_the_tables_of_one_in_a_folder(
+    new_home: Callable[[], Home], expected: dict[str, str]
+) -> None:
+    home, other = new_home(), new_home()
+    _nights(home)
+    assert home.hashes() == expected
+    assert other.hashes() == expected  # it follows the pointer
+    assert other.current.read_bytes() == home.current.read_bytes()
+    other.drop("late.jsonl", _LINE)
+    other.nightly()
+    assert [row["interaction_id"] for row in home.rows("FROM memory_references WHERE interaction_id = 'late'")] == []
+    assert home.current.name == other.current.name
+    assert other.nightly(full=True).is_published  # nothing differs from what is built anew
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_fails_on_the_way_changes_no_table(home: Home, proxy: Proxy, expected: dict[str, str], seed: int) -> None:
+    proxy.fault = random_faults(seed, 0.08)
+    _nights(home)
+    assert home.hashes() == expected
+    assert sum(row["status"] == "published" for row in home.ledger()) == len({file.name[:10] for file in _FILES})
+
+
+def _interactions(home: Home) -> int:
+    told = home.rows("SELECT sum(rows_count)::BIGINT AS rows FROM landed_days WHERE landed_table = 'interactions'")
+    return told[0]["rows"]
+
+
+def _always(fault: Fault, *methods: str) -> Callable[[str, str], Fault]:
+    return lambda method, _path: fault if method in methods else None
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        (_always((403, "AccessDenied"), "PUT"), "do not allow writing"),
+        (_always((503, "SlowDown"), "PUT"), "asks to be asked less"),
+        (_always((400, "ExpiredToken"), "PUT", "GET"), "have expired: renew them"),
+        (_always((403, "InvalidAccessKeyId"), "PUT", "GET"), "are not accepted"),
+        (_always((404, "NoSuchBucket"), "PUT", "GET"), "there is no bucket for the lake"),
+        (_always("unheard", "PUT", "GET"), "does not answer"),
+    ],
+)
+def test_a_bucket_that_refuses_is_told_of_and_what_was_published_stays(
+    home: Home, proxy: Proxy, monkeypatch: pytest.MonkeyPatch, fault: Callable[[str, str], Fault], says: str
+) -> None:
+    monkeypatch.setenv("SLOWWAVE_LAKE_SECONDS", "1")
+    home.drop("one.jsonl", _LINE)
+    home.nightly()
+    before, hashes = home.current, home.hashes()
+    home.drop("two.jsonl", _LINE.replace(b"late", b"later"))
+    proxy.fault = fault
+    with pytest.raises(BucketError, match=says):
+        home.nightly()
+    proxy.fault = lambda _method, _path: None
+    assert home.current == before
+    assert home.hashes() == hashes
+    home.nightly()
+    assert _interactions(home) == 2
+
+
+def test_an_endpoint_where_nobody_listens_is_told_of(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("SLOWWAVE_LAKE_SECONDS", "1")
+    with pytest.raises(BucketError, match="does not answer"):
+        home.land_inbox()
+
+
+def test_of_two_writers_one_gets_the_lease(new_home: Callable[[], Home]) -> None:
+    one, other = new_home(), new_home()
+    with writer_lock(one.settings, "nightly"):
+        with pytest.raises(UserError, match=r"`slowwave nightly` \(process .* is writing to s3://"), other_lock(other):
+            pass
+        assert "slowwave nightly" in str(holder(other.settings))
+    with other_lock(other):
+        assert holder(one.settings) is not None
+
+
+def other_lock(home: Home):
+    return writer_lock(home.settings, "land")
+
+
+def test_who_was_killed_is_followed_by_the_next_from_its_home_at_once(home: Home) -> None:
+    with writer_lock(home.settings, "nightly"):
+        bucket = _bucket(home)
+        assert bucket.lease is not None
+        content, _ = bucket.client.read(".lock")
+    bucket.client.write_if(".lock", content, bucket.client.read(".lock")[1].tag)  # as it was left
+    with writer_lock(home.settings, "nightly"):
+        assert bucket.lease is not None
+        assert bucket.lease.number == 2
+
+
+def test_who_was_paused_writes_and_publishes_nothing_more(
+    new_home: Callable[[], Home], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buckets, "_GRACE_SECONDS", -1.0)
+    paused, other = new_home(), new_home()
+    other.drop("one.jsonl", _LINE)
+    other.nightly()
+    published, bucket = paused.current, _bucket(paused)
+    with writer_lock(paused.settings, "nightly"):
+        lease, old = bucket.lease, paused.settings.lake_folder / "runs" / "old.parquet"
+        assert lease is not None
+        bucket.write(old, lambda to: to.write_bytes(b"old"))
+        bucket.remove([old])
+        lease._ended.set()  # it renews no more
+        _, entry = bucket.client.read(".lock")
+        taken = b'{"number": 9, "holder": {"command": "land"}, "seconds": 60, "written": "by another"}'
+        assert bucket.client.write_if(".lock", taken, entry.tag)
+        lease._until = 0.0  # and wakes later
+        for write in (
+            lambda: bucket.write(paused.settings.lake_folder / "runs" / "x.parquet", lambda to: to.write_bytes(b"x")),
+            lambda: bucket.remove([paused.settings.lake_folder / "FORMAT"]),
+            lambda: pointer.point_at(paused.settings, bucket, published.stem),
+            bucket.sweep,
+        ):
+            with pytest.raises(FencedError, match="another writer has taken over"):
+                write()
+    assert paused.current.name == published.name
+
+
+def test_one_that_is_not_heard_of_runs_out(home: Home) -> None:
+    client = _bucket_client(home)
+    said = b'{"number": 4, "holder": {"command": "land"}, "seconds": 0.05, "written": "once"}'
+    client.write_if(".lock", said, None)
+    with leased(
+        client,
+        ".lock",
+        {"command": "nightly"},
+        deadline=time.monotonic() + 600,
+        is_dead=lambda _: False,
+        refused=str,
+        waiting=lambda _: None,
+    ) as lease:
+        assert lease.number == 5
+
+
+def _bucket_client(home: Home) -> Client:
+    return _bucket(home).client
+
+
+def test_what_is_removed_is_deleted_a_day_later_unless_it_is_written_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = home.settings.lake_folder
+    bucket, one, other = _bucket(home), folder / "runs" / "one.parquet", folder / "runs" / "other.parquet"
+    with writer_lock(home.settings, "nightly"):
+        for path in (one, other):
+            bucket.write(path, lambda to: to.write_bytes(b"content"))
+        bucket.remove([one, other])
+        assert bucket.files(folder / "runs") == []
+        assert bucket.sweep() == 0
+        assert bucket.client.read("runs/one.parquet")[0] == b"content"  # who has listed it before can read it
+        bucket.write(other, lambda to: to.write_bytes(b"again"))
+        assert bucket.files(folder / "runs") == [other]
+        monkeypatch.setattr(buckets, "_GRACE_SECONDS", -1.0)
+        assert bucket.sweep() == 1
+        with pytest.raises(FileNotFoundError):
+            bucket.client.read("runs/one.parquet")
+        assert bucket.read(other) == b"again"
+
+
+def test_a_listing_that_is_behind_keeps_a_publish_from_being_seen(
+    home: Home, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.drop("one.jsonl", _LINE)
+    home.nightly()
+    before = home.current
+    monkeypatch.setattr(buckets, "_LISTED_WITHIN_SECONDS", 0.0)
+    home.drop("two.jsonl", _LINE.replace(b"late", b"later"))
+    proxy.fault = lambda _method, path: _EMPTY_LIST if "prefix=team%2Flake%2Finteractions" in path else None
+    with pytest.raises(BucketError, match="does not list what was written"):
+        home.nightly()
+    proxy.fault = lambda _method, _path: None
+    assert home.current == before
+    home.nightly()
+    assert _interactions(home) == 2
+
+
+def test_a_pointer_that_moves_under_a_reader_is_followed(new_home: Callable[[], Home], proxy: Proxy) -> None:
+    home, reader = new_home(), new_home()
+    home.drop("one.jsonl", _LINE)
+    home.nightly()
+    answers = iter([(404, "NoSuchKey"), (404, "NoSuchKey")])
+    proxy.fault = lambda method, path: next(answers, None) if method == "GET" and "/published/" in path else None
+    assert reader.current.name == home.current.name
+
+
+def test_a_published_file_that_is_damaged_is_not_shown(new_home: Callable[[], Home]) -> None:
+    home, reader = new_home(), new_home()
+    home.drop("one.jsonl", _LINE)
+    home.nightly()
+    size = home.current.stat().st_size
+    damaged = home.folder / "damaged"
+    damaged.write_bytes(bytes(size))
+    _bucket(home).client.upload(damaged, f"published/{home.current.name}")
+    with pytest.raises(BucketError, match="is damaged: its digest"):
+        _ = reader.current
+
+
+def test_a_large_file_goes_up_in_parts_and_comes_down_whole_also_where_it_is_cut(home: Home, proxy: Proxy) -> None:
+    client = _bucket_client(home)
+    content = bytes(range(256)) * (20 * 2**12)
+    home.folder.mkdir(parents=True)
+    large, back = home.folder / "large", home.folder / "back"
+    large.write_bytes(content)
+    client.upload(large, "large")
+    assert proxy.requests["PUT"] == 3
+    faults = iter(["cut", "cut"])
+    proxy.fault = lambda method, path: next(faults, None) if method == "GET" and path.endswith("/large") else None
+    client.download("large", back)
+    assert back.read_bytes() == content
