@@ -35,6 +35,12 @@ class Batch:
             number = pl.lit(file_number, dtype=pl.Int64).alias(FILE_NUMBER)
             self.quarantine.append(quarantine.with_columns(number))
 
+    def without_bytes(self, file_number: int) -> None:
+        """The bytes of a file are not kept: its refused rows say so."""
+        for at, frame in enumerate(self.quarantine):
+            if frame[FILE_NUMBER][0] == file_number:
+                self.quarantine[at] = frame.with_columns(kept_file=pl.lit(None, pl.String))
+
     def add_together(self, frames: dict[str, list[pl.DataFrame]]) -> None:
         """Add rows of several files, with their numbers."""
         for name, added in frames.items():

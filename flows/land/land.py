@@ -241,7 +241,9 @@ class Landing:
             self._add(file, landed, refused)
         with stopping():
             check_unchanged(file, handle, before)
-        if must_be_kept and not holds_erased and self.lake is not None:
+        if holds_erased:
+            self._batch.without_bytes(file.file_number)
+        elif must_be_kept and self.lake is not None:
             try:
                 keep_bytes(self.lake, handle, file.file_hash)
             except ChangedFileError:

@@ -176,6 +176,9 @@ def test_a_refused_row_that_names_it_is_blank_and_a_file_that_breaks_off_is_not_
         home.ask("land", str(tmp_path / name), "--max-refused", "1")
     home.nightly(AS_OF)
     assert places(home.folder, f"{ASKED}-1") == []
+    there = {path.name for path in home.folder.glob("lake/quarantine/files/*")}
+    assert {kept for *_, kept in refusals(home)} <= {None, *there}
+    assert home.ask("land", "--retry-quarantine").returncode == 0
 
 
 def test_each_kind_takes_what_it_names_and_no_more(home: SmallHome) -> None:

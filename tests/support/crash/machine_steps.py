@@ -25,6 +25,7 @@ from slowwave.flows.nightly.as_of import serving_as_of
 from slowwave.flows.nightly.erasing import Erasing, erase, preview
 from slowwave.flows.nightly.nightly import nightly
 from slowwave.flows.nightly.prune import prune
+from slowwave.flows.nightly.retention import Retention, let_go
 from slowwave.flows.publish.run import start_run
 from slowwave.transforms.decisions.effects import HOLD, RELEASE
 from slowwave.transforms.decisions.review.changes import Wish
@@ -122,6 +123,14 @@ def erased(home: Path, kind: str, name: str) -> list[str]:
     return done.night.erased.looked.left
 
 
+def retained(home: Path, runs_days: int, quarantine_days: int) -> list[str]:
+    """`slowwave retain --yes`: the rules that let go of something."""
+    settings = Settings(home)
+    with writer_lock(settings, "retain"):
+        gone = let_go(settings, Lake(settings.lake_folder), Retention(runs_days, quarantine_days))
+    return [rule for rule, one in gone.items() if one.things]
+
+
 def pruned(home: Path, keep: int) -> int:
     """`slowwave prune`: how many files went."""
     settings = Settings(home)
@@ -148,7 +157,7 @@ def accounts(home: Path) -> dict[str, Any]:
             pl.col("delivered") != pl.col("accepted") + pl.col("duplicate") + pl.col("quarantined")
         )["file_hash"].to_list(),
         "files": files["file_hash"].unique().to_list(),
-        "refused": refused.select("file_hash", "raw_text").rows(),
+        "refused": refused.select("file_hash", "raw_text", "kept_file").rows(),
         "erased_again": refused.filter(pl.col("reason") == ERASED)["file_hash"].unique().to_list(),
         "is_erasing": is_erasing(lake.root),
         "ids": ids,
@@ -165,5 +174,6 @@ STEPS = {
     "machine_planned": planned,
     "machine_erased": erased,
     "machine_pruned": pruned,
+    "machine_retained": retained,
     "machine_accounts": accounts,
 }

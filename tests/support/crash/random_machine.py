@@ -1,9 +1,11 @@
 """A home that lives through everything, drawn at random, and what must hold of it after every night.
 
 Usage: random_machine.py --seed SEED --steps STEPS. Deliveries (good, bad, damaged, bombed, repeated, late, newer
-versions), landings, nights, decisions, kills and full disks at a random system call, clocks set back, prunes, replays.
+versions), landings, nights, decisions, erasures, what goes by age, kills and full disks at a random system call, clocks
+set back, prunes, replays.
 After a night that ended: of every file rows delivered = accepted + duplicate + quarantined; every delivered byte is in
-the lake as a row or a kept file, or still in the inbox; the publish equals one made anew from what landed alone.
+the lake as a row or a kept file, or still in the inbox; the publish equals one made anew from what landed alone; what
+was erased is not there, and never lands again.
 """
 
 from __future__ import annotations
@@ -63,6 +65,7 @@ class World:
     clock: datetime = _BEGINS
     delivered: list[Delivery] = field(default_factory=list)
     files: int = 0
+    has_let_go: bool = False
     erased: dict[str, set[str]] = field(default_factory=dict)
     # what an erasure was to take that may not have begun
     unsure: dict[str, set[str]] = field(default_factory=dict)
@@ -87,6 +90,7 @@ class Machine:
             (12, self.land), (22, self.night), (6, self.disturb_a_night), (4, self.disturb_a_landing),
             (6, self.decide), (2, self.prune), (4, self.replay), (2, self.publish_the_past), (2, self.set_clock_back),
             (6, self.wait), (1, self.erase), (1, self.disturb_an_erasure),
+            (1, self.retain),
         ]  # fmt: skip
 
     def run(self, steps: int) -> None:
@@ -261,6 +265,14 @@ class Machine:
         self._disturb("land")
         self.night()
 
+    def retain(self) -> None:
+        """What was published days ago, and the texts of rows refused days ago, go; all that counts stays."""
+        if (self.world.home / "lake").is_dir():
+            days = {"runs_days": self.chance.randint(1, 9), "quarantine_days": self.chance.randint(1, 9)}
+            for rule in self._must(self._do("machine_retained", **days)):
+                self.done[f"let go of {rule}"] += 1
+            self.world.has_let_go = True
+
     def erase(self) -> None:
         """Somebody erases an interaction or a memory: it stands nowhere, and never lands again."""
         asked = self._to_be_erased()
@@ -365,11 +377,14 @@ class Machine:
                     raise ViolationError(
                         f"{one.name} landed, and {sorted(wanted - ids[table])[:3]} of it are not in the lake"
                     )
-            has_refused_whole = any(file_hash == one.file_hash and raw == "" for file_hash, raw in seen["refused"])
-            names_erased = one.file_hash in seen["erased_again"] or any(
-                one.ids.get(t, set()) & gone for t, gone in self.world.erased.items()
+            of_file = [row for row in seen["refused"] if row[0] == one.file_hash]
+            is_named = any(kept_file == one.file_hash for *_, kept_file in of_file)
+            # without texts are rows that were erased, or let go of by their age: then nothing needs the bytes
+            may_be_gone = self.world.has_let_go or any(
+                one.ids.get(table, set()) & gone for table, gone in self.world.erased.items()
             )
-            if has_refused_whole and kept.get(one.file_hash) != one.file_hash and not names_erased:
+            must_be_kept = is_named or (not may_be_gone and any(raw == "" for _, raw, _ in of_file))
+            if must_be_kept and one.file_hash not in seen["erased_again"] and kept.get(one.file_hash) != one.file_hash:
                 raise ViolationError(f"{one.name} could not be read on, and its bytes are not kept")
 
 
