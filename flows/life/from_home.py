@@ -20,6 +20,7 @@ from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.lake.current.pointer import bucket_of, published_path
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.partitions import partition_names
 from slowwave.flows.lake.published import current_run, reports_folder
@@ -71,10 +72,23 @@ def take_from_home(settings: Settings, lake: Lake, erasure: Erasure) -> Looked:
         path.unlink(missing_ok=True)
         looked.gone[sort] += 1
     _take_evidence(settings, lake, looked)
+    _take_from_bucket(settings, looked)
     sought = repeated_now(lake, erasure)
     for path in home_files(settings, lake):
         _look(settings, lake, path, sought, looked)
     return looked
+
+
+def _take_from_bucket(settings: Settings, looked: Looked) -> None:
+    """In a bucket, remove what was published before, and delete all that was removed: what is erased waits no day."""
+    bucket, current = bucket_of(settings), current_run(settings)
+    if bucket is None:
+        return
+    published = bucket.files(published_path(settings, "any").parent)
+    before = [path for path in published if current is None or path.stem != current.stem]
+    bucket.remove(before)
+    looked.gone["serving files"] += len(before)
+    bucket.purge()
 
 
 def _take_evidence(settings: Settings, lake: Lake, looked: Looked) -> None:
@@ -140,6 +154,8 @@ def outside(settings: Settings, lake: Lake) -> list[str]:
     homes = len(storage_of(notes).files(notes)) - 1
     if homes > 0:
         said.append(f"what {counted(homes, 'other home')} over this lake published: run `slowwave nightly` there")
+    if bucket_of(settings) is not None:
+        said.append("copies in other homes that have read this lake, and old versions where the bucket keeps them")
     if not settings.prefect_home.is_relative_to(settings.home):
         said.append(f"Prefect's own record in {settings.prefect_home}")
     return said

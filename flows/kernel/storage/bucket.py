@@ -34,6 +34,7 @@ _REMOVED = ".removed"
 _FRESH_SECONDS = 2.0
 _GRACE_SECONDS = 24 * 3600.0
 _AT_ONCE = 8
+_COPIES_BYTES = 20 * 10**9  # kept on a disk from one night to the next
 _LISTED_WITHIN_SECONDS = 60.0
 # Folders of folders of tables: of these one at a time is listed.
 _DEEP = frozenset({"evidence", "moved_keys", "states"})
@@ -145,6 +146,9 @@ class Bucket:
         key = self._key(path)
         self._take_back(key)
         tag = self.client.upload(file, key)
+        before = self._listing.entry(key)
+        if before is not None and before.tag != tag:
+            _copy(path, before.tag).unlink(missing_ok=True)
         self._written[key] = tag
         self._listing.add(key, Entry(file.stat().st_size, time.time(), tag))
 
@@ -181,12 +185,38 @@ class Bucket:
 
     def sweep(self) -> int:
         """Delete what was removed a day ago or earlier, by whichever writer; returns how many objects went."""
-        old = time.time() - _GRACE_SECONDS
-        due = sorted(key for key, at in self._gone().items() if at < old)
+        return self._delete_removed(time.time() - _GRACE_SECONDS)
+
+    def purge(self) -> int:
+        """Delete what was removed at whatever time, for it is to be erased; returns how many objects went."""
+        return self._delete_removed(float("inf"))
+
+    def _delete_removed(self, before: float) -> int:
+        due = {key for key, at in self._gone().items() if at < before}
         if due:
-            self.client.delete(due, self.confirm)
+            self.client.delete(sorted(due), self.confirm)
             self._note_removed({key: at for key, at in self._removed.items() if key not in due})
+        self._tidy_copies()
         return len(due)
+
+    def _tidy_copies(self) -> None:
+        """Remove copies of what is no more, or was replaced, and of the rest those not used for longest."""
+        kept: list[tuple[float, int, Path]] = []
+        for copy in self._folder.rglob("*~*"):
+            stem, _, digest = copy.stem.rpartition("~")
+            key = self._key(copy.with_name(f"{stem}{copy.suffix}"))
+            self._list(key.rpartition("/")[0])
+            entry = self._listing.entry(key)
+            if entry is None or digest != _digest(entry.tag):
+                copy.unlink(missing_ok=True)
+            else:
+                status = copy.stat()
+                kept.append((max(status.st_atime, status.st_mtime), status.st_size, copy))
+        room = _COPIES_BYTES
+        for _, size, copy in sorted(kept, reverse=True):
+            room -= size
+            if room < 0:
+                copy.unlink(missing_ok=True)
 
     def begin(self, lease: Lease) -> None:
         """This process is the lake's writer from now on: what it knows is listed anew, and then is true."""
@@ -293,4 +323,8 @@ def _aside(path: Path) -> Path:
 
 def _copy(path: Path, tag: str) -> Path:
     """Where the copy of an object with this tag is: it never changes."""
-    return path.with_name(f"{path.stem}~{sha256(tag.encode()).hexdigest()[:16]}{path.suffix}")
+    return path.with_name(f"{path.stem}~{_digest(tag)}{path.suffix}")
+
+
+def _digest(tag: str) -> str:
+    return sha256(tag.encode()).hexdigest()[:16]

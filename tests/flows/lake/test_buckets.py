@@ -298,3 +298,17 @@ def test_a_large_file_goes_up_in_parts_and_comes_down_whole_also_where_it_is_cut
     proxy.fault = lambda method, path: next(faults, None) if method == "GET" and path.endswith("/large") else None
     client.download("large", back)
     assert back.read_bytes() == content
+
+
+def test_what_is_erased_is_deleted_from_the_bucket_at_once(home: Home) -> None:
+    folder = home.settings.lake_folder
+    path, bucket = folder / "runs" / "one.parquet", _bucket(home)
+    with writer_lock(home.settings, "erase"):
+        bucket.write(path, lambda to: to.write_bytes(b"first"))
+        bucket.write(path, lambda to: to.write_bytes(b"second"))
+        assert [copy.read_bytes() for copy in folder.rglob("one~*")] == [b"second"]
+        bucket.remove([path])
+        assert bucket.purge() == 1
+        with pytest.raises(FileNotFoundError):
+            bucket.client.read("runs/one.parquet")
+    assert list(folder.rglob("one*")) == []
