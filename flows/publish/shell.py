@@ -137,7 +137,8 @@ class PublishShell:
         """Publish these rows, in place of those that differ from the base, or keep a state; returns how many."""
         if issubclass(table, State):
             rows = pl.concat(pieces)
-            keep_state(self._run.lake, table, self._plan.log.as_of.date(), self._run.run_id, rows)
+            plan = self._plan
+            keep_state(self._run.lake, table, plan.log.as_of.date(), self._run.run_id, rows, verify=plan.full)
             return rows.height
         serving, base, rows = self._file(), self.base, 0
         if base is not None:

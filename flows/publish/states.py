@@ -9,10 +9,13 @@ from datetime import date
 
 import polars as pl
 
+from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.frames import empty
 from slowwave.transforms.core.schema import State
+
+_PART = ["part", "made_of"]
 
 
 def kept_state(lake: Lake, table: type[State], day: date) -> pl.LazyFrame:
@@ -26,11 +29,22 @@ def kept_state(lake: Lake, table: type[State], day: date) -> pl.LazyFrame:
         return empty(table).lazy()
 
 
-def keep_state(lake: Lake, table: type[State], day: date, run_id: str, rows: pl.DataFrame) -> None:
-    """Keep the state of a run as of a day, if it says more than what is kept."""
+def keep_state(
+    lake: Lake, table: type[State], day: date, run_id: str, rows: pl.DataFrame, *, verify: bool = False
+) -> None:
+    """Keep the state of a run as of a day, if it says more than what is kept, or to `verify` that.
+
+    Raises UserError when a part that is kept differs from `rows`, after it was replaced.
+    """
     kept = kept_state(lake, table, day).collect()
-    if rows.join(kept, on=["part", "made_of"], how="anti").height:
+    if verify or rows.join(kept, on=_PART, how="anti").height:
         lake.write_evidence(table, day, run_id, rows)
+    if verify:
+        as_now = kept.join(rows, on=_PART, how="semi")
+        wrong = as_now.join(rows, on=rows.columns, how="anti", nulls_equal=True)
+        if wrong.height:
+            message = f"{table.name} differs from a full rebuild; it was replaced: please report this"
+            raise UserError(message)
 
 
 def superseded_states(lake: Lake, table: type[State]) -> list[LakeFile]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.lake.lake import Lake, make_lake
 from slowwave.flows.publish.states import keep_state, kept_state, superseded_states
 from slowwave.transforms.core.schema import polars_schema
@@ -56,3 +57,13 @@ def test_a_damaged_one_counts_for_nothing(lake):
     assert parts(lake, MARCH_30) == []
     keep_state(lake, State, MARCH_30, "second", state("a"))
     assert parts(lake, MARCH_30) == ["a"]
+
+
+def test_a_full_rebuild_finds_what_was_wrong_and_replaces_it(lake):
+    keep_state(lake, State, MARCH_30, "first", state("ab"))
+    keep_state(lake, State, MARCH_30, "second", state("ab"), verify=True)
+    wrong = state("abc").with_columns(method=pl.lit("other"))
+    keep_state(lake, State, MARCH_30, "third", wrong)
+    with pytest.raises(UserError, match="strategy_scores_state differs from a full rebuild"):
+        keep_state(lake, State, MARCH_30, "whole", state("abc"), verify=True)
+    assert kept_state(lake, State, MARCH_30).collect().equals(state("abc"))
