@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.carried import contents, with_made_of
 from slowwave.transforms.core.frames import Frame, empty, framed, selected
-from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.core.schema import Table, computed_schema, polars_schema
 from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
@@ -241,7 +241,8 @@ def learned_at_first(
     fits = forecast_fits(losses, correlations, today, params.forecast)
     forecasts = graded_forecasts(sessions, cells, losses, cutoffs, params.forecast)
     rows = scorecard(forecasts, params.scorecard, params.forecast.method)
-    scores = rows.with_columns(part=pl.lit("all"), made_of=pl.lit(digest([rows.write_json()])))
+    scores = rows.with_columns(part=pl.lit("all"))
+    scores = with_made_of(scores, contents(scores, "part"))
     return {
         Heuristics: heuristics(
             tried, sessions, cells, fits, as_of, params.forecast, params.heuristics, params.attempts
