@@ -26,6 +26,8 @@ NODES: tuple[Node, ...] = in_order(
 )
 # Kept in the lake, a file per table and day, named after what it was computed from.
 EVIDENCE: tuple[type[Table], ...] = tuple(table for node in NODES if node.is_in_lake for table in node.tables)
+# Of them those that a large day has found bucket by bucket.
+BUCKETED: tuple[type[Table], ...] = tuple(table for node in NODES if node.in_buckets for table in node.tables)
 # Carried from night to night: kept in the lake, of each run that changed it.
 STATES: tuple[type[State], ...] = tuple(node.state for node in NODES if node.state is not None)
 # Computed anew by each publish, but for the days whose rows it takes over.

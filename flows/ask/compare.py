@@ -27,7 +27,8 @@ from slowwave.flows.lake.engine import suited_engine
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.nightly.nightly import build, make_plan
+from slowwave.flows.nightly.build import build
+from slowwave.flows.nightly.nightly import make_plan
 from slowwave.flows.publish.aside_lake import AsideLake
 from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.publish import publish

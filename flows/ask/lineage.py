@@ -42,7 +42,7 @@ def facts(step: Step) -> str:
     if step.kind == "room":
         return step.about
     known = [
-        {"day": "by day", "whole": "whole", "": ""}[step.grain],
+        f"by {step.grain}" if step.grain.startswith("day") else step.grain,
         "" if step.rows is None else counted(step.rows, "row"),
         "" if step.cpu_seconds is None else f"{step.cpu_seconds:.2f} s",
         ", ".join(step.methods),

@@ -82,7 +82,7 @@ def lineage(table: str | None, params: Params, last: LastRun) -> list[Step]:
                 about=given.description if isinstance(given, Handed) else table_comment(given),
                 sources=_read(sources[given]),
                 made_by=node.function,
-                grain=node.grain,
+                grain="day, in buckets" if node.in_buckets else node.grain,
                 methods=tuple(node.method_ids(params)),
                 params=node.params,
                 rows=last.rows.get(given.name) if kind != "handed" else None,

@@ -350,12 +350,17 @@ def flow_session(
 
 def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:
     """Print which days a nightly run would build and why; nothing is written."""
+    from slowwave.flows.publish.build_tasks import large_days
+    from slowwave.flows.publish.replay import days_bytes
+
     moment = _time("--as-of", as_of) if as_of else utc_now()
     waiting = len(inbox_deliveries(settings.inbox))
     lake = landed_lake(settings)
     _tell_unread_params(settings)
     plan = Plan(LogAsOf(lake, moment, settings.params()), lake.ledger(DayInputs), full=full)
     lines = day_lines(plan.to_build, "to rebuild", len(plan.days))
+    large = large_days(plan.to_build, days_bytes(plan.log, plan.to_build))
+    lines += [("", f"{day} is large: {count} buckets") for day, count in large.items()]
     sources = counted(len(connections(settings)), "connected source")
     lines.append(("inbox", f"{counted(waiting, 'file')} waiting, not looked into" if waiting else "empty"))
     lines += [("imports", f"{sources}, not looked into")] if settings.connections_file.exists() else []

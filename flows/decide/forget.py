@@ -21,7 +21,7 @@ from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.partitions import partitions_of
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.nightly.nightly import build
+from slowwave.flows.nightly.build import build
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.run import Run

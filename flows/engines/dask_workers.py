@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -26,7 +26,7 @@ def dask_workers(chosen: EngineSettings) -> Iterator[DaskWorkers]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a worker that ends is reported by us
     if not chosen.address:
         with _started(chosen.workers) as cluster, distributed.Client(cluster, set_as_default=False) as client:
-            yield DaskWorkers(client)
+            yield DaskWorkers(client, lambda: cluster.scale(chosen.workers))
         return
     try:
         client = distributed.Client(chosen.address, timeout=_ANSWER_SECONDS, set_as_default=False)
@@ -63,11 +63,17 @@ def _started(workers: int) -> Iterator[Any]:
 class DaskWorkers:
     """As in Cluster; a task is a future."""
 
-    def __init__(self, client: Any) -> None:  # noqa: ANN401 - Dask is loaded where it is chosen
+    def __init__(
+        self,
+        client: Any,  # noqa: ANN401 - Dask is loaded where it is chosen
+        complete: Callable[[], object] = lambda: None,
+    ) -> None:
         self._client = client
+        self._complete = complete
 
     def places(self) -> int:
-        """As in Cluster."""
+        """As in Cluster. A worker that is killed while it starts, its nanny gives up: such are made up for here."""
+        self._complete()
         return sum(self._client.nthreads().values())
 
     def submit(self, code: str, message: bytes) -> Any:  # noqa: ANN401 - a future

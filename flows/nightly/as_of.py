@@ -12,7 +12,8 @@ from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.engine import suited_engine
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.nightly.nightly import build, make_plan
+from slowwave.flows.nightly.build import build
+from slowwave.flows.nightly.nightly import make_plan
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.publish import publish

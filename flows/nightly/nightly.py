@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from slowwave.flows.engines.engine import Local, opened_engine
 from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.run_ids import utc_now
@@ -27,6 +26,7 @@ from slowwave.flows.lake.published import current_run, run_path
 from slowwave.flows.land.inbox import inbox_deliveries, passed_over
 from slowwave.flows.land.land import Delivery, Landing, LandingReport, compact_landed
 from slowwave.flows.land.readings import home_readings
+from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.room import room_to_land, room_to_publish
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan, Plan
@@ -39,7 +39,6 @@ from slowwave.transforms.landing.tables import LANDED
 
 if TYPE_CHECKING:
     from slowwave.flows.life.erase import Erased
-    from slowwave.flows.publish.build_tasks import BuildTask
 
 __all__ = [
     "NightlyResult",
@@ -328,48 +327,6 @@ def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:
     run.progress("plan", 0, 0)
     log = LogAsOf(run.lake, as_of, run.params)
     return Plan(log, run.lake.ledger(DayInputs), full=full)
-
-
-def build(run: Run, plan: Plan, *, verify: bool = False) -> list[DayPlan]:
-    """Build the days that must be built, some days at a time, on the engine of the run."""
-    from slowwave.flows.publish.build_tasks import build_tasks
-    from slowwave.transforms.evidence.used.memories import forget_words
-
-    wanted = plan.to_build
-    tasks = build_tasks(run, plan.log, wanted, verify=verify)
-    run.progress("replay", 0, len(wanted))
-    if run.engine.name == "local":
-        _build_here(run, plan.log, tasks)
-    elif tasks:
-        run.stage(f"replay on {run.engine.name}", _build_on_workers, run, tasks)
-    forget_words()  # what these two take is wanted for publishing
-    plan.log.forget_pool()
-    return wanted
-
-
-def _build_here(run: Run, log: LogAsOf, tasks: Sequence[BuildTask]) -> None:
-    """Each task a stage of the run, from the log that was read for the plan."""
-    from slowwave.flows.publish.replay import build_days
-
-    def staged(task: BuildTask) -> int:
-        return run.stage(str(task), build_days, log, task.plans, task.replay.verify, task.replay.slice_bytes)
-
-    done = 0
-    for days in Local().results(staged, tasks):
-        done += days
-        run.progress("replay", done, sum(len(task.plans) for task in tasks))
-
-
-def _build_on_workers(run: Run, tasks: Sequence[BuildTask]) -> None:
-    """One stage: the engine tries its tasks again, not the run."""
-    from slowwave.flows.publish.build_tasks import built
-
-    done = 0
-    with opened_engine(run.engine) as engine:
-        for each in engine.results(built, tasks):
-            run.costs.add(each.costs)
-            done += each.days
-            run.progress("replay", done, sum(len(task.plans) for task in tasks))
 
 
 def _nothing_new(run: Run, plan: Plan, *, explicit: bool) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,8 +18,10 @@ from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan
-from slowwave.flows.publish.replay import batches_of_days, build_days
+from slowwave.flows.publish.replay import batches_of_days, build_days, days_bytes, search_bucket
 from slowwave.flows.publish.run import Run
+from slowwave.transforms.evidence.buckets import BUCKET_BYTES, buckets_count
+from slowwave.transforms.graph import BUCKETED
 from slowwave.transforms.params import Params
 
 # What a task takes at its most, in slices of text: what is made of a slice is several times as large.
@@ -55,13 +57,21 @@ class Replay:
 
 @dataclass(frozen=True)
 class BuildTask:
-    """Days that are built together: which tables they lack, and the names of their partitions, the plans say."""
+    """Days that are built together: which tables they lack, and the names of their partitions, the plans say.
+
+    `buckets`: of one day, if it is large; then `bucket` is the one that is looked through (None: all were, and what was
+    found is put together).
+    """
 
     replay: Replay
     plans: tuple[DayPlan, ...]
+    buckets: int = 1
+    bucket: int | None = None
 
     def __str__(self) -> str:
         first, last = self.plans[0].day, self.plans[-1].day
+        if self.bucket is not None:
+            return f"replay {first}, bucket {self.bucket + 1} of {self.buckets}"
         return f"replay {first}" + (f" to {last}" if last > first else "")
 
 
@@ -74,10 +84,15 @@ class Built:
     peak_bytes: int = 0
 
 
-def build_tasks(run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bool) -> list[BuildTask]:
-    """Days to build, as many together as a worker may hold, and as few as give every worker something to do."""
+def build_tasks(
+    run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bool, bucket_bytes: int = BUCKET_BYTES
+) -> list[list[BuildTask]]:
+    """What is to be done, in two rounds: the second puts together what the first found in the buckets of large days.
+
+    Small days are built as many together as a worker may hold, and as few as give every worker something to do.
+    """
     slice_bytes = run.engine.memory // _SLICES
-    replay = Replay(
+    common = Replay(
         lake=str(log.lake.root.absolute()),
         run_id=run.run_id,
         as_of=log.as_of,
@@ -87,8 +102,32 @@ def build_tasks(run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bo
         slice_bytes=slice_bytes,
         verify=verify,
     )
-    parts = 1 if run.engine.name == "local" else _TASKS_PER_WORKER * max(run.engine.workers, 1)
-    return [BuildTask(replay, tuple(plans)) for plans in batches_of_days(log, wanted, slice_bytes, parts)]
+    sizes = days_bytes(log, wanted)
+    buckets = large_days(wanted, sizes, bucket_bytes)
+    small = [plan for plan in wanted if plan.day not in buckets]
+    large = [(plan, buckets[plan.day]) for plan in wanted if plan.day in buckets]
+    parts = 1 if run.engine.name == "local" else _TASKS_PER_WORKER * run.engine.workers
+    first = [BuildTask(common, (plan,), count, bucket) for plan, count in large for bucket in range(count)]
+    first += [BuildTask(common, tuple(plans)) for plans in batches_of_days(log, small, sizes, slice_bytes, parts)]
+    return [first, [BuildTask(common, (plan,), count) for plan, count in large]]
+
+
+def large_days(
+    wanted: Sequence[DayPlan], bytes_of: Mapping[date, int], bucket_bytes: int = BUCKET_BYTES
+) -> dict[date, int]:
+    """How many buckets those days are built in that have several, and whose texts are looked through."""
+    searched = [plan.day for plan in wanted if any(table.name in plan.missing for table in BUCKETED)]
+    counts = {day: buckets_count(bytes_of[day], bucket_bytes) for day in searched}
+    return {day: count for day, count in counts.items() if count > 1}
+
+
+def replay(log: LogAsOf, task: BuildTask) -> int:
+    """Carry out a task; returns how many days it has finished. Raises as `build_days` does."""
+    common = task.replay
+    if task.bucket is None:
+        return build_days(log, task.plans, common.verify, common.slice_bytes, task.buckets)
+    search_bucket(log, task.plans[0], task.bucket, task.buckets, common.slice_bytes, verify=common.verify)
+    return 0
 
 
 def built(task: BuildTask) -> Built:
@@ -97,24 +136,24 @@ def built(task: BuildTask) -> Built:
     Raises UserError when this process does not see the lake or reads the params otherwise than they were sent, and as
     `build_days` does.
     """
-    replay, costs = task.replay, StageCosts()
-    with _umask(replay.umask), heard_by(costs):
-        days = build_days(_log(replay), task.plans, verify=replay.verify, slice_bytes=replay.slice_bytes)
+    costs = StageCosts()
+    with _umask(task.replay.umask), heard_by(costs):
+        days = replay(_log(task.replay), task)
     return Built(days, costs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 2**10)
 
 
 @lru_cache(maxsize=1)
-def _log(replay: Replay) -> LogAsOf:
+def _log(common: Replay) -> LogAsOf:
     """The log of a run: its tasks, one after the other, read the memories once."""
-    params = Params.model_validate(json.loads(replay.params))
-    if params.params_hash() != replay.params_hash:
+    params = Params.model_validate(json.loads(common.params))
+    if params.params_hash() != common.params_hash:
         message = "it reads the params otherwise than they were sent"
         raise UserError(message)
-    lake = Lake(Path(replay.lake))
+    lake = Lake(Path(common.lake))
     if lake.check_format() is None:
-        message = f"there is no lake in {replay.lake} there: mount it under the same path on every worker"
+        message = f"there is no lake in {common.lake} there: mount it under the same path on every worker"
         raise UserError(message)
-    return LogAsOf(lake, replay.as_of, params)
+    return LogAsOf(lake, common.as_of, params)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -11,6 +11,7 @@ import polars as pl
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.memory import give_back
 from slowwave.flows.kernel.stage_costs import stage_cost
+from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import scan_declared
 from slowwave.flows.lake.pieces import gathered_pieces, pieces
 from slowwave.flows.publish.log_as_of import LogAsOf
@@ -20,6 +21,7 @@ from slowwave.flows.publish.runner import Pieces, Runner
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.node import Given, GraphError, Node, Rows, named
 from slowwave.transforms.core.schema import Table
+from slowwave.transforms.evidence.buckets import of_bucket
 from slowwave.transforms.evidence.eligibility import eligible_pool
 from slowwave.transforms.evidence.nodes import MEMORY_POOL, REPLAYED, TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
@@ -28,27 +30,36 @@ from slowwave.transforms.evidence.statements.extract import extracted_statements
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import MemoryEligibility, MemoryReferences
 from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
-from slowwave.transforms.graph import EVIDENCE, NODES, node_of
+from slowwave.transforms.graph import BUCKETED, EVIDENCE, NODES, node_of
 from slowwave.transforms.landing.tables import Interactions
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
 SLICE_BYTES = 192 * 2**20
 # The stretches of a memory and its counts on a day take about as much.
 _BYTES_PER_MEMORY = 300
+
 # Memories of days that are compared together.
 _POOL_ROWS = 500_000
 # What `echo/1` asks of the pool.
 _ECHOED = ("memory_id", *REACH, "pattern", "valid_from", "valid_until")
 
 
-def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan], most: int, parts: int = 1) -> list[list[DayPlan]]:
+def days_bytes(log: LogAsOf, plans: Sequence[DayPlan]) -> dict[date, int]:
+    """What the interactions of each day take, decoded, as their files say."""
+    sizes = dict.fromkeys((plan.day for plan in plans), 0)
+    for piece in pieces([file for plan in plans for file in log.files(Interactions)[plan.day]]):
+        sizes[piece.file.day] += piece.bytes
+    return sizes
+
+
+def batches_of_days(
+    log: LogAsOf, plans: Sequence[DayPlan], bytes_of: Mapping[date, int], most: int, parts: int = 1
+) -> list[list[DayPlan]]:
     """Days to build, in order, grouped so that a group holds about `most` bytes of text and of eligible memories.
 
     The days of a group lack the same tables. There are about so many `parts` at least, if there are as many days.
     """
-    sizes = dict.fromkeys((plan.day for plan in plans), log.pool.height * _BYTES_PER_MEMORY)
-    for piece in pieces([file for plan in plans for file in log.files(Interactions)[plan.day]]):
-        sizes[piece.file.day] += piece.bytes
+    sizes = {plan.day: bytes_of[plan.day] + log.pool.height * _BYTES_PER_MEMORY for plan in plans}
     most = min(most, -(-sum(sizes.values()) // parts))
     groups: list[list[DayPlan]] = []
     room = 0
@@ -61,22 +72,56 @@ def batches_of_days(log: LogAsOf, plans: Sequence[DayPlan], most: int, parts: in
     return groups
 
 
-def build_days(log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False, slice_bytes: int = SLICE_BYTES) -> int:
+def build_days(
+    log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False, slice_bytes: int = SLICE_BYTES, buckets: int = 1
+) -> int:
     """Build and write what is missing of the days of `plans`, the same tables of each; returns the number of days.
 
-    A partition that is there already is left, or with `verify` compared with what was computed.
+    A partition that is there already is left, or with `verify` compared with what was computed. Of a day in several
+    `buckets`, what `search_bucket` found is put together.
 
     Raises OSError when the lake cannot be written, UserError when a verified partition differs.
     """
+    shell = _Building(log, plans, _inputs(log, plans), verify=verify, slice_bytes=slice_bytes, buckets=buckets)
+    Runner(NODES, shell.missing, shell, log.params, log.as_of).run(lambda _done, _total: None)
+    return len(plans)
+
+
+def search_bucket(log: LogAsOf, plan: DayPlan, bucket: int, buckets: int, slice_bytes: int, *, verify: bool) -> None:
+    """Find what is in the texts of a bucket of a day, and keep it for `build_days`, in files that nobody else names.
+
+    What is there already is left. Raises as `build_days`.
+    """
+    missing = {table: bucket_name(plan.names[table.name], bucket, buckets) for table in _bucketed(plan)}
+    if not verify:
+        missing = {table: name for table, name in missing.items() if not log.lake.has_evidence(table, plan.day, name)}
+    if not missing:
+        return
+    inputs = _inputs(log, [plan])
+    wanted = of_bucket(inputs[plan.day].interactions, bucket, buckets)
+    for table, rows in found_in_texts(log, inputs, wanted, missing, slice_bytes).items():
+        log.lake.write_evidence(table, plan.day, missing[table], rows.sort(table.key), verify=verify)
+
+
+def bucket_name(name: str, bucket: int, buckets: int) -> str:
+    """What a bucket of a partition is called until they are put together: the next prune takes it away."""
+    return f"{name}.{bucket + 1}-of-{buckets}"
+
+
+def _bucketed(plan: DayPlan) -> list[type[Table]]:
+    """Those of the missing tables that are found bucket by bucket."""
+    return [table for table in BUCKETED if table.name in plan.missing]
+
+
+def _inputs(log: LogAsOf, plans: Sequence[DayPlan]) -> dict[date, ReplayInputs]:
+    """What the days are built from. Raises UserError when it is no longer what it was planned to be."""
     with stage_cost("versions"):
         inputs = {plan.day: log.replay_inputs(plan.day, keep=False) for plan in plans}
     for plan in plans:
         if plan.fingerprint not in {inputs[plan.day].fingerprint, inputs[plan.day].former_name}:
             message = f"the files of {plan.day} changed while they were read: run this again"
             raise UserError(message)
-    shell = _Building(log, plans, inputs, verify=verify, slice_bytes=slice_bytes)
-    Runner(NODES, shell.missing, shell, log.params, log.as_of).run(lambda _done, _total: None)
-    return len(plans)
+    return inputs
 
 
 class _Building:
@@ -90,6 +135,7 @@ class _Building:
         *,
         verify: bool,
         slice_bytes: int,
+        buckets: int,
     ) -> None:
         self.missing = [table for table in EVIDENCE if table.name in plans[0].missing]
         self._log = log
@@ -97,13 +143,13 @@ class _Building:
         self._inputs = inputs
         self._verify = verify
         self._slice_bytes = slice_bytes
+        self._buckets = buckets
         self._unwritten = set(self.missing)
         self._found: dict[type[Table], pl.DataFrame] = {}
         self._readers: dict[Given, Callable[[Runner], Any]] = {
             MEMORY_POOL: lambda _: log.pool,
             MemoryEligibility: lambda _: (of_day.eligibility for of_day in inputs.values()),
-            MemoryReferences: lambda _: self._in_texts(MemoryReferences),
-            ExtractedStatements: lambda _: self._in_texts(ExtractedStatements),
+            **{table: lambda _, table=table: self._in_texts(table) for table in BUCKETED},
         }
 
     def reader(self, given: Given) -> Callable[[Runner], Any] | None:
@@ -145,39 +191,70 @@ class _Building:
         give_back()
 
     def _in_texts(self, table: type[Table]) -> Pieces:
+        if self._buckets > 1:
+            return self._put_together(table)
         if not self._found:
-            self._found = _found_in_texts(self._log, self._inputs, self._unwritten, self._slice_bytes)
+            wanted = pl.concat([day.interactions for day in self._inputs.values()])
+            self._found = found_in_texts(self._log, self._inputs, wanted, self._unwritten, self._slice_bytes)
         rows = self._found.pop(table)
         return (rows.filter(pl.col("occurred_at").dt.date() == day) for day in self._inputs)
 
+    def _put_together(self, table: type[Table]) -> Pieces:
+        for day, names in self._names.items():
+            parts = [bucket_name(names[table.name], bucket, self._buckets) for bucket in range(self._buckets)]
+            yield pl.concat([self._log.lake.scan_evidence(table, {day: part}) for part in parts]).drop("day").collect()
 
-def _found_in_texts(
-    log: LogAsOf, inputs: dict[date, ReplayInputs], tables: Iterable[type[Table]], slice_bytes: int
+
+def found_in_texts(
+    log: LogAsOf,
+    inputs: Mapping[date, ReplayInputs],
+    wanted: pl.DataFrame,
+    tables: Iterable[type[Table]],
+    slice_bytes: int,
 ) -> dict[type[Table], pl.DataFrame]:
-    """Of memory_references and extracted_statements those in `tables`, their texts held a slice at a time."""
+    """Of memory_references and extracted_statements those in `tables`.
+
+    `inputs`: of whole days, for each is judged by all memories eligible on it; `wanted`: their interactions, or some.
+    """
     files = [file for day in inputs for file in log.files(Interactions)[day]]
-    wanted = pl.concat([day.interactions for day in inputs.values()])
     found = {table: [] for table in (MemoryReferences, ExtractedStatements) if table in tables}
-    first, seen = node_of(next(iter(found))), set[str]()
-    for slices in gathered_pieces(files, slice_bytes):
-        scans = [
-            scan_declared(Interactions, [piece.file.path])
-            .slice(piece.offset, piece.rows)
-            .select("row_hash", *TEXTS.columns)
-            for piece in slices
-        ]
+    first = node_of(next(iter(found)))
+    slices = _slices(files, wanted, slice_bytes)
+    while True:
         with stage_cost(first.stage, first.name):
-            rows = _wanted_rows(pl.concat(scans).collect(), wanted, seen)
+            rows = next(slices, None)
+        if rows is None:
+            return {table: pl.concat(frames) for table, frames in found.items()}
         if MemoryReferences in found:
             found[MemoryReferences].append(_references(log, rows, inputs, wanted["occurred_at"]))
         if ExtractedStatements in found:
             params = node_of(ExtractedStatements).sliced(log.params)
             with stage_cost("statements and pairs", "extracted_statements"):
                 found[ExtractedStatements].append(extracted_statements(rows, params))
-    return {table: pl.concat(frames) for table, frames in found.items()}
 
 
-def _references(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs], times: pl.Series) -> pl.DataFrame:
+def _slices(files: Sequence[LakeFile], wanted: pl.DataFrame, slice_bytes: int) -> Iterator[pl.DataFrame]:
+    """The wanted rows with their texts, about so many bytes at a time, also where few are wanted here and there."""
+    held: list[pl.DataFrame] = []
+    seen = set[str]()
+    for together in gathered_pieces(files, slice_bytes):
+        scans = [
+            scan_declared(Interactions, [piece.file.path])
+            .slice(piece.offset, piece.rows)
+            .select("row_hash", *TEXTS.columns)
+            for piece in together
+        ]
+        held.append(_wanted_rows(pl.concat(scans).collect(), wanted, seen))
+        if sum(rows.estimated_size() for rows in held) >= slice_bytes // 2:
+            yield pl.concat(held)
+            held = []
+    if held:
+        yield pl.concat(held)
+
+
+def _references(
+    log: LogAsOf, rows: pl.DataFrame, inputs: Mapping[date, ReplayInputs], times: pl.Series
+) -> pl.DataFrame:
     """memory_references of interactions with their texts."""
     with stage_cost("used", "used_memories_by_day"):
         give_back()
@@ -188,7 +265,7 @@ def _references(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInput
         return memory_references(rows, pool, used, node_of(MemoryReferences).sliced(log.params))
 
 
-def _used(log: LogAsOf, rows: pl.DataFrame, inputs: dict[date, ReplayInputs]) -> pl.DataFrame:
+def _used(log: LogAsOf, rows: pl.DataFrame, inputs: Mapping[date, ReplayInputs]) -> pl.DataFrame:
     """The pairs that `used/2` finds: each day is judged by the memories eligible on it."""
     with stage_cost("used"):
         day = pl.col("occurred_at").dt.date().alias("day")

@@ -62,6 +62,8 @@ class Node:
         methods: the params that choose its methods, by their full names.
         grain: `day`: what it gives of a UTC day follows from the inputs of grain `day` of that day, and from the others
             whole. `whole`: all of it is computed at once.
+        in_buckets: of grain `day`, what it gives of an interaction follows from that interaction and the memories of
+            its project: of a large day it is found bucket by bucket (`evidence.buckets`), day × range of projects.
         is_in_lake: what it gives is kept in the lake, a file per day, and not itself published.
         stage: the line of the benchmark that it counts for.
     """
@@ -72,6 +74,7 @@ class Node:
     params: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     grain: Grain = "whole"
+    in_buckets: bool = False
     is_in_lake: bool = False
     stage: Stage = "publish"
     name: str = field(init=False)

@@ -85,6 +85,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         params=("evidence.used",),
         methods=("evidence.used.method",),
         grain="day",
+        in_buckets=True,
         stage="used",
     ),
     Node(
@@ -94,6 +95,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         params=("evidence.injected_method", "evidence.echo_method", "evidence.cited_method"),
         methods=("evidence.injected_method", "evidence.echo_method", "evidence.cited_method"),
         grain="day",
+        in_buckets=True,
         is_in_lake=True,
         stage="echo",
     ),
@@ -129,6 +131,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         params=("evidence.extract",),
         methods=("evidence.extract.method",),
         grain="day",
+        in_buckets=True,
         is_in_lake=True,
         stage="statements and pairs",
     ),

@@ -87,7 +87,7 @@ import sys
 from slowwave.flows.cli import run
 from slowwave.flows.engines.engine import opened_engine
 from slowwave.flows.engines.settings import EngineSettings
-from slowwave.flows.nightly.nightly import build
+from slowwave.flows.nightly.build import build
 from slowwave.flows.publish import build_tasks
 with opened_engine(EngineSettings()) as engine:
     assert list(engine.results(abs, [-1, 2])) == [1, 2]

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 import worker_acts
@@ -18,28 +18,35 @@ import worker_acts
 from slowwave.data.sample import sample_files
 from slowwave.flows.care.engine_line import engine_line
 from slowwave.flows.engines.attempts import TIMES
-from slowwave.flows.engines.engine import Engine, opened_engine
+from slowwave.flows.engines.cluster import Cluster
+from slowwave.flows.engines.engine import Engine, Workers, opened_cluster
 from slowwave.flows.engines.settings import EngineName, EngineSettings
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.nightly.nightly import make_plan, start_run
 from slowwave.flows.publish.build_tasks import build_tasks
+from slowwave.flows.publish.replay import days_bytes
 from tests.laws.home import Home
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # of Dask and Ray, which are not ours to mend
-SECONDS = 5.0
-# Dask gives a task to another worker by itself where a nanny tells of the end before the connection does.
+# Dask gives a task to another worker by itself where a nanny tells of the end before the connection does, and one to a
+# worker that is gone where neither has told of it yet.
 AT_MOST = 2 * TIMES
 AS_OF = datetime(2026, 3, 6)  # noqa: DTZ001 - naive times hold UTC
 
 
 @pytest.fixture(scope="module", params=get_args(EngineName)[1:])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster[Any]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(worker_acts.__file__).parent))
-        with opened_engine(EngineSettings(request.param, workers=2, seconds=SECONDS)) as opened:
+        with opened_cluster(EngineSettings(request.param, workers=2)) as opened:
             yield opened
+
+
+@pytest.fixture
+def engine(cluster: Cluster[Any]) -> Engine:
+    return Workers(cluster, seconds=300)
 
 
 @pytest.fixture
@@ -48,11 +55,11 @@ def marked(tmp_path: Path) -> worker_acts.Marked:
     return worker_acts.Marked(str(tmp_path / "tries"))
 
 
-@pytest.mark.parametrize("work", [worker_acts.dies_once, worker_acts.sleeps_once])
-def test_a_worker_that_dies_or_hangs_does_not_stop_the_rest(engine: Engine, marked: worker_acts.Marked, work) -> None:
-    (times,) = engine.results(work, [marked])
+@pytest.mark.parametrize(("work", "seconds"), [(worker_acts.dies_once, 300), (worker_acts.sleeps_once, 10)])
+def test_a_worker_that_dies_or_hangs_does_not_stop_the_rest(cluster, marked, work, seconds: int) -> None:
+    (times,) = Workers(cluster, seconds).results(work, [marked])
     assert 2 <= times <= AT_MOST
-    assert sorted(engine.results(abs, [-3, -2, -1])) == [1, 2, 3]
+    assert sorted(Workers(cluster, 300).results(abs, [-3, -2, -1])) == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +68,7 @@ def test_a_worker_that_dies_or_hangs_does_not_stop_the_rest(engine: Engine, mark
 def test_what_fails_three_times_is_an_error(engine: Engine, marked: worker_acts.Marked, work, why: str) -> None:
     with pytest.raises(UserError, match=f"the marked task was tried 3 times on the workers, and failed: .*{why}"):
         list(engine.results(work, [marked]))
-    assert TIMES <= len(list(Path(marked.tries).iterdir())) <= AT_MOST
+    assert 1 < len(list(Path(marked.tries).iterdir())) <= AT_MOST
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +97,13 @@ def test_killed_workers_leave_whole_partitions_and_the_same_tables(
         run = start_run(home.settings, "backfill")
         run.engine = EngineSettings("dask", workers=2)
         plan = make_plan(run, AS_OF)
-        tasks = build_tasks(run, plan.log, plan.to_build, verify=False)
-        assert len(tasks) >= 4
-        killed = [
-            worker_acts.Killed(task, str(tmp_path / f"tried-{number}"), chance.uniform(0, 1))
-            for number, task in enumerate(tasks)
-        ]
-        built = sum(each.days for each in engine.results(worker_acts.built_in_the_end, killed))
+        in_two = max(days_bytes(plan.log, plan.to_build).values()) // 2
+        rounds = build_tasks(run, plan.log, plan.to_build, verify=False, bucket_bytes=in_two)
+        assert [len(tasks) > 2 for tasks in rounds] == [True, True]
+        built = 0
+        for tasks in rounds:
+            killed = [worker_acts.Killed(task, str(tmp_path / str(task)), chance.uniform(0, 1.5)) for task in tasks]
+            built += sum(each.days for each in engine.results(worker_acts.built_in_the_end, killed))
     assert built == len(plan.to_build)
     result = home.nightly(AS_OF)
     assert (result.status, result.built) == ("published", [])

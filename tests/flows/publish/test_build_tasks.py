@@ -15,8 +15,11 @@ from small_home import SmallHome, interaction, memory
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.nightly.nightly import build, make_plan, start_run
-from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, built
+from slowwave.flows.nightly.build import build
+from slowwave.flows.nightly.nightly import make_plan, start_run
+from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, built, replay
+from slowwave.flows.publish.replay import build_days
+from slowwave.transforms.evidence.tables import MemoryReferences
 
 AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC
 
@@ -39,7 +42,8 @@ def tasks(home: SmallHome) -> Iterator[list[BuildTask]]:
         run = start_run(home.settings, "nightly")
         run.engine = EngineSettings("dask", workers=2)
         plan = make_plan(run, AS_OF)
-        yield build_tasks(run, plan.log, plan.to_build, verify=False)
+        (small, _) = build_tasks(run, plan.log, plan.to_build, verify=False)
+        yield small
 
 
 def test_tasks_are_plain_data_and_build_what_a_night_builds(home: SmallHome, tasks: list[BuildTask]) -> None:
@@ -70,3 +74,31 @@ def test_a_worker_without_the_lake_says_so(tasks: list[BuildTask], tmp_path: Pat
     with pytest.raises(UserError, match=r"there is no lake in .*elsewhere there: mount it under the same path"):
         built(replace(tasks[0], replay=elsewhere))
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_day_in_buckets_is_the_day(home: SmallHome) -> None:
+    """Of two projects, one of them far larger; what was found before a kill is not looked for again."""
+    day = {"created_at": "2026-03-09T09:00:00Z"}
+    said = "Prices are integers of the smallest coin of m1. Decision: we keep them so."
+    home.land(memory("m2", project="blog"), *(interaction(f"j{n:02}", response=said, **day) for n in range(20)))
+    home.land(*(interaction(f"k{n}", project="blog", response=said.replace("m1", "m2"), **day) for n in range(3)))
+    with writer_lock(home.settings, "test"):
+        run = start_run(home.settings, "nightly")
+        plan = make_plan(run, AS_OF)
+        searching, joining = build_tasks(run, plan.log, plan.to_build[-1:], verify=False, bucket_bytes=60_000)
+        count = len(searching)
+        assert str(searching[-1]) == f"replay 2026-03-09, bucket {count} of {count}"
+        assert count > 2
+        assert [replay(plan.log, task) for task in (*searching, *joining)] == [*[0] * count, 1]
+        in_buckets = {path: rows for path, rows in evidence(home).items() if f"-of-{count}" not in path}
+        assert len(evidence(home)) == len(in_buckets) + 2 * count
+        before = home.contents()
+        assert [replay(plan.log, task) for task in searching] == [0] * count
+        assert home.contents() == before
+        for path in Path(home.settings.lake).glob("evidence/*/*/*"):
+            path.unlink()
+        assert build_days(plan.log, plan.to_build[-1:]) == 1
+        assert evidence(home) == in_buckets
+        last = plan.days[-1]
+        references = plan.log.lake.scan_evidence(MemoryReferences, {last.day: last.names[MemoryReferences.name]})
+        assert references.collect().height == 23

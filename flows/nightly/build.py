@@ -1,0 +1,63 @@
+"""Building the evidence of days: what is to be done, handed to the engine of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from slowwave.flows.engines.engine import Local, opened_engine
+from slowwave.flows.publish.log_as_of import LogAsOf
+from slowwave.flows.publish.plan import DayPlan, Plan
+from slowwave.flows.publish.run import Run
+
+if TYPE_CHECKING:
+    from slowwave.flows.publish.build_tasks import BuildTask
+
+
+def build(run: Run, plan: Plan, *, verify: bool = False) -> list[DayPlan]:
+    """Build the days that must be built, some days at a time, on the engine of the run."""
+    from slowwave.flows.publish.build_tasks import build_tasks
+    from slowwave.transforms.evidence.used.memories import forget_words
+
+    wanted = plan.to_build
+    rounds = build_tasks(run, plan.log, wanted, verify=verify)
+    run.progress("replay", 0, len(wanted))
+    if run.engine.name == "local":
+        _build_here(run, plan.log, rounds)
+    elif wanted:
+        run.stage(f"replay on {run.engine.name}", _build_on_workers, run, rounds)
+    forget_words()  # what these two take is wanted for publishing
+    plan.log.forget_pool()
+    return wanted
+
+
+def _build_here(run: Run, log: LogAsOf, rounds: Sequence[Sequence[BuildTask]]) -> None:
+    """Each task a stage of the run, from the log that was read for the plan."""
+    from slowwave.flows.publish.build_tasks import replay
+
+    def staged(task: BuildTask) -> int:
+        return run.stage(str(task), replay, log, task)
+
+    _follow(run, rounds, (days for tasks in rounds for days in Local().results(staged, tasks)))
+
+
+def _build_on_workers(run: Run, rounds: Sequence[Sequence[BuildTask]]) -> None:
+    """One stage: the engine tries its tasks again, not the run."""
+    from slowwave.flows.publish.build_tasks import Built, built
+
+    def noted(each: Built) -> int:
+        run.costs.add(each.costs)
+        return each.days
+
+    with opened_engine(run.engine) as engine:
+        _follow(run, rounds, (noted(each) for tasks in rounds for each in engine.results(built, tasks)))
+
+
+def _follow(run: Run, rounds: Sequence[Sequence[BuildTask]], finished: Iterable[int]) -> None:
+    """Have the tasks carried out, and tell how many days are finished."""
+    wanted = sum(len(task.plans) for task in chain(*rounds) if task.bucket is None)
+    done = 0
+    for days in finished:
+        done += days
+        run.progress("replay", done, wanted)

@@ -1,0 +1,32 @@
+"""Buckets of a day: parts of its interactions, by project, that can be looked through one after the other or at once.
+
+What is found in a text depends on that interaction and the memories of its project: any division gives the same rows.
+This one keeps the interactions of a project together, whose memories are then prepared once; only a project that is
+larger than a bucket is divided, by ranges of interaction_id.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from slowwave.transforms.core.hashing import hashed
+
+# Of a day's rows as they are decoded. Nothing that is kept depends on it.
+BUCKET_BYTES = 256 * 2**20
+
+
+def buckets_count(day_bytes: int, bucket_bytes: int = BUCKET_BYTES) -> int:
+    """How many buckets a day of so many bytes has: one, as long as it is small."""
+    return max(1, -(-day_bytes // bucket_bytes))
+
+
+def of_bucket(interactions: pl.DataFrame, bucket: int, count: int) -> pl.DataFrame:
+    """The interactions in one of `count` buckets, the first of which is 0; as many in each, or one more.
+
+    `interactions`: interaction_id, project, of a day, one row per interaction_id.
+    """
+    projects = interactions.select(pl.col("project").unique())
+    places = projects.with_columns(hashed(projects["project"]).rank("ordinal").alias("place"))
+    ordered = interactions.join(places, on="project").sort("place", "interaction_id")
+    first, end = (ordered.height * number // count for number in (bucket, bucket + 1))
+    return ordered.slice(first, end - first).drop("place")
