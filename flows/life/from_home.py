@@ -153,7 +153,7 @@ def outside(settings: Settings, lake: Lake) -> list[str]:
     notes = lake.root / "kept_runs"
     homes = len(storage_of(notes).files(notes)) - 1
     if homes > 0:
-        said.append(f"what {counted(homes, 'other home')} over this lake published: run `slowwave nightly` there")
+        said.append(f"what {counted(homes, 'other home')} over this lake published: run the same command there")
     if bucket_of(settings) is not None:
         said.append("copies in other homes that have read this lake, and old versions where the bucket keeps them")
     if not settings.prefect_home.is_relative_to(settings.home):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import polars as pl
 
@@ -64,7 +64,9 @@ def preview(settings: Settings, lake: Lake, asked: Asked) -> Preview:
         if at is None:
             message = f"nothing of {said(asked)} has landed (nothing was changed): name an id as rows state it"
             raise UserError(message)
-        return Preview(erasure, repeated, gone, at)
+        if not _is_older(settings, at):
+            return Preview(erasure, repeated, gone, at)
+        # another home over the lake erased it, and what this one published may still hold it
     return Preview(erasure, repeated, gone + Counter(sort for sort, _ in before_files(settings)))
 
 
@@ -94,6 +96,13 @@ def erase(
         begin(run.lake, found.erasure)
         repeated = found.repeated
     return Erasing(_night(settings, progress), repeated)
+
+
+def _is_older(settings: Settings, at: datetime) -> bool:
+    """Whether anything that this home published, or made of it, is from before an instant."""
+    current = current_run(settings)
+    paths = [path for _, path in before_files(settings)] + ([current] if current else [])
+    return any(path.lstat().st_mtime < at.replace(tzinfo=UTC).timestamp() for path in paths)
 
 
 def _night(settings: Settings, progress: Progress) -> NightlyResult:

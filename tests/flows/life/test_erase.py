@@ -227,6 +227,20 @@ def test_any_text_is_an_id(tmp_path: Path, name: str) -> None:
     assert json.loads(done.stdout) == [{"n": 1}]
 
 
+def test_another_home_over_the_lake_erases_what_it_published(
+    home: SmallHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLOWWAVE_LAKE", str(home.folder / "lake"))
+    other = SmallHome(tmp_path / "other")
+    other.nightly(AS_OF)
+    assert places(other.folder, *WORDS)
+    assert "the same command there" in str(erased(home, "--user", USER)["outside"])
+    assert places(home.folder, *WORDS) == []
+    assert erased(other, "--user", USER)["is_erased"]
+    assert places(other.folder, *WORDS) == []
+    assert "nothing of it is here" in other.ask("erase", "--user", USER, "--yes").stdout
+
+
 def test_a_file_that_slowwave_did_not_write_is_named_and_left(home: SmallHome) -> None:
     note = home.folder / "notes.txt"
     note.write_text(f"remember {TOLD}")
