@@ -38,7 +38,7 @@ def not_tried_lately(trend: str | None) -> str:
     """What to say after a strategy that is stale; '' of any other."""
     if trend != "stale":
         return ""
-    return " It was not tried lately, and the older attempts are, the less they tell strategies apart."
+    return " It was not tried lately, and the older attempts are, the less they distinguish strategies."
 
 
 def part(value: float) -> str:

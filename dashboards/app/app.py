@@ -27,7 +27,7 @@ from slowwave.dashboards.app.pages.review import review_page
 from slowwave.dashboards.app.pages.runs import runs_page
 from slowwave.dashboards.app.pages.sql import sql_page
 from slowwave.dashboards.app.pages.strategies import strategies_page
-from slowwave.dashboards.app.widgets import told
+from slowwave.dashboards.app.widgets import notice
 from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.report.night_story import narrowed
 from slowwave.dashboards.templates import rendered
@@ -83,13 +83,13 @@ def _freshness(settings: Settings, shown: tuple[Path | None, str], published: Pu
     _warn_of_a_stopped_night(settings)
     _warn_of_age(settings, published)
     if st.session_state.get("was_redrawn"):
-        told("note", "these are new tables: the page was drawn anew when they were published")
+        notice("note", "these are new tables: the page was drawn anew when they were published")
 
 
 def _warn_of_a_stopped_night(settings: Settings) -> None:
     stopped = _stopped_night(str(settings.home), settings)
     if stopped:
-        told("error", f"the last night has stopped: {stopped}", "run `slowwave nightly`; `slowwave status` says more")
+        notice("error", f"the last night has stopped: {stopped}", "run `slowwave nightly`; `slowwave status` says more")
 
 
 @st.cache_data(ttl=_SECONDS_TO_REMEMBER, max_entries=4, show_spinner=False)
@@ -104,12 +104,12 @@ def _stopped_night(home: str, _settings: Settings) -> str:  # noqa: ARG001 - wha
 def _warn_of_age(settings: Settings, published: Published) -> None:
     clock = Clock(utc_now(), WARN_HOURS, ERROR_HOURS)
     if published.finished_at is None or published.as_of is None:
-        told("warning", "the file does not say when it was published", "run `slowwave doctor`")
+        notice("warning", "the file does not say when it was published", "run `slowwave doctor`")
     elif published.finished_at - published.as_of >= timedelta(hours=WARN_HOURS):
         why, todo = _earlier_instant(str(settings.home), published.as_of, settings)
-        told("note", f"shows what was known before {utc_text(published.as_of)}; {why}", todo)
+        notice("note", f"shows what was known before {utc_text(published.as_of)}; {why}", todo)
     elif clock.judged(published.finished_at) != "ok":
-        told("warning", f"published {clock.ago(published.finished_at)}", "run `slowwave nightly`")
+        notice("warning", f"published {clock.ago(published.finished_at)}", "run `slowwave nightly`")
 
 
 @st.cache_data(ttl=_SECONDS_TO_REMEMBER, max_entries=4, show_spinner=False)
@@ -130,7 +130,7 @@ def _current(settings: Settings) -> tuple[Path | None, str]:
 
 def _nothing_published(settings: Settings) -> None:
     st.title("Nothing is published yet", anchor=False)
-    told(
+    notice(
         "note",
         f"there are no published tables in {settings.serving}; this page shows them as soon as there are some",
         "run `slowwave demo` to see a month of sample logs, or `slowwave land PATH` and then `slowwave nightly`",
@@ -139,7 +139,7 @@ def _nothing_published(settings: Settings) -> None:
 
 def _unreadable(problem: str) -> None:
     st.title("The published tables cannot be read", anchor=False)
-    told("error", problem, "run `slowwave doctor`, which says what is wrong, or `slowwave nightly` to publish anew")
+    notice("error", problem, "run `slowwave doctor`, which says what is wrong, or `slowwave nightly` to publish anew")
 
 
 def _drawn(draw: Callable[[Published], None], published: Published) -> None:
@@ -147,7 +147,7 @@ def _drawn(draw: Callable[[Published], None], published: Published) -> None:
     try:
         draw(published)
     except duckdb.Error as error:
-        told(
+        notice(
             "error",
             f"this part of the page could not be drawn: {error_lines(error)}",
             OTHER_RELEASE

@@ -10,7 +10,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from slowwave.dashboards.app.sql_answers import SqlAnswer, SqlQuestion, first_rows
-from slowwave.dashboards.app.widgets import told
+from slowwave.dashboards.app.widgets import notice
 from slowwave.dashboards.cookbook.cookbook import Recipe
 from slowwave.dashboards.html_table import ShownCell, ShownColumn
 from slowwave.dashboards.templates import rendered
@@ -38,7 +38,7 @@ def answered(question: SqlQuestion, key: str, stopped: str) -> Answered:
 def _asked(question: SqlQuestion, key: str, stopped: str) -> Answered:
     waiting = st.empty()
     with waiting.container():
-        told("note", "the query is running")
+        notice("note", "the query is running")
         st.button("Stop", on_click=_stop, args=(question, key, stopped))
         clock = st.empty()
     begun = time.monotonic()

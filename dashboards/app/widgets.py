@@ -1,7 +1,7 @@
 """What the dashboard's pages share: choices that stand in the address, tables, sentences and commands.
 
 The address is the state: a widget shows what the query says, and what a person changes is written there first. Text
-from logs is drawn by `said`, `told`, `table`, `figures` and `command` alone, which show it and never take it for
+from logs is drawn by `said`, `notice`, `table`, `figures` and `command` alone, which show it and never take it for
 Markdown or HTML.
 """
 
@@ -46,9 +46,9 @@ def whole_text(text: str, *, label: str) -> None:
         said(f"These are the first {_TEXT_CHARACTERS:,} of {len(text):,} characters.")
 
 
-def told(level: Literal["note", "warning", "error"], text: str, todo: str = "") -> None:
+def notice(level: Literal["note", "warning", "error"], text: str, todo: str = "") -> None:
     """A message that stands out, and what to do about it."""
-    st.html(rendered("told.html.jinja", level=level, text=text, todo=todo))
+    st.html(rendered("notice.html.jinja", level=level, text=text, todo=todo))
 
 
 def section(title: str, says: str = "") -> None:

@@ -7,7 +7,7 @@ import polars as pl
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.answers import ALL, Answers
 from slowwave.dashboards.report import night_story as story
-from slowwave.dashboards.report.parts import Item, Items, Section, told_apart
+from slowwave.dashboards.report.parts import Item, Items, Section, distinguished
 from slowwave.dashboards.words import first_of, sum_of
 
 WORSE_DAYS = 7
@@ -61,7 +61,7 @@ def worse(answers: Answers) -> Section:
         ]
         all_others = counts.filter(~story.is_faded())
         caption = _first_of(others, all_others, "thing that got worse", "things that got worse")
-        section.lists.append(Items(caption, told_apart(items, others["id"].to_list()), ask))
+        section.lists.append(Items(caption, distinguished(items, others["id"].to_list()), ask))
     groups = counts.filter(story.is_faded())
     if groups.height:
         section.lists.append(Items(_faded_caption(groups), _faded(groups, rows), ask))
@@ -118,7 +118,7 @@ def review(answers: Answers) -> Section:
         for row in rows.iter_rows(named=True)
     ]
     caption = _first_of(rows, kinds, "item that waits", "items that wait, in the order of the queue")
-    items = told_apart(items, rows["item_id"].to_list())
+    items = distinguished(items, rows["item_id"].to_list())
     section.lists.append(Items(caption, items, answers.command("review_queue")))
     projects = answers.rows("review_by_project", _FEW)
     if projects.height > 1:

@@ -113,7 +113,7 @@ def headline(found: Sequence[ToDo], memories: int, landed: int) -> str:
     if not found and not memories:
         return (
             "No memory is known yet: land memories and interactions with `slowwave land PATH`, or see sample logs with "
-            "`slowwave demo`; then the next report has something to tell."
+            "`slowwave demo`; then the next report has something to show."
         )
     if not found:
         return "Nothing to act on this morning."

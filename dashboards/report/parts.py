@@ -48,7 +48,7 @@ class Items:
     command: str
 
 
-def told_apart(items: Sequence[Item], ids: Sequence[str]) -> list[Item]:
+def distinguished(items: Sequence[Item], ids: Sequence[str]) -> list[Item]:
     """The items, those that read alike each with its id."""
     alike = Counter((item.lead, item.text, item.note) for item in items)
     return [

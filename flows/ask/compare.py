@@ -61,7 +61,7 @@ class TableChange:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods compared as of an instant; `not_compared`: tables that tell of no project, where one is asked for."""
+    """Two methods compared as of an instant; `not_compared`: tables that name no project, where one is asked for."""
 
     old: str
     new: str

@@ -91,7 +91,7 @@ def _print(found: Comparison) -> None:
     same = len(found.tables) - len(differing)
     said = [f"the same in {same} of {len(found.tables)} tables" if differing else f"no difference in {same} tables"]
     if found.not_compared:
-        said.append(f"not compared, for they tell of no project: {', '.join(found.not_compared)}")
+        said.append(f"not compared, for they name no project: {', '.join(found.not_compared)}")
     if any(of.is_evidence for of in differing):
         said.append("* evidence, of the days on which it differs")
     for line in said:

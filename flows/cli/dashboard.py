@@ -147,12 +147,12 @@ def _app(port: int, *, open_browser: bool) -> App:
 
 def _told_of(error: Exception) -> bool:
     """Write a fault of ours where the dashboard was started, and say so on the page without its details."""
-    from slowwave.dashboards.app.widgets import told
+    from slowwave.dashboards.app.widgets import notice
 
     sys.stderr.write(
         "".join(f"{terminal_safe(line)}\n" for part in traceback.format_exception(error) for line in part.splitlines())
     )
-    told("error", "this page could not be drawn whole", "what went wrong stands where the dashboard was started")
+    notice("error", "this page could not be drawn whole", "what went wrong stands where the dashboard was started")
     return True
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from slowwave.flows.cli.groups import examples, first_examples
-from slowwave.flows.cli.shared import RowFormat, ask, tell, writing
+from slowwave.flows.cli.shared import RowFormat, ask, print_outcome, writing
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.transforms.core.vocabularies import ForgettingRule
 
@@ -90,7 +90,7 @@ def apply(
     if outcome.shadowed:
         lines.append(("in shadow", f"{counted(len(outcome.shadowed), 'memory', 'memories')} left active"))
     back = [f"{this_command()} forget restore --run {run.run_id}"] if outcome.changed and not dry_run else []
-    tell(outcome, lines, back)
+    print_outcome(outcome, lines, back)
 
 
 @forget.command("restore", epilog=examples(EXAMPLES["restore"]))
@@ -111,7 +111,7 @@ def restore(
     with writing("forget restore") as (run, _):
         outcome = forgetting.restore(run, memories or [], command_id=command_id, everything=everything)
     seen = [_SEEN] if outcome.changed else []
-    tell(outcome, [("restored", counted(len(outcome.changed), "memory", "memories")), *seen], [])
+    print_outcome(outcome, [("restored", counted(len(outcome.changed), "memory", "memories")), *seen], [])
 
 
 @forget.command("hold", epilog=examples(EXAMPLES["hold"]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from slowwave.flows.cli.groups import examples, first_examples
-from slowwave.flows.cli.shared import Decision, Output, RowFormat, ask, deciding, tell, writing
+from slowwave.flows.cli.shared import Decision, Output, RowFormat, ask, deciding, print_outcome, writing
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.transforms.core.vocabularies import ReviewKind
 
@@ -266,7 +266,7 @@ def _decide(wish: Wish, items: list[str], decision: Decision) -> None:
         lines += [("", _told(change)) for change in outcome.changes[:_SHOWN]]
         lines += [("", f"{memory_id}: stays as it is") for memory_id in outcome.kept[:_SHOWN]]
         lines += [("seen", "from the next nightly on")] if outcome.decided and not decision.dry_run else []
-        tell(outcome, lines, [], _THINGS)
+        print_outcome(outcome, lines, [], _THINGS)
 
 
 def _told(change: dict[str, Any]) -> str:

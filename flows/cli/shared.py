@@ -99,7 +99,9 @@ def ask(question: str) -> None:
     typer.confirm(question, abort=True, err=True)
 
 
-def tell(outcome: Changed, lines: Lines, commands: list[str], things: tuple[str, str] = ("memory", "memories")) -> None:
+def print_outcome(
+    outcome: Changed, lines: Lines, commands: list[str], things: tuple[str, str] = ("memory", "memories")
+) -> None:
     """Print what became of the things. Raises typer.Exit with code 1 when the clock kept one from changing."""
     from slowwave.flows.kernel.progress import print_lines
     from slowwave.flows.kernel.terminal import counted

@@ -57,7 +57,7 @@ class MemoryHealth(Table):
         "References in interactions whose latest attempt failed: not evidence that the text is false; see the next."
     )
     contradicted_expected: float | None = column(
-        "Of exactly these references, how many were expected to fail without the memory. NULL: nothing to tell it by."
+        "Of exactly these references, how many were expected to fail without the memory. NULL: no basis for it."
     )
     confidence: float | None = column(
         "Initial confidence moved by how its references ended beyond what was expected; .5 is no difference. NULL: no"

@@ -85,7 +85,7 @@ class _Findings:
         for i, reason in reasons.items():
             self.by_position[positions[i]].append((name, reason))
 
-    def tell_better(self, position: int, name: str, reason: str) -> None:
+    def say_instead(self, position: int, name: str, reason: str) -> None:
         """One reason in place of those found so far."""
         self.by_position[position] = [(name, reason)]
 
@@ -103,8 +103,8 @@ def landed_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading: R
     positions = _positions_by_kind(rows, kind, findings)
     if not reading.keeps_unknown:
         kinds = _kinds(len(rows), positions)
-        for i, (name, reason) in named_otherwise(rows, kinds, is_told=kind is not None).items():
-            findings.tell_better(i, name, reason)  # than that its kind is not known
+        for i, (name, reason) in named_otherwise(rows, kinds, is_stated=kind is not None).items():
+            findings.say_instead(i, name, reason)  # than that its kind is not known
     parts: dict[str, list[pl.DataFrame]] = {table.name: [] for table in LANDED}
 
     for with_outcome in (False, True):

@@ -15,7 +15,7 @@ ATTEMPTED_INTERACTIONS = Handed("attempted_interactions", "Interactions with an 
 ATTEMPTED_REFERENCES = Handed("attempted_references", "Of memory_references those of interactions with an attempt.")
 MEMORY_ORIGINS = Handed("memory_origins", "What each memory was when it first landed.")
 MEMORY_OWNERS = Handed("memory_owners", "Memories that are eligible in one user's interactions only.")
-MEMORY_OUTCOMES = Handed("memory_outcomes", "Per memory, what the outcomes of the interactions that had it tell.")
+MEMORY_OUTCOMES = Handed("memory_outcomes", "Per memory, the outcomes of the interactions that had it, summed up.")
 
 LIFT: tuple[Node, ...] = (
     Node(

@@ -50,13 +50,13 @@ class MemoryOutcomeParams(BaseModel):
         default=0.2, gt=0, le=1, description="Share of a task's later interactions that must have had the memory."
     )
     trend_tasks: int = Field(
-        default=50, ge=2, description="Most frequent tasks per task type that may tell the trend without the memory."
+        default=50, ge=2, description="Most frequent tasks per task type that may show the trend without the memory."
     )
     stratum_days: int = Field(
         default=7, ge=1, description="Matched interactions are compared within spans of so many days."
     )
     companions: int = Field(
-        default=3, ge=1, le=20, description="Memories had together with this one that tell who would have had it."
+        default=3, ge=1, le=20, description="Memories had together with this one that predict who would have had it."
     )
     companion_interactions: int = Field(
         default=500, ge=10, description="Latest earlier interactions looked at per companion."

@@ -21,7 +21,7 @@ from slowwave.transforms.observations.states.candidates import state_candidates
 from slowwave.transforms.observations.states.changes import StateChange, Stated, state_changes
 from slowwave.transforms.observations.turns.candidates import turn_candidates
 from slowwave.transforms.observations.turns.changes import turns
-from slowwave.transforms.observations.turns.cues import Told
+from slowwave.transforms.observations.turns.cues import Statement
 
 _CHECKED_MEMBERS = 20
 
@@ -129,7 +129,7 @@ def changes_of_state(statements: pl.DataFrame, method: str) -> list[StateChange]
     found = state_changes(Stated(*row) for row in state_candidates(statements).iter_rows())
     if method == "observe/2":
         return found
-    told = (Told(*row) for row in turn_candidates(statements.drop("last_at")).iter_rows())
+    told = (Statement(*row) for row in turn_candidates(statements.drop("last_at")).iter_rows())
     return [*found, *turns(told, found)]
 
 

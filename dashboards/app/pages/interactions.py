@@ -13,12 +13,12 @@ from slowwave.dashboards.app.widgets import (
     PAGE_ROWS,
     address,
     asked,
+    notice,
     page_asked,
     page_number,
     pattern,
     project_choice,
     said,
-    told,
     typed,
 )
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
@@ -82,7 +82,7 @@ def _chosen(published: Published) -> dict[str, str] | None:
     times = {"since": _exact_time(since), "until": _exact_time(until)}
     for name, given in (("since", since), ("until", until)):
         if times[name] is None:
-            told("warning", f"{shortened(terminal_safe(given), 60)} is no time", f"write {name} as {_TIME}")
+            notice("warning", f"{shortened(terminal_safe(given), 60)} is no time", f"write {name} as {_TIME}")
             return None
     return {
         "project": pattern(project),
@@ -119,5 +119,5 @@ def _page(published: Published, chosen: dict[str, str], first: int) -> SqlAnswer
     question = SqlQuestion(published.path, cookbook()[_RECIPE].sql, values)
     answer, problem, _ = answered(question, "interactions_answer", "stopped: choose something to ask again")
     if answer is None:
-        told("error", problem)
+        notice("error", problem)
     return answer

@@ -18,11 +18,11 @@ from slowwave.dashboards.app.widgets import (
     csv_of,
     drawn,
     figures,
+    notice,
     page_number,
     said,
     section,
     table,
-    told,
     typed,
 )
 from slowwave.dashboards.charts import charts
@@ -84,7 +84,7 @@ def memory_page(published: Published) -> None:
 
 def _unknown(published: Published, memory_id: str) -> None:
     as_of = f" as of {utc_text(published.as_of)}" if published.as_of else ""
-    told("warning", f"no memory {shortened(terminal_safe(memory_id), 200)} is known{as_of}")
+    notice("warning", f"no memory {shortened(terminal_safe(memory_id), 200)} is known{as_of}")
     near = published.answer("near_memories", memory_id=memory_id[:_SHOWN_CHARACTERS])
     if near.is_empty():
         said("No id is like it. `slowwave why` also knows interactions, strategies, errors and outcomes.")

@@ -13,13 +13,13 @@ from slowwave.dashboards.app.widgets import (
     command,
     limit_of,
     memory_projects,
+    notice,
     page_number,
     pattern,
     project_choice,
     said,
     section,
     table,
-    told,
     typed,
 )
 from slowwave.dashboards.cookbook.answers import ALL, Answers
@@ -63,7 +63,7 @@ def _one(answers: Answers) -> None:
         return
     rows = answers.rows("observation_memories", _SHOWN, observation_id=observation_id)
     if rows.is_empty():
-        told("warning", "the address names an observation that is not known", "choose one from the table below")
+        notice("warning", "the address names an observation that is not known", "choose one from the table below")
         return
     total = answers.count("observation_memories", observation_id=observation_id)
     section("One observation", f"{number_of(total, 'memory', 'memories')} behind it or at odds with it.")

@@ -13,12 +13,12 @@ from slowwave.dashboards.app.widgets import (
     drawn,
     figures,
     memory_projects,
+    notice,
     pattern,
     project_choice,
     said,
     section,
     table,
-    told,
 )
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL, Answers
@@ -60,9 +60,9 @@ def overview_page(published: Published) -> None:
 def _nothing_known(answers: Answers) -> None:
     """What to do where a publish holds nothing."""
     if not answers.count("memories_by_state") and not answers.count("landed_by_day"):
-        told(
+        notice(
             "note",
-            "nothing has landed yet, so there is nothing to tell",
+            "nothing has landed yet, so there is nothing to show",
             "run `slowwave land PATH` for your own logs and then `slowwave nightly`; or, with SLOWWAVE_HOME set to a "
             "new folder, `slowwave demo`",
         )

@@ -15,13 +15,13 @@ from slowwave.dashboards.app.widgets import (
     choice,
     command,
     memory_projects,
+    notice,
     page_number,
     pattern,
     project_choice,
     said,
     section,
     table,
-    told,
     whole_text,
 )
 from slowwave.dashboards.cookbook.answers import Answers
@@ -78,7 +78,7 @@ def _one(answers: Answers) -> None:
         return
     found = answers.rows("review_queue", 1, item_id=exactly(item_id))
     if found.is_empty():
-        told(
+        notice(
             "warning",
             "the address names an item that does not wait, or no longer",
             "what was decided stands at the end of this page",

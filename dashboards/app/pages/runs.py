@@ -12,12 +12,12 @@ from slowwave.dashboards.app.widgets import (
     choice,
     command,
     drawn,
+    notice,
     page_number,
     pattern,
     said,
     section,
     table,
-    told,
 )
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL, Answers
@@ -50,7 +50,7 @@ def _published(answers: Answers, run_id: str) -> None:
     run = rows.row(0, named=True)
     section("What is published", _run_words(run))
     for warning in [line for line in (run["message"] or "").splitlines() if line.strip()]:
-        told("warning", warning)
+        notice("warning", warning)
     asked("published_run", run_id=run_id)
     tables = answers.rows("published_tables", _MOST, run_id=run_id)
     with st.expander("Tables, methods and hashes"):

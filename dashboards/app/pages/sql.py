@@ -13,7 +13,7 @@ from slowwave.dashboards.app.links import memory_link
 from slowwave.dashboards.app.live_answers import answer_table, answered
 from slowwave.dashboards.app.sql_answers import MOST_BYTES, SqlAnswer, SqlQuestion, whole_result
 from slowwave.dashboards.app.sql_child import SECONDS
-from slowwave.dashboards.app.widgets import address, choice, drawn, said, told
+from slowwave.dashboards.app.widgets import address, choice, drawn, notice, said
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import Recipe, cookbook
@@ -63,7 +63,7 @@ def sql_page(published: Published) -> None:
         return
     missing = [param for param, value in values.items() if value is None]
     if missing:
-        told("note", f"to ask this, give a value for {', '.join(missing)}", "then press Ask")
+        notice("note", f"to ask this, give a value for {', '.join(missing)}", "then press Ask")
         return
     question = SqlQuestion(published.path, text, {param: value or "" for param, value in values.items()})
     _result(question, recipe if recipe is not None and text == _without_header(recipe) else None)
@@ -165,9 +165,9 @@ def _columns_of(recipe: Recipe | None) -> None:
 def _result(question: SqlQuestion, recipe: Recipe | None) -> None:
     answer, problem, seconds = answered(question, "sql_answer", "stopped: press Ask to ask again")
     if st.session_state.get("sql_text"):
-        told("note", f"the query is longer than {_MOST_IN_ADDRESS:,} characters: a link to this page will not ask it")
+        notice("note", f"the query is longer than {_MOST_IN_ADDRESS:,} characters: a link to this page will not ask it")
     if answer is None:
-        told("error", problem)
+        notice("error", problem)
         return
     st.subheader("Result", anchor=False)
     said(_count_words(answer, seconds))

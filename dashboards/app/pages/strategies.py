@@ -18,13 +18,13 @@ from slowwave.dashboards.app.widgets import (
     drawn,
     figures,
     limit_of,
+    notice,
     page_number,
     pattern,
     project_choice,
     said,
     section,
     table,
-    told,
 )
 from slowwave.dashboards.charts import charts
 from slowwave.dashboards.cookbook.answers import ALL, Answers, with_interval
@@ -90,7 +90,7 @@ def _one(answers: Answers) -> None:
     of = {"strategy_id": exactly(strategy_id)}
     rows = answers.rows("strategies", _MOST_STRATEGIES, **of)
     if rows.is_empty():
-        told("warning", "the address names a strategy that is not known", "choose one from the table below")
+        notice("warning", "the address names a strategy that is not known", "choose one from the table below")
         return
     section("One strategy", f"{quoted(rows['strategy'][0])}, wherever it was tried:")
     _strategies(rows.head(_ROWS), first_of("Where it was tried", min(rows.height, _ROWS), rows.height))

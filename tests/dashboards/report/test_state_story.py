@@ -73,7 +73,7 @@ def test_a_strategy_is_never_called_best() -> None:
     assert "recent attempts weigh more" in said[3]
     assert "not tried lately" not in said[1]
     stale = state_story.strategies(best.with_columns(trend=pl.lit("stale")), 127, reliable, trends)
-    assert "It was not tried lately, and the older attempts are, the less they tell" in stale[1]
+    assert "It was not tried lately, and the older attempts are, the less they distinguish" in stale[1]
     assert not any("best" in sentence for sentence in said)
     assert "No strategy was tried yet" in state_story.strategies(best.clear(), 0, reliable, reliable)[0]
 

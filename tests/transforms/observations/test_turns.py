@@ -19,7 +19,7 @@ from slowwave.transforms.observations.groups import changes_of_state
 from slowwave.transforms.observations.states.changes import StateChange
 from slowwave.transforms.observations.turns.candidates import turn_candidates
 from slowwave.transforms.observations.turns.changes import told_turn, turn_between, turns
-from slowwave.transforms.observations.turns.cues import Told
+from slowwave.transforms.observations.turns.cues import Statement
 
 START = datetime(2026, 1, 1)
 
@@ -86,7 +86,7 @@ def test_a_step_is_done_once_and_is_the_one_that_says_most_of_it() -> None:
 
 
 def test_a_change_that_is_known_is_told_once() -> None:
-    told = (Told(0, 0, START, TURNED[0][0]), Told(1, 0, START + timedelta(days=9), TURNED[0][1]))
+    told = (Statement(0, 0, START, TURNED[0][0]), Statement(1, 0, START + timedelta(days=9), TURNED[0][1]))
     (change,) = turns(told)
     assert turns(told, [change]) == []
     assert turn_between(*TURNED[0]) == change
@@ -116,5 +116,5 @@ def test_candidates_keep_all_that_is_found() -> None:
     texts = [(text, float(day)) for day, text in enumerate(chain.from_iterable((*TURNED, *STEADY)))]
     rows = log_of(*texts)
     kept = set(turn_candidates(rows)["statement"])
-    every = turns(Told(*row) for row in rows.select("statement", "scope", "first_at", "content").iter_rows())
+    every = turns(Statement(*row) for row in rows.select("statement", "scope", "first_at", "content").iter_rows())
     assert {one.later for one in every} <= kept

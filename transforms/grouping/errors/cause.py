@@ -1,6 +1,6 @@
 """Which line of an error message says what went wrong, for `error/2`.
 
-Told by the forms that reports have in common, not by the words of one program: the last line of a Python traceback; the
+By the forms that reports have in common, not by the words of one program: the last line of a Python traceback; the
 first of a JVM's, a Node.js or a panic's; the name of the first failing test; the first error of a compiler; else the
 first line that speaks of a failure. All other lines are left out, unless the one chosen says no more than its kind:
 then the line beside it refines it.

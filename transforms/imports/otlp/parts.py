@@ -217,7 +217,7 @@ def _unknown(located: Located) -> LeftOut | Refused:
     record = located.record
     other = next((k for k in ("resourceMetrics", "resourceProfiles") if k in record), None)
     if other:
-        return LeftOut(f"{other.removeprefix('resource').lower()} of OpenTelemetry, which tell of no interaction")
+        return LeftOut(f"{other.removeprefix('resource').lower()} of OpenTelemetry, which hold no interaction")
     if why := why_not_otlp(record):
         return Refused(located.number, f"it {why}", _raw(record))
     return Refused(located.number, "it is no OTLP JSON: it has neither resourceSpans nor resourceLogs", _raw(record))

@@ -30,11 +30,11 @@ _SHELL_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 
 
 def named_otherwise(
-    rows: DeliveredRows, kinds: Sequence[LandedTable | None], *, is_told: bool = False
+    rows: DeliveredRows, kinds: Sequence[LandedTable | None], *, is_stated: bool = False
 ) -> dict[int, tuple[str, str]]:
     """{position: (field, reason)} of rows that lack a field and have a value for it under a name that is surely its.
 
-    `kinds`: what each row is, None where that cannot be told; `is_told`: it was said of all rows, not told from their
+    `kinds`: what each row is, None: not known; `is_stated`: it was said of all rows, not inferred from their
     fields. A row for an outcome lacks no prompt where it says its `outcome_id` or `task`.
     """
     suspects = _suspects(rows.fields)
@@ -43,7 +43,7 @@ def named_otherwise(
     found: dict[int, list[tuple[str, str]]] = {}
     for field, names in suspects.items():
         own = _listed(rows, field)
-        lacking = [i for i, kind in enumerate(kinds) if own[i] is None and _may_want(kind, field, is_told)]
+        lacking = [i for i, kind in enumerate(kinds) if own[i] is None and _may_want(kind, field, is_stated)]
         if field == "prompt" and lacking:
             lacking = _not_outcomes(rows, lacking, kinds)
         for i, name in _first_fitting(rows, field, names, lacking).items():
@@ -51,7 +51,7 @@ def named_otherwise(
     return {
         i: (pairs[0][0], _reason(pairs, lands_without=kinds[i] is not None and not _REQUIRED & {f for f, _ in pairs}))
         for i, given in sorted(found.items())
-        if (pairs := _said(given, kinds[i], is_told))
+        if (pairs := _said(given, kinds[i], is_stated))
     }
 
 
@@ -86,8 +86,8 @@ def _listed(rows: DeliveredRows, name: str) -> Sequence[Any]:
     return values.to_list() if isinstance(values, pl.Series) else values
 
 
-def _may_want(kind: LandedTable | None, field: str, is_told: bool) -> bool:
-    return field in _WANTED[kind] or (kind == "outcomes" and not is_told and field in _OF_INTERACTIONS)
+def _may_want(kind: LandedTable | None, field: str, is_stated: bool) -> bool:
+    return field in _WANTED[kind] or (kind == "outcomes" and not is_stated and field in _OF_INTERACTIONS)
 
 
 def _not_outcomes(rows: DeliveredRows, positions: list[int], kinds: Sequence[LandedTable | None]) -> list[int]:
@@ -118,12 +118,12 @@ def fits(field: str, values: Sequence[Any]) -> list[bool]:
     return series.is_not_null().to_list()
 
 
-def _said(pairs: list[tuple[str, str]], kind: LandedTable | None, is_told: bool) -> list[tuple[str, str]]:
+def _said(pairs: list[tuple[str, str]], kind: LandedTable | None, is_stated: bool) -> list[tuple[str, str]]:
     """What is said of a row: nothing where its kind could not be known even then."""
     fields = {field for field, _ in pairs}
     if kind is None:
         return pairs if fields & {"prompt", "success"} else []
-    if kind == "outcomes" and not is_told and "prompt" not in fields:
+    if kind == "outcomes" and not is_stated and "prompt" not in fields:
         return [(field, name) for field, name in pairs if field in _WANTED["outcomes"]]
     return pairs
 

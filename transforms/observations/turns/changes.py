@@ -8,7 +8,7 @@ from datetime import datetime
 
 from slowwave.transforms.observations.states.acts import stated_acts
 from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
-from slowwave.transforms.observations.turns.cues import Cue, GoesOn, Told, Turn, by_subject, turns_of
+from slowwave.transforms.observations.turns.cues import Cue, GoesOn, Statement, Turn, by_subject, turns_of
 from slowwave.transforms.observations.turns.hopes import came_about, hope_cues, moved_in
 from slowwave.transforms.observations.turns.lives import (
     bond_cues,
@@ -46,7 +46,7 @@ _SOME_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - only which of two is later c
 _LATER = datetime(2000, 1, 3)  # noqa: DTZ001
 
 
-def turns(told: Iterable[Told], known: Iterable[StateChange] = ()) -> list[StateChange]:
+def turns(told: Iterable[Statement], known: Iterable[StateChange] = ()) -> list[StateChange]:
     """The changes between statements, in order of their numbers, but for those `known`.
 
     Of a statement that tells a known change nothing more is told by itself.
@@ -69,16 +69,16 @@ def turn_between(before: str, after: str) -> StateChange | None:
     known = change_between(before, after)
     if known is not None:
         return known
-    found = turns((Told(0, 0, _SOME_TIME, before), Told(1, 0, _LATER, after)))
+    found = turns((Statement(0, 0, _SOME_TIME, before), Statement(1, 0, _LATER, after)))
     return next((one for one in found if one.later == 1), None)
 
 
 def told_turn(text: str) -> StateChange | None:
     """What changed, as a text itself tells; None: it does not tell."""
-    return stated_change(text) or next(iter(turns((Told(0, 0, _SOME_TIME, text),))), None)
+    return stated_change(text) or next(iter(turns((Statement(0, 0, _SOME_TIME, text),))), None)
 
 
-def _turns(told: list[Told]) -> Iterator[Turn]:
+def _turns(told: list[Statement]) -> Iterator[Turn]:
     for some in by_subject(one for one in told if one.is_staged):
         yield from turns_of(some, _cues, _GOES_ON)
     yield from steps_done(one for one in told if one.is_step)

@@ -40,7 +40,7 @@ class Cue(NamedTuple):
     is_marked: bool = False
 
 
-class Told(NamedTuple):
+class Statement(NamedTuple):
     """A statement: its number, where it may meet others, when it was said first, and its text.
 
     is_staged, is_told, is_step, is_run: whether it may tell a stage of something, a change by itself, a step of work,
@@ -90,10 +90,12 @@ def stem(word: str) -> str:
     return word[:_LETTERS]
 
 
-def turns_of(told: list[Told], cues_of: Callable[[str], Iterable[Cue]], goes_on: dict[str, GoesOn]) -> Iterator[Turn]:
+def turns_of(
+    told: list[Statement], cues_of: Callable[[str], Iterable[Cue]], goes_on: dict[str, GoesOn]
+) -> Iterator[Turn]:
     """Of statements about one subject, in order of time: of each cue the newest before it that it goes on from."""
     count = Counter(word for one in told for word in {stem(word) for word in words_of(one.text)})
-    seen: dict[str, list[tuple[Told, Cue]]] = {}
+    seen: dict[str, list[tuple[Statement, Cue]]] = {}
     for one in told:
         cues = list(cues_of(one.text))
         for cue in cues:
@@ -108,17 +110,17 @@ def turns_of(told: list[Told], cues_of: Callable[[str], Iterable[Cue]], goes_on:
 
 
 def _newest(
-    one: Told, cue: Cue, seen: list[tuple[Told, Cue]], goes_on: GoesOn, is_rare: Callable[[str], bool]
-) -> tuple[Told, Cue] | None:
+    one: Statement, cue: Cue, seen: list[tuple[Statement, Cue]], goes_on: GoesOn, is_rare: Callable[[str], bool]
+) -> tuple[Statement, Cue] | None:
     for before, earlier in reversed(seen[-_COMPARED:]):
         if before.at < one.at and goes_on(earlier, cue, one.at - before.at, is_rare):
             return before, earlier
     return None
 
 
-def by_subject(told: Iterable[Told]) -> Iterator[list[Told]]:
+def by_subject(told: Iterable[Statement]) -> Iterator[list[Statement]]:
     """Statements that begin with one word, articles passed over, and may meet, in order of time."""
-    groups: dict[tuple[int, str], list[Told]] = {}
+    groups: dict[tuple[int, str], list[Statement]] = {}
     for one in told:
         _, word = _named(one.text)
         if word:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from slowwave.transforms.observations.turns.cues import Told, Turn
+from slowwave.transforms.observations.turns.cues import Statement, Turn
 
 _OF = re.compile(
     r"\b(?P<passed>\d+) (?:of|out of|/) (?P<all>\d+)\b(?: [\w-]+){0,3} (?:now )?pass(?:es|ed|ing)?\b", re.IGNORECASE
@@ -28,10 +28,10 @@ _NOT_SO = re.compile(
 )
 
 
-def later_runs(told: Iterable[Told]) -> Iterator[Turn]:
+def later_runs(told: Iterable[Statement]) -> Iterator[Turn]:
     """Of runs of as many tests, and of builds, each that went otherwise than the one before."""
-    tests: dict[tuple[int, str], tuple[Told, str, str]] = {}
-    builds: dict[int, tuple[Told, int, str]] = {}
+    tests: dict[tuple[int, str], tuple[Statement, str, str]] = {}
+    builds: dict[int, tuple[Statement, int, str]] = {}
     for one in sorted(told, key=lambda one: (one.at, one.statement)):
         match = _OF.search(one.text) or _ALL.search(one.text)
         if match is not None and not _NOT_SO.search(one.text[: match.start()]):

@@ -16,7 +16,7 @@ from slowwave.transforms.language.lexicon import word_map, words
 from slowwave.transforms.observations.pairs.words import BINDERS
 from slowwave.transforms.observations.states.clause_words import words_of
 from slowwave.transforms.observations.states.plan_words import SAYS_NOTHING
-from slowwave.transforms.observations.turns.cues import Told, Turn, stem
+from slowwave.transforms.observations.turns.cues import Statement, Turn, stem
 
 _VERBS = word_map(
     "add create write implement introduce build=add remove delete drop strip=remove fix resolve repair correct=fix "
@@ -169,9 +169,9 @@ def _names_in_code(text: str) -> frozenset[str]:
     return frozenset(word.strip("().:").split("(")[0].split("/")[-1].lower() for word in found) - {""}
 
 
-def steps_done(told: Iterable[Told]) -> Iterator[Turn]:
+def steps_done(told: Iterable[Statement]) -> Iterator[Turn]:
     """Of each step that was done the statement that it was to be which shares most with it; a step is done once."""
-    waiting: list[tuple[Told, Step] | None] = []
+    waiting: list[tuple[Statement, Step] | None] = []
     by_mark: dict[tuple[int, str], list[int]] = {}
     for one in sorted(told, key=lambda one: (one.at, one.statement)):
         step = step_of(one.text)

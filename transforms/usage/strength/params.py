@@ -30,7 +30,7 @@ class StrengthParams(BaseModel):
             "adaptation": 60,
             "episodic": 30,
         },
-        description="Half-life per memory type where a lake's own log does not tell; the middle one of the three.",
+        description="Half-life per memory type where a lake's own log has too little; the middle one of the three.",
     )
     other_half_life_days: HalfLife = Field(default=60, description="Half-life of every other memory type.")
     broad_weight: float = Field(

@@ -17,7 +17,7 @@ class FittedStrengths(Table):
 
     memory_type: str = column("Key: the memory type; '' is memories that never landed.")
     half_life_days: float = column("Half-life of a memory of importance .5.", unit="days")
-    default_half_life_days: float = column("The same where the log does not tell (a param).", unit="days")
+    default_half_life_days: float = column("The same where the log has too little (a param).", unit="days")
     windows: int = column("Windows of 30 days (a param) that were over and in which its projects were active.")
     forecasts: int = column("Memories forecast in all windows but the first, whether referenced in it or not.")
     references: int = column("Of them referenced.")

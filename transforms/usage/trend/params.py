@@ -48,7 +48,7 @@ class TrendParams(BaseModel):
         default=1.2,
         gt=0,
         le=1000,
-        description="References per burst before the memory's own gaps tell; 1: independent.",
+        description="References per burst before the memory's own gaps count; 1: independent.",
     )
     dispersion_gaps: float = Field(default=6, gt=0, le=1e6, description="Gaps the default dispersion is worth.")
     min_dispersion: float = Field(

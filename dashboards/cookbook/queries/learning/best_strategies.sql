@@ -4,7 +4,7 @@
 --   what is sure; confidence (0-1) – estimated success of the next comparable attempt; confidence_high (0-1) – upper
 --   end; attempts – real attempts with it; inferred (attempts) – of them known by inference alone; strategies_tried (strategies) – how many it was chosen from: the only one
 --   tried is no choice; is_reliable – enough attempts, and the lower end above .5; trend – stale: not tried lately, and the older attempts are, the less
---   they tell strategies apart
+--   they distinguish strategies
 -- params: agent=%; project=%; task_type=%
 SELECT
     project,
