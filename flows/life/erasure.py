@@ -226,8 +226,10 @@ def begun(lake: Lake) -> Erasure | None:
 
 def end(lake: Lake) -> None:
     """All of it is gone: so is what was written down."""
-    storage_of(lake.root).remove([intent_path(lake.root)])
-    storage_of(lake.root).remove([_windows_path(lake)])
+    storage = storage_of(lake.root)
+    storage.remove([intent_path(lake.root)])
+    storage.remove([_windows_path(lake)])
+    storage.purge()
 
 
 def _windows_path(lake: Lake) -> Path:

@@ -33,7 +33,7 @@ def home_files(settings: Settings, lake: Lake) -> Iterator[Path]:
 
 def _lake_files(folder: Path, apart: set[Path]) -> Iterator[Path]:
     storage = storage_of(folder)
-    for name in storage.folders(folder):
+    for name in dict.fromkeys([*storage.folders(folder), *(path.name for path in storage.files(folder))]):
         path = folder / name
         if storage.is_folder(path):
             if path not in apart:

@@ -137,6 +137,10 @@ class Bucket:
         for left in folder.glob(f"**/.*{TEMPORARY}"):
             left.unlink(missing_ok=True)
 
+    def purge(self) -> None:
+        """As in Storage."""
+        self._delete_removed(float("inf"))
+
     # ------------------------------------------------------------------------------------------ what only a bucket has
 
     def put(self, file: Path, path: Path) -> None:
@@ -186,10 +190,6 @@ class Bucket:
     def sweep(self) -> int:
         """Delete what was removed a day ago or earlier, by whichever writer; returns how many objects went."""
         return self._delete_removed(time.time() - _GRACE_SECONDS)
-
-    def purge(self) -> int:
-        """Delete what was removed at whatever time, for it is to be erased; returns how many objects went."""
-        return self._delete_removed(float("inf"))
 
     def _delete_removed(self, before: float) -> int:
         due = {key for key, at in self._gone().items() if at < before}

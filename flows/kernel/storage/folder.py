@@ -92,6 +92,9 @@ class Folder:
         for path in paths:
             path.unlink(missing_ok=True)
 
+    def purge(self) -> None:
+        """As in Storage: it is gone already."""
+
     def clear(self, folder: Path) -> None:
         """As in Storage."""
         for left in folder.glob(f"**/.*{TEMPORARY}"):

@@ -59,6 +59,10 @@ class Storage(Protocol):
         """Take away files that nothing needs any more; of those that are gone nothing is said."""
         ...
 
+    def purge(self) -> None:
+        """Let what was removed be gone at once, for it is to be erased: else a bucket keeps it for a day."""
+        ...
+
     def clear(self, folder: Path) -> None:
         """Take away what was left half-written below a folder by who was killed."""
         ...
