@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from small_home import MEMORY, SmallHome, interaction, memory, outcome
 
+from slowwave.flows.lake.published import current_run
 from slowwave.flows.publish import shell
-from slowwave.flows.publish.serving import current_run
 
 AS_OF = datetime(2026, 3, 9)  # noqa: DTZ001 - UTC
 ASKED = "SELECT * EXCLUDE (run_id) FROM memory_health ORDER BY memory_id"
