@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from slowwave.flows.engines.engine import Local, opened_engine
+from slowwave.flows.kernel.storage.mounts import bucket_at
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan, Plan
 from slowwave.flows.publish.run import Run
@@ -52,6 +53,8 @@ def _build_on_workers(run: Run, rounds: Sequence[Sequence[BuildTask]]) -> None:
 
     with opened_engine(run.engine) as engine:
         _follow(run, rounds, (noted(each) for tasks in rounds for each in engine.results(built, tasks)))
+    if bucket := bucket_at(run.lake.root):
+        bucket.look_again()
 
 
 def _follow(run: Run, rounds: Sequence[Sequence[BuildTask]], finished: Iterable[int]) -> None:

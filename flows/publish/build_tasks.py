@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import resource
@@ -9,12 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 from slowwave.flows.kernel.doors import home_umask
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
+from slowwave.flows.kernel.storage.mounts import bucket_at, bucket_folder
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan
@@ -35,7 +39,7 @@ class Replay:
     """What all tasks of a run have in common, as plain data.
 
     Args:
-        lake: its address, the same on every worker.
+        lake: its folder, under the same path on every worker, or the URL of its bucket.
         run_id: of the run that asks.
         as_of: what is known.
         params: as JSON.
@@ -93,7 +97,7 @@ def build_tasks(
     """
     slice_bytes = run.engine.memory // _SLICES
     common = Replay(
-        lake=str(log.lake.root.absolute()),
+        lake=_address(log.lake),
         run_id=run.run_id,
         as_of=log.as_of,
         params=log.params.model_dump_json(),
@@ -110,6 +114,11 @@ def build_tasks(
     first = [BuildTask(common, (plan,), count, bucket) for plan, count in large for bucket in range(count)]
     first += [BuildTask(common, tuple(plans)) for plans in batches_of_days(log, small, sizes, slice_bytes, parts)]
     return [first, [BuildTask(common, (plan,), count) for plan, count in large]]
+
+
+def _address(lake: Lake) -> str:
+    bucket = bucket_at(lake.root)
+    return bucket.url if bucket else str(lake.root.absolute())
 
 
 def large_days(
@@ -138,7 +147,10 @@ def built(task: BuildTask) -> Built:
     """
     costs = StageCosts()
     with _umask(task.replay.umask), heard_by(costs):
-        days = replay(_log(task.replay), task)
+        log = _log(task.replay)
+        days = replay(log, task)
+        if bucket := bucket_at(log.lake.root):
+            bucket.settle()
     return Built(days, costs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 2**10)
 
 
@@ -149,11 +161,19 @@ def _log(common: Replay) -> LogAsOf:
     if params.params_hash() != common.params_hash:
         message = "it reads the params otherwise than they were sent"
         raise UserError(message)
-    lake = Lake(Path(common.lake))
+    lake = Lake(bucket_folder(common.lake, _copies()) if "://" in common.lake else Path(common.lake))
     if lake.check_format() is None:
         message = f"there is no lake in {common.lake} there: mount it under the same path on every worker"
         raise UserError(message)
     return LogAsOf(lake, common.as_of, params)
+
+
+@cache
+def _copies() -> Path:
+    """Where a worker keeps what it has read of a bucket, until it ends."""
+    folder = Path(mkdtemp(prefix="slowwave-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @contextmanager

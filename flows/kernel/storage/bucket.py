@@ -225,6 +225,10 @@ class Bucket:
         self._listed_at.clear()
         self._removed_at = 0.0
 
+    def look_again(self) -> None:
+        """List anew what is asked next: others have written for this process."""
+        self._listed_at.clear()
+
     def end(self) -> None:
         """This process is the lake's writer no more."""
         self.lease = None

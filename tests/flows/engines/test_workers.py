@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 import pytest
 import worker_acts
+from bucket_server import environment, make_bucket, s3_server
 
 from slowwave.data.sample import sample_files
 from slowwave.flows.care.engine_line import engine_line
@@ -24,7 +25,7 @@ from slowwave.flows.engines.settings import EngineName, EngineSettings
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.nightly.nightly import make_plan, start_run
+from slowwave.flows.nightly.nightly import make_plan, nightly, start_run
 from slowwave.flows.publish.build_tasks import build_tasks
 from slowwave.flows.publish.replay import days_bytes
 from tests.laws.home import Home
@@ -109,6 +110,22 @@ def test_killed_workers_leave_whole_partitions_and_the_same_tables(
     assert (result.status, result.built) == ("published", [])
     assert home.hashes() == expected
     assert list(home.lake.root.glob("evidence/*/*/*.parquet")) != []
+
+
+def test_workers_build_a_lake_in_a_bucket(expected: dict[str, str], tmp_path: Path) -> None:
+    with s3_server() as port, pytest.MonkeyPatch.context() as patch:
+        make_bucket(port, "team")
+        for variable, value in environment(port, "s3://team/lake").items():
+            patch.setenv(variable, value)
+        home = Home(tmp_path / "home")
+        for file in sample_files(days=4, interactions_per_day=30):
+            home.drop(file.name, file.content)
+        with writer_lock(home.settings, "nightly"):
+            run = start_run(home.settings, "nightly")
+            run.engine = EngineSettings("dask", workers=2)
+            result = nightly(run, as_of=AS_OF)
+        assert (result.status, len(result.built)) == ("published", len(result.plan.days))
+        assert home.hashes() == expected
 
 
 def test_a_scheduler_without_workers_is_seen_by_doctor(tmp_path: Path) -> None:
