@@ -69,6 +69,9 @@ def _commands(kind: tuple[str, ...] = ()) -> list[str]:
     """The commands that begin so, each once; without `kind` those that run in this process."""
     examples = [line for lines in EXAMPLES.values() for line in lines]
     every = dict.fromkeys([*(line for line in _shell_lines() if line.startswith("slowwave")), *examples])
+    every = dict.fromkeys(
+        sorted(every, key=lambda line: line.startswith("slowwave erase"))
+    )  # of what is gone, none runs
     is_apart = {line: line.startswith((*NIGHTS, *ENDLESS)) and "--plan" not in line for line in every}
     return [line for line in every if (is_apart[line] and line.startswith(kind) if kind else not is_apart[line])]
 

@@ -34,6 +34,7 @@ _REMOVED = ".removed"
 _FRESH_SECONDS = 2.0
 _GRACE_SECONDS = 24 * 3600.0
 _AT_ONCE = 8
+_TRIES = 10
 _COPIES_BYTES = 20 * 10**9  # kept on a disk from one night to the next
 _LISTED_WITHIN_SECONDS = 60.0
 # Folders of folders of tables: of these one at a time is listed.
@@ -128,7 +129,7 @@ class Bucket:
         if not keys:
             return
         self.confirm()
-        self._note_removed({**self._gone(), **dict.fromkeys(keys, time.time())})
+        self._change_removed(lambda removed: {**removed, **dict.fromkeys(keys, time.time())})
         for key in keys:
             self._forget(key)
 
@@ -195,7 +196,7 @@ class Bucket:
         due = {key for key, at in self._gone().items() if at < before}
         if due:
             self.client.delete(sorted(due), self.confirm)
-            self._note_removed({key: at for key, at in self._removed.items() if key not in due})
+            self._change_removed(lambda removed: {key: at for key, at in removed.items() if key not in due})
         self._tidy_copies()
         return len(due)
 
@@ -228,6 +229,7 @@ class Bucket:
     def look_again(self) -> None:
         """List anew what is asked next: others have written for this process."""
         self._listed_at.clear()
+        self._removed_at = 0.0
 
     def end(self) -> None:
         """This process is the lake's writer no more."""
@@ -303,15 +305,22 @@ class Bucket:
     def _take_back(self, key: str) -> None:
         """Of what was removed and is written again: it is not deleted any more, before it is there again."""
         if key in self._gone():
-            self._note_removed({one: at for one, at in self._removed.items() if one != key})
+            self._change_removed(lambda removed: {one: at for one, at in removed.items() if one != key})
 
-    def _note_removed(self, removed: dict[str, float]) -> None:
-        content = json.dumps({"removed": removed, "written": uuid.uuid4().hex}).encode()
-        tag = self.client.write_if(_REMOVED, content, self._removed_tag)
-        if tag is None:
-            message = f"another writer has taken over the lake {self.url}: nothing more of this run is written"
-            raise FencedError(message)
-        self._removed, self._removed_tag = removed, tag
+    def _change_removed(self, changed: Callable[[dict[str, float]], dict[str, float]]) -> None:
+        """Change what is noted as removed; again, where a worker has changed it meanwhile."""
+        for _ in range(_TRIES):
+            removed = changed(self._gone())
+            content = json.dumps({"removed": removed, "written": uuid.uuid4().hex}).encode()
+            tag = self.client.write_if(_REMOVED, content, self._removed_tag)
+            if tag is not None:
+                self._removed, self._removed_tag = removed, tag
+                return
+            if self.lease is not None:
+                self.lease.confirm()
+            self._removed_at = 0.0
+        message = f"others write to the lake {self.url} all the time: run this again when they have ended"
+        raise BucketError(message)
 
 
 def _group(key: str) -> str:

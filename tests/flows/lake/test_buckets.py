@@ -312,3 +312,17 @@ def test_what_is_erased_is_deleted_from_the_bucket_at_once(home: Home) -> None:
         with pytest.raises(FileNotFoundError):
             bucket.client.read("runs/one.parquet")
     assert list(folder.rglob("one*")) == []
+
+
+def test_what_a_worker_writes_again_is_there_and_the_writer_goes_on(home: Home, tmp_path: Path) -> None:
+    folder, worker = home.settings.lake_folder, Bucket(_bucket(home).url, tmp_path / "worker")
+    bucket, one, other = _bucket(home), folder / "runs" / "one.parquet", folder / "runs" / "other.parquet"
+    with writer_lock(home.settings, "nightly"):
+        for path in (one, other):
+            bucket.write(path, lambda to: to.write_bytes(b"content"))
+        bucket.remove([one])
+        worker.write(tmp_path / "worker" / "runs" / "one.parquet", lambda to: to.write_bytes(b"again"))
+        bucket.look_again()
+        assert bucket.files(folder / "runs") == [one, other]
+        bucket.remove([other])
+        assert bucket.files(folder / "runs") == [one]
