@@ -13,7 +13,15 @@ from slowwave.flows.kernel.storage.storage import on_disk, storage_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TEMPORARY", "fsync_path", "make_durable_folder", "row_groups_count", "write_durably", "write_parquet"]
+__all__ = [
+    "TEMPORARY",
+    "fsync_path",
+    "make_durable_folder",
+    "packed_parquet",
+    "row_groups_count",
+    "write_durably",
+    "write_parquet",
+]
 
 
 def write_durably(path: Path, write: Callable[[Path], object]) -> None:
@@ -30,12 +38,18 @@ _BYTES_PER_GROUP = 32 * 2**20
 
 
 def write_parquet(path: Path, frame: pl.DataFrame) -> None:
-    """Write a frame durably as zstd Parquet in row groups of about 32 MB at most. Raises OSError as the system does."""
+    """Write a frame durably, as `packed_parquet`. Raises OSError as the system does."""
+    packed = packed_parquet(frame)
+    write_durably(path, lambda aside: aside.write_bytes(packed))
+
+
+def packed_parquet(frame: pl.DataFrame) -> memoryview:
+    """A frame as zstd Parquet, in row groups of about 32 MB at most."""
     bytes_per_row = max(1, int(frame.estimated_size()) // max(1, frame.height))
     rows = max(1, min(_ROWS_PER_GROUP, _BYTES_PER_GROUP // bytes_per_row))
     packed = io.BytesIO()  # written by Python: of a full disk, Polars says only that Parquet is "out of specification"
     frame.write_parquet(packed, compression="zstd", compression_level=1, row_group_size=rows)
-    write_durably(path, lambda aside: aside.write_bytes(packed.getbuffer()))
+    return packed.getbuffer()
 
 
 def row_groups_count(path: Path) -> int:

@@ -15,7 +15,7 @@ import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.storage.storage import on_disk, storage_of
-from slowwave.flows.kernel.store import row_groups_count, write_parquet
+from slowwave.flows.kernel.store import row_groups_count, write_durably, write_parquet
 from slowwave.flows.lake.files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
 from slowwave.flows.lake.formats import bring_up_to_date
 from slowwave.flows.lake.pieces import gathered_pieces
@@ -185,6 +185,10 @@ class Lake:
         if not before.select(same).equals(frame.select(same)):
             message = f"{table.name} of {day} differs from a full rebuild; it was replaced: please report this"
             raise UserError(message)
+
+    def write_packed_evidence(self, table: type[Table], day: date, name: str, packed: memoryview) -> None:
+        """Keep a partition that is packed already. Raises OSError when the lake cannot be written."""
+        write_durably(self.evidence_path(table, day, name), lambda aside: aside.write_bytes(packed))
 
     def write_ledger(self, table: type[Table], day: date, name: str, rows: pl.DataFrame) -> None:
         """Add rows to the run ledger; the same name written again replaces what a killed run left."""

@@ -27,6 +27,7 @@ from slowwave.flows.lake.published import current_run, reports_folder
 from slowwave.flows.life.erasure import Erasure, repeated_now
 from slowwave.flows.life.search import home_files, stands_in
 from slowwave.flows.life.texts import Sought
+from slowwave.flows.publish.states import run_of_state
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import SERVING
 from slowwave.transforms.landing.tables import LANDED
@@ -105,7 +106,7 @@ def _take_evidence(settings: Settings, lake: Lake, looked: Looked) -> None:
     for table in storage_of(folder).folders(folder):
         for day, files in lake.files(f"evidence/{table}").items():
             for file in files:
-                is_state = file.path.stem == current.stem
+                is_state = run_of_state(file) == current.stem
                 if not is_state and (table, day, file.path.stem) not in wanted:
                     storage_of(file.path).remove([file.path])
                     looked.gone["evidence partitions"] += 1

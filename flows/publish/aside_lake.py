@@ -32,6 +32,9 @@ class AsideLake(Lake):
         if (table.name, day, name) in self._built:
             super().write_evidence(table, day, name, frame, verify=verify)
 
+    def write_packed_evidence(self, table: type[Table], day: date, name: str, packed: memoryview) -> None:
+        """Keep nothing: what comes packed is never built aside."""
+
     def evidence_path(self, table: type[Table], day: date, name: str) -> Path:
         """Where a day's partition with this name is."""
         lake = self._aside if (table.name, day, name) in self._built else super()

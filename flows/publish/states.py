@@ -1,18 +1,23 @@
 """States, which are carried from night to night: where they are kept, and which of them go.
 
-A state says of each of its parts what that was made of, so any of those kept serves any publish, if not as well.
+A state says of each of its parts what that was made of, so any of those kept serves any publish, if not as well. Its
+file is named by the run and a digest of its bytes: what a disk has changed in it would else be published for good.
 """
 
 from __future__ import annotations
 
+import hashlib
 from datetime import date
 
 import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.storage.storage import on_disk
+from slowwave.flows.kernel.store import packed_parquet
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.core.frames import empty
+from slowwave.transforms.core.hashing import DIGEST_BYTES
 from slowwave.transforms.core.schema import State
 
 _PART = ["part", "made_of"]
@@ -21,11 +26,11 @@ _PART = ["part", "made_of"]
 def kept_state(lake: Lake, table: type[State], day: date) -> pl.LazyFrame:
     """The state kept last of the nights up to a day, or else of the first one after it; nothing where there is none."""
     file = _serving_best(lake, table, day)
-    if file is None:
+    if file is None or not _is_intact(file):
         return empty(table).lazy()
     try:
         return lake.scan_evidence(table, {file.day: file.path.stem}).drop("day").collect().lazy()
-    except pl.exceptions.PolarsError:  # damaged, or of other columns: it is made anew
+    except pl.exceptions.PolarsError:  # of other columns: it is made anew
         return empty(table).lazy()
 
 
@@ -38,13 +43,19 @@ def keep_state(
     """
     kept = kept_state(lake, table, day).collect()
     if verify or rows.join(kept, on=_PART, how="anti").height:
-        lake.write_evidence(table, day, run_id, rows)
+        packed = packed_parquet(rows)
+        lake.write_packed_evidence(table, day, f"{run_id}-{_digest(packed)}", packed)
     if verify:
         as_now = kept.join(rows, on=_PART, how="semi")
         wrong = as_now.join(rows, on=rows.columns, how="anti", nulls_equal=True)
         if wrong.height:
             message = f"{table.name} differs from a full rebuild; it was replaced: please report this"
             raise UserError(message)
+
+
+def run_of_state(file: LakeFile) -> str:
+    """The run that kept a state."""
+    return file.path.stem.rpartition("-")[0]
 
 
 def superseded_states(lake: Lake, table: type[State]) -> list[LakeFile]:
@@ -59,3 +70,11 @@ def _serving_best(lake: Lake, table: type[State], day: date) -> LakeFile | None:
     files = [file for of_day in lake.files(f"evidence/{table.name}").values() for file in of_day]
     earlier = [file for file in files if file.day <= day]
     return earlier[-1] if earlier else files[0] if files else None
+
+
+def _is_intact(file: LakeFile) -> bool:
+    return file.path.stem.rpartition("-")[2] == _digest(on_disk([file.path])[0].read_bytes())
+
+
+def _digest(packed: bytes | memoryview) -> str:
+    return hashlib.blake2b(packed, digest_size=DIGEST_BYTES).hexdigest()
