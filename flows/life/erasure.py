@@ -63,7 +63,7 @@ class Erasure:
 
 @dataclass
 class Repeated:
-    """Rows of others that name what goes, or repeat its texts: they stay. Counts by table, and a few of their keys."""
+    """Rows of others that name what goes, or repeat its texts: they stay. Versions by table, and a few keys."""
 
     naming: Counter[str] = field(default_factory=Counter)
     repeating: Counter[str] = field(default_factory=Counter)
@@ -72,9 +72,9 @@ class Repeated:
     def note(self, kind: str, table: str, key: str) -> None:
         """Note one row."""
         (self.naming if kind == "naming" else self.repeating)[table] += 1
-        shown = self.examples.setdefault(kind, [])
-        if len(shown) < _SHOWN:
-            shown.append(f"{table}:{key}")
+        shown, named = self.examples.setdefault(kind, []), f"{table}:{key}"
+        if len(shown) < _SHOWN and named not in shown:  # of versions of one row it is named once
+            shown.append(named)
 
 
 def planned(lake: Lake, asked: tuple[tuple[str, str], ...]) -> tuple[Erasure, Repeated]:

@@ -30,7 +30,7 @@ from slowwave.transforms.core.schema import Table, duckdb_ddl
 from slowwave.transforms.graph import PUBLISHED, SERVING
 from slowwave.transforms.landing.tables import LANDED
 
-_HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n--\s*(.+)")
+_HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n((?:--.+\n)+)")
 _WORD = re.compile(r"\w+")
 _SHOWN_ROWS = 3
 _FEW_ROWS = 1_000
@@ -92,7 +92,8 @@ def audits() -> tuple[Audit, ...]:
                 message = f"audit {entry.name} must begin with '-- severity: fail' or 'warn' and a description"
                 raise ValueError(message)
             reads = frozenset(tables & set(_WORD.findall(sql)))
-            found.append(Audit(entry.name.removesuffix(".sql"), header[1], header[2].strip(), sql, reads))  # type: ignore[arg-type]
+            description = " ".join(line.removeprefix("--").strip() for line in header[2].splitlines())
+            found.append(Audit(entry.name.removesuffix(".sql"), header[1], description, sql, reads))  # type: ignore[arg-type]
     return tuple(sorted(found, key=lambda audit: audit.name))
 
 

@@ -44,7 +44,7 @@ def memory_text(found: Record, limit: int, curation: Sequence[str] = ()) -> str:
     `curation`: lines of what waits about it (see `curation_lines`).
     """
     state = found["memory"]
-    lines = [f"memory {found['memory_id']}: {identity_words(state)}"]
+    lines = [f"memory {found['memory_id']}: {identity_words(state, found['erased_at'])}"]
     lines += wrapped(shortened(state["content"] or "(its text is not known)", _CONTENT_CHARACTERS))
     lines += [f"as of {utc_text(found['as_of'])}, published by run {found['run_id']}", *_life(state)]
     lines += [
@@ -110,8 +110,10 @@ def basis_words(outcome: Record) -> str:
     return f"{outcome.get('basis') or ''}{by}"
 
 
-def identity_words(state: Record) -> str:
-    """What a memory is: its state, type, project, agent and user."""
+def identity_words(state: Record, erased_at: datetime | None = None) -> str:
+    """What a memory is: its state, type, project, agent and user; or when it was erased, where rows still name it."""
+    if state["status"] is None and erased_at is not None:
+        return f"erased on {erased_at:%Y-%m-%d}; rows of others still name it, nothing else is known of it"
     if state["status"] is None:
         return "injected or cited, but never landed as a memory; nothing else is known of it"
     project = f"of project {state['project']}" if state["project"] else "without project"

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,7 @@ class Publish:
         """The memory as published, its counts, the interactions behind each (newest first), and its changes.
 
         `apart` are the attempts among its references that were inferred, and that nothing is learned from.
+        `erased_at`: when it was erased, if it was, and rows of others still name it.
         `eligible` is None, and `problem` says why, where the partitions that tell are gone. None for an unknown id.
         """
         known = self.records(MEMORY, id=memory_id)
@@ -238,6 +240,7 @@ class Publish:
             "curated": self.records(CURATED, id=memory_id),
             "changes": self._changes(memory_id),
             "problem": problem,
+            "erased_at": _erased_at(self._lake, "memories", memory_id),
         }
 
     def interaction(self, interaction_id: str) -> Record | None:
@@ -362,12 +365,16 @@ class Publish:
 
 def _erased(lake: Path, given: str) -> str:
     """What to say of an id that was erased; '' where none of this name was."""
-    keys = erased_keys(lake)
-    for kind, table in _ERASABLE.items() if keys else ():
-        at = keys.erased_at(table, given) if keys else None
+    for kind, table in _ERASABLE.items():
+        at = _erased_at(lake, table, given)
         if at is not None:
             return f"{kind} {shortened(given, 200)!r} was erased on {at:%Y-%m-%d}: nothing of it is kept"
     return ""
+
+
+def _erased_at(lake: Path, table: str, given: str) -> datetime | None:
+    keys = erased_keys(lake)
+    return keys.erased_at(table, given) if keys else None
 
 
 def _once_in_extra(row: Record) -> Record:

@@ -70,7 +70,8 @@ def run_erase(settings: Settings, asked: Sequence[tuple[str, str]], *, yes: bool
     else:
         lines = _lines(erased.erasure, erased.gone + erased.looked.gone, done.repeated)
         lines += [("published", f"run {done.night.run_id}, without it")]
-        lines += [("looked for", f"in {counted(erased.looked.files, 'other file')}: it stands in none of them")]
+        where = "it stands in these" if erased.looked.left else "it stands in none of them"
+        lines += [("looked for", f"in {counted(erased.looked.files, 'other file')}: {where}")]
         lines += _listed("still in", erased.looked.left)
         print_lines(f"erased {said(chosen)}", lines + _listed("not looked", lies_outside))
     if erased.looked.left:
@@ -97,15 +98,19 @@ def _print_preview(settings: Settings, found: Preview, output: str) -> None:
 
 def _lines(erasure: Erasure, gone: Counter[str], repeated: Repeated) -> Lines:
     rows = [(table, count) for table, count in erasure.rows.items() if count]
-    lines = [("rows", counted(count, f"version of {table}", f"versions of {table}")) for table, count in rows]
+    lines = _listed("rows", [_versions(count, table) for table, count in rows])
     also = [(place, count) for place, count in sorted(gone.items()) if place not in erasure.keys]
     lines += _listed("also", [f"{_PLACES.get(place, place)}: {count:,}" for place, count in also])
     for of, kind, label in ((repeated.naming, "naming", "name it"), (repeated.repeating, "repeating", "repeat it")):
         if of:
-            tables = ", ".join(f"{count:,} {table}" for table, count in sorted(of.items()))
+            tables = ", ".join(_versions(count, table) for table, count in sorted(of.items()))
             examples = ", ".join(map(quoted, repeated.examples[kind]))
             lines.append((label, f"rows of others, which stay as they are: {tables}, such as {examples}"))
     return lines
+
+
+def _versions(count: int, table: str) -> str:
+    return counted(count, f"version of {table}", f"versions of {table}")
 
 
 def _listed(label: str, texts: Sequence[str]) -> Lines:

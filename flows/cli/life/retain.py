@@ -25,12 +25,12 @@ def run_retain(settings: Settings, *, dry_run: bool, yes: bool) -> None:
         says = f"nothing goes by age: [retention] in {settings.settings_file} may state runs_days and quarantine_days"
         typer.echo(terminal_safe(says))
         return
-    if dry_run:
+    if dry_run or not yes:
         would = let_go(settings, lake, rules, rehearses=True)
-        print_lines("would go", _lines(would), [f"{this_command()} retain --yes"])
-        return
-    if not yes:
-        print_lines("would go", _lines(let_go(settings, lake, rules, rehearses=True)))
+        goes = any(one.things for one in would.values())
+        print_lines("would go", _lines(would), [f"{this_command()} retain --yes"] if dry_run and goes else [])
+        if dry_run or not goes:
+            return
         ask("let it go?")
     with Screen() as screen, writer_lock(settings, "retain", wait_seconds=_WAIT_SECONDS, waiting=screen.note):
         gone = let_go(settings, lake, rules)

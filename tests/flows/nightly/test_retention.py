@@ -53,6 +53,8 @@ def refused(home: SmallHome) -> list[tuple[str, str, str | None]]:
 def test_what_is_old_goes_at_night_and_what_it_counts_stays(home: SmallHome) -> None:
     before, reasons = home.contents(), [row[0] for row in refused(home)]
     assert "nothing is that old" in home.ask("retain", "--yes").stdout
+    asked_for_nothing = home.ask("retain")
+    assert (asked_for_nothing.returncode, asked_for_nothing.stderr) == (0, "")
     assert home.contents().keys() == before.keys()
     grown_old(home)
     shown = home.ask("retain", "--dry-run").stdout
