@@ -19,7 +19,7 @@ from slowwave.flows.kernel.settings import Settings, size_in_bytes
 
 EngineName = Literal["local", "dask", "ray"]
 MEMORY = 4 * 10**9
-LEAST_MEMORY = 10**9
+LEAST_MEMORY = 2 * 10**9
 _SECONDS = 3600.0
 _WORKERS = 2
 _MOST_WORKERS = 1_000
@@ -34,7 +34,7 @@ class EngineSettings:
         name: `local` computes in this process and starts nothing.
         address: of a scheduler that runs already; '': workers are started on this machine, and ended.
         workers: how many of them.
-        memory: bytes that one worker, or this process, should stay below while it builds.
+        memory: bytes that one worker, or this process, should stay below while it builds: its tasks are made so large.
         seconds: that one task may take before it is tried elsewhere.
     """
 
@@ -88,7 +88,7 @@ def _memory(stated: Any, where: str) -> int:  # noqa: ANN401 - whatever is state
         return MEMORY
     size = size_in_bytes(stated) if isinstance(stated, str) else None
     if size is None or size < LEAST_MEMORY:
-        _refuse(f'{where}: memory is a size of 1GB or more, such as "4GB"')
+        _refuse(f'{where}: memory is a size of 2GB or more, such as "4GB"')
     return size
 
 
