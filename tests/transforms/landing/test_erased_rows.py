@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import pytest
 from delivered import Record, as_csv, as_frame, as_jsonl, tables
 
@@ -83,3 +86,11 @@ def test_a_refused_row_names_an_id_in_whatever_format(text: str) -> None:
 
 def test_an_id_without_quotes_is_named_too() -> None:
     assert names_erased("i1,2026-03-02,,", lambda table, name: (table, name) == ("memories", "i1"))
+
+
+@pytest.mark.parametrize("one", ["an id, so to say", 'the "first" one', "  padded  ", "a|b;c", "two\nlines"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_an_id_of_several_words_is_found_in_a_refused_row_of_csv(one, separator):
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator).writerow([one, "soon", "What now?"])
+    assert names_erased(text.getvalue(), lambda table, name: (table, name) == ("interactions", one))

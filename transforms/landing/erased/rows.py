@@ -16,6 +16,8 @@ from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, O
 # Whether the row of a landed table with this id was erased.
 IsErased = Callable[[str, str], bool]
 
+# The cells of CSV, by what stands between them.
+_CELLS = [re.compile(rf'"((?:[^"]|"")*+)"(?![^{one}\r\n])|[^{one}\r\n]+') for one in (",", ";", r"\t", r"\|")]
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|[^\s,;"\'{}\[\]()<>]+')
 
 
@@ -85,6 +87,9 @@ def names_erased(text: str, is_erased: IsErased) -> bool:
 
 
 def _tokens(text: str) -> Iterator[str]:
+    for cell in _CELLS:  # an id with spaces or quotes stands whole in one
+        for match in cell.finditer(text):
+            yield match[0] if match[1] is None else match[1].replace('""', '"')
     for match in _TOKEN.finditer(text):
         quoted = match[1]
         if quoted is None:
