@@ -53,7 +53,14 @@ NIGHTS = ("slowwave demo", "slowwave nightly", "slowwave backfill")
 ENDLESS = ("slowwave serve", "slowwave dashboard")
 # What a shell runs as it stands; the rest are make's targets, installing, and what test_other_tools.py runs.
 SHELL = ("mkdir ", "cp ")
-ELSEWHERE = ("make ", "duckdb ", ".venv/bin/pip install ", "export SLOWWAVE_LLM_URL=")
+ELSEWHERE = (
+    "make ",
+    "duckdb ",
+    ".venv/bin/pip install ",
+    "export SLOWWAVE_LLM_URL=",
+    "export SLOWWAVE_LAKE=",
+    "export AWS_",
+)
 
 
 def _blocks(language: str, text: str = ALL) -> list[str]:
