@@ -26,7 +26,8 @@ from slowwave.transforms.landing.erased.rows import Asked, erased_keys
 from slowwave.transforms.landing.tables import LANDED, Interactions, Outcomes
 from slowwave.transforms.language.text_windows import BETWEEN, Numbers, WindowSet, text_windows
 
-KINDS = ("user", "session", "interaction", "memory")
+# What can be named, and the column that says whose a row is.
+KINDS = {"user": "user_id", "session": "session_id", "interaction": "interaction_id", "memory": "memory_id"}
 _INTERNAL = ("row_hash", "key_hash")
 _MOST_HASHES = 10_000  # of one decision
 _SHOWN = 5
@@ -38,7 +39,8 @@ class Erasure:
 
     `asked`: kind and id, as they were named. `keys`: by landed table the ids of rows that go, `key_hashes` theirs.
     `ids`: all that is to stand nowhere any more, but for `named`, which rows of others name. `windows`: of the texts
-    that stand in no other row. `rows`: how many versions of rows go, by landed table.
+    that stand in no other row. `rows`: how many versions of rows go, by landed table. `without_rows`: what was
+    named and no row is of: it may be misspelt.
     """
 
     asked: tuple[tuple[str, str], ...]
@@ -49,6 +51,7 @@ class Erasure:
     windows: Numbers
     begun_at: datetime
     rows: Mapping[str, int] = field(default_factory=dict)
+    without_rows: tuple[tuple[str, str], ...] = ()
 
     @property
     def sought(self) -> Sought:
@@ -83,11 +86,13 @@ def planned(lake: Lake, asked: tuple[tuple[str, str], ...]) -> tuple[Erasure, Re
     named = Asked(*(frozenset(name for kind, name in asked if kind == one) for one in KINDS))
     keys = erased_keys(named, {table: lake.scan_rows(table, files[table]) for table in LANDED})
     windows, rows, hashes, sessions = [], Counter[str](), {}, set[str]()
+    owned = set[tuple[str, str]]()
     for table in LANDED:
         hashes[table.name] = set()
         for frame in _rows(table, files[table], keys, goes=True):
             hashes[table.name].update(frame["key_hash"])
             rows[table.name] += frame["row_hash"].n_unique()
+            owned.update((kind, one) for kind, of in KINDS.items() if of in frame.columns for one in frame[of].unique())
             windows.append(text_windows([one for text in _texts(frame) for one in text.split(BETWEEN)]))
             if named.users and table in (Interactions, Outcomes):
                 sessions.update(frame["session_id"].drop_nulls())
@@ -104,6 +109,7 @@ def planned(lake: Lake, asked: tuple[tuple[str, str], ...]) -> tuple[Erasure, Re
         windows=np.setdiff1d(all_windows, shared, assume_unique=True),
         begun_at=utc_now(),
         rows=dict(rows),
+        without_rows=tuple(one for one in asked if one not in owned),
     )
     return erasure, repeated
 
@@ -202,6 +208,7 @@ def begin(lake: Lake, erasure: Erasure) -> None:
         "named": sorted(erasure.named),
         "begun_at": erasure.begun_at.isoformat(),
         "rows": erasure.rows,
+        "without_rows": erasure.without_rows,
     }
     write_for_owner(intent_path(lake.root), json.dumps(said).encode())
 
@@ -221,6 +228,7 @@ def begun(lake: Lake) -> Erasure | None:
         windows=np.load(io.BytesIO(storage_of(lake.root).read(_windows_path(lake)))),
         begun_at=datetime.fromisoformat(said["begun_at"]),
         rows=said["rows"],
+        without_rows=tuple((kind, name) for kind, name in said.get("without_rows", ())),
     )
 
 

@@ -99,6 +99,7 @@ def _print_preview(settings: Settings, found: Preview, output: str) -> None:
 def _lines(erasure: Erasure, gone: Counter[str], repeated: Repeated) -> Lines:
     rows = [(table, count) for table, count in erasure.rows.items() if count]
     lines = _listed("rows", [_versions(count, table) for table, count in rows])
+    lines += _listed("no row", [f"of {said([one])}" for one in erasure.without_rows])
     also = [(place, count) for place, count in sorted(gone.items()) if place not in erasure.keys]
     lines += _listed("also", [f"{_PLACES.get(place, place)}: {count:,}" for place, count in also])
     for of, kind, label in ((repeated.naming, "naming", "name it"), (repeated.repeating, "repeating", "repeat it")):
@@ -126,6 +127,7 @@ def _as_json(
         "is_erased": erased is not None,
         "rows": {table: len(ids) for table, ids in erasure.keys.items()},
         "versions": dict(erasure.rows),
+        "without_rows": [{"kind": kind, "id": name} for kind, name in erasure.without_rows],
         "gone": dict(gone),
         "named_by_others": dict(repeated.naming),
         "repeated_by_others": dict(repeated.repeating),

@@ -182,7 +182,8 @@ def test_a_refused_row_that_names_it_is_blank_and_a_file_that_breaks_off_is_not_
 
 
 def test_each_kind_takes_what_it_names_and_no_more(home: SmallHome) -> None:
-    found = erased(home, "--memory", KEPT, "--interaction", f"{ASKED}-2")
+    found = erased(home, "--memory", KEPT, "--interaction", f"{ASKED}-2", "--memory", "misspelt")
+    assert found["without_rows"] == [{"kind": "memory", "id": "misspelt"}]
     assert found["rows"] == {"interactions": 1, "outcomes": 1, "memories": 1}
     assert places(home.folder, f"{ASKED}-1") != []
     assert erased(home, "--session", SESSION)["rows"] == {"interactions": 5, "outcomes": 4, "memories": 0}
