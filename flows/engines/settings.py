@@ -54,14 +54,15 @@ def engine_settings(
     """
     stated = settings.stated("engine", _KNOWN)
     where = f"{settings.settings_file}, [engine]"
-    chosen = _one_of(name if name is not None else stated.get("engine", "local"))
+    chosen = _one_of(name, "") if name is not None else _one_of(stated.get("engine", "local"), f"{where}: ")
     is_stated = name is None or name == stated.get("engine")  # else what is stated is of another engine
     at = address if address is not None else stated.get("address", "") if is_stated else ""
     count = workers if workers is not None else stated.get("workers") if is_stated else None
     if not isinstance(at, str):
         _refuse(f"{where}: address is a text such as tcp://scheduler:8786")
     if count is not None and (isinstance(count, bool) or not isinstance(count, int) or not 0 < count <= _MOST_WORKERS):
-        _refuse(f"the number of workers is a whole number from 1 to {_MOST_WORKERS:,}, not {count!r}")
+        said = "" if workers is not None else f"{where}: "
+        _refuse(f"{said}the number of workers is a whole number from 1 to {_MOST_WORKERS:,}, not {count!r}")
     if chosen == "local" and (at or count is not None):
         _refuse("the engine `local` works in this process: name --engine dask or ray to use workers or an address")
     if at and count is not None:
@@ -75,11 +76,10 @@ def engine_settings(
     )
 
 
-def _one_of(name: Any) -> EngineName:  # noqa: ANN401 - whatever is stated
+def _one_of(name: Any, where: str) -> EngineName:  # noqa: ANN401 - whatever is stated
     if name not in get_args(EngineName):
-        _refuse(
-            f"there is no engine {name!r}: use {', '.join(get_args(EngineName)[:-1])} or {get_args(EngineName)[-1]}"
-        )
+        *most, last = get_args(EngineName)
+        _refuse(f"{where}there is no engine {name!r}: use {', '.join(most)} or {last}")
     return cast("EngineName", name)
 
 

@@ -47,7 +47,11 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it; without it, what would go is shown.")] = False,
     output: Annotated[TextFormat, typer.Option("--format", help="How it is printed.")] = "text",
 ) -> None:
-    """Erase for good what is named, from the lake and all that was made of it; shows what would go unless --yes."""
+    """Erase for good what is named, from the lake and all that was made of it; shows what would go unless --yes.
+
+    Rows that were erased are refused when they are delivered again. Rows with other ids land as ever, of the same
+    user or session too.
+    """
     from slowwave.flows.cli.life.erase import run_erase
 
     named = {"user": users, "session": sessions, "interaction": interactions, "memory": memories}

@@ -35,10 +35,10 @@ def test_a_command_goes_before_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("engine = 'spark'", "there is no engine 'spark': use local, dask or ray"),
+        ("engine = 'spark'", r"settings.toml, \[engine\]: there is no engine 'spark': use local, dask or ray"),
         ("workers = 2", "`local` works in this process"),
         ("engine = 'dask'\nworkers = 0", "whole number from 1 to 1,000"),
-        ("engine = 'ray'\nworkers = true", "whole number from 1 to 1,000"),
+        ("engine = 'ray'\nworkers = true", r"settings.toml, \[engine\]: the number of workers is a whole number"),
         ("engine = 'dask'\naddress = 'tcp://s:1'\nworkers = 2", "has its own workers"),
         ("engine = 'dask'\naddress = 8786", "address is a text"),
         ("memory = '64MB'", "memory is a size of 2GB or more"),
