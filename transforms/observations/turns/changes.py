@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import lru_cache
 
 from slowwave.transforms.observations.states.acts import stated_acts
 from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
@@ -88,7 +89,12 @@ def _turns(told: list[Statement]) -> Iterator[Turn]:
             yield Turn(None, one.statement, change.subject, "", change.before, change.after)
 
 
-def _cues(text: str) -> Iterator[Cue]:
+@lru_cache(maxsize=20_000)
+def _cues(text: str) -> tuple[Cue, ...]:
+    return tuple(_read_cues(text))
+
+
+def _read_cues(text: str) -> Iterator[Cue]:
     acts = stated_acts(_GOTTEN.sub("got", text))
     yield from health_cues(text)
     yield from work_cues(acts)

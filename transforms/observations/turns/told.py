@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from slowwave.transforms.observations.turns.phrases import beside
@@ -117,6 +118,7 @@ _STATED = re.compile(r":|[;(]$|\b(?:is|are|was|were|be|been)$")
 _NOBODY = re.compile(r"^(?:he|she|it|they|this|that|there|who|everyone|someone|some|many|people)\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=20_000)
 def told_change(text: str) -> ToldChange | None:
     """What a statement tells as changed, the first that can be read; None: it does not tell."""
     if _LONG_AGO.search(text) or _NOBODY.match(text):
