@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_args
 
 import pytest
@@ -35,6 +36,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # of Dask
 # worker that is gone where neither has told of it yet.
 AT_MOST = 2 * TIMES
 AS_OF = datetime(2026, 3, 6)  # noqa: DTZ001 - naive times hold UTC
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_script_of_others() -> Iterator[None]:
+    """Streamlit's tests leave a script of theirs as the main module: a process that is started would run it again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+        yield
 
 
 @pytest.fixture(scope="module", params=get_args(EngineName)[1:])

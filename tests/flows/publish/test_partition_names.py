@@ -179,11 +179,12 @@ def test_a_full_rebuild_finds_what_param_by_param_was_built(home):
     for text in (LONGER, f"{BROADER}{LONGER}"):
         stated(home, text)
         home.nightly()
-    counts, by_steps = published(home, COUNTS), {path: pl.read_parquet(path) for path in evidence_files(home)}
+    partitions = lambda: {path for path in evidence_files(home) if Path(path).parts[-3] in ALL}  # noqa: E731 - and no states
+    counts, by_steps = published(home, COUNTS), {path: pl.read_parquet(path) for path in partitions()}
     night = home.nightly(full=True)
     assert {table for day in night.built for table in day.missing} == ALL
     assert published(home, COUNTS) == counts
-    assert evidence_files(home).keys() == by_steps.keys()
+    assert partitions() == by_steps.keys()
     for path, before in by_steps.items():
         assert_frame_equal(pl.read_parquet(path), before)
 
