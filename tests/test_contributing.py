@@ -142,7 +142,7 @@ def test_an_importer(home: SmallHome, tmp_path: Path) -> None:
     turns = [
         {"scribe": "3.1", "note": "begun"},
         {"turn": "t-1", "at": "2026-03-03T09:00:00Z", "asked": "Test it.", "answered": "It passes.",
-         "folder": "/work/shop", "ran": {"pytest -q": "3 passed in 0.12s"}},
+         "folder": "/srv/shop", "ran": {"pytest -q": "3 passed in 0.12s"}},
         {"turn": "t-2", "at": "soon", "asked": "And now?"},
     ]  # fmt: skip
     log = tmp_path / "log.jsonl"

@@ -100,7 +100,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "app.jsonl").write_text(json.dumps(foreign) + "\n")
     subprocess.run(["gzip", "-k", "logs/day.jsonl"], cwd=folder, check=True)
     (folder / "sessions").mkdir()
-    session = {"type": "session", "version": 3, "id": "s-1", "timestamp": "2026-03-02T10:00:00Z", "cwd": "/work/shop"}
+    session = {"type": "session", "version": 3, "id": "s-1", "timestamp": "2026-03-02T10:00:00Z", "cwd": "/srv/shop"}
     asked = {"type": "message", "id": "a1", "parentId": None, "timestamp": "2026-03-02T10:00:01Z",
              "message": {"role": "user", "content": "Deploy it"}}  # fmt: skip
     (folder / "sessions" / "s-1.jsonl").write_text(f"{json.dumps(session)}\n{json.dumps(asked)}\n")
@@ -108,7 +108,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).mkdir()
     write_store(folder / ".alma" / "alma.db", "alma", {"heuristics": [heuristic("h1")]})
     typed = {"type": "user", "uuid": "u-1", "sessionId": "s-2", "timestamp": "2026-03-02T10:00:00Z",
-             "cwd": "/work/shop", "version": "2.1.0", "message": {"role": "user", "content": "Deploy it"}}  # fmt: skip
+             "cwd": "/srv/shop", "version": "2.1.0", "message": {"role": "user", "content": "Deploy it"}}  # fmt: skip
     transcripts = folder / ".claude" / "projects" / "-work-shop"
     transcripts.mkdir(parents=True)
     (transcripts / "s-2.jsonl").write_text(f"{json.dumps(typed)}\n")

@@ -18,7 +18,7 @@ from tests.laws.home import Home
 AS_OF = (BEGINNING + timedelta(days=30)).replace(tzinfo=None)
 Records = list[dict[str, Any]]
 Capture = pytest.CaptureFixture[str]
-RULES = {"path": "/work/shop/CLAUDE.md", "type": "Project", "content": "# Tests\n\nRun the narrowest test first.\n"}
+RULES = {"path": "/srv/shop/CLAUDE.md", "type": "Project", "content": "# Tests\n\nRun the narrowest test first.\n"}
 
 
 def sessions() -> dict[str, tuple[str, Records]]:

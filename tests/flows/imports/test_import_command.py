@@ -80,7 +80,7 @@ def test_rows_of_before_are_left_out(home: SmallHome, transcript: Path, since: s
 
 def test_projects_are_as_a_map_names_them(home: SmallHome, transcript: Path, tmp_path: Path) -> None:
     named = tmp_path / "projects.toml"
-    named.write_text('"/work/shop" = "the shop"\n')
+    named.write_text('"/srv/shop" = "the shop"\n')
     done = home.ask("import", "claude-code", str(transcript), "--project-map", str(named))
     assert done.returncode == 0, done.stderr
     assert {row["project"] for row in landed(home.folder, Interactions)} == {"the shop"}

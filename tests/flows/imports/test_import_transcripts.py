@@ -285,7 +285,7 @@ def test_files_of_other_programs_are_named_and_left_and_the_rest_is_imported(tmp
     "text", ["'; DROP TABLE x; --", "\x00 \x1b[31m", "<script>alert(1)</script>", "../../etc/passwd"]
 )
 def test_hostile_text_lands_as_text(text: str, tmp_path: Path, capsys: Capture) -> None:
-    session = Session(cwd=f"/work/{text}", version=text)
+    session = Session(cwd=f"/srv/{text}", version=text)
     session.turn(f"say {text} now", f"said {text}")
     session.records[0] |= {"gitBranch": text, "promptId": text, text: text}
     home = tmp_path / "home"

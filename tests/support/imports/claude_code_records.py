@@ -18,7 +18,7 @@ def moment(second: float) -> str:
 class Session:
     """A transcript that grows: each record hangs on the last one, a second later, with the next id."""
 
-    def __init__(self, session: str = "s-1", cwd: str = "/work/shop", version: str = "2.1.38", **fields: Any) -> None:
+    def __init__(self, session: str = "s-1", cwd: str = "/srv/shop", version: str = "2.1.38", **fields: Any) -> None:
         self.records: list[Record] = []
         self.last: str | None = None
         self.second = 0.0

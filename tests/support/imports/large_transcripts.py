@@ -60,7 +60,7 @@ def claude_code_records(seed: int) -> Iterator[dict[str, Any]]:
         uuid, parent = writer.id(), writer.last
         writer.last = uuid
         return {
-            "parentUuid": parent, "isSidechain": False, "userType": "external", "cwd": "/work/shop", "type": kind,
+            "parentUuid": parent, "isSidechain": False, "userType": "external", "cwd": "/srv/shop", "type": kind,
             "sessionId": writer.session, "version": "2.1.38", "gitBranch": "main", "uuid": uuid,
             "timestamp": writer.now(), **fields,
         }  # fmt: skip
@@ -93,7 +93,7 @@ def claude_code_records(seed: int) -> Iterator[dict[str, Any]]:
 def pi_records(seed: int) -> Iterator[dict[str, Any]]:
     """The entries of a session without end."""
     writer = _Writer(seed, f"session-{seed}")
-    yield {"type": "session", "version": 3, "id": writer.session, "timestamp": writer.now(), "cwd": "/work/shop"}
+    yield {"type": "session", "version": 3, "id": writer.session, "timestamp": writer.now(), "cwd": "/srv/shop"}
 
     def entry(**message: Any) -> dict[str, Any]:
         own, parent = writer.id()[:8], writer.last

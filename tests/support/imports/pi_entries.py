@@ -20,7 +20,7 @@ def moment(second: float) -> str:
 class PiSession:
     """A file that grows: each entry hangs on the last one, a second later. Entries of version 1 have no ids."""
 
-    def __init__(self, session: str, version: int = 3, cwd: str = "/work/shop", begun: float = 0, **head: Any) -> None:
+    def __init__(self, session: str, version: int = 3, cwd: str = "/srv/shop", begun: float = 0, **head: Any) -> None:
         self.version = version
         self.second = begun
         self.last: str | None = None

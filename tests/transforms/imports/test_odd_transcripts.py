@@ -22,10 +22,10 @@ from slowwave.transforms.imports.rows import Tally, delivery_lines
 def of_claude_code() -> Session:
     """A session with all that one can have."""
     session = Session()
-    rules = {"path": "/work/shop/CLAUDE.md", "type": "Project", "content": "# Rules\n\nUse tabs.\n"}
+    rules = {"path": "/srv/shop/CLAUDE.md", "type": "Project", "content": "# Rules\n\nUse tabs.\n"}
     session.attach("instructions", files=[rules])
     first = session.user([{"type": "text", "text": "Go."}, {"type": "image", "source": {"data": "QUJD"}}])
-    session.attach("nested_memory", path="/work/shop/web/CLAUDE.md", content=rules)
+    session.attach("nested_memory", path="/srv/shop/web/CLAUDE.md", content=rules)
     session.attach("relevant_memories", memories=[rules])
     session.attach("queued_command", prompt="And on.", commandMode="prompt")
     session.call("c-1", command="pytest -q")

@@ -30,35 +30,35 @@ def instructions(session: Session, *files: tuple[str, str]) -> None:
 def test_instructions_hold_until_the_next_ones() -> None:
     session = Session()
     session.user("First.")
-    instructions(session, ("/work/shop/CLAUDE.md", RULES))
+    instructions(session, ("/srv/shop/CLAUDE.md", RULES))
     session.say("Done.", stop="end_turn")
     session.turn("Second.", "Done.")
-    instructions(session, ("/work/shop/CLAUDE.md", "# Rules\n\nUse spaces.\n"))
+    instructions(session, ("/srv/shop/CLAUDE.md", "# Rules\n\nUse spaces.\n"))
     session.turn("Third.", "Done.")
-    rules = ids("/work/shop/CLAUDE.md", RULES)
+    rules = ids("/srv/shop/CLAUDE.md", RULES)
     assert len(rules) == 2
     assert given(session) == [(rules, "attached"), (rules, "carried"), (rules[:1], "attached")]
 
 
 def test_instructions_before_the_first_prompt_are_its() -> None:
     session = Session()
-    instructions(session, ("/work/shop/CLAUDE.md", RULES), (f"{FOLDER}/MEMORY.md", "# Index\n\nBe brief.\n"))
+    instructions(session, ("/srv/shop/CLAUDE.md", RULES), (f"{FOLDER}/MEMORY.md", "# Index\n\nBe brief.\n"))
     session.turn("First.", "Done.")
     ((used, context),) = given(session)
-    assert used == [*ids("/work/shop/CLAUDE.md", RULES), *ids(f"{FOLDER}/MEMORY.md", "# Index\n\nBe brief.\n")]
+    assert used == [*ids("/srv/shop/CLAUDE.md", RULES), *ids(f"{FOLDER}/MEMORY.md", "# Index\n\nBe brief.\n")]
     assert context == "attached"
 
 
 def test_what_is_recalled_is_of_its_turn_alone() -> None:
     session = Session()
     session.user("First.")
-    nested = {"path": "/work/shop/web/CLAUDE.md", "type": "Project", "content": RULES, "contentDiffersFromDisk": False}
-    session.attach("nested_memory", path="/work/shop/web/CLAUDE.md", content=nested)
+    nested = {"path": "/srv/shop/web/CLAUDE.md", "type": "Project", "content": RULES, "contentDiffersFromDisk": False}
+    session.attach("nested_memory", path="/srv/shop/web/CLAUDE.md", content=nested)
     recalled = [{"path": f"{FOLDER}/deploys.md", "content": NOTE}, {"path": f"{FOLDER}/x.md"}, {"content": NOTE}]
     session.attach("relevant_memories", memories=recalled)
     session.say("Done.", stop="end_turn")
     session.turn("Second.", "Done.")
-    used = [*ids("/work/shop/web/CLAUDE.md", RULES), *ids(f"{FOLDER}/deploys.md", NOTE)]
+    used = [*ids("/srv/shop/web/CLAUDE.md", RULES), *ids(f"{FOLDER}/deploys.md", NOTE)]
     assert given(session) == [(used, "attached"), (None, None)]
 
 
@@ -68,7 +68,7 @@ def test_a_memory_that_the_agent_reads_is_used_in_that_turn() -> None:
     path = "/home/ann/.claude/projects/-work-shop/memory/deploys.md"
     session.call("c-1", "Read", file_path=path)
     session.result("c-1", "     1\u2192...", result={"type": "text", "file": {"filePath": path, "content": NOTE}})
-    session.call("c-2", "Read", file_path="/work/shop/notes.md")
+    session.call("c-2", "Read", file_path="/srv/shop/notes.md")
     session.result("c-2", "     1\u2192# Notes\n     2\u2192None.")
     session.call("c-3", "Read", file_path="/home/ann/.claude/projects/-work-shop/memory/gone.md")
     session.result("c-3", "File does not exist.", is_error=True)

@@ -152,7 +152,7 @@ def test_images_are_counted_and_nothing_of_them_is_kept() -> None:
 def test_tool_results_are_neither_prompt_nor_answer() -> None:
     session = Session()
     session.user("Look.")
-    session.call("c-1", "Read", file_path="/work/shop/a.py")
+    session.call("c-1", "Read", file_path="/srv/shop/a.py")
     session.result("c-1", [{"type": "text", "text": "FILE TEXT"}], result={"file": {"content": "FILE TEXT"}})
     session.user([
         {"type": "tool_result", "tool_use_id": "c-2", "content": "FILE TEXT"}, {"type": "text", "text": "FILE TEXT"},
@@ -250,9 +250,9 @@ def test_a_compacted_session_has_the_turns_before_and_after() -> None:
 @pytest.mark.parametrize(
     ("cwd", "later", "projects"),
     [
-        ("/work/shop", "/work/shop/web", ["shop", "shop"]),
-        ("/work/shop", "/work/other", ["shop", "other"]),
-        ("/work/shop/.claude/worktrees/fix-1", "/work/shop", ["shop", "shop"]),
+        ("/srv/shop", "/srv/shop/web", ["shop", "shop"]),
+        ("/srv/shop", "/srv/other", ["shop", "other"]),
+        ("/srv/shop/.claude/worktrees/fix-1", "/srv/shop", ["shop", "shop"]),
         ("/home/ann", "/home/ann", ["", ""]),
         ("C:\\work\\shop", "C:\\work\\shop", ["shop", "shop"]),
     ],
