@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from imports_run import imported, landed
+from imports_run import aged, imported, landed
 
 from slowwave.transforms.landing.tables import Interactions, Outcomes
 
@@ -31,10 +31,19 @@ def records(name: str) -> list[list[Record]]:
 
 
 @pytest.fixture
-def home(tmp_path: Path, capsys: Capture) -> Path:
+def samples(tmp_path: Path) -> Path:
+    """A copy of the samples, long quiet: the last turn of a file that was written an hour ago may still be going on."""
+    copied = Path(shutil.copytree(SAMPLES, tmp_path / "samples", copy_function=shutil.copyfile))
+    for path in copied.rglob("*.jsonl"):
+        aged(path)
+    return copied
+
+
+@pytest.fixture
+def home(tmp_path: Path, samples: Path, capsys: Capture) -> Path:
     counts = {"claude-code": {"interaction": 11, "outcome": 4}, "pi": {"interaction": 2, "outcome": 1}}
     for name, expected in counts.items():
-        told = imported(tmp_path / "home", name, SAMPLES / FOLDERS[name], capsys=capsys)
+        told = imported(tmp_path / "home", name, samples / FOLDERS[name], capsys=capsys)
         assert told["import"]["rows"] == expected
         assert told["import"]["refused"] == {}
         assert told["landing"]["totals"]["accepted"] == sum(expected.values())
