@@ -27,6 +27,7 @@ from slowwave.flows.cli.groups import EXAMPLES
 from slowwave.flows.engines.settings import EngineSettings, engine_settings
 from slowwave.flows.imports.connections.connections import connections
 from slowwave.flows.imports.sources import SOURCES
+from slowwave.flows.kernel.access.tokens import add_token
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.times import parse_as_of
@@ -117,6 +118,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     asked_span = traces(span(1, chat("Which port?", "5432.")))
     (folder / "telemetry" / "traces.jsonl").write_text(f"{json.dumps(asked_span)}\n")
     exported(folder / "langfuse-export", {"traces": [trace()]})
+    add_token(settings, "old-api", "capture", "shop")
     (folder / "memories.csv").write_text("memory_id,changed_at,content,status\nm-csv,2026-03-01,Use tabs,active\n")
     return folder
 

@@ -60,6 +60,14 @@ group(
     "slowwave review show ITEM_ID",
     "slowwave review promote ITEM_ID",
 )
+group(
+    "token",
+    "slowwave.flows.cli.network.token",
+    "Say who may post rows or ask over the network, and of which project.",
+    "slowwave token add shop-api --project shop",
+    "slowwave token list",
+    "slowwave token revoke old-api",
+)
 
 
 def _version(value: bool) -> None:

@@ -111,6 +111,11 @@ class Settings:
         return self.home / "connections.toml"
 
     @property
+    def tokens_file(self) -> Path:
+        """What tells the tokens of those who post or ask over the network."""
+        return self.home / "tokens.json"
+
+    @property
     def mappings(self) -> Path:
         """Declared mappings, `NAME.toml` each: under which names producers have the fields of the contract."""
         return self.home / "mappings"
