@@ -248,10 +248,10 @@ class _Reader:
     def _read_tokens(self) -> None:
         # words that stand for themselves alone are most of every text: they are read without a call
         content, written = self._content.append, self._written.append
-        for place, token in enumerate(self._tokens):
-            _, is_capitalised, starts = token
-            text, lower, base, sort, takes_negation, _, is_past, is_standing = seen = _word(token.text)
-            self._seen.append(seen)
+        self._seen = [_word(token[0]) for token in self._tokens]
+        is_awaited = False  # whether what stands before changes what a word means
+        for place, ((_, is_capitalised, starts), seen) in enumerate(zip(self._tokens, self._seen, strict=True)):
+            text, lower, base, sort, takes_negation, _, is_past, is_standing = seen
             if is_standing:
                 self._is_standing = True
             if self._open_negations and takes_negation and lower not in self._skipped:
@@ -262,17 +262,19 @@ class _Reader:
                 written(text)
                 if is_capitalised and not starts:
                     self._names.add(base)
-                if self._binder:
-                    self._bindings.add((self._binder, base))
-                    self._binder = ""
                 if is_past and not self._is_after_be:
                     self._is_past = True
-                self._is_after_number = self._is_after_be = False
+                if is_awaited:
+                    if self._binder:
+                        self._bindings.add((self._binder, base))
+                        self._binder = ""
+                    is_awaited = self._is_after_number = self._is_after_be = False
             elif sort == "silent":
                 self._is_after_number = self._is_after_be = False
             else:
                 self._token = text
-                self._read_other(token, seen, place)
+                self._read_other(self._tokens[place], seen, place)
+                is_awaited = True
 
     def _read_other(self, token: Token, seen: _Word, place: int) -> None:
         _, lower, base, sort, _, found, is_past, _ = seen

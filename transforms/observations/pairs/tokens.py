@@ -72,12 +72,17 @@ def tokens(text: str) -> list[Token]:
     has_number_words = False
     pieces = _TOKENS.split(text[:READ_CHARACTERS])  # what stands between tokens, and the tokens, by turns
     for between, raw in zip(pieces[::2], pieces[1::2], strict=False):
-        parts = _parts(raw)
+        starting, inside, ends_sentence, has_number_word = _parts(raw)
         if not starts and between != " ":
             starts = _SENTENCE_ENDS.search(between) is not None
-        has_number_words = has_number_words or parts.has_number_word
-        found += parts.starting if starts else parts.inside
-        starts = parts.ends_sentence or (starts and not parts.inside)
+        if has_number_word:
+            has_number_words = True
+        if starts:
+            found += starting
+            starts = ends_sentence or not inside
+        else:
+            found += inside
+            starts = ends_sentence
     return _in_digits(found) if has_number_words else found
 
 
