@@ -164,7 +164,7 @@ ROOMS = {
     ),
     "flows": (
         "kernel", "engines", "lake", "land", "imports", "publish", "llm", "life", "nightly", "ask", "decide", "care",
-        "schedule", "cli",
+        "capture", "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "report", "app"),
 }  # fmt: skip

@@ -51,7 +51,7 @@ PAGES = {
 README, ALL = PAGES["README.md"], "\n".join(PAGES.values())
 # These start Prefect, or do not end: they run in processes of their own.
 NIGHTS = ("slowwave demo", "slowwave nightly", "slowwave backfill")
-ENDLESS = ("slowwave serve", "slowwave dashboard")
+ENDLESS = ("slowwave capture", "slowwave serve", "slowwave dashboard")
 # What a shell runs as it stands; the rest are make's targets, installing, and what test_other_tools.py runs.
 SHELL = ("mkdir ", "cp ")
 ELSEWHERE = (

@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from slowwave.flows.cli.run import WAIT_SECONDS, landing_json
+from slowwave.flows.imports.connections.received import received_deliveries
 from slowwave.flows.imports.cursors import Cursors
 from slowwave.flows.imports.importer import found_by, importer, source_settings
 from slowwave.flows.imports.importer import project_map as projects_of
@@ -29,7 +30,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, quoted, shortened
 from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.land.inbox import Delivery, inbox_deliveries
+from slowwave.flows.land.inbox import Delivery
 from slowwave.flows.land.land import Landing
 from slowwave.flows.land.readings import Readings, home_readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
@@ -125,7 +126,8 @@ def _existing(paths: Sequence[str]) -> tuple[list[Path], list[NotImported]]:
 
 def _landed(run: Run, report: ImportReport, cursors: Cursors | None) -> LandingReport:
     """Land the inbox, then note what was imported: what did not land is read again."""
-    landed = land_paths(run, inbox_deliveries(run.settings.inbox), readings=home_readings(run.settings))
+    waiting = received_deliveries(run.settings, run.landed.unreadable.append)
+    landed = land_paths(run, waiting, readings=home_readings(run.settings))
     if cursors is not None and report.units and not any(path.exists() for path in report.deliveries):
         cursors.save()
     return landed

@@ -19,6 +19,7 @@ from slowwave.flows.ask.report import reported
 from slowwave.flows.engines.cluster import require_engine
 from slowwave.flows.engines.settings import engine_settings
 from slowwave.flows.imports.connections.connections import Imported, connections
+from slowwave.flows.imports.connections.received import received_deliveries
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Screen, print_lines, this_command
@@ -90,7 +91,8 @@ def run_land(
             with writer_lock(settings, "land", wait_seconds=WAIT_SECONDS, waiting=screen.note):
                 run = start_run(settings, "land", screen.progress)
                 # taken again under the lock: whoever we waited for may have landed the inbox
-                deliveries = deliveries if paths else inbox_deliveries(settings.inbox)
+                if not paths:
+                    deliveries = received_deliveries(settings, run.landed.unreadable.append)
                 report, run_id = land_paths(run, deliveries, kind=kind, readings=readings), run.run_id
         report.passed_over += [] if paths else passed_over(settings.inbox)
     report.unreadable += faults

@@ -75,6 +75,16 @@ class Settings:
         return self.lake_folder / ".serve"
 
     @property
+    def capture_lock_file(self) -> Path:
+        """Locked by who takes rows in over the network."""
+        return self.home / ".capture"
+
+    @property
+    def merge_lock_file(self) -> Path:
+        """Locked while files that were taken in are merged, or claimed by a landing."""
+        return self.home / ".merge"
+
+    @property
     def prefect_home(self) -> Path:
         """Prefect's own folder: `$PREFECT_HOME`, or `prefect/` in the home."""
         chosen = os.environ.get("PREFECT_HOME", "").strip()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.land.received.names import is_otlp
 
 # Names that programs give a file while they write it.
 _UNFINISHED = (
@@ -37,7 +38,16 @@ class Delivery:
 
 
 def inbox_deliveries(inbox: Path) -> list[Delivery]:
-    """What producers have dropped: whole regular files, oldest name first."""
+    """What producers have dropped: whole regular files, oldest name first; not OTLP, which is imported before."""
+    return [one for one in _whole_files(inbox) if not is_otlp(one.source)]
+
+
+def inbox_otlp(inbox: Path) -> list[Path]:
+    """Files of OTLP in the inbox, oldest name first."""
+    return [one.path for one in _whole_files(inbox) if one.path is not None and is_otlp(one.source)]
+
+
+def _whole_files(inbox: Path) -> list[Delivery]:
     if not inbox.is_dir():
         return []
     return [
@@ -62,7 +72,9 @@ def _is_unfinished(name: str) -> bool:
 
 
 def _why_not(entry: os.DirEntry[str]) -> str:
-    """The sort of what is not landed; '' for what is."""
+    """The sort of what is not landed; '' for what is, and for what the receiver is writing."""
+    if entry.name.startswith((".capture-", ".received-")):
+        return ""
     try:
         found = entry.stat(follow_symlinks=False)
     except FileNotFoundError:

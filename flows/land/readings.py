@@ -17,8 +17,10 @@ from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, quoted
 from slowwave.flows.land.inbox import Delivery
+from slowwave.flows.land.received.names import is_received
 from slowwave.transforms.landing.import_lines import is_import
 from slowwave.transforms.landing.mapping.rules import (
+    AS_TAKEN_IN,
     OF_IMPORT,
     FieldMapping,
     MappingError,
@@ -46,6 +48,8 @@ class Readings:
         """How a file is read; `source`: its path, of a file of the inbox its name."""
         if from_inbox and is_import(source):
             return OF_IMPORT
+        if from_inbox and is_received(source):
+            return AS_TAKEN_IN
         mapping = self.chosen
         if mapping is None and from_inbox:
             named = self._matching(PurePath(source).name)
@@ -71,7 +75,7 @@ class Readings:
         return clear, [_said(names, why) for why, names in stay.items()]
 
     def _why_not(self, source: str) -> str:
-        if is_import(source):
+        if is_import(source) or is_received(source):
             return ""
         for why, match in self.faults:
             if match is None or fnmatchcase(source, match):

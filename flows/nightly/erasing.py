@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 import polars as pl
 
 from slowwave.flows.imports.connections.connections import Imported
+from slowwave.flows.imports.connections.received import received_deliveries
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted
 from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run
-from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.life.erasure import Erasure, Repeated, begin, begun, planned
 from slowwave.flows.life.from_home import before_files
 from slowwave.flows.life.from_lake import take_from_lake
@@ -89,7 +89,7 @@ def erase(
         _night(settings, progress)
         before = None
     if before is None:
-        land_paths(run, inbox_deliveries(settings.inbox))
+        land_paths(run, received_deliveries(settings, note))
         found = preview(settings, run.lake, asked)
         if found.erased_at is not None:
             return found

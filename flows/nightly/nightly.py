@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from slowwave.flows.imports.connections.connections import Imported
+from slowwave.flows.imports.connections.received import received_deliveries
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.lake.engine import suited_engine
@@ -23,7 +24,7 @@ from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.misfits import explained
 from slowwave.flows.lake.published import current_run, run_path
-from slowwave.flows.land.inbox import inbox_deliveries, passed_over
+from slowwave.flows.land.inbox import inbox_deliveries, inbox_otlp, passed_over
 from slowwave.flows.land.land import Delivery, Landing, LandingReport, compact_landed
 from slowwave.flows.land.readings import home_readings
 from slowwave.flows.nightly.build import build
@@ -89,9 +90,10 @@ def land(run: Run, deliveries: Sequence[Delivery], **options: Any) -> LandingRep
     readings = options.pop("readings", None) or home_readings(run.settings)
     deliveries, unclear = readings.to_land(deliveries)
     deliveries, too_large = room_to_land(run.lake.root, deliveries)
+    not_imported = run.landed.unreadable
     landing = _landing(run, readings=readings, **options)
     landing.land(deliveries)
-    run.landed.unreadable += unclear + too_large
+    run.landed.unreadable += not_imported + unclear + too_large
     compact_landed(run.lake, run.landed, run.started_at)
     return run.landed
 
@@ -111,7 +113,7 @@ def import_sources(run: Run) -> None:
 
 def land_inbox(run: Run) -> LandingReport:
     """Land what producers have dropped, and name what cannot be landed."""
-    land(run, inbox_deliveries(run.settings.inbox))
+    land(run, received_deliveries(run.settings, run.landed.unreadable.append))
     run.landed.passed_over = passed_over(run.settings.inbox)
     return run.landed
 
@@ -266,7 +268,8 @@ def _skipped_quickly(run: Run) -> NightlyResult | None:
     Whether rows have landed since the publish is inferred from the times of files first: planning reads what is new.
     """
     current = current_run(run.settings)
-    if current is None or run.params.llm.model or inbox_deliveries(run.settings.inbox) or is_erasing(run.lake.root):
+    is_waiting = inbox_deliveries(run.settings.inbox) or inbox_otlp(run.settings.inbox)
+    if current is None or run.params.llm.model or is_waiting or is_erasing(run.lake.root):
         return None
     rows = run.lake.ledger(Runs).filter(pl.col("run_id") == current.stem)
     if rows.is_empty() or not _published_today(run, rows.row(0, named=True)):

@@ -22,6 +22,7 @@ from uuid import UUID
 
 from slowwave.flows.ask.report import reported
 from slowwave.flows.engines.settings import engine_settings
+from slowwave.flows.imports.connections.received import received_deliveries
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
@@ -30,7 +31,7 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings, settings_from_environment
 from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.kernel.times import parse_as_of
-from slowwave.flows.land.inbox import inbox_deliveries, passed_over
+from slowwave.flows.land.inbox import passed_over
 from slowwave.flows.land.land import LandingReport
 from slowwave.flows.nightly import nightly as plain
 from slowwave.flows.nightly.nightly import NightlyResult
@@ -215,7 +216,8 @@ def _name_of_nightly() -> str:
 def land(home: str = "") -> LandingReport:
     """Land what producers have dropped into the inbox of `home` (default: $SLOWWAVE_HOME)."""
     with _run(home, "land") as (run, reporter):
-        landed = run.stage("land", plain.land_paths, run, inbox_deliveries(run.settings.inbox))
+        waiting = received_deliveries(run.settings, run.landed.unreadable.append)
+        landed = run.stage("land", plain.land_paths, run, waiting)
         landed.passed_over = passed_over(run.settings.inbox)
         if landed.files or landed.unreadable:
             lines = landed_lines(landed)

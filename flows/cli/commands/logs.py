@@ -140,3 +140,28 @@ def connect(
     from slowwave.flows.cli.connect import run_connect
 
     run_connect(settings_from_environment(), source, paths or [], project_map=project_map, yes=yes, output=output)
+
+
+@command("slowwave capture", "slowwave capture --port 4318")
+def capture(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 is any free one.")] = 0,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; another than loopback needs a token, and TLS.", metavar="ADDRESS")
+    ] = "127.0.0.1",
+    tls_cert: Annotated[str | None, typer.Option(help="Certificate, in PEM.", metavar="FILE")] = None,
+    tls_key: Annotated[str | None, typer.Option(help="Its key, in PEM.", metavar="FILE")] = None,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy before it has TLS, and others get here by it.")
+    ] = False,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="Also heard when called by this name.", metavar="NAME")
+    ] = None,
+    rate: Annotated[float, typer.Option(min=0, help="Requests per second of one sender; 0 is any number.")] = 1000.0,
+    until_input_ends: Annotated[bool, typer.Option("--until-input-ends", hidden=True)] = False,
+) -> None:
+    """Take rows and OpenTelemetry over HTTP until stopped; its address is the first line. What is answered is kept."""
+    from slowwave.flows.capture.capture import Listening, run_capture
+    from slowwave.flows.capture.limits import Limits
+
+    listening = Listening(host, port, tls_cert, tls_key, behind_proxy, tuple(allow_host or ()))
+    run_capture(settings_from_environment(), listening, Limits(rate=rate), ends_with_input=until_input_ends)

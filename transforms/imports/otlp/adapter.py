@@ -18,7 +18,7 @@ from slowwave.transforms.imports.otlp.turns import Read, understood
 
 # A trace that nothing was added to for so long is over, although its topmost span is not here.
 _QUIET = 3600 * 10**9
-_OPEN = "traces that were still being written: they come with the next import"
+OPEN = "traces that were still being written: they come with the next import"
 
 
 class Otlp:
@@ -66,7 +66,7 @@ class Otlp:
             if _is_over(trace, ended, context):
                 reads[trace.trace_id] = understood(trace, stores)
             else:
-                yield LeftOut(_OPEN)
+                yield LeftOut(OPEN)
         yield from _rows(reads, rules, context)
 
 

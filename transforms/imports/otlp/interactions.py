@@ -46,7 +46,9 @@ def interactions_made(read: Read, project_of: Callable[[str], str]) -> Iterator[
 
 
 def project_of_span(node: Node, project_of: Callable[[str], str]) -> str:
-    """The project of a span: OpenInference's, else the service, as the map of projects has it."""
+    """The project of a span: its sender's, else OpenInference's, else the service, as the map of projects has it."""
+    if node.span.origin.senders_project is not None:
+        return node.span.origin.senders_project
     named = node.span.origin.project or node.span.origin.service
     return project_of(named) if named else ""
 

@@ -25,7 +25,9 @@ _MEANT = (
 )  # fmt: skip
 EVALUATION = "gen_ai.evaluation.result"
 _FEEDBACK = ("annotations.", "evaluations.", "trace.annotations.", "trace.evaluations.")
-_OF_RESOURCE = frozenset({"service.name", "openinference.project.name"})
+# Whose token it was taken in by, says the receiver.
+SENDERS_PROJECT = "slowwave.project"
+_OF_RESOURCE = frozenset({"service.name", "openinference.project.name", SENDERS_PROJECT})
 _TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
 _SPAN_ID = re.compile(r"[0-9a-fA-F]{16}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{11}=|[A-Za-z0-9+/]{22}==")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from slowwave.transforms.imports.otlp.parts import SENDERS_PROJECT
 from slowwave.transforms.imports.otlp.values import attributes, nanoseconds, plain, text, whole
 
 _ERROR = 2
@@ -13,12 +14,16 @@ _ERROR = 2
 
 @dataclass(frozen=True)
 class Origin:
-    """What a resource and a scope say: the service, the project, and the instrumentation with its version."""
+    """What a resource and a scope say: the service, the project, and the instrumentation with its version.
+
+    `senders_project`: of whose token it was taken in by, whatever else is said; None where it was not.
+    """
 
     service: str
     project: str
     scope: str
     scope_version: str
+    senders_project: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,7 @@ def span_or_event(number: int, document: Mapping[str, Any]) -> Span | Event:
         text(of_resource.get("openinference.project.name")),
         text(scope.get("name")),
         text(scope.get("version")),
+        senders if isinstance(senders := of_resource.get(SENDERS_PROJECT), str) else None,
     )
     return _span(number, scoped["spans"][0], origin) if is_span else _log_record(scoped["logRecords"][0], origin)
 

@@ -66,6 +66,8 @@ class Reading:
 
 AS_DELIVERED = Reading()
 OF_IMPORT = Reading(keeps_unknown=True, is_import=True)
+# The receiver has mapped such rows, and refused those that the settings refuse, before it answered.
+AS_TAKEN_IN = Reading(keeps_unknown=True)
 
 
 def rules_of_options(options: Iterable[str]) -> tuple[Rule, ...]:

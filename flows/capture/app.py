@@ -1,0 +1,147 @@
+"""The receiver's app: what is posted where, what is answered, and what it says of itself."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from slowwave.flows.capture import otlp_wire
+from slowwave.flows.capture.admitted import is_addressed, is_of_other_site
+from slowwave.flows.capture.bodies import RefusedBodyError, unpacked_body
+from slowwave.flows.capture.committer import Committer
+from slowwave.flows.capture.counts import Counts
+from slowwave.flows.capture.limits import Held, Limits, Rates
+from slowwave.flows.capture.posts import Answer, Post, Sender, Where, later, said
+from slowwave.flows.capture.remembered import Remembered
+from slowwave.flows.capture.senders import Senders
+from slowwave.flows.capture.spool import Spool
+from slowwave.flows.kernel.errors import UserError
+
+_POSTED: dict[str, Where] = {
+    "/interactions": "interactions",
+    "/outcomes": "outcomes",
+    "/memories": "memories",
+    "/v1/traces": "traces",
+    "/v1/logs": "logs",
+}
+_LONGEST_KEY = 255
+_LEAST_FREE = 2**20
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """What the app answers with. `names`: those of this host."""
+
+    senders: Senders
+    committer: Committer
+    spool: Spool
+    counts: Counts
+    limits: Limits
+    names: Collection[str]
+    inbox: str
+
+    def app(self) -> Starlette:
+        """The app."""
+        takes = _Takes(self)
+        routes = [Route(path, takes.posted, methods=["POST"]) for path in _POSTED]
+        routes += [Route("/healthz", takes.health, methods=["GET"]), Route("/metrics", takes.metrics, methods=["GET"])]
+        return Starlette(routes=routes)
+
+
+class _Takes:
+    """The endpoints."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        self._is = receiver
+        self._held = Held(receiver.limits.held_bytes)
+        self._rates = Rates(receiver.limits.rate)
+        self._remembered = Remembered()
+
+    async def posted(self, request: Request) -> Response:
+        """Take rows or telemetry; what is answered 200 is durable."""
+        return await self._answered(request, self._posted)
+
+    async def metrics(self, request: Request) -> Response:
+        """What was counted, for whoever may post."""
+        return await self._answered(request, self._metrics)
+
+    async def health(self, request: Request) -> Response:
+        """Whether posts can be kept now; it tells nothing else, and asks for no token."""
+        return await self._answered(request, self._health, asks_who=False)
+
+    async def _answered(
+        self, request: Request, ask: Callable[[Request, Sender], Awaitable[Answer]], *, asks_who: bool = True
+    ) -> Response:
+        refused, sender = self._let_in(request, asks_who=asks_who)
+        try:
+            answer = refused or await ask(request, sender)
+        except RefusedBodyError as error:
+            answer = error.answer
+        except ClientDisconnect:
+            answer = said(400, "the connection was closed")
+        self._is.counts.answered(request.url.path, answer.status)
+        return Response(answer.body, answer.status, dict(answer.headers), answer.content_type)
+
+    def _let_in(self, request: Request, *, asks_who: bool) -> tuple[Answer | None, Sender]:
+        """Why a request is not heard, else who sent it."""
+        hosts = request.headers.getlist("host")
+        if len(hosts) != 1 or not is_addressed(hosts[0], self._is.names):
+            return said(421, "this host is not called so: name it with --allow-host"), Sender()
+        if is_of_other_site(request.headers):
+            return said(403, "pages of other sites may not post here"), Sender()
+        if not asks_who:
+            return None, Sender()
+        try:
+            sender = self._is.senders.sender(request.headers.get("authorization"))
+        except UserError:
+            return later("who may post cannot be read here: see `slowwave token list`", 60), Sender()
+        if sender is None:
+            unknown = Answer(401, said(401, "a valid token is needed").body, headers={"WWW-Authenticate": "Bearer"})
+            return unknown, Sender()
+        return (later("too many requests", 1, 429) if self._rates.is_too_fast(sender.name) else None), sender
+
+    async def _posted(self, request: Request, sender: Sender) -> Answer:
+        where = _POSTED[request.url.path]
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        is_protobuf = kind == otlp_wire.PROTOBUF
+        if is_protobuf and (where not in {"traces", "logs"} or not otlp_wire.can_read_protobuf()):
+            return said(415, otlp_wire.NEEDED if where in {"traces", "logs"} else "post JSON")
+        key = request.headers.get("idempotency-key", "").strip()
+        if len(key) > _LONGEST_KEY:
+            return said(400, f"an Idempotency-Key has at most {_LONGEST_KEY} characters")
+        async with unpacked_body(request, self._is.limits, self._held) as body:
+            loop = asyncio.get_running_loop()
+
+            async def ask() -> Answer:
+                answered: asyncio.Future[Answer] = loop.create_future()
+
+                def tell(answer: Answer) -> None:
+                    loop.call_soon_threadsafe(lambda: None if answered.done() else answered.set_result(answer))
+
+                self._is.committer.put(Post(where, body, is_protobuf, sender, key, tell))
+                return await answered
+
+            if not key:
+                return await ask()
+            return await self._remembered.answer((sender.name, where, key), body, ask)
+
+    async def _metrics(self, _request: Request, _sender: Sender) -> Answer:
+        text = self._is.counts.text(self._is.spool.waiting(), self._held.bytes)
+        return Answer(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
+
+    async def _health(self, _request: Request, _sender: Sender) -> Answer:
+        try:
+            free = os.statvfs(self._is.inbox)
+            is_well = free.f_bavail * free.f_frsize >= _LEAST_FREE and os.access(self._is.inbox, os.W_OK)
+        except OSError:
+            is_well = False
+        if is_well and self._is.committer.is_alive:
+            return Answer(200, b'{"status":"ok"}')
+        return later("nothing can be kept here now")

@@ -1,0 +1,100 @@
+"""The body of a request, within bounds of size and time, unpacked."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from slowwave.flows.capture.limits import FullError, Held, Limits
+from slowwave.flows.capture.posts import Answer, later, said
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+_GZIP = 16 + zlib.MAX_WBITS
+_AT_ONCE = 2**16
+_BLOCK = 2**20
+
+
+class RefusedBodyError(Exception):
+    """A body cannot be taken."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+@asynccontextmanager
+async def unpacked_body(request: Request, limits: Limits, held: Held) -> AsyncIterator[bytes]:
+    """The body of a request, held as long as the context lasts. Raises RefusedBodyError."""
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in {"identity", "gzip", ""}:
+        raise RefusedBodyError(said(415, "send it as it is, or as gzip"))
+    taken = _Taken(held)
+    try:
+        packed = await _body(request, limits, taken)
+        if coding != "gzip":
+            yield packed
+        elif len(packed) < _AT_ONCE:
+            yield _unpacked(packed, limits.unpacked_bytes, taken)
+        else:
+            yield await asyncio.to_thread(_unpacked, packed, limits.unpacked_bytes, taken)
+    except FullError:
+        raise RefusedBodyError(later("too much is being taken in right now", 1)) from None
+    finally:
+        held.release(taken.bytes)
+
+
+class _Taken:
+    """What one request holds."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+        self.bytes = 0
+
+    def add(self, size: int) -> None:
+        self._held.add(size)
+        self.bytes += size
+
+
+async def _body(request: Request, limits: Limits, taken: _Taken) -> bytes:
+    too_large = RefusedBodyError(said(413, f"a body may have {limits.body_bytes:,} bytes: post it in parts"))
+    stated = request.headers.get("content-length", "")
+    if stated.isdecimal() and int(stated) > limits.body_bytes:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            async for block in request.stream():
+                if len(body) + len(block) > limits.body_bytes:
+                    raise too_large
+                taken.add(len(block))
+                body += block
+    except TimeoutError:
+        slow = f"the body did not come whole within {limits.body_seconds:g} s"
+        raise RefusedBodyError(said(408, slow)) from None
+    return bytes(body)
+
+
+def _unpacked(packed: bytes, most: int, taken: _Taken) -> bytes:
+    """What gzip holds, which may be of several members, a block at a time: a bomb is dropped as soon as it is known."""
+    out = bytearray()
+    try:
+        while packed:
+            member = zlib.decompressobj(_GZIP)
+            while not member.eof:
+                block = member.decompress(packed, _BLOCK)
+                packed = member.unconsumed_tail
+                if len(out) + len(block) > most:
+                    raise RefusedBodyError(said(413, f"a body may have {most:,} bytes unpacked: post it in parts"))
+                taken.add(len(block))
+                out += block
+                if not block and not packed and not member.eof:
+                    raise RefusedBodyError(said(400, "the gzip is cut short"))
+            packed = member.unused_data
+    except zlib.error:
+        raise RefusedBodyError(said(400, "the body is no gzip")) from None
+    return bytes(out)

@@ -1,0 +1,186 @@
+"""`slowwave capture`: takes rows and telemetry over HTTP into the inbox of a home until it is stopped."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slowwave.flows.capture.admitted import is_loopback
+from slowwave.flows.capture.committer import Committer
+from slowwave.flows.capture.counts import Counts
+from slowwave.flows.capture.limits import Limits
+from slowwave.flows.capture.senders import Senders
+from slowwave.flows.capture.spool import Spool
+from slowwave.flows.kernel.access.tokens import Tokens
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
+from slowwave.flows.kernel.lock import ensure_home
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import quoted
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+LOOPBACK = "127.0.0.1"
+_SECONDS_TO_STOP = 5
+_STOPPED = 128 + signal.SIGTERM
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where to listen, and how that is safe: TLS here, or a proxy before it that has it. `names`: of this host."""
+
+    host: str = LOOPBACK
+    port: int = 0
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    behind_proxy: bool = False
+    names: Sequence[str] = ()
+
+    @property
+    def must_have_token(self) -> bool:
+        """Whether others than programs of this machine can get here."""
+        return self.behind_proxy or not is_loopback(self.host)
+
+    def check(self, settings: Settings) -> None:
+        """Raises WrongUsageError where others could get here without a token, or read what they send."""
+        if (self.tls_cert is None) != (self.tls_key is None):
+            message = "--tls-cert and --tls-key go together"
+            raise WrongUsageError(message)
+        for path in (self.tls_cert, self.tls_key):
+            if path is not None and not Path(path).is_file():
+                message = f"{quoted(path)} is no file: --tls-cert and --tls-key name files in PEM"
+                raise WrongUsageError(message)
+        if not self.must_have_token:
+            return
+        if not any(one.use == "capture" and not one.revoked_at for one in Tokens(settings).listed()):
+            message = "others can get here, so a token is needed first: `slowwave token add NAME --project PROJECT`"
+            raise WrongUsageError(message)
+        if not is_loopback(self.host) and self.tls_cert is None and not self.behind_proxy:
+            message = (
+                f"on {self.host} anybody on the way could read tokens and texts: name --tls-cert and --tls-key, or say "
+                "--behind-proxy where a proxy before it has TLS"
+            )
+            raise WrongUsageError(message)
+
+
+def run_capture(settings: Settings, listening: Listening, limits: Limits, *, ends_with_input: bool = False) -> None:
+    """Print the address as the first line, then take what is posted, until SIGINT or SIGTERM (or the end of stdin).
+
+    Raises WrongUsageError where it would not be safe, UserError where the port is taken, the home cannot be written, or
+    another process takes rows into it, KeyboardInterrupt on Ctrl-C, and SystemExit on SIGTERM.
+    """
+    listening.check(settings)
+    ensure_home(settings)
+    with _alone(settings), _socket(listening) as listener:
+        _serve(settings, listening, limits, listener, ends_with_input=ends_with_input)
+
+
+@contextmanager
+def _alone(settings: Settings) -> Iterator[None]:
+    """Be the only one who takes rows into this home: the names of its files are counted."""
+    handle = os.open(settings.capture_lock_file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            message = f"rows are taken into {settings.home} already, {_said(handle)}: stop that first"
+            raise UserError(message) from error
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps({"pid": os.getpid()}).encode(), 0)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _said(handle: int) -> str:
+    try:
+        return f"by process {int(json.loads(os.pread(handle, 100, 0))['pid'])}"
+    except (ValueError, KeyError, TypeError):
+        return "by another process"
+
+
+@contextmanager
+def _socket(listening: Listening) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((listening.host, listening.port))
+            listener.listen(1024)
+        except OSError as error:
+            message = f"{listening.host} port {listening.port} cannot be used ({error.strerror}): choose another --port"
+            raise UserError(message) from error
+        yield listener
+
+
+def _serve(
+    settings: Settings, listening: Listening, limits: Limits, listener: socket.socket, *, ends_with_input: bool
+) -> None:
+    import uvicorn
+
+    from slowwave.flows.capture.app import Receiver
+    from slowwave.flows.capture.connections import patient_for
+
+    logging.basicConfig(stream=sys.stderr, format="slowwave: capture: %(message)s", level=logging.WARNING)
+    counts = Counts()
+    senders = Senders(settings, must_have_token=listening.must_have_token)
+    spool = Spool(settings)
+    committer = Committer(spool, senders, counts)
+    receiver = Receiver(senders, committer, spool, counts, limits, listening.names, str(settings.inbox))
+    app = receiver.app()
+    app.router.lifespan_context = _answering(_address(listening, listener))
+    config = uvicorn.Config(
+        app,
+        http=patient_for(limits.head_seconds),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=int(limits.head_seconds),
+        timeout_graceful_shutdown=_SECONDS_TO_STOP,
+        ssl_certfile=listening.tls_cert,
+        ssl_keyfile=listening.tls_key,
+    )
+    server = uvicorn.Server(config)
+    if ends_with_input:
+
+        def stop_at_end_of_input() -> None:
+            sys.stdin.buffer.read()
+            server.should_exit = True
+
+        threading.Thread(target=stop_at_end_of_input, daemon=True).start()
+    try:
+        server.run(sockets=[listener])
+    finally:
+        committer.close()
+
+
+def _address(listening: Listening, listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    scheme = "http" if listening.tls_cert is None else "https"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _answering(address: str):  # noqa: ANN202 - as Starlette wants it
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        sys.stdout.write(f"{address}\n")
+        sys.stdout.flush()
+        yield
+
+    return lifespan

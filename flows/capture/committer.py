@@ -1,0 +1,257 @@
+"""The one thread that judges what was posted, makes it durable and only then answers: many posts at once, as one file.
+
+While a file is written others gather, so that the more is posted at once the larger are the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+import polars as pl
+
+from slowwave.flows.capture.counts import Counts
+from slowwave.flows.capture.otlp_wire import UnreadableError, document_of, taken_answer
+from slowwave.flows.capture.posts import Answer, Post, later, said
+from slowwave.flows.capture.senders import Senders
+from slowwave.flows.capture.spool import Spool
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.land.received.names import Lane
+from slowwave.transforms.imports.otlp.posted import kept_document, why_not_taken
+from slowwave.transforms.landing.mapping.rules import Reading
+from slowwave.transforms.landing.posted.records import posted_records
+from slowwave.transforms.landing.posted.stamped import Receipt
+from slowwave.transforms.landing.posted.taken import TakenRows, taken_rows
+
+_GROUP_BYTES = 2**20
+# How long others are waited for where several posted at once before: a fraction of what a file takes.
+_GATHER_SECONDS = 0.005
+_ROWS_AT_ONCE = 20_000
+_SET_BACK = timedelta(seconds=2)
+_WARNED_EVERY_SECONDS = 60.0
+_FAULT = "a fault of slowwave's: nothing of it was kept"
+_log = logging.getLogger("slowwave.capture")
+
+_Row = tuple[dict[str, Any] | str, Receipt]
+
+
+@dataclass
+class _Rows:
+    """The rows of a post, and where each is among those that are judged together."""
+
+    post: Post
+    reading: Reading
+    rows: list[_Row]
+    ids: list[str | None] = field(default_factory=list)
+    refused: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Committer:
+    """Takes posts until it is closed. `senders` says how the rows of each are read."""
+
+    def __init__(self, spool: Spool, senders: Senders, counts: Counts) -> None:
+        self._spool = spool
+        self._senders = senders
+        self._counts = counts
+        self._posts: queue.SimpleQueue[Post | None] = queue.SimpleQueue()
+        self._last_time = utc_now()
+        self._warned_at = -_WARNED_EVERY_SECONDS
+        self._thread = threading.Thread(target=self._run, name="slowwave-capture", daemon=True)
+        self._thread.start()
+
+    def put(self, post: Post) -> None:
+        """Take a post; it is told its answer."""
+        self._posts.put(post)
+
+    def close(self) -> None:
+        """Answer what was put, and end."""
+        self._posts.put(None)
+        self._thread.join()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether posts are still answered."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        were_several = False
+        while True:
+            group, is_last = self._group(gathers=were_several)
+            were_several = len(group) > 1
+            try:
+                self._commit(group)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next posts are answered
+                self._warn("failed on what was posted: %s", type(error).__name__)
+                for post in group:
+                    self._commit_alone(post)
+            if is_last:
+                return
+
+    def _group(self, *, gathers: bool) -> tuple[list[Post], bool]:
+        """The posts that become one file, and whether they are the last."""
+        group: list[Post] = []
+        size, until = 0, None
+        while size < _GROUP_BYTES:
+            try:
+                wait = None if not group else max(0.0, until - time.monotonic()) if until else 0.0
+                post = self._posts.get(timeout=wait) if wait is None or wait > 0 else self._posts.get_nowait()
+            except queue.Empty:
+                break
+            if post is None:
+                return group, True
+            group.append(post)
+            size += len(post.body)
+            until = until or (time.monotonic() + _GATHER_SECONDS if gathers else None)
+        return group, False
+
+    def _commit_alone(self, post: Post) -> None:
+        try:
+            self._commit([post])
+        except (Exception, pl.exceptions.PanicException):  # noqa: BLE001 - it is said, and the others go on
+            post.answered(said(500, _FAULT))
+
+    def _commit(self, group: Sequence[Post]) -> None:
+        """Judge the posts, write what is taken, and answer them: all of them, or none where this raises."""
+        answers: list[tuple[Post, Answer]] = []
+        lines: dict[Lane, list[bytes]] = {"rows": [], "otlp": []}
+        taken: list[tuple[str, int, int]] = []
+        posted: list[_Rows] = []
+        for post in group:
+            if post.where in {"traces", "logs"}:
+                answers.append((post, self._otlp(post, lines["otlp"], taken)))
+                continue
+            read = self._read(post)
+            if isinstance(read, Answer):
+                answers.append((post, read))
+            else:
+                posted.append(read)
+        lines["rows"] += self._judged(posted)
+        for one in posted:
+            answers.append((one.post, _answer(one)))
+            taken.append((one.post.where, len(one.ids) - len(one.refused), len(one.refused)))
+        failed = self._written(lines)
+        for post, answer in answers:
+            post.answered(failed if failed is not None and answer.status == 200 else answer)  # noqa: PLR2004
+        if failed is None:
+            for where, good, bad in taken:
+                self._counts.took(where, good, bad)
+
+    def _written(self, lines: dict[Lane, list[bytes]]) -> Answer | None:
+        """Make lines durable; what is answered where that fails."""
+        for lane, some in lines.items():
+            if not some:
+                continue
+            began = time.monotonic()
+            try:
+                self._spool.write(lane, some)
+            except OSError as error:
+                self._counts.failed()
+                self._warn("cannot write to the inbox: %s", error.strerror or error)
+                return later(f"it cannot be kept now: {error.strerror or 'the disk failed'}")
+            self._counts.committed(time.monotonic() - began, sum(map(len, some)))
+        return None
+
+    def _otlp(self, post: Post, lines: list[bytes], taken: list[tuple[str, int, int]]) -> Answer:
+        signal = "traces" if post.where == "traces" else "logs"
+        try:
+            document = document_of(post.body, signal, is_protobuf=post.is_protobuf)
+        except UnreadableError as error:
+            return said(400, str(error))
+        if why := why_not_taken(document, signal):
+            return said(400, why)
+        kept, refused = kept_document(document, signal, post.sender.project)
+        line = orjson.dumps(kept)
+        held = any(kept.values())
+        if held:
+            lines.append(line + b"\n")
+        taken.append((post.where, int(held), refused))
+        return taken_answer(signal, refused, is_protobuf=post.is_protobuf)
+
+    def _read(self, post: Post) -> _Rows | Answer:
+        try:
+            reading = self._senders.reading(post.sender)
+        except UserError:
+            return later("the mapping of this token cannot be used: its owner must mend it", 60)
+        records = posted_records(post.body)
+        if not records:
+            return said(400, "the body holds no row")
+        at = self._times(len(records))
+        return _Rows(
+            post,
+            reading,
+            [
+                (record, Receipt(_table(post), post.sender.project, at + timedelta(microseconds=i), _row_id(post, i)))
+                for i, record in enumerate(records)
+            ],
+        )
+
+    def _times(self, count: int) -> datetime:
+        """The first of `count` times of receipt, a microsecond apart; later than those before, if no clock was set."""
+        now = utc_now()
+        if now <= self._last_time and self._last_time - now < _SET_BACK:
+            now = self._last_time + timedelta(microseconds=1)
+        self._last_time = now + timedelta(microseconds=count - 1)
+        return now
+
+    def _judged(self, posted: Iterable[_Rows]) -> list[bytes]:
+        """The lines of rows that are taken, in the order of the posts, whose rows get their ids and refusals."""
+        lines: list[bytes] = []
+        alike: dict[tuple[Any, ...], list[_Rows]] = {}
+        for one in posted:
+            alike.setdefault((one.reading.mapping, one.reading.keeps_unknown), []).append(one)
+        for some in alike.values():
+            rows = [row for one in some for row in one.rows]
+            found = [
+                taken_rows(rows[begin : begin + _ROWS_AT_ONCE], some[0].reading)
+                for begin in range(0, len(rows), _ROWS_AT_ONCE)
+            ]
+            begin = 0
+            for one in some:
+                for index in range(len(one.rows)):
+                    _note(one, index, found[(begin + index) // _ROWS_AT_ONCE], (begin + index) % _ROWS_AT_ONCE, lines)
+                begin += len(one.rows)
+        return lines
+
+    def _warn(self, message: str, *arguments: object) -> None:
+        """At most once a minute, and never of content."""
+        now = time.monotonic()
+        if now - self._warned_at >= _WARNED_EVERY_SECONDS:
+            self._warned_at = now
+            _log.warning(message, *arguments)
+
+
+def _note(one: _Rows, index: int, found: TakenRows, place: int, lines: list[bytes]) -> None:
+    if place in found.refused:
+        one.ids.append(None)
+        one.refused.append({"index": index, "reason": found.refused[place]})
+    else:
+        one.ids.append(found.ids[place])
+        lines.append(found.lines[place] + b"\n")
+
+
+def _answer(one: _Rows) -> Answer:
+    """200 where a row was taken, else 422."""
+    is_any = len(one.refused) < len(one.rows)
+    return Answer(200 if is_any else 422, orjson.dumps({"ids": one.ids, "refused": one.refused}))
+
+
+def _table(post: Post) -> Any:  # noqa: ANN401 - one of the three tables
+    return post.where
+
+
+def _row_id(post: Post, index: int) -> str:
+    """The id of a row without one: the same for the same key of the same sender, else a new one."""
+    if not post.key:
+        return f"capture:{secrets.token_hex(16)}"
+    told = "\0".join((post.sender.name, post.where, post.key, str(index)))
+    return f"capture:{hashlib.sha256(told.encode()).hexdigest()[:32]}"

@@ -1,0 +1,40 @@
+"""Who posts, and how the rows of each are read."""
+
+from __future__ import annotations
+
+from slowwave.flows.capture.posts import Sender
+from slowwave.flows.kernel.access.tokens import Tokens
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.land.readings import command_readings
+from slowwave.transforms.landing.mapping.rules import Reading
+
+
+class Senders:
+    """The senders of a home; `must_have_token`: also where there never was a token."""
+
+    def __init__(self, settings: Settings, *, must_have_token: bool) -> None:
+        self._settings = settings
+        self._tokens = Tokens(settings)
+        self._must_have_token = must_have_token
+        self._readings: dict[str, tuple[tuple[float, ...], Reading]] = {}
+
+    def sender(self, authorization: str | None) -> Sender | None:
+        """Who sends an `Authorization` header; None where nobody may who does. Raises UserError as `Tokens`."""
+        token = self._tokens.verified(authorization, "capture")
+        if token is not None:
+            return Sender(token.name, token.project, token.mapping)
+        return None if self._must_have_token or self._tokens.are_asked_for() else Sender()
+
+    def reading(self, sender: Sender) -> Reading:
+        """How a sender's rows are read. Raises UserError where its mapping, or `settings.toml`, cannot be used."""
+        files = [self._settings.settings_file]
+        if sender.mapping:
+            files.append(self._settings.mappings / f"{sender.mapping}.toml")
+        stamp = tuple(file.stat().st_mtime if file.exists() else 0.0 for file in files)
+        known = self._readings.get(sender.mapping)
+        if known is None or known[0] != stamp:
+            readings = command_readings(self._settings, [], sender.mapping or None, as_is=False)
+            mapping = readings.chosen
+            keeps = readings.keeps_unknown or (mapping is not None and mapping.keeps_unknown)
+            known = self._readings[sender.mapping] = stamp, Reading(mapping, keeps)
+        return known[1]
