@@ -163,8 +163,8 @@ ROOMS = {
         "observations", "decisions", "llm",
     ),
     "flows": (
-        "kernel", "engines", "lake", "land", "imports", "publish", "llm", "life", "nightly", "ask", "decide", "care",
-        "capture", "schedule", "cli",
+        "kernel", "engines", "lake", "land", "imports", "publish", "llm", "life", "nightly", "ask", "decide", "push",
+        "care", "capture", "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "report", "app"),
 }  # fmt: skip

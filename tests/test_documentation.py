@@ -114,6 +114,9 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     transcripts.mkdir(parents=True)
     (transcripts / "s-2.jsonl").write_text(f"{json.dumps(typed)}\n")
     (folder / ".claude" / "CLAUDE.md").write_text("# Tone\nBe brief.\n")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SLOWWAVE_HOME", str(folder / "home"))
+        assert cli._exit_code(["import", "claude-memory", str(folder / ".claude")]) == 0
     (folder / "telemetry").mkdir()
     asked_span = traces(span(1, chat("Which port?", "5432.")))
     (folder / "telemetry" / "traces.jsonl").write_text(f"{json.dumps(asked_span)}\n")

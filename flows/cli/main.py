@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 # importing them declares their commands, in the order in which `--help` lists them
-from slowwave.flows.cli.commands import logs, nights, questions, results, upkeep  # noqa: F401
+from slowwave.flows.cli.commands import logs, nights, questions, results, stores, upkeep  # noqa: F401
 from slowwave.flows.cli.groups import Commands, group
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
@@ -99,7 +99,7 @@ def _exit_code(arguments: list[str] | None) -> int:
     commands: Any = typer.main.get_command(app)
     given = sys.argv[1:] if arguments is None else arguments
     # a path may be of any bytes; an id, a reason or a query is text
-    takes_paths = given[:1] in (["land"], ["import"], ["connect"])
+    takes_paths = given[:1] in (["land"], ["import"], ["connect"], ["push"])
     if not takes_paths and any("\ud800" <= character <= "\udfff" for word in given for character in word):
         return _complain("the arguments are not UTF-8", 2)
     try:

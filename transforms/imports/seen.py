@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from slowwave.transforms.landing.pushed import Pushed
+
 
 @dataclass(frozen=True)
 class SeenMemory:
@@ -40,7 +42,8 @@ class Before:
 
     `store` tells stores of one kind apart, so that none archives what another has. `seen_at`: when it is read, UTC
     without a zone. `absent`: stores that are where they were no more: what only they had, nobody has.
-    `accepts_vanished`: memories are archived however many are gone at once.
+    `accepts_vanished`: memories are archived however many are gone at once. `pushed`: what `slowwave push` wrote, which
+    is no word of the store's.
     """
 
     store: str
@@ -48,3 +51,4 @@ class Before:
     seen_at: datetime
     absent: frozenset[str] = frozenset()
     accepts_vanished: bool = False
+    pushed: Pushed = field(default_factory=dict)

@@ -7,6 +7,7 @@ the inbox, then it takes its place. After a kill in between it counts if the del
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.imports.seen import Before, Seen, SeenMemory
+from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.ledger_tables import RunFiles
+from slowwave.transforms.landing.pushed import PUSHES, Pushed, pushed_values
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 
@@ -48,6 +51,7 @@ class SeenFile:
         self._expected = self.folder / f"{adapter}.seen-expected.zst"
         self._is_kept = is_kept
         self._accepts_vanished = accepts_vanished
+        self._lake = lake
         if is_kept:
             self._recover(lake, inbox)
         stated = _read(self._path)
@@ -60,7 +64,14 @@ class SeenFile:
         seen, key = self._seen.copy(), unit_key(unit)
         seen.stores[key] = home_shortened(Path(unit.name))
         absent = frozenset(other for other, place in seen.stores.items() if not Path(place).expanduser().exists())
-        return Before(key, seen, utc_now(), absent, self._accepts_vanished)
+        return Before(key, seen, utc_now(), absent, self._accepts_vanished, self._pushed)
+
+    @cached_property
+    def _pushed(self) -> Pushed:
+        """What was pushed to stores."""
+        files = [file for of_day in self._lake.files(Decisions.name).values() for file in of_day]
+        rows = self._lake.scan_rows(Decisions, files).filter(pl.col("command").is_in(PUSHES))
+        return pushed_values(rows.collect())
 
     def expect(self, seen: Seen, deliveries: list[str]) -> None:
         """Write down what will have been landed once these deliveries are in the inbox. Raises OSError."""

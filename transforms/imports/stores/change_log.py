@@ -1,5 +1,7 @@
 """The log of changes of a store that keeps none: what it says now beside what it said when it was last read.
 
+What `slowwave push` wrote is none of the store's words: it lands nothing, and counts as seen.
+
 A change bears the store's own time where that has moved on; else, and where a memory is gone, the time at which we saw
 it: when it happened in between, nobody knows. That is the one time in an imported row that is ours, and why what was
 seen is kept: read again, nothing is landed twice.
@@ -30,6 +32,7 @@ _IS_BACK = "it is in the store again"
 _ACTIVE, _ARCHIVED = "active", "archived"
 _SECOND = "a second memory of one id"
 _NEVER_SEEN = "let go by the store before it was first read"
+_PUSHED = "written by `slowwave push`"
 
 
 class Reading:
@@ -47,6 +50,7 @@ class Reading:
         self._store = before.store
         self._absent = before.absent
         self._seen_at = before.seen_at
+        self._pushed = before.pushed
         self._present: set[str] = set()
         self._changed_at: dict[str, datetime] = {}
         self._returned: set[str] = set()
@@ -75,11 +79,9 @@ class Reading:
                 yield fact
         for memory_id in sorted(self._returned):
             yield from self._returns(memory_id)
-        self.vanished = [
-            memory_id
-            for memory_id, memory in sorted(self.seen.memories.items())
-            if memory.is_live and memory_id not in self._present and memory.stores - self._absent == {self._store}
-        ]
+        for memory_id, memory in sorted(self.seen.memories.items()):
+            if memory.is_live and memory_id not in self._present and memory.stores - self._absent == {self._store}:
+                self._vanishes(memory_id)
 
     @property
     def is_too_much(self) -> bool:
@@ -93,6 +95,17 @@ class Reading:
                 self.seen.memories[memory_id] = replace(memory, stores=memory.stores - {self._store})
         for memory_id in self.vanished:
             yield self._end(memory_id, None, IS_GONE, changed_by=_CHANGED_BY)
+
+    def _vanishes(self, memory_id: str) -> None:
+        if self._is_pushed(memory_id, "status", _ARCHIVED):
+            self._ends(memory_id, self.seen.memories[memory_id].at)
+        else:
+            self.vanished.append(memory_id)
+
+    def _is_pushed(self, memory_id: str, name: str, value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+        """Whether a field is as it was pushed last."""
+        pushed = self._pushed.get(memory_id, {}).get(name)
+        return bool(pushed) and _digest(pushed[-1][0]) == _digest(value)
 
     # ------------------------------------------------------------------------------------------ kinds of facts
 
@@ -109,7 +122,12 @@ class Reading:
         if held.ended is not None:
             stated["status"] = _ARCHIVED
         digests = {name: _digest(value) for name, value in stated.items()}
-        differing = [name for name in {**before.digests, **digests} if digests.get(name) != before.digests.get(name)]
+        differing = [
+            name
+            for name in {**before.digests, **digests}
+            if digests.get(name) != before.digests.get(name)
+            and not self._is_pushed(held.memory_id, name, stated.get(name))
+        ]
         changed = {name: stated.get(name, "") for name in differing}  # '' clears what the store no longer states
         at, is_live = before.at, _is_in_use(stated)
         if changed:
@@ -133,7 +151,7 @@ class Reading:
             yield _change(held.memory_id, known, known, {"status": _ARCHIVED}, held.ended.reason)
         self._keep(held.memory_id, known, held.ended is None and _is_in_use(stated), digests)
 
-    def _changed(self, change: Changed) -> Iterator[Row]:
+    def _changed(self, change: Changed) -> Iterator[Made]:
         """Two changes of one memory at one instant are put in their order."""
         before = self.seen.memories.get(change.memory_id)
         told_at = self._changed_at.get(change.memory_id)
@@ -142,8 +160,16 @@ class Reading:
             self._returned.add(change.memory_id)
         self._present.add(change.memory_id)
         self._changed_at[change.memory_id] = at
-        yield from self._row(_change(change.memory_id, at, at, change.fields))
+        if before is not None and self._was_pushed(change):
+            yield LeftOut(_PUSHED, example=change.memory_id)
+        else:
+            yield from self._row(_change(change.memory_id, at, at, change.fields))
         self._keep(change.memory_id, max(at, before.at) if before else at, not change.is_end, {})
+
+    def _was_pushed(self, change: Changed) -> bool:
+        """Whether a line of the store's own log is of a push; what it says may have been said by others before."""
+        pushed = self._pushed.get(change.memory_id, {}).get("content", ())
+        return any(change.fields.get("content") == value and change.at >= since for value, since in pushed)
 
     def _returns(self, memory_id: str) -> Iterator[Row]:
         """A memory that was archived when it vanished, of a store whose own log has it again."""
@@ -159,7 +185,9 @@ class Reading:
             yield LeftOut(_NEVER_SEEN, example=gone.memory_id)
         elif gone.memory_id not in self._present:
             self._present.add(gone.memory_id)
-            if before.is_live:
+            if before.is_live and self._is_pushed(gone.memory_id, "status", _ARCHIVED):
+                self._ends(gone.memory_id, before.at)
+            elif before.is_live:
                 yield self._end(gone.memory_id, gone.at, gone.reason)
 
     def _row(self, row: Row) -> Iterator[Row]:
@@ -173,11 +201,14 @@ class Reading:
     # ------------------------------------------------------------------------------------------ what was landed
 
     def _end(self, memory_id: str, own: datetime | None, reason: str, **said: str) -> Row:
+        at = self._after(self.seen.memories[memory_id].at, own)
+        self._ends(memory_id, at)
+        return _change(memory_id, at, at, {"status": _ARCHIVED, **said}, reason)
+
+    def _ends(self, memory_id: str, at: datetime) -> None:
         before = self.seen.memories[memory_id]
-        at = self._after(before.at, own)
         digests = {**before.digests, "status": _digest(_ARCHIVED)}
         self.seen.memories[memory_id] = replace(before, at=at, is_live=False, digests=digests)
-        return _change(memory_id, at, at, {"status": _ARCHIVED, **said}, reason)
 
     def _keep(self, memory_id: str, at: datetime, is_live: bool, digests: Mapping[str, str]) -> None:
         before = self.seen.memories.get(memory_id)

@@ -15,6 +15,7 @@ from slowwave.transforms.imports.home_paths import without_home
 from slowwave.transforms.imports.made import Context, LeftOut, Located
 from slowwave.transforms.imports.moments import moment_of
 from slowwave.transforms.imports.stores.facts import Fact, Held
+from slowwave.transforms.imports.stores.front_scores import without_scores
 from slowwave.transforms.imports.stores.markdown import Section, front_matter, sections
 from slowwave.transforms.imports.stores.store import Store
 
@@ -55,14 +56,18 @@ def _whole_file(memory_id: str, stated: dict[str, Any], body: str) -> list[FileM
     metadata = stated.get("metadata")
     kind = metadata.get("type") if isinstance(metadata, dict) else stated.get("type")
     memory_type = _TYPES.get(kind, _OTHER) if isinstance(kind, str) else _OTHER
-    return [FileMemory(memory_id, {"memory_type": memory_type, "content": body.strip(), _NAME: stated or None})]
+    return [
+        FileMemory(
+            memory_id, {"memory_type": memory_type, "content": body.strip(), _NAME: without_scores(stated) or None}
+        )
+    ]
 
 
 def _section(place: str, stated: dict[str, Any], section: Section) -> FileMemory:
     memory_id = f"{place}#{section.slug}" if section.slug else place
     return FileMemory(
         memory_id,
-        {"category": " / ".join(section.path) or None, "content": section.text, _NAME: stated or None},
+        {"category": " / ".join(section.path) or None, "content": section.text, _NAME: without_scores(stated) or None},
     )
 
 

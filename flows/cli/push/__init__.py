@@ -1,0 +1,1 @@
+"""`slowwave push`: what it asks, does and prints."""

@@ -1,0 +1,201 @@
+"""What a push would change in a store: each memory there as it is, and as it is to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from slowwave.flows.decide.decisions import landed_decisions, published_frames
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import quoted, terminal_safe
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.publish.log_as_of import LogAsOf
+from slowwave.flows.push.door import Door
+from slowwave.flows.push.places import Place
+from slowwave.flows.push.seen import seen_store
+from slowwave.transforms.decisions.effects import held
+from slowwave.transforms.decisions.push.wanted import Altered, State, Wanted, altered, state_after, wanted
+from slowwave.transforms.landing.pushed import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision, push_decisions
+from slowwave.transforms.landing.tables import Memories
+
+_CHANGED = "it changed in the store since it was imported: `slowwave nightly` reads it, then push again"
+_NEW = "it is new in the store: `slowwave nightly` reads it, then push again"
+_NOT_PUBLISHED = "it is in no publish yet: `slowwave nightly` first"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One memory that is to be written: the whole state that was seen, and the one that is to be."""
+
+    memory_id: str
+    before: State
+    after: State
+    undoes: PushDecision | None = None
+
+    @property
+    def altered(self) -> Altered:
+        """The fields that differ."""
+        return altered(self.before, self.after)
+
+
+@dataclass
+class Plan:
+    """What is to be done to a store, and why not to the rest.
+
+    `finished`: what a push that was killed did write. `kept`: not to be touched. `refused`: what is in the store is
+    not what was imported. `patches`: what only a person may do.
+    """
+
+    place: Place
+    run_id: str | None
+    changes: list[Change] = field(default_factory=list)
+    already: int = 0
+    finished: list[PushDecision] = field(default_factory=list)
+    kept: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    patches: list[str] = field(default_factory=list)
+    last: dict[str, PushDecision] = field(default_factory=dict)
+
+
+def pushed_to(lake: Lake, place: Place) -> list[PushDecision]:
+    """The decisions of pushes to a store, oldest first."""
+    decided = push_decisions(landed_decisions(lake).collect())
+    return [one for one in decided if (one.store, one.place) == (place.source.name, place.name)]
+
+
+def unfinished(decided: Sequence[PushDecision], states: dict[str, State]) -> list[PushDecision]:
+    """Of what was begun and not noted as done, what the store has by now: it was killed in between."""
+    last = {one.memory_id: one for one in decided}
+    found = []
+    for one in last.values():
+        state = states.get(one.memory_id)
+        if one.command != PUSH_BEGIN or state is None:
+            continue
+        done = frozenset(name for name in one.after if name not in altered(state, {**state, **one.after}))
+        if done:
+            found.append(one.only(done))
+    return found
+
+
+def planned_push(settings: Settings, lake: Lake, place: Place, door: Door, users: Sequence[str]) -> Plan:
+    """What is to be written to a store by what is published and decided. Nothing is written.
+
+    Raises UserError where nothing is published, nothing was imported from the store, or it cannot be read.
+    """
+    seen = seen_store(settings, lake, place)
+    decided = pushed_to(lake, place)
+    ids = sorted(seen.memory_ids | {one.memory_id for one in decided})
+    run_id, asked = _wanted(settings, lake, ids, users)
+    states = door.states(ids)
+    plan = Plan(place, run_id, last={one.memory_id: one for one in decided})
+    plan.finished = unfinished(decided, states)
+    by_hand = [(one, asked[one]) for one in ids if one in asked and one not in states]
+    plan.patches = door.patches([(one, said.content) for one, said in by_hand if _is_by_hand(said)])
+    plan.refused = [(one, _NEW) for one in sorted(seen.changed - seen.memory_ids)]
+    for memory_id, state in states.items():
+        history = [*(one for one in decided if one.memory_id == memory_id), *_noted(plan.finished, memory_id)]
+        _plan(plan, memory_id, state, asked.get(memory_id), history, is_changed=memory_id in seen.changed)
+    return plan
+
+
+def _is_by_hand(said: Wanted) -> bool:
+    return said.kept is None and (said.content is not None or said.status not in (None, "candidate", "active"))
+
+
+def _noted(finished: Sequence[PushDecision], memory_id: str) -> list[PushDecision]:
+    return [one.noted() for one in finished if one.memory_id == memory_id]
+
+
+def _plan(
+    plan: Plan,
+    memory_id: str,
+    state: State,
+    asked: Wanted | None,
+    history: Sequence[PushDecision],
+    *,
+    is_changed: bool,
+) -> None:
+    if asked is None:
+        plan.kept.append((memory_id, _NOT_PUBLISHED))
+        return
+    change = Change(memory_id, state, state_after(state, asked, history))
+    why = asked.kept or state.get("closed")
+    if not change.altered:
+        plan.already += 1
+    elif why:
+        plan.kept.append((memory_id, why))
+    elif is_changed:
+        plan.refused.append((memory_id, _CHANGED))
+    else:
+        plan.changes.append(change)
+
+
+def planned_undo(
+    settings: Settings, lake: Lake, place: Place, door: Door, users: Sequence[str], undone_run: str
+) -> Plan:
+    """What is to be written to take back what one push wrote, in the order of what stood in an index.
+
+    Raises UserError where no such push to this store is left to be taken back.
+    """
+    decided = pushed_to(lake, place)
+    ids = sorted({one.memory_id for one in decided})
+    run_id, asked = _wanted(settings, lake, ids, users)
+    states = door.states(ids)
+    plan = Plan(place, run_id, last={one.memory_id: one for one in decided})
+    plan.finished = unfinished(decided, states)
+    taken_back = {one.undoes for one in decided if one.command == PUSH_UNDO}
+    done = [one for one in decided if one.command == PUSH]
+    done += [one.noted() for one in plan.finished if one.undoes is None]
+    left = [one for one in done if one.run == undone_run and one.decision_id not in taken_back]
+    if not left:
+        runs = list(dict.fromkeys(one.run for one in reversed(done) if one.decision_id not in taken_back))
+        others = f": there are {', '.join(runs[:3])}" if runs else ""
+        message = f"no push {quoted(undone_run)} to {terminal_safe(place.name)} is left to be taken back{others}"
+        raise UserError(message)
+    for one in sorted(left, key=lambda each: (each.before.get("listed") or [0])[0]):
+        _plan_undo(plan, one, states.get(one.memory_id), asked.get(one.memory_id))
+    return plan
+
+
+def _plan_undo(plan: Plan, one: PushDecision, state: State | None, asked: Wanted | None) -> None:
+    if state is None:
+        plan.refused.append((one.memory_id, "it is no longer in the store"))
+        return
+    change = Change(one.memory_id, state, {**state, **one.before}, undoes=one)
+    why = (asked.kept if asked else None) or state.get("closed")
+    if not change.altered:
+        plan.already += 1
+    elif why:
+        plan.kept.append((one.memory_id, why))
+    elif altered(state, {**state, **one.after}):
+        plan.refused.append((one.memory_id, "it changed in the store since it was pushed"))
+    else:
+        plan.changes.append(change)
+
+
+def _wanted(settings: Settings, lake: Lake, ids: Sequence[str], users: Sequence[str]) -> tuple[str, dict[str, Wanted]]:
+    """The publish, and what it and the decisions say; whose a memory is, pins and holds as the log says now."""
+    run_id, _, frames = published_frames(settings, "published no verdicts", health="FROM memory_health")
+    health = frames["health"]
+    now = utc_now()
+    log = LogAsOf(lake, now, settings.params())
+    chosen = pl.DataFrame({"memory_id": ids}, schema={"memory_id": pl.String})
+    decisions = landed_decisions(lake).collect()
+    changes = (
+        log.winners(Memories, log.files(Memories), ("status", "content", "extra"))
+        .join(chosen.lazy(), on="memory_id", how="semi")
+        .with_columns(pl.col("extra").str.json_path_match("$.decision_id").alias("decision_id"))
+        .collect()
+        .with_columns(
+            pl.col("decision_id").is_in(decisions["decision_id"].implode()).fill_null(False).alias("is_decided")
+        )
+    )
+    states = log.states.filter(pl.col("valid_until").is_null()).join(chosen, on="memory_id", how="semi")
+    holds = held(decisions.lazy(), states.lazy(), now).collect()
+    now_kept = states.select("memory_id", "user_id", "pinned").join(holds, on="memory_id", how="left")
+    rows = health.select("memory_id", "confidence", "verdict").join(now_kept, on="memory_id", how="inner")
+    return run_id, wanted(rows, changes, users)

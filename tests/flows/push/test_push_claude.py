@@ -1,0 +1,261 @@
+"""`slowwave push claude-memory`: what it shows, writes, refuses, finishes and takes back, on real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_home import SmallHome, interaction, outcome
+
+from slowwave.flows.decide.decisions import landed_decisions
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.push import claude_door
+from slowwave.flows.push import push as pushing
+from slowwave.flows.push.claude_door import ClaudeDoor
+from slowwave.transforms.imports.stores.front_scores import scores_of
+from slowwave.transforms.landing.pushed import PUSH, push_decisions
+
+PROJECT = "projects/-srv-shop/memory"
+TABS = "claude-memory:-srv-shop/tabs"
+OLD = "claude-memory:-srv-shop/old"
+HOSTILE = "claude-memory:-srv-shop/=cmd()|'\x1b[31m[red]"
+FILES = {
+    "tabs.md": "---\nname: tabs\nmetadata:\n  type: feedback\n---\nIndent with tabs in every file.\n",
+    "old.md": "---\r\nname: old\r\n---\r\nDeploy by hand on Fridays.\r\n",
+    "=cmd()|'\x1b[31m[red].md": "Never trust the name of a file.\n",
+    "MEMORY.md": "# Index\n- [Old](old.md) – deploys\n- [Tabs](tabs.md) – indentation\n- [Other](other.md)\n",
+}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Imported and published, with references that succeeded."""
+    folder = tmp_path_factory.mktemp("push")
+    home, memories = SmallHome(folder / "home"), folder / "claude" / PROJECT
+    memories.mkdir(parents=True)
+    for name, text in FILES.items():
+        (memories / name).write_bytes(text.encode())
+    os.utime(memories / "tabs.md", (1.7e9, 1.7e9))
+    (folder / "claude" / "CLAUDE.md").write_text("# Tone\nBe brief and kind.\n\n# Style\nNo jokes at all.\n")
+    assert home.ask("import", "claude-memory", str(folder / "claude")).returncode == 0
+    rows: list[dict[str, Any]] = []
+    for at in range(24):
+        told = {"response": "Indent with tabs in every file.", "memories_used": [TABS]} if at % 2 else {}
+        day = f"2026-03-{at + 1:02}T"
+        rows.append(
+            interaction(f"i{at}", project="-srv-shop", session_id=f"s{at}", created_at=f"{day}09:00:00Z", **told)
+        )
+        rows.append(outcome(f"o{at}", interaction_id=f"i{at}", created_at=f"{day}10:00:00Z", success=at % 2 or at < 3))
+    home.land(*[{**row, "success": bool(row["success"])} if "success" in row else row for row in rows])
+    home.nightly()
+    return folder
+
+
+@pytest.fixture
+def home(template: Path, tmp_path: Path) -> SmallHome:
+    """A copy of it, at a place of the same name as was imported: the folder before is set aside."""
+    shutil.copytree(template / "home", tmp_path / "home", symlinks=True)
+    shutil.rmtree(tmp_path / "claude", ignore_errors=True)
+    kept = template.with_name(f"{template.name}-kept")
+    if not kept.exists():
+        shutil.copytree(template / "claude", kept, copy_function=shutil.copy2)
+    shutil.rmtree(template / "claude")
+    shutil.copytree(kept, template / "claude", copy_function=shutil.copy2)
+    return SmallHome(tmp_path / "home")
+
+
+@pytest.fixture
+def root(home: SmallHome, template: Path) -> Path:  # noqa: ARG001 - it is there once the home is
+    return template / "claude"
+
+
+def push(home: SmallHome, root: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
+    done = home.ask("push", "claude-memory", str(root), "--format", "json", *arguments)
+    assert done.returncode == code, done.stdout + done.stderr
+    return json.loads(done.stdout)[0]
+
+
+def ask(home: SmallHome, *arguments: str) -> str:
+    done = home.ask(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def log(home: SmallHome) -> list[dict[str, Any]]:
+    return json.loads(ask(home, "sql", "FROM memories_log ORDER BY ALL", "--format", "json"))
+
+
+def test_a_dry_run_shows_each_difference_and_changes_nothing(home: SmallHome, root: Path):
+    before, kept = contents(root), home.contents()
+    shown = home.ask("push", "claude-memory", str(root))
+    assert shown.returncode == 0, shown.stderr
+    assert "scores: none -> confidence 0." in shown.stdout
+    assert "verdict" in shown.stdout
+    assert "nothing was written: add --yes" in shown.stdout
+    assert "\x1b" not in shown.stdout
+    told = push(home, root)
+    assert not told["is_done"]
+    assert {one["memory_id"] for one in told["changes"]} == {TABS, OLD, HOSTILE}
+    assert contents(root) == before
+    assert home.contents() == kept
+
+
+def test_scores_are_written_read_back_and_not_taken_for_the_stores_own(home: SmallHome, root: Path):
+    rows = log(home)
+    done = push(home, root, "--yes")
+    assert len(done["changes"]) == 3
+    scores = scores_of((root / PROJECT / "tabs.md").read_text())
+    assert scores is not None
+    assert 0 < scores["confidence"] < 1
+    assert (root / PROJECT / "tabs.md").read_text().replace(
+        f"  slowwave: confidence {scores['confidence']}; verdict {scores['verdict']}\n", ""
+    ) == FILES["tabs.md"]
+    again = push(home, root, "--yes")
+    assert again["changes"] == []
+    assert again["already"] == 3
+    imported = json.loads(ask(home, "import", "claude-memory", str(root), "--format", "json"))
+    assert imported["landing"]["totals"]["accepted"] == 0
+    assert log(home) == rows
+
+
+def test_decisions_are_carried_out_and_taken_back_byte_for_byte(home: SmallHome, root: Path):
+    before, index = contents(root), root / PROJECT / "MEMORY.md"
+    ask(home, "memory", "archive", OLD, "--yes")
+    ask(home, "memory", "edit", TABS, "--content", "Indent with spaces.", "--yes")
+    done = push(home, root, "--yes")
+    assert not (root / PROJECT / "old.md").exists()
+    assert (root / PROJECT / ".archive" / "old.md").read_bytes() == before[f"{PROJECT}/old.md"]
+    assert index.read_text() == FILES["MEMORY.md"].replace("- [Old](old.md) – deploys\n", "")
+    assert (root / PROJECT / "tabs.md").read_text().endswith("---\nIndent with spaces.\n")
+    assert push(home, root, "--yes")["changes"] == []
+    rows = log(home)
+    assert json.loads(ask(home, "import", "claude-memory", str(root), "--format", "json"))["landing"]["totals"][
+        "accepted"
+    ] == 0  # fmt: skip
+    assert log(home) == rows
+    undone = push(home, root, "--undo", done["run"], "--yes")
+    assert len(undone["changes"]) == 3
+    assert contents(root) == before
+    assert home.ask("push", "claude-memory", str(root), "--undo", done["run"]).returncode == 1
+    ask(home, "import", "claude-memory", str(root), "--format", "json")
+    assert log(home) == rows
+
+
+def test_what_is_restored_here_is_brought_back(home: SmallHome, root: Path):
+    before = contents(root)
+    ask(home, "memory", "archive", OLD, "--yes")
+    push(home, root, "--yes")
+    ask(home, "import", "claude-memory", str(root), "--format", "json")
+    ask(home, "memory", "undo", OLD, "--yes")
+    push(home, root, "--yes")
+    bare = (root / PROJECT / "old.md").read_bytes()
+    assert bare.replace(b"slowwave: verdict unproven\r\n", b"") == before[f"{PROJECT}/old.md"]
+    assert (root / PROJECT / "MEMORY.md").read_bytes() == before[f"{PROJECT}/MEMORY.md"]
+
+
+def test_what_changed_since_it_was_read_is_refused(home: SmallHome, root: Path, monkeypatch: pytest.MonkeyPatch):
+    tabs = root / PROJECT / "tabs.md"
+    tabs.write_text(FILES["tabs.md"].replace("tabs in", "three tabs in"))
+    kept = tabs.read_text()
+    told = push(home, root, "--yes", code=1)
+    assert [one for one, _ in told["refused"]] == [TABS]
+    assert "changed in the store since it was imported" in told["refused"][0][1]
+    assert tabs.read_text() == kept
+    ask(home, "import", "claude-memory", str(root))
+    states = ClaudeDoor.states
+
+    def meanwhile(self: ClaudeDoor, ids: Any) -> Any:
+        seen = states(self, ids)
+        tabs.write_text(kept.replace("three", "four"))
+        return seen
+
+    monkeypatch.setattr(ClaudeDoor, "states", meanwhile)
+    told = push(home, root, "--yes", code=1)
+    assert told["refused"][0][0] == TABS
+    assert tabs.read_text() == kept.replace("three", "four")
+
+
+def test_an_undo_leaves_alone_what_was_changed_since(home: SmallHome, root: Path):
+    run = push(home, root, "--yes")["run"]
+    tabs = root / PROJECT / "tabs.md"
+    tabs.write_text(tabs.read_text().replace("verdict ", "verdict very-"))
+    told = push(home, root, "--undo", run, "--yes", code=1)
+    assert [one for one, _ in told["refused"]] == [TABS]
+    assert "very-" in tabs.read_text()
+
+
+def test_pins_holds_and_memories_of_others_are_not_touched(home: SmallHome, root: Path):
+    ask(home, "memory", "pin", TABS, "--yes")
+    ask(home, "forget", "hold", OLD, "--reason", "the audit needs it")
+    ask(home, "memory", "edit", HOSTILE, "--user", "ada", "--yes")
+    before = contents(root)
+    told = push(home, root, "--yes")
+    assert {one: why.partition(":")[0] for one, why in told["not_touched"]} == {
+        TABS: "pinned",
+        OLD: "on hold",
+        HOSTILE: "of the user ada",
+    }
+    assert contents(root) == before
+    assert [one["memory_id"] for one in push(home, root, "--user", "ada", "--yes")["changes"]] == [HOSTILE]
+
+
+def test_of_claude_md_a_patch_is_printed(home: SmallHome, root: Path):
+    before = (root / "CLAUDE.md").read_bytes()
+    (style,) = (row["memory_id"] for row in log(home) if row["memory_id"].endswith("#style"))
+    ask(home, "memory", "edit", style, "--content", "Jokes are fine.", "--yes")
+    (patch,) = push(home, root, "--yes")["patches"]
+    assert "-No jokes at all." in patch
+    assert "+Jokes are fine." in patch
+    assert (root / "CLAUDE.md").read_bytes() == before
+
+
+class _KilledError(BaseException):
+    """In place of a kill: nothing of ours runs after it."""
+
+
+@pytest.mark.parametrize("moment", [3, *(pytest.param(at, marks=pytest.mark.slow) for at in range(10) if at != 3)])
+def test_a_push_that_is_killed_is_finished_by_the_next(
+    home: SmallHome, root: Path, moment: int, monkeypatch: pytest.MonkeyPatch
+):
+    ask(home, "memory", "archive", OLD, "--yes")
+    before = contents(root)
+    done = 0
+
+    with monkeypatch.context() as patched:
+
+        def counting(name: str, owner: Any) -> None:
+            real = getattr(owner, name)
+
+            def step(*arguments: Any, **named: Any) -> Any:
+                nonlocal done
+                done += 1
+                if done > moment:
+                    raise _KilledError
+                return real(*arguments, **named)
+
+            patched.setattr(owner, name, step)
+
+        counting("land_decisions", pushing)
+        counting("_write", claude_door)
+        counting("_moved", claude_door)
+        counting("_list", claude_door)
+        with suppress(_KilledError):
+            push(home, root, "--yes")
+    imported = json.loads(ask(home, "import", "claude-memory", str(root), "--format", "json"))
+    assert imported["landing"]["totals"]["accepted"] == 0
+    push(home, root, "--yes")
+    assert push(home, root, "--yes")["changes"] == []
+    landed = push_decisions(landed_decisions(Lake(home.settings.lake_folder)).collect())
+    runs = {one.run for one in landed if one.command == PUSH}
+    for run in sorted(runs, reverse=True):
+        push(home, root, "--undo", run, "--yes")
+    assert contents(root) == before

@@ -1,0 +1,123 @@
+"""What a store is to say of its memories, beside what it says: scores of the publish, and landed decisions.
+
+A state of a memory in its store has the fields that the store can hold: `is_archived`, `content`, `confidence` (a
+column of its own), `scores` (confidence and verdict, in what it keeps beside), and `listed` (the number and the text of
+its line in an index).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from slowwave.transforms.core.vocabularies import Status
+from slowwave.transforms.landing.pushed import PUSH, PUSH_UNDO, PushDecision
+
+State = Mapping[str, Any]
+Altered = dict[str, tuple[Any, Any]]
+
+_IN_USE: frozenset[Status] = frozenset({"candidate", "active"})
+# A store has no use for more, and a score that moves less is not written again every night.
+_DIGITS = 2
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is known here of a memory. `status`, `content`: None where nobody decided. `kept`: why it is not touched."""
+
+    memory_id: str
+    scores: Mapping[str, Any]
+    status: Status | None
+    content: str | None
+    kept: str | None
+
+
+def wanted(health: pl.DataFrame, changes: pl.DataFrame, users: Sequence[str]) -> dict[str, Wanted]:
+    """Per memory of `health` what its store is to say.
+
+    Args:
+        health: memory_id, user_id, confidence, verdict, pinned, is_held, all of now.
+        changes: the winning changes of these memories: memory_id, changed_at, status, content, is_decided.
+        users: those whose memories may be touched; what is about nobody may always be.
+    """
+    status, content = (_decided(changes, name) for name in ("status", "content"))
+    return {
+        row["memory_id"]: Wanted(
+            row["memory_id"],
+            _scores(row),
+            status.get(row["memory_id"]),
+            content.get(row["memory_id"]),
+            _kept(row, users),
+        )
+        for row in health.to_dicts()
+    }
+
+
+def _decided(changes: pl.DataFrame, name: str) -> dict[str, Any]:
+    """The last word on a field, by memory, where it is a decision's."""
+    last = changes.drop_nulls(name).sort("changed_at").group_by("memory_id").last().filter("is_decided")
+    return dict(last.select("memory_id", name).iter_rows())
+
+
+def _scores(row: Mapping[str, Any]) -> dict[str, Any]:
+    confidence = row["confidence"]
+    known = {} if confidence is None else {"confidence": round(confidence, _DIGITS)}
+    return {**known, **({} if row["verdict"] in (None, "inactive") else {"verdict": row["verdict"]})}
+
+
+def _kept(row: Mapping[str, Any], users: Sequence[str]) -> str | None:
+    if row["pinned"]:
+        return "pinned"
+    if row["is_held"]:
+        return "on hold"
+    if row["user_id"] and row["user_id"] not in users:
+        return f"of the user {row['user_id']}: name them with --user"
+    return None
+
+
+def state_after(state: State, asked: Wanted, pushed: Sequence[PushDecision]) -> State:
+    """The state that a memory is to have in its store.
+
+    `pushed`: what was done to it there, oldest first: what was put away is brought back as it was.
+    """
+    is_archived = state["is_archived"]
+    if asked.status is not None:
+        is_archived = asked.status not in _IN_USE
+    if is_archived:
+        return state if state["is_archived"] else {**state, "is_archived": True, **_unlisted(state)}
+    after = {**state, **(_before_archiving(pushed) if state["is_archived"] else {})}
+    if after["is_archived"]:
+        return state  # the store itself put it away: it says so, and nobody here can bring it back
+    if "scores" in state and asked.scores:
+        after["scores"] = asked.scores
+    if "confidence" in state and "confidence" in asked.scores:
+        after["confidence"] = asked.scores["confidence"]
+    if "content" in state and asked.content is not None:
+        after["content"] = asked.content
+    return after
+
+
+def _unlisted(state: State) -> dict[str, Any]:
+    return {"listed": None} if "listed" in state else {}
+
+
+def _before_archiving(pushed: Sequence[PushDecision]) -> State:
+    last = [one for one in pushed if one.command in (PUSH, PUSH_UNDO) and one.after.get("is_archived")]
+    kept = last[-1].before if last else {}
+    return {name: kept[name] for name in ("is_archived", "listed") if name in kept}
+
+
+def altered(before: State, after: State) -> Altered:
+    """The fields that differ, each as it is and as it will be."""
+    names = [name for name in {**before, **after} if not is_same(name, before.get(name), after.get(name))]
+    return {name: (before.get(name), after.get(name)) for name in names}
+
+
+def is_same(name: str, one: Any, other: Any) -> bool:  # noqa: ANN401 - whatever a store holds
+    """Whether two values of a field are the same; a line of an index is, wherever it stands."""
+    if name == "listed" and one and other:
+        return one[1] == other[1]
+    return one == other
