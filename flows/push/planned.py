@@ -19,7 +19,7 @@ from slowwave.flows.push.places import Place
 from slowwave.flows.push.seen import seen_store
 from slowwave.transforms.decisions.effects import held
 from slowwave.transforms.decisions.push.wanted import Altered, State, Wanted, altered, state_after, wanted
-from slowwave.transforms.landing.pushed import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision, push_decisions
+from slowwave.transforms.imports.stores.pushed import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision, push_decisions
 from slowwave.transforms.landing.tables import Memories
 
 _CHANGED = "it changed in the store since it was imported: `slowwave nightly` reads it, then push again"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from slowwave.transforms.landing.pushed import Pushed
+from slowwave.transforms.imports.stores.pushed import Pushed
 
 
 @dataclass(frozen=True)

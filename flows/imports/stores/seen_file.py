@@ -23,9 +23,9 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.imports.seen import Before, Seen, SeenMemory
+from slowwave.transforms.imports.stores.pushed import PUSHES, Pushed, pushed_values
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.ledger_tables import RunFiles
-from slowwave.transforms.landing.pushed import PUSHES, Pushed, pushed_values
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 

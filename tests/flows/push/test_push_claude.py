@@ -18,7 +18,7 @@ from slowwave.flows.push import claude_door
 from slowwave.flows.push import push as pushing
 from slowwave.flows.push.claude_door import ClaudeDoor
 from slowwave.transforms.imports.stores.front_scores import scores_of
-from slowwave.transforms.landing.pushed import PUSH, push_decisions
+from slowwave.transforms.imports.stores.pushed import PUSH, push_decisions
 
 PROJECT = "projects/-srv-shop/memory"
 TABS = "claude-memory:-srv-shop/tabs"
