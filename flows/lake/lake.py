@@ -24,6 +24,7 @@ from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
 from slowwave.transforms.landing.schema_changes import as_declared, lacks_only_new_columns
 from slowwave.transforms.landing.set_aside_tables import CheckedFiles
+from slowwave.transforms.landing.tables import Interactions
 
 _WIDER = pl.ScanCastOptions(
     integer_cast=["upcast", "allow-float"],
@@ -84,7 +85,8 @@ class Lake:
 
     def write_rows(self, table: type[Landed], day: date, rows: pl.DataFrame) -> Path:
         """Add row versions to a day; returns the file."""
-        rows = rows.select(*polars_schema(table)).sort(*table.key, "recorded_at", "row_hash")
+        order = ["project"] if table is Interactions else []  # large days are read by project
+        rows = rows.select(*polars_schema(table)).sort(*order, *table.key, "recorded_at", "row_hash")
         newest = rows.select(pl.max_horizontal(pl.col(table.event_time).max(), pl.col("recorded_at").max())).item()
         name = f"{rows_digest(rows['row_hash'])}-{microseconds(newest)}.parquet"
         path = self.folder(table.name, day) / name

@@ -13,7 +13,7 @@ from slowwave.flows.kernel.memory import give_back
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import scan_declared
-from slowwave.flows.lake.pieces import gathered_pieces, pieces
+from slowwave.flows.lake.pieces import Between, gathered_pieces, pieces
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.flows.publish.replay_inputs import ReplayInputs
@@ -21,7 +21,7 @@ from slowwave.flows.publish.runner import Pieces, Runner
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.node import Given, GraphError, Node, Rows, named
 from slowwave.transforms.core.schema import Table
-from slowwave.transforms.evidence.buckets import of_bucket
+from slowwave.transforms.evidence.buckets import ORDER, of_bucket
 from slowwave.transforms.evidence.eligibility import eligible_pool
 from slowwave.transforms.evidence.nodes import MEMORY_POOL, REPLAYED, TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
@@ -82,7 +82,9 @@ def build_days(
 
     Raises OSError when the lake cannot be written, UserError when a verified partition differs.
     """
-    shell = _Building(log, plans, _inputs(log, plans), verify=verify, slice_bytes=slice_bytes, buckets=buckets)
+    shell = _Building(
+        log, plans, _inputs(log, plans, keep=False), verify=verify, slice_bytes=slice_bytes, buckets=buckets
+    )
     Runner(NODES, shell.missing, shell, log.params, log.as_of).run(lambda _done, _total: None)
     return len(plans)
 
@@ -97,15 +99,20 @@ def search_bucket(log: LogAsOf, plan: DayPlan, bucket: int, buckets: int, slice_
         missing = {table: name for table, name in missing.items() if not log.lake.has_evidence(table, plan.day, name)}
     if not missing:
         return
-    inputs = _inputs(log, [plan])
+    inputs = _inputs(log, [plan], keep=True)
     wanted = of_bucket(inputs[plan.day].interactions, bucket, buckets)
-    for table, rows in found_in_texts(log, inputs, wanted, missing, slice_bytes).items():
+    ends = (wanted.select(ORDER).row(at) for at in (0, -1))
+    within = Between(ORDER, *ends) if wanted.height else None
+    for table, rows in found_in_texts(log, inputs, wanted, missing, slice_bytes, within).items():
         log.lake.write_evidence(table, plan.day, missing[table], rows.sort(table.key), verify=verify)
 
 
 def bucket_name(name: str, bucket: int, buckets: int) -> str:
-    """What a bucket of a partition is called until they are put together: the next prune takes it away."""
-    return f"{name}.{bucket + 1}-of-{buckets}"
+    """What a bucket of a partition is called until they are put together: the next prune takes it away.
+
+    Buckets that a release divided otherwise had other names.
+    """
+    return f"{name}.{bucket + 1}-of-{buckets}-by-project"
 
 
 def _bucketed(plan: DayPlan) -> list[type[Table]]:
@@ -113,10 +120,10 @@ def _bucketed(plan: DayPlan) -> list[type[Table]]:
     return [table for table in BUCKETED if table.name in plan.missing]
 
 
-def _inputs(log: LogAsOf, plans: Sequence[DayPlan]) -> dict[date, ReplayInputs]:
+def _inputs(log: LogAsOf, plans: Sequence[DayPlan], *, keep: bool) -> dict[date, ReplayInputs]:
     """What the days are built from. Raises UserError when it is no longer what it was planned to be."""
     with stage_cost("versions"):
-        inputs = {plan.day: log.replay_inputs(plan.day, keep=False) for plan in plans}
+        inputs = {plan.day: log.replay_inputs(plan.day, keep=keep) for plan in plans}
     for plan in plans:
         if plan.fingerprint not in {inputs[plan.day].fingerprint, inputs[plan.day].former_name}:
             message = f"the files of {plan.day} changed while they were read: run this again"
@@ -211,15 +218,17 @@ def found_in_texts(
     wanted: pl.DataFrame,
     tables: Iterable[type[Table]],
     slice_bytes: int,
+    within: Between | None = None,
 ) -> dict[type[Table], pl.DataFrame]:
     """Of memory_references and extracted_statements those in `tables`.
 
-    `inputs`: of whole days, for each is judged by all memories eligible on it; `wanted`: their interactions, or some.
+    `inputs`: of whole days, for each is judged by all memories eligible on it; `wanted`: their interactions, or some,
+    which lie `within`.
     """
     files = [file for day in inputs for file in log.files(Interactions)[day]]
     found = {table: [] for table in (MemoryReferences, ExtractedStatements) if table in tables}
     first = node_of(next(iter(found)))
-    slices = _slices(files, wanted, slice_bytes)
+    slices = _slices(files, wanted, slice_bytes, within)
     while True:
         with stage_cost(first.stage, first.name):
             rows = next(slices, None)
@@ -233,11 +242,13 @@ def found_in_texts(
                 found[ExtractedStatements].append(extracted_statements(rows, params))
 
 
-def _slices(files: Sequence[LakeFile], wanted: pl.DataFrame, slice_bytes: int) -> Iterator[pl.DataFrame]:
+def _slices(
+    files: Sequence[LakeFile], wanted: pl.DataFrame, slice_bytes: int, within: Between | None
+) -> Iterator[pl.DataFrame]:
     """The wanted rows with their texts, about so many bytes at a time, also where few are wanted here and there."""
     held: list[pl.DataFrame] = []
     seen = set[str]()
-    for together in gathered_pieces(files, slice_bytes):
+    for together in gathered_pieces(files, slice_bytes, within):
         scans = [
             scan_declared(Interactions, [piece.file.path])
             .slice(piece.offset, piece.rows)

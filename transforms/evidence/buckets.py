@@ -2,15 +2,16 @@
 
 What is found in a text depends on that interaction and the memories of its project: any division gives the same rows.
 This one keeps the interactions of a project together, whose memories are then prepared once; only a project that is
-larger than a bucket is divided, by ranges of interaction_id.
+larger than a bucket is divided, by ranges of interaction_id. Files of the lake have their rows in the same order, so
+that of a bucket little else is read.
 """
 
 from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.core.hashing import hashed
-
+# The order of what is divided, and of the rows in a file.
+ORDER = ("project", "interaction_id")
 # Of a day's rows as they are decoded. Nothing that is kept depends on it.
 BUCKET_BYTES = 256 * 2**20
 
@@ -21,12 +22,10 @@ def buckets_count(day_bytes: int, bucket_bytes: int = BUCKET_BYTES) -> int:
 
 
 def of_bucket(interactions: pl.DataFrame, bucket: int, count: int) -> pl.DataFrame:
-    """The interactions in one of `count` buckets, the first of which is 0; as many in each, or one more.
+    """The interactions in one of `count` buckets, the first of which is 0; as many in each, or one more; in `ORDER`.
 
     `interactions`: interaction_id, project, of a day, one row per interaction_id.
     """
-    projects = interactions.select(pl.col("project").unique())
-    places = projects.with_columns(hashed(projects["project"]).rank("ordinal").alias("place"))
-    ordered = interactions.join(places, on="project").sort("place", "interaction_id")
+    ordered = interactions.sort(ORDER)
     first, end = (ordered.height * number // count for number in (bucket, bucket + 1))
-    return ordered.slice(first, end - first).drop("place")
+    return ordered.slice(first, end - first)
