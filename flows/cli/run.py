@@ -361,7 +361,8 @@ def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:
     _tell_unread_params(settings)
     plan = Plan(LogAsOf(lake, moment, settings.params()), lake.ledger(DayInputs), full=full)
     lines = day_lines(plan.to_build, "to rebuild", len(plan.days))
-    large = large_days(plan.to_build, days_bytes(plan.log, plan.to_build))
+    memory = engine_settings(settings).memory
+    large = large_days(plan.to_build, days_bytes(plan.log, plan.to_build), memory)
     lines += [("", f"{day} is large: {count} buckets") for day, count in large.items()]
     sources = counted(len(connections(settings)), "connected source")
     lines.append(("inbox", f"{counted(waiting, 'file')} waiting, not looked into" if waiting else "empty"))

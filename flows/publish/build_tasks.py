@@ -24,12 +24,14 @@ from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.flows.publish.replay import batches_of_days, build_days, days_bytes, search_bucket
 from slowwave.flows.publish.run import Run
-from slowwave.transforms.evidence.buckets import BUCKET_BYTES, buckets_count
+from slowwave.transforms.evidence.buckets import buckets_count
 from slowwave.transforms.graph import BUCKETED
 from slowwave.transforms.params import Params
 
 # What a task takes at its most, in slices of text: what is made of a slice is several times as large.
 _SLICES = 20
+# A day that is larger, decoded, than this part of it is divided into buckets.
+_BUCKETS = 16
 # Tasks are not alike: with more than one each, a worker that is done early takes from the others.
 _TASKS_PER_WORKER = 3
 
@@ -88,9 +90,7 @@ class Built:
     peak_bytes: int = 0
 
 
-def build_tasks(
-    run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bool, bucket_bytes: int = BUCKET_BYTES
-) -> list[list[BuildTask]]:
+def build_tasks(run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bool) -> list[list[BuildTask]]:
     """What is to be done, in two rounds: the second puts together what the first found in the buckets of large days.
 
     Small days are built as many together as a worker may hold, and as few as give every worker something to do.
@@ -107,7 +107,7 @@ def build_tasks(
         verify=verify,
     )
     sizes = days_bytes(log, wanted)
-    buckets = large_days(wanted, sizes, bucket_bytes)
+    buckets = large_days(wanted, sizes, run.engine.memory)
     small = [plan for plan in wanted if plan.day not in buckets]
     large = [(plan, buckets[plan.day]) for plan in wanted if plan.day in buckets]
     parts = 1 if run.engine.name == "local" else _TASKS_PER_WORKER * run.engine.workers
@@ -121,12 +121,13 @@ def _address(lake: Lake) -> str:
     return bucket.url if bucket else str(lake.root.absolute())
 
 
-def large_days(
-    wanted: Sequence[DayPlan], bytes_of: Mapping[date, int], bucket_bytes: int = BUCKET_BYTES
-) -> dict[date, int]:
-    """How many buckets those days are built in that have several, and whose texts are looked through."""
+def large_days(wanted: Sequence[DayPlan], bytes_of: Mapping[date, int], memory: int) -> dict[date, int]:
+    """How many buckets those days are built in that have several, and whose texts are looked through.
+
+    `memory`: bytes that a worker should stay below.
+    """
     searched = [plan.day for plan in wanted if any(table.name in plan.missing for table in BUCKETED)]
-    counts = {day: buckets_count(bytes_of[day], bucket_bytes) for day in searched}
+    counts = {day: buckets_count(bytes_of[day], memory // _BUCKETS) for day in searched}
     return {day: count for day, count in counts.items() if count > 1}
 
 

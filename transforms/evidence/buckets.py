@@ -12,12 +12,10 @@ import polars as pl
 
 # The order of what is divided, and of the rows in a file.
 ORDER = ("project", "interaction_id")
-# Of a day's rows as they are decoded. Nothing that is kept depends on it.
-BUCKET_BYTES = 256 * 2**20
 
 
-def buckets_count(day_bytes: int, bucket_bytes: int = BUCKET_BYTES) -> int:
-    """How many buckets a day of so many bytes has: one, as long as it is small."""
+def buckets_count(day_bytes: int, bucket_bytes: int) -> int:
+    """How many buckets a day of so many bytes, decoded, has: one while it is small; nothing kept depends on it."""
     return max(1, -(-day_bytes // bucket_bytes))
 
 

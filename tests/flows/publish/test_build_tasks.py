@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+import polars as pl
 import pytest
 from small_home import SmallHome, interaction, memory
 
@@ -16,10 +18,11 @@ from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.nightly.build import build
-from slowwave.flows.nightly.nightly import make_plan, start_run
+from slowwave.flows.nightly.nightly import make_plan, nightly, start_run
 from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, built, replay
 from slowwave.flows.publish.replay import build_days
 from slowwave.transforms.evidence.tables import MemoryReferences
+from slowwave.transforms.landing.ledger_tables import Runs
 
 AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC
 
@@ -84,8 +87,9 @@ def test_a_day_in_buckets_is_the_day(home: SmallHome) -> None:
     home.land(*(interaction(f"k{n}", project="blog", response=said.replace("m1", "m2"), **day) for n in range(3)))
     with writer_lock(home.settings, "test"):
         run = start_run(home.settings, "nightly")
+        run.engine = EngineSettings(memory=1_000_000)
         plan = make_plan(run, AS_OF)
-        searching, joining = build_tasks(run, plan.log, plan.to_build[-1:], verify=False, bucket_bytes=60_000)
+        searching, joining = build_tasks(run, plan.log, plan.to_build[-1:], verify=False)
         count = len(searching)
         assert str(searching[-1]) == f"replay 2026-03-09, bucket {count} of {count}"
         assert count > 2
@@ -102,3 +106,22 @@ def test_a_day_in_buckets_is_the_day(home: SmallHome) -> None:
         last = plan.days[-1]
         references = plan.log.lake.scan_evidence(MemoryReferences, {last.day: last.names[MemoryReferences.name]})
         assert references.collect().height == 23
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("memory_bytes", [30_000, 1_000_000])
+def test_a_bound_of_memory_changes_no_table(home: SmallHome, tmp_path: Path, memory_bytes: int) -> None:
+    said = "Prices are integers of the smallest coin of m1. Decision: we keep them so."
+    day = {"created_at": "2026-03-09T09:00:00Z"}
+    home.land(*(interaction(f"j{n:02}", project=["shop", "blog", ""][n % 3], response=said, **day) for n in range(30)))
+    bounded = SmallHome(Path(shutil.copytree(home.folder, tmp_path / "bounded")))
+    hashes = []
+    for each, engine in ((home, EngineSettings()), (bounded, EngineSettings(memory=memory_bytes))):
+        with writer_lock(each.settings, "nightly"):
+            run = start_run(each.settings, "nightly")
+            run.engine = engine
+            result = nightly(run, as_of=AS_OF)
+        published = run.lake.ledger(Runs).filter(pl.col("run_id") == result.run_id)
+        hashes.append(published["table_hashes"].item().to_list())
+    assert list(Path(bounded.settings.lake).glob("evidence/*/*/*-by-project.parquet"))
+    assert hashes[0] == hashes[1]

@@ -18,7 +18,7 @@ class StageMeasures(StageCosts):
         self.read: dict[str, int] = {}
         self.written: dict[str, int] = {}
         self._before = _bytes_moved()
-        _peak_bytes()
+        peak_bytes()
 
     def enter(self, stage: str, step: str = "") -> None:
         """As in StageCosts."""
@@ -31,7 +31,7 @@ class StageMeasures(StageCosts):
         super().leave()
 
     def _note(self) -> None:
-        peak, now = _peak_bytes(), _bytes_moved()
+        peak, now = peak_bytes(), _bytes_moved()
         names = dict.fromkeys(name for name in self._open[-1] if name) if self._open else ["else"]
         for name in names:
             self.peak[name] = max(self.peak.get(name, 0), peak)
@@ -46,7 +46,7 @@ def _bytes_moved() -> tuple[int, int]:
     return int(told["rchar"]), int(told["wchar"])
 
 
-def _peak_bytes() -> int:
+def peak_bytes() -> int:
     """The most that was held since this was last asked."""
     (line,) = (line for line in (_PROCESS / "status").read_text().splitlines() if line.startswith("VmHWM"))
     (_PROCESS / "clear_refs").write_text("5")

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.evidence.buckets import BUCKET_BYTES, buckets_count, of_bucket
+from slowwave.transforms.evidence.buckets import buckets_count, of_bucket
 
 
 @given(st.lists(st.sampled_from(["", "shop", "Shop", "blog", "größe"]), max_size=40), st.integers(1, 9), st.randoms())
@@ -27,5 +27,5 @@ def test_every_interaction_is_in_one_bucket_whatever_the_order(projects, count, 
 
 
 def test_a_small_day_has_one_bucket() -> None:
-    assert [buckets_count(size) for size in (0, 1, BUCKET_BYTES)] == [1, 1, 1]
-    assert [buckets_count(BUCKET_BYTES + 1), buckets_count(10 * BUCKET_BYTES)] == [2, 10]
+    assert [buckets_count(size, 100) for size in (0, 1, 100)] == [1, 1, 1]
+    assert [buckets_count(size, 100) for size in (101, 1_000)] == [2, 10]
