@@ -126,10 +126,13 @@ def _read_from_extra(stood: tuple[Column, ...], cleared: list[str], held: pl.Ser
     extra = frame["extra"]
     mentions = [f'"{c.name}":' for c in stood]  # as orjson writes a key
     at = extra.str.contains_any(mentions).fill_null(value=False).arg_true()
+    if not len(at):  # as in most files: nothing is taken from `extra`
+        unstated = [pl.col(c.name).fill_null(c.default) for c in stood if not c.nullable and frame[c.name].has_nulls()]
+        return (frame.with_columns(unstated) if unstated else frame).to_struct(held.name)
     told = [orjson.loads(text) for text in extra.gather(at)]
     place = pl.Series([None] * len(frame), dtype=pl.UInt32).scatter(at, pl.int_range(len(at), eager=True))
     read = {}
-    if told and cleared:
+    if cleared:
         read["clears"] = _with_clears(frame["clears"], at, told, cleared)
     for c in stood:
         own = frame[c.name]

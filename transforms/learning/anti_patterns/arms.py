@@ -136,16 +136,17 @@ def arms_at(times: pl.DataFrame, arms: Arms) -> pl.DataFrame:
     strategies on the task type; for an agent that never used another, all other agents on it.
     """
 
-    def joined(left: pl.DataFrame, right: pl.DataFrame, by: str, suffix: str) -> pl.DataFrame:
+    def joined(left: pl.LazyFrame, right: pl.DataFrame, by: str, suffix: str) -> pl.LazyFrame:
         # both sides are sorted by day within `by`, which polars cannot check by itself
+        named = {name: name + suffix for name in right.columns if name not in {by, "day"}}
         return left.sort("day").join_asof(
-            right.sort("day").rename({name: name + suffix for name in right.columns if name not in {by, "day"}}),
+            right.lazy().sort("day").rename(named),
             on="day",
             by=by,
             check_sortedness=False,
         )
 
-    at = joined(times, arms.own, "cell", "")
+    at = joined(times.lazy(), arms.own, "cell", "")
     at = joined(at, arms.agent_tasks, "agent_task", "_agent")
     at = joined(at, arms.tasks, "task", "_task")
     totals = ["n", "x", "n_left_out", "x_left_out", "n_agent", "x_agent", "n_task", "x_task"]
@@ -161,4 +162,5 @@ def arms_at(times: pl.DataFrame, arms: Arms) -> pl.DataFrame:
             ]
         )
         .drop(totals[2:])
+        .collect()
     )
