@@ -31,7 +31,7 @@ Kind = Literal[
 _LANDED = frozenset({"interactions", "outcomes", "memories", "decisions"})
 _OF_LAKE: dict[str, Kind] = {
     **dict.fromkeys(_LANDED, "landed"),
-    "evidence": "evidence",
+    **dict.fromkeys(("evidence", "kept_references", "kept_statements", "let_go"), "evidence"),
     "imports": "imports",
     "quarantine": "quarantine",
     "quarantine_resolved": "quarantine",
@@ -179,7 +179,7 @@ def _a_day(growth: dict[date, int]) -> int:
 Rule = Literal["texts", "evidence", "runs", "quarantine"]
 RULES: dict[Rule, str] = {
     "texts": "landed interactions and outcomes, at most",
-    "evidence": "what was derived, by day",
+    "evidence": "where memories were eligible, by day",
     "runs": "serving files and reports, not current",
     "quarantine": "refused rows and kept bytes, at most",
 }
@@ -198,6 +198,8 @@ def freed_by(settings: Settings, files: Sequence[Weighed], rule: Rule) -> dict[i
 def _is_of(rule: Rule, file: Weighed) -> bool:
     if rule == "texts":
         return file.table in ("interactions", "outcomes")
+    if rule == "evidence":
+        return file.table == "evidence/memory_eligibility"
     if rule == "runs":
         return file.kind in ("serving", "reports")
     return file.kind == rule

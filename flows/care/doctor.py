@@ -32,13 +32,14 @@ from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.current.pointer import ask_once, bucket_of
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.lake_format import LAKE_FORMAT
+from slowwave.flows.lake.lake_format import WHOLE_FORMAT
+from slowwave.flows.lake.let_go.horizons import horizon
 from slowwave.flows.lake.partitions import partitions_of
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import inbox_deliveries
 from slowwave.flows.nightly.nights import ledger, running, stopped_night
 from slowwave.flows.nightly.notify import notify_settings
-from slowwave.transforms.evidence.tables import DayInputs
+from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility
 from slowwave.transforms.graph import EVIDENCE, SERVING
 from slowwave.transforms.landing.ledger_tables import Runs
 
@@ -200,9 +201,10 @@ def _lake(lake: Lake) -> CheckLine:
     if lake.root.is_dir() and not can_be_written(lake.root):
         todo = "give yourself the right to write it, or run as the user who owns it"
         return CheckLine("lake", "error", f"{lake.root} cannot be written by you", todo)
-    if (written.number, written.since) != (LAKE_FORMAT, LAKE_FORMAT):
-        return CheckLine("lake", "ok", f"format {written.since}; the next night brings it to {LAKE_FORMAT}")
-    return CheckLine("lake", "ok", f"format {LAKE_FORMAT}, as this version writes it")
+    if written.number != written.since or written.number < WHOLE_FORMAT:
+        brought = max(written.number, WHOLE_FORMAT)
+        return CheckLine("lake", "ok", f"format {written.since}; the next night brings it to {brought}")
+    return CheckLine("lake", "ok", f"format {written.number}, as this version writes it")
 
 
 def _lock(settings: Settings) -> CheckLine:
@@ -330,11 +332,13 @@ def _evidence(settings: Settings, lake: Lake) -> CheckLine:
     if current is None:
         return CheckLine("evidence", "ok", "nothing published yet")
     used = lake.ledger(DayInputs).filter(pl.col("run_id") == current.stem, pl.col("fingerprint") != "")
+    let_go = horizon(lake.root, "evidence")
     gone = [
         f"{table.name} of {day}"
         for table in EVIDENCE
         for day, name in partitions_of(used, table).items()
         if not lake.has_evidence(table, day, name)
+        and not (table is MemoryEligibility and let_go and day < let_go.before)
     ]
     if gone:
         says = f"{counted(len(gone), 'partition')} of current cannot be found: {_some(gone)}"

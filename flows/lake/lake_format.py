@@ -8,8 +8,13 @@
 4: `day_inputs` says which partition of each evidence table was used, where its name is not the day's fingerprint.
 5: interactions have memories_cited, outcomes basis and basis_method, which stood in `extra`; evidence says what answers
    cite.
+6: something was taken out of the lake for good: rows that were erased, which an earlier release would land again, or
+   texts, which it would look for in vain. Runs say from which day on there are texts. A lake of which nothing was taken
+   stays at 5.
 
 A column that is new in the lake says `since=` the next number, which is then described here.
 """
 
-LAKE_FORMAT = 5
+LAKE_FORMAT = 6
+# Of a lake of which nothing was taken.
+WHOLE_FORMAT = 5

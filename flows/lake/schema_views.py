@@ -16,7 +16,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import quoted, terminal_safe
 from slowwave.flows.lake.checked_files import FileChecks
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.lake.sql import partition_sql
+from slowwave.flows.lake.sql import partition_sql, shown
 from slowwave.transforms.core.blank import NOT_BLANK
 from slowwave.transforms.core.schema import Column, Landed, Table, columns, comment, sql_text, table_comment
 from slowwave.transforms.evidence.tables import DayInputs
@@ -158,7 +158,7 @@ class _LakeViews:
             return f"SELECT {nothing}{no_more} WHERE false"
         files = sql_text(f"{self._root}/{folder}/{_DAYS}")
         read = f"read_parquet({files}, hive_partitioning = false, union_by_name = true, filename = true)"
-        selected = ", ".join([*(_read(c) for c in declared), *more])
+        selected = ", ".join([*(_read(table, c) for c in declared), *more])
         # union_by_name leaves out a column that no file has: beside none of the rows it is there
         return f"SELECT {selected} FROM (\nFROM {read}\nUNION ALL BY NAME SELECT {nothing} WHERE false)"
 
@@ -172,8 +172,8 @@ def _pattern(root: Path) -> str:
     return text.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]")
 
 
-def _read(c: Column) -> str:
-    value = f'CAST("{c.name}" AS {c.duckdb_type})'
+def _read(table: type[Table], c: Column) -> str:
+    value = f"CAST({shown(table.name, c.name)} AS {c.duckdb_type})"
     if c.since > 1 and not c.nullable:
         value = f"coalesce({value}, CAST({sql_text(json.dumps(c.default))} AS {c.duckdb_type}))"
     return f'{value} AS "{c.name}"'

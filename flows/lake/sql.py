@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from slowwave.flows.kernel.storage.storage import on_disk
+from slowwave.transforms.core.columns import TEXT_LET_GO
 
 # What is read so, with its declared type.
 READ: Mapping[str, Mapping[str, str]] = {
@@ -84,13 +85,20 @@ def with_lake_rows(sql: str) -> str:
     wrote the file.
     """
     for table, columns in READ.items():
-        read = ", ".join(f'CAST("{name}" AS {dtype}) AS "{name}"' for name, dtype in columns.items())
+        read = ", ".join(f'CAST({shown(table, name)} AS {dtype}) AS "{name}"' for name, dtype in columns.items())
         declared = ", ".join(f'CAST(NULL AS {dtype}) AS "{name}"' for name, dtype in columns.items())
         # hive_partitioning: else the folder day=… of a file would stand for a column `day` in it
         files = f"FROM read_parquet(${table}, hive_partitioning = false, union_by_name = true)"
         rows = f"(SELECT {read} FROM ({files} UNION ALL BY NAME SELECT {declared} WHERE false))"  # noqa: S608 - our own
         sql = sql.replace(f"{{{table}}}", rows)
     return sql
+
+
+def shown(table: str, name: str) -> str:
+    """A column as people see it: no prompt that lands is blank, so one that is was let go of."""
+    if (table, name) == ("interactions", "prompt"):
+        return f"CASE WHEN prompt = '' THEN '{TEXT_LET_GO}' ELSE prompt END"
+    return f'"{name}"'
 
 
 def partition_sql(table: str) -> str:

@@ -10,7 +10,8 @@ import polars as pl
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.checked_files import FileChecks, counted_rows
 from slowwave.flows.lake.lake import Lake
-from slowwave.transforms.landing.tables import LANDED
+from slowwave.transforms.landing.erased.let_go import shown_prompt
+from slowwave.transforms.landing.tables import LANDED, Interactions
 from slowwave.transforms.landing.versions import winning_versions
 
 
@@ -35,6 +36,8 @@ class LandedViews:
             self._paths += [file.path for file in files]
             self.frames[f"{table.name}_log"] = lake.scan_rows(table, files)
             self.frames[table.name] = winning_versions(table, counted_rows(lake, checks, table, files), cut)
+        for name in (Interactions.name, f"{Interactions.name}_log"):
+            self.frames[name] = self.frames[name].with_columns(shown_prompt())
 
     def is_outdated(self) -> bool:
         """Whether a listed file has gone: a compaction has merged it into another, and the list must be taken again."""

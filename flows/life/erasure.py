@@ -18,6 +18,7 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.erased.hashes import ERASE, intent_path, keyed_hash, write_for_owner
 from slowwave.flows.lake.erased.raw_files import raw_frames
 from slowwave.flows.lake.files import LakeFile
+from slowwave.flows.lake.formats import mark_taken_from
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.life.texts import Sought, row_texts
 from slowwave.transforms.core.schema import Landed
@@ -197,6 +198,7 @@ def tombstones(erasure: Erasure, key: bytes) -> list[dict[str, object]]:
 
 def begin(lake: Lake, erasure: Erasure) -> None:
     """Write down what goes, for the lake's owner alone: from here on it goes. Raises OSError as the disk does."""
+    mark_taken_from(lake.root)
     packed = io.BytesIO()
     np.save(packed, erasure.windows)
     write_for_owner(_windows_path(lake), packed.getvalue())

@@ -12,6 +12,7 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.erased.hashes import ERASE
 from slowwave.flows.lake.erased.raw_files import raw_frames, rewritten, without_rows
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.let_go.kept import KEPT
 from slowwave.flows.land.erased import ERASED
 from slowwave.flows.land.quarantine import kept_path
 from slowwave.flows.life.decoded import decoded_texts
@@ -35,6 +36,8 @@ def take_from_lake(lake: Lake, erasure: Erasure, *, rehearses: bool = False) -> 
         for table in LANDED:
             gone[table.name] += _take_landed(lake, erasure, table.name)
         gone["moved_keys"] += _take_moved_keys(lake, erasure)
+        for table in KEPT:
+            gone[table.name] += _take_found(lake, table.name, sought)
     gone["decisions"] += _take_decisions(lake, sought, rehearses=rehearses)
     kept = _take_kept_files(lake, sought, rehearses=rehearses)
     gone["quarantine/files"] += len(kept)
@@ -66,6 +69,14 @@ def _take_moved_keys(lake: Lake, erasure: Erasure) -> int:
         for path in _files(lake.root / "moved_keys" / table.name):
             rows = _whole(path)
             gone += _keep(path, rows, ~rows["key_hash"].is_in(hashes))
+    return gone
+
+
+def _take_found(lake: Lake, name: str, sought: Sought) -> int:
+    """What was found in texts that have gone since."""
+    gone = 0
+    for path, rows in _ledger(lake, name):
+        gone += _keep(path, rows, ~pl.Series(sought.found(row_texts(rows)), dtype=pl.Boolean))
     return gone
 
 

@@ -13,7 +13,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.engine import suited_engine
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.nightly.build import build
-from slowwave.flows.nightly.nightly import make_plan
+from slowwave.flows.nightly.nightly import make_plan, require_texts
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.publish import publish
@@ -41,6 +41,7 @@ def serving_as_of(settings: Settings, as_of: datetime, progress: Progress = no_p
         run = start_run(settings, "as_of", progress)
         with suited_engine(run.lake):
             plan = make_plan(run, as_of)
+            require_texts(run, plan)
             path = _path(settings, plan)
             built = build(run, plan)
             _, _, row = publish(run, plan, built, path)

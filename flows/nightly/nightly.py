@@ -22,6 +22,7 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.lake.engine import suited_engine
 from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.let_go.horizons import horizon
 from slowwave.flows.lake.misfits import explained
 from slowwave.flows.lake.published import current_run, run_path
 from slowwave.flows.land.inbox import inbox_deliveries, inbox_otlp, passed_over
@@ -181,6 +182,8 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
             as_of = utc_now() if answers and answers.landed else as_of
         with suited_engine(run.lake):
             plan = run.stage("plan", make_plan, run, as_of, full)
+            if explicit:
+                require_texts(run, plan)
             run.lake.add_checked_files(plan.log.checks.new(), run.started_at.date(), run.run_id)
             skip = "" if full or erasing else _nothing_new(run, plan, explicit=explicit)
             if skip:
@@ -220,6 +223,14 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         erased=erased,
         retained=retained,
     )
+
+
+def require_texts(run: Run, plan: Plan) -> None:
+    """Raises UserError where a publish of the past would need texts that were let go of."""
+    if horizon(run.lake.root, "texts"):
+        from slowwave.flows.nightly.retained import texts
+
+        texts.require_texts(run.lake.root, plan)
 
 
 def _let_go(run: Run) -> str:

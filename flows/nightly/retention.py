@@ -2,18 +2,20 @@
 
 ```toml
 [retention]
+texts_days = 365
+evidence_days = 365
 runs_days = 30
 quarantine_days = 90
 ```
 
-What rows, memories and days count for stays: only what was published before, and the texts of what was refused, go.
+What rows, memories and days count for stays: see `retained` for how, where it is found in what goes.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, fields
 from datetime import timedelta
 from pathlib import Path
 
@@ -27,6 +29,9 @@ from slowwave.flows.lake.erased.raw_files import raw_frames, rewritten
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run, report_file, reports_folder
 from slowwave.flows.land.quarantine import kept_path
+from slowwave.flows.nightly.retained.evidence import let_evidence_go
+from slowwave.flows.nightly.retained.let_go import LetGo
+from slowwave.flows.nightly.retained.texts import let_texts_go
 from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved
 
 _DAY_SECONDS = 86_400
@@ -35,33 +40,22 @@ _LONGEST = 36_500
 
 @dataclass(frozen=True)
 class Retention:
-    """After how many days what was published before goes, and the texts of refused rows; None: never."""
+    """After how many days it goes, None never: what was published before, texts, evidence that no count needs."""
 
     runs_days: int | None = None
     quarantine_days: int | None = None
+    texts_days: int | None = None
+    evidence_days: int | None = None
 
     @property
     def is_any(self) -> bool:
         """Whether anything goes by age."""
-        return self.runs_days is not None or self.quarantine_days is not None
-
-
-@dataclass
-class LetGo:
-    """What a rule lets go of: how many of each thing, and bytes."""
-
-    things: dict[str, int] = field(default_factory=dict)
-    bytes: int = 0
-
-    def note(self, thing: str, size: int) -> None:
-        """Note one thing."""
-        self.things[thing] = self.things.get(thing, 0) + 1
-        self.bytes += size
+        return any(days is not None for days in astuple(self))
 
 
 def retention(settings: Settings) -> Retention:
     """The rules that `settings.toml` states; none where it states none. Raises UserError where it cannot be used."""
-    stated = settings.stated("retention", {"runs_days", "quarantine_days"})
+    stated = settings.stated("retention", {one.name for one in fields(Retention)})
     for name, days in stated.items():
         if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= _LONGEST:
             message = f"{settings.settings_file} cannot be used: [retention] {name} is a number of whole days from 1 on"
@@ -75,6 +69,10 @@ def let_go(settings: Settings, lake: Lake, rules: Retention, *, rehearses: bool 
     `rehearses`: nothing goes. Raises OSError as the disk does; what went before stays gone.
     """
     gone = {}
+    if rules.texts_days is not None:
+        gone["texts"] = let_texts_go(settings, lake, rules.texts_days, rehearses=rehearses)
+    if rules.evidence_days is not None:
+        gone["evidence"] = let_evidence_go(lake, rules.evidence_days, rehearses=rehearses)
     if rules.runs_days is not None:
         gone["runs"] = _let_runs_go(settings, rules.runs_days, rehearses=rehearses)
     if rules.quarantine_days is not None:

@@ -16,12 +16,13 @@ import polars as pl
 
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.lake import written_columns
+from slowwave.flows.lake.let_go.horizons import horizon
 from slowwave.flows.lake.partitions import name_of, unlike
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import ReplayInputs
 from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
-from slowwave.transforms.evidence.tables import DayInputs, MemoryReferences
+from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility, MemoryReferences
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.schema_changes import lacks_only_new_columns
@@ -59,6 +60,7 @@ class Plan:
         self.log = log
         self.full = full
         self._evidence_hash = log.params.evidence_hash()
+        self._eligible_from = horizon(log.lake.root, "evidence")
         self._known: dict[_Key, _Row] = {}
         self._before: dict[tuple[str, date], _Row] = {}
         self._cited: set[date] = set()
@@ -157,6 +159,8 @@ class Plan:
     def _day_plan(self, row: _Row, *, full: bool) -> DayPlan:
         names = {table.name: name_of(table, row) for table in EVIDENCE}
         tables = EVIDENCE if full else tuple(self._missing(row, names))
+        if tables == (MemoryEligibility,) and self._eligible_from and row["day"] < self._eligible_from.before:
+            tables = ()  # let go of by its age: only other evidence is made from it
         missing = tuple(table.name for table in tables)
         reason = "" if not missing else "full rebuild" if full else self._reason(row, names, tables)
         return DayPlan(row["day"], row["fingerprint"], names, missing, reason)

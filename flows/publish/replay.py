@@ -13,6 +13,7 @@ from slowwave.flows.kernel.memory import give_back
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import scan_declared
+from slowwave.flows.lake.let_go.kept import scan_kept
 from slowwave.flows.lake.pieces import Between, gathered_pieces, pieces
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan
@@ -20,9 +21,11 @@ from slowwave.flows.publish.replay_inputs import ReplayInputs
 from slowwave.flows.publish.runner import Pieces, Runner
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.node import Given, GraphError, Node, Rows, named
-from slowwave.transforms.core.schema import Table
+from slowwave.transforms.core.schema import Table, polars_schema
 from slowwave.transforms.evidence.buckets import ORDER, of_bucket
 from slowwave.transforms.evidence.eligibility import eligible_pool
+from slowwave.transforms.evidence.kept.kept import echoed_before, found_before, used_before
+from slowwave.transforms.evidence.kept.tables import KeptReferences, KeptStatements
 from slowwave.transforms.evidence.nodes import MEMORY_POOL, REPLAYED, TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
 from slowwave.transforms.evidence.references import memory_references
@@ -31,6 +34,7 @@ from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import MemoryEligibility, MemoryReferences
 from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
 from slowwave.transforms.graph import BUCKETED, EVIDENCE, NODES, node_of
+from slowwave.transforms.landing.erased.let_go import is_let_go
 from slowwave.transforms.landing.tables import Interactions
 
 # Days are matched together up to this much text (uncompressed), and texts are held in slices of this size.
@@ -240,6 +244,7 @@ def found_in_texts(
             params = node_of(ExtractedStatements).sliced(log.params)
             with stage_cost("statements and pairs", "extracted_statements"):
                 found[ExtractedStatements].append(extracted_statements(rows, params))
+            found[ExtractedStatements].append(_statements_before(log, rows))
 
 
 def _slices(
@@ -267,13 +272,33 @@ def _references(
     log: LogAsOf, rows: pl.DataFrame, inputs: Mapping[date, ReplayInputs], times: pl.Series
 ) -> pl.DataFrame:
     """memory_references of interactions with their texts."""
+    is_gone = rows.select(is_let_go()).to_series()
     with stage_cost("used", "used_memories_by_day"):
         give_back()
-        used = _used(log, rows, inputs)
+        used = _used(log, rows.filter(~is_gone), inputs)
     with stage_cost("echo", "memory_references"):
         give_back()
         pool = log.pool_between(times).select(_ECHOED).collect()
-        return memory_references(rows, pool, used, node_of(MemoryReferences).sliced(log.params))
+        params, echoed = node_of(MemoryReferences).sliced(log.params), None
+        if is_gone.any():
+            gone = rows.filter(is_gone)
+            kept = scan_kept(log.lake, KeptReferences, _days_of(gone))
+            before = found_before(kept, gone, pool.lazy())
+            used, echoed = pl.concat([used, used_before(before)]), echoed_before(before)
+        return memory_references(rows, pool, used, params, echoed)
+
+
+def _statements_before(log: LogAsOf, rows: pl.DataFrame) -> pl.DataFrame:
+    """What was extracted from texts that have gone since."""
+    gone = rows.filter(is_let_go())
+    if gone.is_empty():
+        return pl.DataFrame(schema=polars_schema(ExtractedStatements))
+    kept = scan_kept(log.lake, KeptStatements, _days_of(gone)).unique(KeptStatements.key)
+    return kept.join(gone.lazy().select("row_hash"), on="row_hash", how="semi").drop("row_hash").collect()
+
+
+def _days_of(rows: pl.DataFrame) -> list[date]:
+    return rows["occurred_at"].dt.date().unique().sort().to_list()
 
 
 def _used(log: LogAsOf, rows: pl.DataFrame, inputs: Mapping[date, ReplayInputs]) -> pl.DataFrame:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
+from functools import cached_property
 from typing import Any, Protocol
 
 import polars as pl
@@ -22,6 +23,7 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake import Lake, make_lake
+from slowwave.flows.lake.let_go.horizons import horizon
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.land import LandingReport
 from slowwave.transforms.core.schema import Table, polars_schema
@@ -84,8 +86,14 @@ class Run:
             "version": VERSION,
             "methods": self.params.methods(),
             "table_hashes": [],
+            "texts_from": self._texts_from,
             **known,
         }
+
+    @cached_property
+    def _texts_from(self) -> date | None:
+        reached = horizon(self.lake.root, "texts")
+        return reached.before if reached else None
 
     def begin(self, stage: str) -> None:
         """Enter the run in the ledger as started, before it does anything: what stops it cannot do so unseen."""

@@ -23,7 +23,11 @@ def is_reference() -> pl.Expr:
 
 
 def memory_references(
-    interactions: pl.DataFrame, pool: pl.DataFrame, used: pl.DataFrame, params: ReferenceParams
+    interactions: pl.DataFrame,
+    pool: pl.DataFrame,
+    used: pl.DataFrame,
+    params: ReferenceParams,
+    echoed_before: pl.DataFrame | None = None,
 ) -> Frame[MemoryReferences]:
     """Evidence rows of a set of interactions, one per (memory_id, interaction_id), sorted by key.
 
@@ -33,14 +37,18 @@ def memory_references(
         pool: memory_id, is_global, project, only_agent, only_user, pattern, valid_from, valid_until.
         used: the pairs found by `used/2`, or by `used/1` (see `used_memories`).
         params: names and bounds of the methods.
+        echoed_before: pairs that were echoed in texts which have gone since (see `kept.echoed_before`).
     """
+    echoed = _echoed(interactions, pool, implementation(params.echo_method))
+    if echoed_before is not None:
+        echoed = pl.concat([echoed, echoed_before.lazy()])
     injected, cited = _declared(interactions, "memories_used"), _declared(interactions, "memories_cited")
     pair = ["interaction_id", "memory_id"]
     # Polars divides one row, and many rows, with another last bit: rounded, both are the nearest number
     scored = used.lazy().with_columns((pl.col("used_score") / STEPS).round(4))
     found = (
         injected.with_columns(is_injected=True)
-        .join(_echoed(interactions, pool, implementation(params.echo_method)), on=pair, how="full", coalesce=True)
+        .join(echoed, on=pair, how="full", coalesce=True)
         .join(scored, on=pair, how="full", coalesce=True)
         .join(cited.with_columns(is_cited=True), on=pair, how="full", coalesce=True)
         .with_columns(

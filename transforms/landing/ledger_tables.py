@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import ClassVar
 
 from slowwave.transforms.core.schema import Table, column
@@ -38,6 +38,12 @@ class Runs(Table):
     version: str = column("Version of slowwave.")
     methods: list[str] = column("Methods used, with version.")
     table_hashes: list[str] = column("`table=hash` of the sorted values of each published table.")
+    texts_from: date | None = column(
+        "Of days before this, texts had been let go of by `[retention]`: they are replayed from what was found in them,"
+        " from then on from the texts. NULL: all from texts.",
+        default=None,
+        since=6,
+    )
 
 
 class RunSteps(Table):

@@ -14,6 +14,7 @@ from rich.cells import cell_len, set_cell_size
 
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_text
+from slowwave.transforms.core.columns import TEXT_LET_GO
 from slowwave.transforms.lift.words import ASSOCIATED, compared
 
 Record = dict[str, Any]
@@ -59,6 +60,8 @@ def memory_text(found: Record, limit: int, curation: Sequence[str] = ()) -> str:
     for name, count in found["counts"].items():
         lines += ["", f"{name} {count}: {MEANINGS[name]}{_parroted(found[name])}{_expected(name, state)}"]
         lines += _interactions(found[name], limit, found["problem"])
+        if name == "eligible" and found[name] is not None and found["problem"]:
+            lines.append(f"  {found['problem']}")
     if found["apart"]:
         lines += [
             "",
@@ -78,6 +81,7 @@ def interaction_text(found: Record) -> str:
         f"interaction {found['interaction_id']}",
         f"{utc_text(found['occurred_at'])}, {about}",
         f"as of {utc_text(found['as_of'])}, published by run {found['run_id']}",
+        *([f"{TEXT_LET_GO}: what was found in it before counts"] if found["is_text_let_go"] else []),
         "",
         f"injected {len(found['injected'])}: memories put into it (memories_used)",
         *(f"  {row['memory_id']}" for row in found["injected"]),

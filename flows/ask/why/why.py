@@ -10,7 +10,6 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -29,6 +28,7 @@ from slowwave.flows.ask.why.learning import (
     strategy_about,
 )
 from slowwave.flows.ask.why.observations import observation_about, observation_text
+from slowwave.flows.ask.why.partitions import Partitions, partitions_of
 from slowwave.flows.ask.why.queries import (
     CHANGES,
     ELIGIBLE,
@@ -38,19 +38,17 @@ from slowwave.flows.ask.why.queries import (
     MEMORY,
     OF_INTERACTION,
     OUTCOMES_OF,
-    PARTITIONS,
     PLANNED,
-    READ_BY_DAY,
     REFERENCES,
     REVIEWED,
 )
 from slowwave.flows.ask.why.text import interaction_text, memory_text
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe
 from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.files import check_format, files_by_day
+from slowwave.flows.lake.let_go.horizons import horizon
 from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.lake.sql import no_globs
 
@@ -148,15 +146,6 @@ def _text(found: Record, limit: int) -> str:
     return interaction_text(found) if "interaction_id" in found else learned_text(found, limit)
 
 
-@dataclass(frozen=True)
-class Partitions:
-    """The evidence files a run was published from; `missing` counts those that are gone, None: not even named."""
-
-    replayed_interactions: list[str]
-    memory_eligibility: list[str]
-    missing: int | None
-
-
 class Publish:
     """One run's serving file, and the lake it was made from."""
 
@@ -249,7 +238,7 @@ class Publish:
         about = references or self._replayed(interaction_id)
         if not about:
             return None
-        outcomes = self.records(OUTCOMES_OF, id=interaction_id)
+        outcomes, texts = self.records(OUTCOMES_OF, id=interaction_id), horizon(self._lake, "texts")
         return {
             "interaction_id": interaction_id,
             "as_of": self._as_of,
@@ -264,6 +253,7 @@ class Publish:
             "used": [{name: row.get(name) for name in ("memory_id", *_OF_USE)} for row in references if row["is_used"]],
             "cited": [{"memory_id": row["memory_id"]} for row in references if row.get("is_cited")],
             "outcomes": outcomes,
+            "is_text_let_go": bool(texts and about[0]["occurred_at"].date() < texts.before),
         }
 
     def unknown(self, given: str) -> str:
@@ -291,15 +281,20 @@ class Publish:
         if partitions.missing:
             missing = counted(partitions.missing, "partition")
             return None, f"{missing} of run {self._run_id} cannot be found: run slowwave nightly --full"
-        if not partitions.memory_eligibility:
-            return [], ""
-        found = self.records(
-            ELIGIBLE,
-            id=memory_id,
-            replayed_interactions=partitions.replayed_interactions,
-            memory_eligibility=partitions.memory_eligibility,
-        )
-        if len(found) != count:
+        found: list[Record] = []
+        if partitions.memory_eligibility:
+            found = self.records(
+                ELIGIBLE,
+                id=memory_id,
+                replayed_interactions=partitions.replayed_interactions,
+                memory_eligibility=partitions.memory_eligibility,
+            )
+        if partitions.listed_from and len(found) < count:
+            return found, (
+                f"{counted(count - len(found), 'interaction')} in which it could have been used, before "
+                f"{partitions.listed_from}, are counted and not listed: that evidence was let go of by retention"
+            )
+        if len(found) != count and partitions.memory_eligibility:
             return (
                 None,
                 f"the partitions list {counted(len(found), 'interaction')}, not {count:,}: run slowwave nightly --full",
@@ -311,20 +306,7 @@ class Publish:
         return self.records(INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
 
     def _partitions(self) -> Partitions:
-        listed = files_by_day(self._lake, "day_inputs").values()
-        inputs = [file.path for files in listed for file in files if file.path.stem == self._run_id]
-        if not inputs:
-            return Partitions([], [], None)
-        days = self._rows(PARTITIONS, day_inputs=no_globs(inputs), run_id=self._run_id)
-        evidence = self._lake / "evidence"
-        found = {
-            table: [evidence / table / f"day={day}" / f"{names[at]}.parquet" for day, *names in days]
-            for at, table in enumerate(READ_BY_DAY)
-        }
-        storage = storage_of(evidence)
-        there = {table: [path for path in paths if storage.exists(path)] for table, paths in found.items()}
-        missing = sum(len(paths) - len(there[table]) for table, paths in found.items())
-        return Partitions(**{table: no_globs(paths) for table, paths in there.items()}, missing=missing)
+        return partitions_of(self._lake, self._run_id, self._rows)
 
     def _changes(self, memory_id: str) -> list[Record]:
         """Landed versions of the memory's changes, newest first; `changed` holds what each states anew: [from, to]."""

@@ -10,9 +10,11 @@ from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_comm
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.lake.landed_lake import landed_lake
-from slowwave.flows.nightly.retention import LetGo, let_go, retention
+from slowwave.flows.nightly.retained.let_go import LetGo
+from slowwave.flows.nightly.retention import let_go, retention
 
 _WAIT_SECONDS = 600
+_NAMES = "texts_days, evidence_days, runs_days and quarantine_days"
 
 
 def run_retain(settings: Settings, *, dry_run: bool, yes: bool) -> None:
@@ -22,7 +24,7 @@ def run_retain(settings: Settings, *, dry_run: bool, yes: bool) -> None:
     """
     lake, rules = landed_lake(settings), retention(settings)
     if not rules.is_any:
-        says = f"nothing goes by age: [retention] in {settings.settings_file} may state runs_days and quarantine_days"
+        says = f"nothing goes by age: [retention] in {settings.settings_file} may state {_NAMES}"
         typer.echo(terminal_safe(says))
         return
     if dry_run or not yes:

@@ -20,7 +20,7 @@ from small_home import SmallHome
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.lake.files import check_format
-from slowwave.flows.lake.lake_format import LAKE_FORMAT
+from slowwave.flows.lake.lake_format import LAKE_FORMAT, WHOLE_FORMAT
 from slowwave.flows.nightly.nightly import backfill, start_run
 
 pytestmark = pytest.mark.slow  # whole homes and commands: continuous integration runs them
@@ -424,10 +424,10 @@ def test_a_lake_is_brought_up_to_date_by_the_next_night_and_again_where_that_was
     for _ in range(2):
         killed = command(release, oldest.folder, "land")
         assert killed.returncode == 9, killed.stderr
-        assert marker.read_text() == f"{LAKE_FORMAT} from 1\n"
+        assert marker.read_text() == f"{WHOLE_FORMAT} from 1\n"
         assert asked(release, oldest, "SELECT count(*) AS n FROM memories")[0]["n"] > 10  # it can still be read
     assert [*night(release, oldest.folder, as_of)[1]] == [str(day) for day in DAYS]  # their answers cite memories
-    assert marker.read_text() == f"{LAKE_FORMAT}\n"
+    assert marker.read_text() == f"{WHOLE_FORMAT}\n"
     assert len(list((oldest.folder / "lake" / "step").iterdir())) == 3
     assert landed_files(oldest) == landed
     assert night(release, oldest.folder, as_of)[1] == {}

@@ -19,6 +19,8 @@ from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.let_go.horizons import horizon
+from slowwave.flows.lake.let_go.kept import KEPT
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.erased import ERASED
 from slowwave.flows.nightly.as_of import serving_as_of
@@ -34,7 +36,14 @@ from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles, Runs
 from slowwave.transforms.landing.tables import LANDED
 
 # What a full rebuild starts from; all else in a lake follows from it.
-_LANDED = (*(table.name for table in LANDED), "decisions", "moved_keys", "FORMAT")
+_LANDED = (
+    *(table.name for table in LANDED),
+    "decisions",
+    "moved_keys",
+    "FORMAT",
+    "let_go",
+    *(one.name for one in KEPT),
+)
 
 
 def night(home: Path, as_of: str = "") -> dict[str, Any]:
@@ -123,11 +132,11 @@ def erased(home: Path, kind: str, name: str) -> list[str]:
     return done.night.erased.looked.left
 
 
-def retained(home: Path, runs_days: int, quarantine_days: int) -> list[str]:
+def retained(home: Path, **days: int) -> list[str]:
     """`slowwave retain --yes`: the rules that let go of something."""
     settings = Settings(home)
     with writer_lock(settings, "retain"):
-        gone = let_go(settings, Lake(settings.lake_folder), Retention(runs_days, quarantine_days))
+        gone = let_go(settings, Lake(settings.lake_folder), Retention(**days))
     return [rule for rule, one in gone.items() if one.things]
 
 
@@ -160,6 +169,7 @@ def accounts(home: Path) -> dict[str, Any]:
         "refused": refused.select("file_hash", "raw_text", "kept_file").rows(),
         "erased_again": refused.filter(pl.col("reason") == ERASED)["file_hash"].unique().to_list(),
         "is_erasing": is_erasing(lake.root),
+        "exact_from": reached.as_of.isoformat() if (reached := horizon(lake.root, "texts")) else "",
         "ids": ids,
         "kept": kept,
         "inbox": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (home / "inbox").glob("*")},

@@ -233,16 +233,24 @@ class Machine:
 
     def publish_the_past(self) -> None:
         """A night as of an earlier instant."""
-        past = self.world.clock - timedelta(hours=self.chance.randint(1, 200))
-        self._after_night(self._must(self._do("machine_night", as_of=_text(past))))
+        past = self._past()
+        if past:
+            self._after_night(self._must(self._do("machine_night", as_of=past)))
 
     def replay(self) -> None:
         """What `sql --as-of` reads is what a rebuild has."""
-        past = _text(self.world.clock - timedelta(hours=self.chance.randint(1, 200)))
-        if not (self.world.home / "lake").is_dir():
+        past = self._past()
+        if not past or not (self.world.home / "lake").is_dir():
             return
         found = self._must(self._do("machine_replayed", as_of=past))
         self._same(found, self._must(self._do("machine_rebuilt", as_of=past)), f"the replay as of {past}")
+
+    def _past(self) -> str:
+        """An earlier instant; '' where texts that it would need may have been let go of."""
+        past = _text(self.world.clock - timedelta(hours=self.chance.randint(1, 200)))
+        is_there = (self.world.home / "lake" / "let_go" / "texts.json").exists()
+        reached = self._must(self._do("machine_accounts"))["exact_from"] if is_there else ""
+        return past if past.replace("+00:00", "") >= reached else ""
 
     def decide(self) -> None:
         """Somebody forgets, restores, holds, releases or reviews."""
@@ -268,7 +276,8 @@ class Machine:
     def retain(self) -> None:
         """What was published days ago, and the texts of rows refused days ago, go; all that counts stays."""
         if (self.world.home / "lake").is_dir():
-            days = {"runs_days": self.chance.randint(1, 9), "quarantine_days": self.chance.randint(1, 9)}
+            rules = ("runs_days", "quarantine_days", "texts_days", "evidence_days")
+            days = {rule: self.chance.randint(1, 9) for rule in rules}
             for rule in self._must(self._do("machine_retained", **days)):
                 self.done[f"let go of {rule}"] += 1
             self.world.has_let_go = True

@@ -1,0 +1,83 @@
+"""Up to which day each rule of `[retention]` has let go of something of the lake: its horizon.
+
+`let_go/RULE.json` is declared before anything goes, and `let_go/RULE.done.json` says that all of it went: what has
+changed since is looked at again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Literal
+
+from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.store import write_durably
+
+Rule = Literal["texts", "evidence"]
+FOLDER = "let_go"
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """`before`: the first day of which nothing went. `as_of`: as of when what is kept of the others was found."""
+
+    before: date
+    as_of: datetime
+
+
+@dataclass(frozen=True)
+class Done:
+    """What went in full: days before `before` but for `again`, as their files were `at` that time (since 1970)."""
+
+    before: date
+    again: frozenset[date]
+    at: float
+
+
+def horizon(root: Path, rule: Rule) -> Horizon | None:
+    """How far a rule went; None where it let go of nothing. Raises OSError where it cannot be read."""
+    try:
+        stated = json.loads(storage_of(root).read(_path(root, rule)))
+    except FileNotFoundError:
+        return None
+    return Horizon(date.fromisoformat(stated["before"]), datetime.fromisoformat(stated["as_of"]))
+
+
+def declare(root: Path, rule: Rule, reached: Horizon) -> None:
+    """Say how far a rule goes, before anything does: never less far than before."""
+    before = horizon(root, rule)
+    if before is not None:
+        reached = Horizon(max(before.before, reached.before), max(before.as_of, reached.as_of))
+    if reached != before:
+        _write(_path(root, rule), {"before": reached.before.isoformat(), "as_of": reached.as_of.isoformat()})
+
+
+def done(root: Path, rule: Rule) -> Done | None:
+    """What went in full; None where nothing did."""
+    path = _path(root, f"{rule}.done")
+    storage = storage_of(path)
+    try:
+        stated = json.loads(storage.read(path))
+        at = storage.changed_at(path)
+    except FileNotFoundError:
+        return None
+    again = frozenset(date.fromisoformat(day) for day in stated["again"])
+    return Done(date.fromisoformat(stated["before"]), again, at)
+
+
+def note_done(root: Path, rule: Rule, before: date, again: Sequence[date]) -> None:
+    """Say that all went of the days before `before`, but for some days that have to be looked at again."""
+    days = sorted({day.isoformat() for day in again})
+    _write(_path(root, f"{rule}.done"), {"before": before.isoformat(), "again": days})
+
+
+def _path(root: Path, name: str) -> Path:
+    return root / FOLDER / f"{name}.json"
+
+
+def _write(path: Path, stated: dict[str, object]) -> None:
+    text = json.dumps(stated)
+    write_durably(path, lambda aside: aside.write_text(text, encoding="utf-8"))

@@ -1,0 +1,142 @@
+"""Texts that go by age: every published number stays as it was, late rows count, and what is gone is said to be."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from crash_home import published
+from small_home import SmallHome, interaction, memory, outcome
+
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.published import current_run
+from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.transforms.landing.tables import Interactions
+
+RULES = "[retention]\ntexts_days = 30\nevidence_days = 30\n"
+TOLD = "Prices are kept as whole numbers of cents in the ledger table of the shop."
+ASKED = "In which column of which table do we keep what things cost?"
+
+
+def day(days_ago: int) -> str:
+    return (utc_now() - timedelta(days=days_ago)).strftime("%Y-%m-%dT09:00:00Z")
+
+
+def told(name: str, days_ago: int, **fields: Any) -> dict[str, Any]:
+    response = f"{TOLD} Decision: we keep tabs for indentation everywhere from now on."
+    given = {"memories_used": ["m"], "memories_cited": ["m"], "extra_field": ASKED}
+    return interaction(name, created_at=day(days_ago), prompt=ASKED, response=response, **given, **fields)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> SmallHome:
+    made = SmallHome(tmp_path / "home")
+    made.land(
+        memory("m", content=TOLD, changed_at=day(90)),
+        *(told(f"old-{at}", 60 + at % 3, success=at % 2 == 0, strategy="look", feedback=TOLD) for at in range(6)),
+        told("new", 2),
+        outcome("o", created_at=day(60), interaction_id="old-0", feedback=ASKED),
+    )
+    made.nightly()
+    made.settings.settings_file.write_text(RULES)
+    return made
+
+
+def current(home: SmallHome) -> Path:
+    found = current_run(home.settings)
+    assert found is not None
+    return found
+
+
+def as_of(home: SmallHome) -> datetime:
+    runs = Lake(home.settings.lake_folder).ledger(Runs)
+    return runs.filter(pl.col("run_id") == current(home).stem)["as_of"].item()
+
+
+def rows(home: SmallHome) -> pl.DataFrame:
+    lake = Lake(home.settings.lake_folder)
+    files = [file for of_day in lake.files(Interactions.name).values() for file in of_day]
+    return lake.scan_rows(Interactions, files).sort("interaction_id").collect()
+
+
+def standing(home: SmallHome, text: str) -> set[str]:
+    """The days of landed files in which a text stands."""
+    paths = [*home.folder.glob("lake/interactions/*/*"), *home.folder.glob("lake/outcomes/*/*")]
+    return {path.parent.name for path in paths if text in str(pl.read_parquet(path).to_dicts())}
+
+
+@pytest.mark.slow
+def test_what_is_published_stays_and_a_full_rebuild_has_it_too(home: SmallHome) -> None:
+    at, before, landed = as_of(home), published(current(home)), rows(home)
+    marker = home.folder / "lake" / "FORMAT"
+    assert "6 × texts of interactions" in home.ask("retain", "--dry-run").stdout
+    assert (rows(home).equals(landed), marker.read_text()) == (True, "5\n")
+    assert home.ask("retain", "--yes").returncode == 0
+    assert (len(standing(home, ASKED)), len(standing(home, TOLD))) == (1, 1)  # of the last days only
+    stays = [name for name in landed.columns if name not in ("prompt", "response", "extra")]
+    assert rows(home).select(stays).equals(landed.select(stays))
+    assert "nothing is that old" in home.ask("retain", "--yes").stdout
+    assert marker.read_text() == "6\n"  # earlier releases would look in vain for what is gone
+    home.nightly(at, full=True)
+    after = published(current(home))
+    assert {name for name in before if after[name] != before[name]} == set()
+    runs = Lake(home.settings.lake_folder).ledger(Runs).sort("run_id")["texts_from"].to_list()
+    assert (runs[0], runs[-1]) == (None, (utc_now() - timedelta(days=30)).date())
+
+
+@pytest.mark.slow
+def test_what_is_gone_is_said_and_the_rest_is_listed(home: SmallHome) -> None:
+    home.ask("retain", "--yes")
+    asked = home.ask("sql", "SELECT DISTINCT prompt FROM interactions WHERE interaction_id LIKE 'old%'").stdout
+    assert "(text was let go of by retention)" in asked
+    assert "(text was let go of by retention)" in home.ask("why", "old-1").stdout
+    why = json.loads(home.ask("why", "m", "--format", "json").stdout)
+    assert (why["counts"]["eligible"], len(why["eligible"]), len(why["echoed"])) == (7, 1, 7)
+    assert "6 interactions" in why["problem"]
+    assert home.ask("doctor").returncode == 0
+    with pytest.raises(UserError, match="let go of"):
+        home.nightly(as_of(home) - timedelta(days=59), full=True)
+    assert home.nightly(full=True).is_published
+
+
+@pytest.mark.slow
+def test_late_rows_of_a_day_without_texts_count_as_all_others(home: SmallHome) -> None:
+    home.ask("retain", "--yes")
+    late = told("late", 60)
+    home.land(late, told("old-1", 61), memory("late", content="Nothing of that kind was said.", changed_at=day(80)))
+    assert home.nightly().is_published
+    why = json.loads(home.ask("why", "m", "--format", "json").stdout)
+    assert [why["counts"][name] for name in ("eligible", "injected", "echoed", "used", "cited")] == [8] * 5
+    assert standing(home, ASKED) == {f"day={day(2)[:10]}"}  # the night has let go of it, once it was published
+    before = rows(home)
+    home.land(late)
+    assert rows(home).equals(before)  # delivered again it is a duplicate
+
+
+@pytest.mark.slow
+def test_what_landed_since_the_publish_waits_for_the_next_night(home: SmallHome) -> None:
+    home.land(told("unseen", 60))
+    home.ask("retain", "--yes")
+    assert f"day={day(60)[:10]}" in standing(home, TOLD)
+    home.nightly()
+    assert standing(home, TOLD) == {f"day={day(2)[:10]}"}
+    why = json.loads(home.ask("why", "m", "--format", "json").stdout)
+    assert why["counts"]["echoed"] == 8
+
+
+@pytest.mark.slow
+def test_what_was_found_in_texts_that_are_gone_can_be_erased(home: SmallHome) -> None:
+    home.ask("retain", "--yes")
+    done = home.ask("erase", "--interaction", "old-0", "--yes")
+    assert (done.returncode, "still" in done.stdout) == (0, False), done.stdout + done.stderr
+    kept = [pl.read_parquet(path) for path in home.folder.glob("lake/kept_*/*/*")]
+    assert kept
+    assert all("old-0" not in frame["interaction_id"].to_list() for frame in kept)
+    why = json.loads(home.ask("why", "m", "--format", "json").stdout)
+    assert [why["counts"][name] for name in ("eligible", "injected", "echoed", "used", "cited")] == [6] * 5
