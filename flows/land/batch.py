@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.flows.land.erased import ERASED
 from slowwave.flows.land.small_files import FILE_NUMBER
-from slowwave.transforms.landing.landed_rows import LandedRows
+from slowwave.transforms.landing.landed_rows import ROW_NUMBER, LandedRows
 from slowwave.transforms.landing.tables import LANDED
 
 
@@ -35,11 +36,16 @@ class Batch:
             number = pl.lit(file_number, dtype=pl.Int64).alias(FILE_NUMBER)
             self.quarantine.append(quarantine.with_columns(number))
 
-    def without_bytes(self, file_number: int) -> None:
-        """The bytes of a file are not kept: its refused rows say so."""
+    def without_bytes(self, file_number: int, *, is_whole: bool) -> None:
+        """The bytes of a file are not kept, for it names what was erased: its refused rows say so.
+
+        `is_whole`: what stands for the file as a whole says why.
+        """
         for at, frame in enumerate(self.quarantine):
             if frame[FILE_NUMBER][0] == file_number:
-                self.quarantine[at] = frame.with_columns(kept_file=pl.lit(None, pl.String))
+                of_file = pl.col(ROW_NUMBER).is_null() & is_whole
+                told = pl.when(of_file).then(pl.lit(ERASED)).otherwise("reason").alias("reason")
+                self.quarantine[at] = frame.with_columns(told, kept_file=pl.lit(None, pl.String))
 
     def add_together(self, frames: dict[str, list[pl.DataFrame]]) -> None:
         """Add rows of several files, with their numbers."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
 
 import polars as pl
 
@@ -42,6 +46,23 @@ class ErasedRows:
     def are_among(self, refused: pl.DataFrame) -> bool:
         """Whether rows of erased ids are among refused ones: the bytes of their file are then not kept."""
         return self._keys is not None and bool((refused["reason"] == ERASED).any())
+
+    def stand_in(self, handle: BinaryIO) -> bool:
+        """Whether erased ids stand in a file that cannot be read as rows, as far as it can be decoded.
+
+        Raises OSError as the disk does.
+        """
+        if self._keys is None:
+            return False
+        # loads DuckDB, which no other landing needs
+        from slowwave.flows.lake.erased.decoded import decoded_texts
+
+        with tempfile.NamedTemporaryFile(prefix="slowwave-looked-through-") as copy:
+            handle.seek(0)
+            shutil.copyfileobj(handle, copy)
+            copy.flush()
+            is_erased = self._keys.is_erased
+            return any(names_erased(text, is_erased) for texts in decoded_texts(Path(copy.name)) for text in texts)
 
     def landed_before(self, lake: Lake, file_hash: str) -> bool:
         """Whether a file with these bytes landed last before something was erased: it may hold rows of that."""

@@ -241,8 +241,9 @@ class Landing:
             self._add(file, landed, refused)
         with stopping():
             check_unchanged(file, handle, before)
-        if holds_erased:
-            self._batch.without_bytes(file.file_number)
+        is_found = must_be_kept and not holds_erased and self._erased.stand_in(handle)
+        if holds_erased or is_found:
+            self._batch.without_bytes(file.file_number, is_whole=is_found)
         elif must_be_kept and self.lake is not None:
             try:
                 keep_bytes(self.lake, handle, file.file_hash)

@@ -17,10 +17,11 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.erased.hashes import ERASE, intent_path, keyed_hash, write_for_owner
 from slowwave.flows.lake.erased.raw_files import raw_frames
+from slowwave.flows.lake.erased.row_texts import row_texts
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.formats import mark_taken_from
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.life.texts import Sought, row_texts
+from slowwave.flows.life.texts import Sought
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.decisions.effects import decision_id, values_json
 from slowwave.transforms.landing.erased.rows import Asked, erased_keys

@@ -9,15 +9,16 @@ from pathlib import Path
 import polars as pl
 
 from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.lake.erased.decoded import decoded_texts
 from slowwave.flows.lake.erased.hashes import ERASE
 from slowwave.flows.lake.erased.raw_files import raw_frames, rewritten, without_rows
+from slowwave.flows.lake.erased.row_texts import row_texts
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.let_go.kept import KEPT
 from slowwave.flows.land.erased import ERASED
 from slowwave.flows.land.quarantine import kept_path
-from slowwave.flows.life.decoded import decoded_texts
 from slowwave.flows.life.erasure import Erasure
-from slowwave.flows.life.texts import Sought, row_texts
+from slowwave.flows.life.texts import Sought
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.ledger_tables import Quarantine, QuarantineResolved, RunFiles, Runs
 from slowwave.transforms.landing.set_aside_tables import CheckedFiles

@@ -15,8 +15,9 @@ from slowwave.flows.imports.cursors import FOLDER
 from slowwave.flows.imports.kept_parts import PartLine, part_lines
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
+from slowwave.flows.lake.erased.row_texts import joined
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.life.texts import Sought, joined
+from slowwave.flows.life.texts import Sought
 
 
 def take_from_imports(lake: Lake, sought: Sought, *, rehearses: bool) -> int:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.lake.erased.decoded import decoded_texts
 from slowwave.flows.lake.erased.hashes import intent_path
 from slowwave.flows.lake.lake import Lake
-from slowwave.flows.life.decoded import decoded_texts
 from slowwave.flows.life.texts import Sought
 from slowwave.transforms.landing.tables import LANDED
 

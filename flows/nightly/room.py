@@ -9,6 +9,7 @@ from pathlib import Path
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.file_system import nearest_folder
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.land.inbox import Delivery
@@ -19,8 +20,15 @@ from slowwave.transforms.landing.tables import LANDED, Interactions
 _SAFETY = 2
 
 
-def require_room(doing: str, wanted: Mapping[Path, int]) -> None:
-    """Raises UserError when a disk has less free than twice what is to be written, by folder in bytes."""
+_BEGUN = "(rows were erased; the next night, or the same command, publishes without them and erases the rest)"
+_UNCHANGED = "(nothing was changed)"
+
+
+def require_room(doing: str, wanted: Mapping[Path, int], says: str = _UNCHANGED) -> None:
+    """Raises UserError, which `says` what was done, when a disk has less free than twice what is to be written.
+
+    `wanted`: bytes by folder.
+    """
     of_disk: dict[int, tuple[Path, int]] = {}
     for path, size in wanted.items():
         folder = nearest_folder(path)
@@ -29,7 +37,7 @@ def require_room(doing: str, wanted: Mapping[Path, int]) -> None:
     for folder, needed in of_disk.values():
         free = shutil.disk_usage(folder).free
         if free < needed:
-            raise UserError(_too_little(doing, needed, folder, free) + " (nothing was changed)")
+            raise UserError(f"{_too_little(doing, needed, folder, free)} {says}")
 
 
 def _too_little(doing: str, needed: int, folder: Path, free: int) -> str:
@@ -57,7 +65,7 @@ def room_to_land(lake: Path, deliveries: Iterable[Delivery]) -> tuple[list[Deliv
         else:
             fitting.append(delivery)
             sizes.append(size)
-    require_room("landing", {lake: sum(sizes)})
+    require_room("landing", {lake: sum(sizes)}, _said(lake))
     return fitting, too_large
 
 
@@ -72,7 +80,13 @@ def room_to_publish(settings: Settings, plan: Plan) -> None:
     evidence = sum(_lake_size(file) for day in plan.to_build for file in landed.get(day.day, []))
     files = (file for table in LANDED for of_day in plan.log.files(table).values() for file in of_day)
     serving = _size(current) if current else sum(_lake_size(file) for file in files)
-    require_room("publishing", {settings.lake_folder: evidence, settings.serving: serving})
+    wanted = {settings.lake_folder: evidence, settings.serving: serving}
+    require_room("publishing", wanted, _said(plan.log.lake.root))
+
+
+def _said(lake: Path) -> str:
+    """What was done before there was no room."""
+    return _BEGUN if is_erasing(lake) else _UNCHANGED
 
 
 def _lake_size(file: LakeFile) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import polars as pl
@@ -33,8 +33,10 @@ from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.words import interval, named, number_of, part, sentence
 from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, use_words
+from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.erased.hashes import erased_keys
 
 Memory = dict[str, Any]
 
@@ -82,6 +84,12 @@ def memory_page(published: Published) -> None:
     _to_do(published, memory, is_planned=planned.height > 0)
 
 
+def _erased_at(memory: Memory) -> datetime | None:
+    """When a memory of which nothing is known was erased; None: it was not."""
+    keys = erased_keys(settings_from_environment().lake_folder) if memory["status"] is None else None
+    return keys.erased_at("memories", memory["memory_id"]) if keys else None
+
+
 def _unknown(published: Published, memory_id: str) -> None:
     as_of = f" as of {utc_text(published.as_of)}" if published.as_of else ""
     notice("warning", f"no memory {shortened(terminal_safe(memory_id), 200)} is known{as_of}")
@@ -98,7 +106,7 @@ def _memory_row(row: Row) -> str:
 
 
 def _text(memory: Memory) -> None:
-    section("What it says", sentence(terminal_safe(identity_words(memory))))
+    section("What it says", sentence(terminal_safe(identity_words(memory, _erased_at(memory)))))
     content = memory["content"]
     if not content:
         said("Its text is not known." if content is None else "Its text is empty.")

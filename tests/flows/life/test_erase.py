@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import os
 import shutil
 import stat
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +181,19 @@ def test_a_refused_row_that_names_it_is_blank_and_a_file_that_breaks_off_is_not_
     there = {path.name for path in home.folder.glob("lake/quarantine/files/*")}
     assert {kept for *_, kept in refusals(home)} <= {None, *there}
     assert home.ask("land", "--retry-quarantine").returncode == 0
+
+
+def test_a_file_refused_whole_that_names_it_is_not_kept(home: SmallHome, tmp_path: Path) -> None:
+    assert (home.folder / "lake" / "FORMAT").read_text() == "5\n"
+    erased(home, "--interaction", f"{ASKED}-1")
+    assert (home.folder / "lake" / "FORMAT").read_text() == "6\n"  # an earlier release would land it again
+    for name, row in (("named.zip", ada(1)), ("other.zip", interaction("fine"))):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("log.jsonl", f"{json.dumps(row)}\n")
+        home.ask("land", str(tmp_path / name), "--max-refused", "1")
+    there = {path.name for path in home.folder.glob("lake/quarantine/files/*")}
+    assert hashlib.sha256((tmp_path / "named.zip").read_bytes()).hexdigest() not in there
+    assert hashlib.sha256((tmp_path / "other.zip").read_bytes()).hexdigest() in there
 
 
 def test_each_kind_takes_what_it_names_and_no_more(home: SmallHome) -> None:

@@ -19,8 +19,9 @@ import polars as pl
 import pytest
 import zstandard
 
-from slowwave.flows.life.decoded import decoded_texts
-from slowwave.flows.life.texts import Sought, joined
+from slowwave.flows.lake.erased.decoded import decoded_texts
+from slowwave.flows.lake.erased.row_texts import joined
+from slowwave.flows.life.texts import Sought
 from slowwave.transforms.language.text_windows import WindowSet, text_windows
 
 ID = "asked-of-ada/1"

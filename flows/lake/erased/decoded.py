@@ -24,7 +24,7 @@ import zstandard
 
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.erased.raw_files import raw_frames
-from slowwave.flows.life.texts import joined, row_texts
+from slowwave.flows.lake.erased.row_texts import joined, row_texts
 
 _BATCH_ROWS = 2_000
 # Plain text is looked at in blocks, each with the end of the one before: what is looked for is shorter.
