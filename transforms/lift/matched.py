@@ -106,9 +106,11 @@ def pseudo_treated(having: pl.DataFrame, created: pl.DataFrame, params: MemoryOu
     They are known by its companions, memories most often had together with it (n12² / n2, at least three times; ties
     by number): what made retrieval pick those then is what makes it pick this one now.
     """
-    asked = having.join(created.drop_nulls("created_at"), on="memory", how="inner").select(
-        "memory", "trial", "created_at"
-    )
+    # nothing came before one that is as old as the log
+    younger = created.filter(pl.col("created_at") > pl.lit(having["at"].min(), pl.Datetime("us")))
+    asked = having.join(younger, on="memory", how="inner").select("memory", "trial", "created_at")
+    if asked.is_empty():
+        return asked.select("memory", "trial")
     place = having.sort("memory", "at", "trial").select(
         pl.col("memory").alias("companion"),
         "trial",

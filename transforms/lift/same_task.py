@@ -58,14 +58,19 @@ def _pairs(
 
     The former: memory, of_task_type, of_task, is_treated, created_at, middle_at. The latter: memory, of_task, had.
     """
+    # of one as old as the log, or of a task first tried later, nothing came before: most are
+    younger = created.filter(pl.col("created_at") > pl.lit(repeated["at"].min(), pl.Datetime("us")))
     later = (
-        having.join(repeated.select("trial"), on="trial", how="semi")
-        .join(created.drop_nulls("created_at"), on="memory")
+        having.join(younger, on="memory")
+        .join(repeated.select("trial"), on="trial", how="semi")
         .filter(pl.col("at") >= pl.col("created_at"))
     )
     took = later.group_by(*_PAIR, "created_at").agg(pl.len().cast(pl.Int64).alias("had"))
+    first = repeated.group_by("of_task").agg(pl.col("at").min().alias("first_at"))
     before = (
-        took.join(repeated.select("of_task", "at"), on="of_task")
+        took.join(first, on="of_task")
+        .filter(pl.col("first_at") < pl.col("created_at"))
+        .join(repeated.select("of_task", "at"), on="of_task")
         .filter(pl.col("at") < pl.col("created_at"))
         .group_by("memory")
         .agg(pl.col("at").median().cast(pl.Datetime("us")).alias("middle_at"))
@@ -79,7 +84,7 @@ def _pairs(
         .head(params.trend_tasks)
         .select("of_task_type", "of_task")
     )
-    ever = having.select("memory", "of_task").unique()
+    ever = having.join(took, on="memory", how="semi").select("memory", "of_task").unique()
     never = (
         took.select("memory", "of_task_type", "created_at", "middle_at")
         .unique()
