@@ -9,9 +9,11 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.compiled import kernel
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _CELL = ("project", "agent", "task_type", "task")
+_COMPILED_ROWS = 20_000  # from so many on the compiled loop is worth loading
 _LEVELS = ("everything", "of_project", "of_agent", "of_task_type", "of_task")
 
 
@@ -136,6 +138,14 @@ def counts_before(events: Moments, successes: Integers, queries: Moments) -> tup
 
     No group: none. In the order of `queries`.
     """
+    loops = kernel("lift.counts_kernel") if len(successes) + len(queries.group) >= _COMPILED_ROWS else None
+    if loops is not None:
+        taken = (events.group, events.moment, successes, queries.group, queries.moment)
+        columns = [np.require(of, np.int64, ["C", "W"]) for of in taken]
+        n, succeeded = np.zeros(len(columns[3]), np.int64), np.zeros(len(columns[3]), np.int64)
+        moments = 1 + max(int(columns[1].max(initial=0)), int(columns[4].max(initial=0)))
+        loops.counts_before(*columns, moments, n, succeeded)
+        return n, succeeded
     span = 1 + max(int(events.moment.max(initial=0)), int(queries.moment.max(initial=0)))
     keys = events.group * span + events.moment
     order = np.argsort(keys, kind="stable")

@@ -44,6 +44,14 @@ def test_order_and_what_else_is_counted_change_nothing(known, half_life, random,
     assert _states(known, asked, half_life).tolist() == _states(more, asked, half_life).tolist()
 
 
+@given(_known, st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 500)), max_size=6), _half_lives)
+def test_the_compiled_loop_says_the_same(known, asked, half_life):
+    plain = _states(known, asked, half_life)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decayed_states, "_COMPILED_ROWS", 0)
+        assert _states(known, asked, half_life).tolist() == plain.tolist()
+
+
 def test_owners_may_be_told_of_in_turns(monkeypatch: pytest.MonkeyPatch):
     known = [(owner, 3 * owner + at, 1 + at) for owner in range(7) for at in range(5)]
     asked = [(owner, 40) for owner in (6, 0, 3)]

@@ -10,12 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.compiled import kernel
 
 UNIT = 2**30  # one attempt; a factor of one
 _BITS = 30
 _LOW = UNIT - 1
 _FEW_ASKED = 2  # owners of whom no more than one in so many is asked for are numbered anew
 _DENSE_ROWS = 200_000  # states that are carried together: they fit into a cache
+_COMPILED_ROWS = 20_000  # from so many on the compiled loop is worth loading
+_MOST_DAYS = 100_000  # that it sorts by
 
 
 def daily_factor(half_life_days: float | None) -> int:
@@ -39,6 +42,14 @@ def carried(
     Returns one row per asked state, one column per count.
     """
     number = 1 + max(owner.max(initial=-1), query_owner.max(initial=-1))
+    if len(owner) + len(query_owner) >= _COMPILED_ROWS and _span(day, query_day) < _MOST_DAYS:
+        loops = kernel("core.counts.decayed_states_kernel")
+        if loops is not None:
+            found = np.zeros((len(query_owner), known.shape[1]), dtype=np.int64)
+            taken = (owner, day, known, query_owner, query_day)
+            columns = (np.require(of, np.int64, ["C", "W"]) for of in taken)
+            loops.carried(*columns, factor, number, found)
+            return found
     is_asked = np.zeros(number, dtype=bool)
     is_asked[query_owner] = True
     asked = np.flatnonzero(is_asked)
@@ -54,6 +65,12 @@ def carried(
             owner[mine] - first, day[mine], known[mine], query_owner[wanted] - first, query_day[wanted], factor
         )
     return found
+
+
+def _span(*days: Integers) -> int:
+    """Days from the first to the last."""
+    each = [day for day in days if len(day)]
+    return int(max(day.max() for day in each) - min(day.min() for day in each)) if each else 0
 
 
 def _between(owner: Integers, first: int, count: int) -> Integers:
