@@ -9,7 +9,7 @@ that are no longer tried, the one that was above the other stays there, whatever
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -73,20 +73,28 @@ class Past:
         is_wanted[group[cell]] = True
         # of every cell of the groups asked of, the days on which something became known
         rows = np.flatnonzero(is_wanted[group[known.cell]])
-        self._cell, self._day = known.cell[rows], known.day[rows]
+        all_cells, all_days = known.cell[rows], known.day[rows]
         first_day = min(known.day.min(initial=0), day.min(initial=0))
-        keys = [(of << 32) + (at - first_day) for of, at in ((self._cell, self._day), (cell, day))]
-        self._last = np.searchsorted(keys[0], keys[1], side="right") - 1
-        self.is_tried = self._last >= 0
-        self.is_tried[self.is_tried] = self._cell[self._last[self.is_tried]] == cell[self.is_tried]
-        self._age = np.where(self.is_tried, day - self._day[self._last], 0) if len(rows) else np.zeros(len(day))
-        # what relatives tell is asked for at each row, and of the cells that were not tried
+        keys = [(of << 32) + (at - first_day) for of, at in ((all_cells, all_days), (cell, day))]
+        last = np.searchsorted(keys[0], keys[1], side="right") - 1
+        self.is_tried = last >= 0
+        self.is_tried[self.is_tried] = all_cells[last[self.is_tried]] == cell[self.is_tried]
+        self._age = np.where(self.is_tried, day - all_days[last], 0) if len(rows) else np.zeros(len(day))
+        # of these rows the last ones of asked cells are looked at, and those at which a group's value is drawn
+        drawn = DrawnValues.of(group[all_cells], all_days)
+        is_kept = np.zeros(len(rows), dtype=bool)
+        is_kept[last[self.is_tried]] = True
+        is_kept[drawn.row] = True
+        kept, place = np.flatnonzero(is_kept), np.cumsum(is_kept) - 1
+        self._cell, self._day = all_cells[kept], all_days[kept]
+        self._last = np.where(self.is_tried, place[last], -1) if len(rows) else last
+        self._drawn = replace(drawn, event=drawn.event[kept], row=place[drawn.row])
+        # what relatives tell is asked for at each of them, and of the cells that were not tried
         untried = ~self.is_tried
         asked = np.concatenate([self._cell, cell[untried]]), np.concatenate([self._day, day[untried]])
         self._relatives = known.relatives(*asked, cells, params)
         self._told_at = self._last.copy()
-        self._told_at[untried] = len(rows) + np.arange(untried.sum())
-        self._drawn = DrawnValues.of(group[self._cell], self._day)
+        self._told_at[untried] = len(kept) + np.arange(untried.sum())
         self._event = self._drawn.place(group[cell], day)
         self._asked_day = day
         self._priors: dict[float, tuple[Floats, Floats]] = {}
