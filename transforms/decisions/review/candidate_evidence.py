@@ -194,15 +194,19 @@ def judged_candidates(candidates: pl.DataFrame, least: int, signs: Frame[Stateme
     )
     new = told.filter(pl.col("signs").is_null()).select("part", "text").unique().select("part", found=_signs())
     shown = told.join(new, on="part", how="left", maintain_order="left").with_columns(pl.coalesce("signs", "found"))
-    # words are found for what is shown alone
+    # few sets of signs are shown by many texts
     each = [((pl.col("signs") // 2**at) % 2 == 1).alias(_name(sign)) for at, sign in enumerate(_SIGNS)]
+    weights = [pl.col(_name(sign)).cast(pl.Int64) * sign.weight for sign in _SIGNS]
+    worded = (
+        shown.select(pl.col("signs").unique())
+        .with_columns(each)
+        .select("signs", pl.sum_horizontal(weights).alias("weight of signs"), _words().alias("wording"))
+    )
     return (
-        shown.with_columns(each)
-        .drop("part", "signs", "found")
+        shown.join(worded, on="signs", how="left", maintain_order="left")
         .with_columns(_points().alias("points"))
         .filter(pl.col("points") >= least)
-        .with_columns(_words().alias("wording"))
-        .drop(map(_name, _SIGNS))
+        .select(*candidates.columns, "points", "wording")
     )
 
 
@@ -211,7 +215,7 @@ def _name(sign: _Sign) -> str:
 
 
 def _points() -> pl.Expr:
-    wording = pl.sum_horizontal(pl.col(_name(sign)).cast(pl.Int64) * sign.weight for sign in _SIGNS)
+    wording = pl.col("weight of signs")
     by_rule = pl.max_horizontal(
         pl.lit(0, dtype=pl.Int64),
         *(pl.col("rules").list.contains(rule).cast(pl.Int64) * weight for rule, weight in _OF_RULES.items()),

@@ -113,13 +113,13 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
         .collect()
     )
     of_all = item_ids(found, pl.lit("candidate"), *_STATEMENT)
-    whose = found.with_columns(pl.col("user_id").fill_null(""))
-    of_user = item_ids(whose, pl.lit("candidate"), *_STATEMENT, "user_id")
+    is_of_user = found["user_id"].is_not_null()
+    of_user = item_ids(found.filter(is_of_user), pl.lit("candidate"), *_STATEMENT, "user_id")
     of_item = health.select(of_all="memory_id", owner="user_id", is_made=pl.lit(value=True))
     return (
         found.select(
             # a user's is another item than everybody's: to settle the one does not settle the other
-            pl.when(pl.col("user_id").is_null()).then(of_all).otherwise(of_user).alias("item_id"),
+            of_all.clone().scatter(is_of_user.arg_true(), of_user).alias("item_id"),
             pl.lit("candidate").alias("kind"),
             "project",
             "user_id",
