@@ -6,15 +6,38 @@
 --   citing_interactions (interactions) – whose answer names at least one itself;
 --   referenced_memories (memories) – distinct memories repeated or relied on
 -- params: project=%
+WITH shown AS (
+    SELECT occurred_at::DATE AS day, interaction_id, memory_id, is_injected, is_echoed, in_prompt, is_used, is_cited
+    FROM memory_references
+    WHERE coalesce(project, '') LIKE $project ESCAPE '\'
+),
+-- in two steps: to count distinct ones takes three times as long
+interactions AS (
+    SELECT
+        day,
+        bool_or(is_injected) AS is_injected,
+        bool_or(is_echoed) AS is_echoed,
+        bool_or(in_prompt) AS in_prompt,
+        bool_or(is_used) AS is_used,
+        bool_or(is_cited) AS is_cited
+    FROM shown
+    GROUP BY day, interaction_id
+),
+memories AS (
+    SELECT day, count(DISTINCT memory_id) AS referenced_memories
+    FROM shown
+    WHERE is_echoed OR is_used
+    GROUP BY day
+)
 SELECT
-    occurred_at::DATE AS day,
-    count(DISTINCT interaction_id) FILTER (is_injected) AS injected_interactions,
-    count(DISTINCT interaction_id) FILTER (is_echoed) AS echoing_interactions,
-    count(DISTINCT interaction_id) FILTER (in_prompt) AS parroting_interactions,
-    count(DISTINCT interaction_id) FILTER (is_used) AS using_interactions,
-    count(DISTINCT interaction_id) FILTER (is_cited) AS citing_interactions,
-    count(DISTINCT memory_id) FILTER (is_echoed OR is_used) AS referenced_memories
-FROM memory_references
-WHERE coalesce(project, '') LIKE $project ESCAPE '\'
+    day,
+    count(*) FILTER (is_injected) AS injected_interactions,
+    count(*) FILTER (is_echoed) AS echoing_interactions,
+    count(*) FILTER (in_prompt) AS parroting_interactions,
+    count(*) FILTER (is_used) AS using_interactions,
+    count(*) FILTER (is_cited) AS citing_interactions,
+    coalesce(any_value(referenced_memories), 0) AS referenced_memories
+FROM interactions
+LEFT JOIN memories USING (day)
 GROUP BY day
 ORDER BY day
