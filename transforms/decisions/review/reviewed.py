@@ -59,9 +59,10 @@ def reviewed(
         as_of: the instant asked for.
         params: of the queue, of evidence, and the method of observations.
     """
+    named = _named(interactions, statements, memories)
     evidence = ReviewEvidence(
         statements=statements,
-        interactions=interactions.select("interaction_id", "occurred_at", "session_id"),
+        interactions=named.select("interaction_id", "occurred_at", "session_id"),
         references=references.filter(pl.col("is_injected") | is_reference()).select(
             "memory_id", "interaction_id", "occurred_at", "session_id"
         ),
@@ -73,8 +74,22 @@ def reviewed(
         disputes_method=params.observations.method,
         curation=curation,
         decided=decided.select("item_id", "basis").unique(),
-        users=interactions.filter(pl.col("user_id").fill_null("") != "").select("interaction_id", "user_id"),
+        users=named.filter(pl.col("user_id").fill_null("") != "").select("interaction_id", "user_id"),
         rejected=rejected,
         signs=signs,
     )
     return review_queue(evidence, as_of, params)
+
+
+def _named(
+    interactions: Lazy[ReplayedInteractions], statements: Lazy[ExtractedStatements], memories: pl.DataFrame
+) -> pl.LazyFrame:
+    """The interactions that state something or are a memory's source: few of all, which are read once for them."""
+    sources = memories.lazy().select(pl.col("source_ids").explode().alias("interaction_id"))
+    ids = pl.concat([statements.select("interaction_id"), sources]).drop_nulls().unique()
+    return (
+        interactions.select("interaction_id", "occurred_at", "session_id", "user_id")
+        .join(ids, on="interaction_id", how="semi")
+        .collect()
+        .lazy()
+    )
