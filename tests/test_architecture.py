@@ -164,7 +164,7 @@ ROOMS = {
     ),
     "flows": (
         "kernel", "engines", "lake", "land", "imports", "publish", "llm", "life", "nightly", "ask", "decide", "push",
-        "care", "capture", "schedule", "cli",
+        "care", "capture", "mcp", "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "report", "app"),
 }  # fmt: skip
@@ -176,7 +176,7 @@ AT_THE_TOP = {
 }
 TOP_ABOVE = frozenset({"transforms"})
 # Commands that show what dashboards make of the published tables.
-SHOWING = re.compile(r"flows/(ask/(report|sql)|cli/(dashboard(_script)?|memory/edit_lines))\.py")
+SHOWING = re.compile(r"flows/(ask/(report|sql)|mcp/(answers|server)|cli/(dashboard(_script)?|memory/edit_lines))\.py")
 MOST_FILES = 16  # in a folder, its __init__ apart
 
 

@@ -1,4 +1,4 @@
-"""Answers about one user, one agent or one tag: the published tables as only those memories leave them."""
+"""Answers about one project, user, agent or tag: the published tables as only those memories leave them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,15 @@ WHERE
     (asked.user_id IS NULL OR h.user_id = asked.user_id)
     AND (asked.agent IS NULL OR h.agent = asked.agent)
     AND (asked.tag IS NULL OR list_contains(h.tags, asked.tag))
+    AND (asked.project IS NULL OR coalesce(h.project, '') = asked.project)
 """
 _OTHER_MEMORIES = """
 SELECT h.memory_id
 FROM {published} AS h, temp.asked_about AS asked
-WHERE h.user_id IS DISTINCT FROM coalesce(asked.user_id, h.user_id) OR h.agent <> asked.agent
+WHERE
+    h.user_id IS DISTINCT FROM coalesce(asked.user_id, h.user_id)
+    OR h.agent <> asked.agent
+    OR coalesce(h.project, '') <> asked.project
 """
 _OTHER_OUTCOMES = "SELECT * FROM {published} WHERE user_id <> (SELECT user_id FROM temp.asked_about)"
 # Conditions on the rows of a table. What tells of several memories may quote each of them.
@@ -39,6 +43,8 @@ _ALL_KNOWN = (
     " coalesce(list_has_any(memory_ids, (SELECT list(memory_id) FROM temp.other_memories)), false)"
 )
 _OF_AGENT = "agent = (SELECT agent FROM temp.asked_about)"
+_OF_PROJECT = "project = (SELECT project FROM temp.asked_about)"
+_TARGET_OF_PROJECT = "target_memory_id IS NULL OR target_memory_id IN (SELECT memory_id FROM temp.memory_health)"
 _ITEM_IS_MEMORY = "item_id IN (SELECT memory_id FROM temp.memory_health)"
 _OF_USER = "user_id = (SELECT user_id FROM temp.asked_about)"
 # `scope` as it was when something was said: a memory may have been another user's then.
@@ -49,9 +55,10 @@ _OF_ITEMS = {
     "review_statements": "item_id IN (SELECT item_id FROM temp.review_queue)",
     # of a candidate that stood in answers alone, the memory that became of it
     "review_decisions": f"CASE WHEN len(memory_ids) > 0 THEN {_ALL_KNOWN} ELSE {_ITEM_IS_MEMORY} END",
-    "forgetting_audit": "target_kind <> 'memory' OR target IN (SELECT memory_id FROM temp.memory_health)",
+    "forgetting_audit": "CASE target_kind WHEN 'memory' THEN target IN (SELECT memory_id FROM temp.memory_health)"
+    " ELSE target = (SELECT coalesce(project, target) FROM temp.asked_about) END",
 }
-# What stands for a text that may be another user's.
+# What stands for a text that may be another user's or of another project.
 _LEFT_OUT = {
     # a reason may quote what it is about
     "quarantine": "'(left out: whose it is is not known)' AS raw_text,"
@@ -61,6 +68,10 @@ _LEFT_OUT = {
     " THEN better_alternative END AS better_alternative",
 }
 _LEFT_OUT["quarantine_resolved"] = _LEFT_OUT["quarantine"]
+# The same, where a project is asked about: names of folders and keys of rows tell of others.
+_LEFT_OUT_OF_PROJECT = {
+    table: f"{_LEFT_OUT[table]}, '(left out)' AS source" for table in ("quarantine", "quarantine_resolved")
+} | {"run_files": "'(left out)' AS source", "set_aside": "'(left out)' AS key, '(left out)' AS reason"}
 _COLUMNS = """
 SELECT table_name, list(column_name)
 FROM duckdb_columns()
@@ -77,13 +88,14 @@ class Narrowed:
     user: str | None = None
     agent: str | None = None
     tag: str | None = None
+    project: str | None = None
 
     def __bool__(self) -> bool:
-        return (self.user, self.agent, self.tag) != (None, None, None)
+        return self != EVERYTHING
 
     def __str__(self) -> str:
         """In words; '' where nothing is left out."""
-        said = (("user", self.user), ("agent", self.agent), ("tag", self.tag))
+        said = (("project", self.project), ("user", self.user), ("agent", self.agent), ("tag", self.tag))
         return ", ".join(f"{name} {value!r}" for name, value in said if value is not None)
 
     def environment(self) -> dict[str, str]:
@@ -102,17 +114,19 @@ def narrowed_by(environment: Mapping[str, str] = os.environ) -> Narrowed:
 def narrow(connection: duckdb.DuckDBPyConnection, narrowed: Narrowed) -> None:
     """Let every later query of this connection see only what is asked about, under the published tables' own names.
 
-    Memories are those whose `user_id`, `agent` and `tags` are asked for, and what is shown of memories is of these;
-    a candidate is that of its user. What is said of agents (strategies, anti-patterns, attempts) is that of the agent.
-    Of a user, what outcomes of other users had part in is left out: its wording may be theirs. All else, which is
-    figures, stays whole.
+    Memories are those whose `project`, `user_id`, `agent` and `tags` are asked for, and what is shown of memories is of
+    these; a candidate is that of its user. What is said of agents (strategies, anti-patterns, attempts) is that of the
+    agent, what is said of projects that of the project. Of a user, what others' outcomes had part in is left out:
+    its wording may be theirs. All else, which is figures, stays whole.
 
     Raises UserError where the file was published by a release that knew no users.
     """
     if not narrowed:
         return
     # texts go in as values: views can only name them
-    asked = "SELECT $user::VARCHAR AS user_id, $agent::VARCHAR AS agent, $tag::VARCHAR AS tag"
+    asked = (
+        "SELECT $user::VARCHAR AS user_id, $agent::VARCHAR AS agent, $tag::VARCHAR AS tag, $project::VARCHAR AS project"
+    )
     connection.execute(f"CREATE TEMP TABLE asked_about AS {asked}", asdict(narrowed))
     ((database,),) = connection.execute("SELECT current_database()").fetchall()
     tables = dict(connection.execute(_COLUMNS).fetchall())
@@ -124,10 +138,11 @@ def narrow(connection: duckdb.DuckDBPyConnection, narrowed: Narrowed) -> None:
             published = _named(database, "counted_outcomes")
             _view(connection, "other_outcomes", _OTHER_OUTCOMES.format(published=published))
         for table, columns in tables.items():
-            conditions = _conditions(table, columns, narrowed)
+            left_out = _left_out(table, narrowed)
+            conditions = _conditions(table, columns, narrowed) or ["true"] * bool(left_out)
             if table == "memory_health" or not conditions:
                 continue
-            shown = f"* REPLACE ({_LEFT_OUT[table]})" if narrowed.user is not None and table in _LEFT_OUT else "*"
+            shown = f"* REPLACE ({left_out})" if left_out else "*"
             rows = " AND ".join(f"({condition})" for condition in conditions)
             _view(connection, table, f"SELECT {shown} FROM {_named(database, table)} WHERE {rows}")  # noqa: S608 - quoted
     except duckdb.Error as error:
@@ -136,14 +151,29 @@ def narrow(connection: duckdb.DuckDBPyConnection, narrowed: Narrowed) -> None:
         raise
 
 
+def _left_out(table: str, narrowed: Narrowed) -> str:
+    """What is shown in place of columns of a table; '' where all of them are."""
+    if narrowed.project is not None and table in _LEFT_OUT_OF_PROJECT:
+        return _LEFT_OUT_OF_PROJECT[table]
+    return _LEFT_OUT.get(table, "") if narrowed.user is not None else ""
+
+
 def _conditions(table: str, columns: Sequence[str], narrowed: Narrowed) -> list[str]:
     """What must hold of the rows of a table that are shown; nothing: it is of nobody, and stays whole."""
+    of_project = []
+    if narrowed.project is not None:
+        of_project += [_OF_PROJECT] * ("project" in columns)
+        of_project += [_TARGET_OF_PROJECT] * (table == "curation_decisions")
+    return of_project + _conditions_of_people(table, columns, narrowed)
+
+
+def _conditions_of_people(table: str, columns: Sequence[str], narrowed: Narrowed) -> list[str]:
     by_user, by_agent = narrowed.user is not None, narrowed.agent is not None
     if table == "review_queue":
         # a candidate that stands in answers alone is no memory yet, and would be one without agent and tags
         alone = [_OF_USER] * by_user + ["(SELECT agent FROM temp.asked_about) = ''"] * by_agent
         alone += ["false"] * (narrowed.tag is not None)
-        return [f"CASE WHEN len(memory_ids) > 0 THEN {_ALL_KNOWN} ELSE {' AND '.join(alone)} END"]
+        return [f"CASE WHEN len(memory_ids) > 0 THEN {_ALL_KNOWN} ELSE {' AND '.join(alone or ['true'])} END"]
     if table in _OF_ITEMS:
         return [_OF_ITEMS[table]]
     if "memory_id" in columns:
@@ -155,7 +185,7 @@ def _conditions(table: str, columns: Sequence[str], narrowed: Narrowed) -> list[
         return [*found, f"user_id IS NULL OR {_OF_USER}"]
     if by_user:
         found += [_of_no_other(name) for name in ("strategy_id", "error_id") if name in columns]
-        found += ["false"] * (table == "chunk_use") + ["true"] * (table in _LEFT_OUT)
+        found += ["false"] * (table == "chunk_use")
     return found
 
 
@@ -167,13 +197,13 @@ def _of_no_other(name: str) -> str:
 def landed_about(frames: Mapping[str, pl.LazyFrame], narrowed: Narrowed) -> dict[str, pl.LazyFrame]:
     """The landed rows by the names they have in SQL, as far as they are about whom is asked.
 
-    Of interactions and outcomes those of the user and the agent; an outcome that names none is of its interaction's. Of
-    memories all changes of those that have now, by the log, this user, this agent and this tag. A tag is no
-    interaction's: these stay whole then.
+    Of interactions and outcomes those of the project, the user and the agent; an outcome that names none is of its
+    interaction's. Of memories all changes of those that have now, by the log, this project, user, agent and tag. A tag
+    is no interaction's: these stay whole then.
     """
     if not narrowed:
         return dict(frames)
-    asked = {"user_id": narrowed.user, "agent": narrowed.agent}
+    asked = {"user_id": narrowed.user, "agent": narrowed.agent, "project": narrowed.project}
     of_whom = {name: text for name, text in asked.items() if text is not None}
     about = {
         "interactions": lambda frame: frame.filter(**of_whom) if of_whom else frame,
@@ -200,7 +230,7 @@ def _memories_about(memories: pl.LazyFrame, narrowed: Narrowed) -> pl.LazyFrame:
 
     from slowwave.transforms.evidence.states import memory_states
 
-    of_whom = {"user_id": narrowed.user, "agent": narrowed.agent}
+    of_whom = {"user_id": narrowed.user, "agent": narrowed.agent, "project": narrowed.project}
     known = [pl.col(name) == pl.lit(text) for name, text in of_whom.items() if text is not None]
     known += [pl.col("tags").list.contains(pl.lit(narrowed.tag))] if narrowed.tag is not None else []
     now = memory_states(memories).filter(pl.col("valid_until").is_null())

@@ -147,9 +147,9 @@ def _text(found: Record, limit: int) -> str:
 
 
 class Publish:
-    """One run's serving file, and the lake it was made from."""
+    """One run's serving file, and the lake it was made from; without a lake only what is published is told."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, lake: Path, run_id: str) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, lake: Path | None, run_id: str) -> None:
         self._connection = connection
         self._lake = lake
         self._run_id = run_id
@@ -275,6 +275,8 @@ class Publish:
         return f"no {kinds} {shortened(given, 200)!r} is known as of {self._as_of}Z: {hint}"
 
     def _eligible(self, memory_id: str, count: int) -> tuple[list[Record] | None, str]:
+        if self._lake is None:
+            return None, ""
         partitions = self._partitions()
         if partitions.missing is None:
             return None, f"the ledger no longer says what run {self._run_id} was made from: run slowwave nightly --full"
@@ -306,6 +308,8 @@ class Publish:
         return self.records(INTERACTION, id=interaction_id, replayed_interactions=paths) if paths else []
 
     def _partitions(self) -> Partitions:
+        if self._lake is None:
+            return Partitions([], [], None)
         return partitions_of(self._lake, self._run_id, self._rows)
 
     def _changes(self, memory_id: str) -> list[Record]:
@@ -325,8 +329,12 @@ class Publish:
         return changes[::-1]
 
     def _versions(self, memory_id: str) -> list[Record]:
+        lake = self._lake
+        if lake is None:
+            return []
+
         def read() -> list[Record]:
-            paths = [file.path for files in files_by_day(self._lake, "memories").values() for file in files]
+            paths = [file.path for files in files_by_day(lake, "memories").values() for file in files]
             known = {"id": memory_id, "as_of": self._as_of}
             return self.records(CHANGES, **known, memories=no_globs(paths)) if paths else []
 
@@ -345,7 +353,7 @@ class Publish:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _erased(lake: Path, given: str) -> str:
+def _erased(lake: Path | None, given: str) -> str:
     """What to say of an id that was erased; '' where none of this name was."""
     for kind, table in _ERASABLE.items():
         at = _erased_at(lake, table, given)
@@ -354,8 +362,8 @@ def _erased(lake: Path, given: str) -> str:
     return ""
 
 
-def _erased_at(lake: Path, table: str, given: str) -> datetime | None:
-    keys = erased_keys(lake)
+def _erased_at(lake: Path | None, table: str, given: str) -> datetime | None:
+    keys = erased_keys(lake) if lake is not None else None
     return keys.erased_at(table, given) if keys else None
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+OfProject = Annotated[str | None, typer.Option("--project", help="Only what is of this project.", metavar="PROJECT")]
 OfUser = Annotated[str | None, typer.Option("--user", help="Only what is of this user.", metavar="USER_ID")]
 OfAgent = Annotated[str | None, typer.Option("--agent", help="Only what is of this agent.", metavar="AGENT")]
 WithTag = Annotated[str | None, typer.Option("--tag", help="Only memories that have this tag.", metavar="TAG")]

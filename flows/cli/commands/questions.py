@@ -1,4 +1,4 @@
-"""Commands that ask: tables, ids, how tables are declared and made, or a language model about new memories."""
+"""Commands that ask, or let agents ask: tables, ids, how tables are made, or a language model about new memories."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from slowwave.flows.cli.commands.options import AsOf, OfAgent, OfUser, WithTag
+from slowwave.flows.cli.commands.options import AsOf, OfAgent, OfProject, OfUser, WithTag
 from slowwave.flows.cli.groups import command
 from slowwave.flows.cli.shared import TextFormat
 from slowwave.flows.kernel.settings import settings_from_environment
@@ -60,6 +60,15 @@ def why(
     from slowwave.flows.ask.why.why import run_why
 
     run_why(settings_from_environment(), id, output=output, limit=limit)
+
+
+@command("slowwave mcp", "slowwave mcp --project shop --user USER_ID")
+def mcp(project: OfProject = None, user: OfUser = None, agent: OfAgent = None) -> None:
+    """Let agents ask over the Model Context Protocol: read-only, what is published, as far as these limits go."""
+    from slowwave.flows.ask.narrowed import Narrowed
+    from slowwave.flows.mcp.serve import run_mcp
+
+    run_mcp(settings_from_environment(), Narrowed(user, agent, project=project))
 
 
 @command(

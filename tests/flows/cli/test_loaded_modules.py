@@ -19,6 +19,7 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.landing.ledger_tables import Runs
 
 _SLOW = {"altair", "numba", "numpy", "prefect", "pyarrow", "scipy", "sqlalchemy", "streamlit", "wordllama"}
+_CLIENT = {"name": "test", "version": "1"}
 _READING = _SLOW | {"polars", "pydantic"}
 _CODE = """
 import json, sys
@@ -42,11 +43,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small.folder
 
 
-def loaded(home: Path, *commands: str) -> dict[str, set[str]]:
+def loaded(home: Path, *commands: str, said: str = "") -> dict[str, set[str]]:
     """The top-level modules that are loaded when each of these commands, one after the other in a process, ends."""
     done = subprocess.run(
         [sys.executable, "-c", _CODE.format(commands=[shlex.split(command) for command in commands])],
         env={**os.environ, "SLOWWAVE_HOME": str(home)},
+        input=said,
         capture_output=True,
         text=True,
         check=False,
@@ -90,6 +92,20 @@ def test_commands_about_one_memory_load_no_prefect_nor_what_computes(home: Path,
     commands = ["memory show m-1", "memory show m-7 --format json", "memory undo m-1 --dry-run", "memory pin m-1 --yes"]
     found = loaded(tmp_path / "home", *commands)
     assert {name: modules & _SLOW for name, modules in found.items()} == nothing(commands)
+
+
+def test_a_server_for_agents_loads_neither_prefect_nor_what_computes(home: Path) -> None:
+    asked = [
+        {
+            "method": "initialize",
+            "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT},
+        },
+        {"method": "tools/call", "params": {"name": "memory_health", "arguments": {"memory_id": "m-1"}}},
+        {"method": "tools/call", "params": {"name": "why", "arguments": {"id": "i-1"}}},
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", "id": at} | each) + "\n" for at, each in enumerate(asked))
+    found = loaded(home, "mcp", said=lines)
+    assert {name: modules & (_SLOW | {"polars"}) for name, modules in found.items()} == nothing(["mcp"])
 
 
 def test_status_of_a_home_that_is_not_there_loads_nothing_slow(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""What agents read over the Model Context Protocol: the published tables, read-only, within the limits of a server."""

@@ -1,0 +1,32 @@
+"""`slowwave mcp`: agents ask over standard input and output, where the protocol alone is spoken, or over HTTP."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from slowwave.flows.ask.narrowed import Narrowed
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+
+
+def run_mcp(settings: Settings, narrowed: Narrowed) -> None:
+    """Answer one client until it closes standard input.
+
+    Raises UserError where the package mcp is not installed.
+    """
+    try:
+        import anyio
+
+        from slowwave.flows.mcp.published import Published
+        from slowwave.flows.mcp.server import mcp_server
+        from slowwave.flows.mcp.stdio import serve_stdio
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types"}:
+            raise
+        message = "a server for agents needs the package mcp: pip install 'slowwave[mcp]'"
+        raise UserError(message) from error
+    server = mcp_server(Published(settings), lambda _request: narrowed)
+    try:
+        anyio.run(partial(serve_stdio, server))
+    except* BrokenPipeError:  # the client has gone
+        pass
