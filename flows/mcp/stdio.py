@@ -54,7 +54,7 @@ async def serve_stdio(server: MCPServer) -> None:
                 await answers.send(answer)
                 waiting.discard(getattr(answer.message, "id", None))
 
-        async with anyio.create_task_group() as relays:
+        async with from_client, from_server, to_client, anyio.create_task_group() as relays:
             relays.start_soon(inwards)
             relays.start_soon(outwards)
             running = server._lowlevel_server  # noqa: SLF001 - MCPServer runs over streams of its own only
