@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
@@ -123,7 +124,8 @@ class _Takes:
                 answered: asyncio.Future[Answer] = loop.create_future()
 
                 def tell(answer: Answer) -> None:
-                    loop.call_soon_threadsafe(lambda: None if answered.done() else answered.set_result(answer))
+                    with suppress(RuntimeError):  # the loop has ended: nobody waits any more
+                        loop.call_soon_threadsafe(lambda: None if answered.done() else answered.set_result(answer))
 
                 self._is.committer.put(Post(where, body, is_protobuf, sender, key, tell))
                 return await answered

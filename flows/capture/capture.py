@@ -136,7 +136,7 @@ def _serve(
     counts = Counts()
     senders = Senders(settings, must_have_token=listening.must_have_token)
     spool = Spool(settings)
-    committer = Committer(spool, senders, counts)
+    committer = Committer(spool, senders, counts, settings.longest_row)
     receiver = Receiver(senders, committer, spool, counts, limits, listening.names, str(settings.inbox))
     app = receiver.app()
     app.router.lifespan_context = _answering(_address(listening, listener))

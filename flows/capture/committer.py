@@ -26,6 +26,8 @@ from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.flows.land.formats.lines import has_too_many_values
 from slowwave.flows.land.received.names import Lane
 from slowwave.transforms.imports.otlp.posted import kept_document, why_not_taken
 from slowwave.transforms.landing.mapping.rules import Reading
@@ -39,6 +41,8 @@ _GATHER_SECONDS = 0.005
 _ROWS_AT_ONCE = 20_000
 _SET_BACK = timedelta(seconds=2)
 _WARNED_EVERY_SECONDS = 60.0
+_MOST_ROWS = 200_000
+_TOO_MANY = f"a body may have {_MOST_ROWS:,} rows: post it in parts"
 _FAULT = "a fault of slowwave's: nothing of it was kept"
 _log = logging.getLogger("slowwave.capture")
 
@@ -59,7 +63,8 @@ class _Rows:
 class Committer:
     """Takes posts until it is closed. `senders` says how the rows of each are read."""
 
-    def __init__(self, spool: Spool, senders: Senders, counts: Counts) -> None:
+    def __init__(self, spool: Spool, senders: Senders, counts: Counts, longest_row: int = LONGEST_ROW) -> None:
+        self._longest_row = longest_row
         self._spool = spool
         self._senders = senders
         self._counts = counts
@@ -90,7 +95,7 @@ class Committer:
             were_several = len(group) > 1
             try:
                 self._commit(group)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next posts are answered
+            except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - the next posts are answered
                 self._warn("failed on what was posted: %s", type(error).__name__)
                 for post in group:
                     self._commit_alone(post)
@@ -163,6 +168,8 @@ class Committer:
 
     def _otlp(self, post: Post, lines: list[bytes], taken: list[tuple[str, int, int]]) -> Answer:
         signal = "traces" if post.where == "traces" else "logs"
+        if not post.is_protobuf and has_too_many_values(post.body):
+            return said(413, _TOO_MANY)
         try:
             document = document_of(post.body, signal, is_protobuf=post.is_protobuf)
         except UnreadableError as error:
@@ -170,11 +177,11 @@ class Committer:
         if why := why_not_taken(document, signal):
             return said(400, why)
         kept, refused = kept_document(document, signal, post.sender.project)
-        line = orjson.dumps(kept)
-        held = any(kept.values())
-        if held:
-            lines.append(line + b"\n")
-        taken.append((post.where, int(held), refused))
+        made = [orjson.dumps({name: [held]}) + b"\n" for name, some in kept.items() for held in some]
+        if any(len(line) > self._longest_row for line in made):
+            return said(413, "what one service says is too long: post it in parts")
+        lines.extend(made)
+        taken.append((post.where, len(made), refused))
         return taken_answer(signal, refused, is_protobuf=post.is_protobuf)
 
     def _read(self, post: Post) -> _Rows | Answer:
@@ -182,9 +189,11 @@ class Committer:
             reading = self._senders.reading(post.sender)
         except UserError:
             return later("the mapping of this token cannot be used: its owner must mend it", 60)
+        if has_too_many_values(post.body) or post.body.count(b"\n") > _MOST_ROWS:
+            return said(413, _TOO_MANY)
         records = posted_records(post.body)
-        if not records:
-            return said(400, "the body holds no row")
+        if not records or len(records) > _MOST_ROWS:
+            return said(413, _TOO_MANY) if records else said(400, "the body holds no row")
         at = self._times(len(records))
         return _Rows(
             post,

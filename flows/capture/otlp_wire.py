@@ -38,12 +38,13 @@ def can_read_protobuf() -> bool:
 def document_of(body: bytes, signal: Signal, *, is_protobuf: bool) -> Any:  # noqa: ANN401 - JSON
     """The document that a body states. Raises UnreadableError."""
     if is_protobuf:
-        return _of_protobuf(body, signal)
-    try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        message = f"the body is not JSON: {error.msg}"
-        raise UnreadableError(message) from error
+        document = _of_protobuf(body, signal)
+    else:
+        try:
+            document = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            message = f"the body is not JSON: {error.msg}"
+            raise UnreadableError(message) from error
     if is_too_deep(document):
         message = "the body nests too deep"
         raise UnreadableError(message)

@@ -381,14 +381,16 @@ def run_prune(settings: Settings, keep: int) -> None:
     typer.echo(f"removed {files} and {partitions}: {pruned.bytes / 1e6:,.1f} MB")
 
 
-def run_serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes: int) -> None:
-    """Run the schedules until stopped.
+def run_serve(
+    settings: Settings, *, timezone: str, nightly_cron: str, land_minutes: int, capture: Sequence[str] | None
+) -> None:
+    """Run the schedules until stopped, and a receiver with the options `capture` beside; None is none.
 
     Raises typer.BadParameter for an unknown time zone or a cron expression that never comes.
     """
     from slowwave.flows.schedule.schedules import serve
 
-    serve(settings, timezone=timezone, nightly_cron=nightly_cron, land_minutes=land_minutes)
+    serve(settings, timezone=timezone, nightly_cron=nightly_cron, land_minutes=land_minutes, capture=capture)
 
 
 def _time(option: str, text: str) -> datetime:

@@ -6,6 +6,8 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from types import FrameType
 from zoneinfo import ZoneInfo
@@ -20,18 +22,24 @@ from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.schedule.server import configure, prefect_api
 
 
-def serve(settings: Settings, *, timezone: str, nightly_cron: str, land_minutes: int) -> None:
+def serve(
+    settings: Settings, *, timezone: str, nightly_cron: str, land_minutes: int, capture: Sequence[str] | None = None
+) -> None:
     """Land the inbox every `land_minutes` and run the nightly flow by cron in a time zone, until SIGINT or SIGTERM.
+
+    `capture`: options of a receiver that runs beside; None is none.
 
     Raises typer.BadParameter for an unknown time zone or a cron expression that never comes, UserError when the home
     cannot be written or is being served already.
     """
     zone = _zone(timezone)
     with serve_lock(settings):
-        _serve(settings, zone, nightly_cron, land_minutes)
+        _serve(settings, zone, nightly_cron, land_minutes, capture)
 
 
-def _serve(settings: Settings, zone: ZoneInfo, nightly_cron: str, land_minutes: int) -> None:
+def _serve(
+    settings: Settings, zone: ZoneInfo, nightly_cron: str, land_minutes: int, capture: Sequence[str] | None
+) -> None:
     configure(settings)
     first = _next_night(nightly_cron, zone.key)
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # of the processes that run the flows, whatever folder they are in
@@ -39,7 +47,7 @@ def _serve(settings: Settings, zone: ZoneInfo, nightly_cron: str, land_minutes: 
     screen = Screen()
     screen.note("starting Prefect")
     try:
-        with prefect_api(settings, schedules=True) as url:
+        with prefect_api(settings, schedules=True) as url, _capturing(settings, capture, screen) as taking:
             from slowwave.flows.schedule import flows as orchestrate
 
             served = orchestrate.deployments(settings, zone.key, nightly_cron, land_minutes)
@@ -48,12 +56,22 @@ def _serve(settings: Settings, zone: ZoneInfo, nightly_cron: str, land_minutes: 
             screen.note(f"serving {settings.home}; stop with Ctrl-C")
             screen.note(f"land     every {counted(land_minutes, 'minute')}, first by {utc_text(landing)}")
             screen.note(f"nightly  {nightly_cron} in {zone.key}, next {utc_text(first.astimezone(UTC))}{there}")
+            if taking:
+                screen.note(f"capture  {taking}")
             screen.note(f"runs     {url.removesuffix('/api')}")
             orchestrate.serve(served)
     except KeyboardInterrupt:
         pass
     finally:
         screen.note("stopped")
+
+
+def _capturing(settings: Settings, options: Sequence[str] | None, screen: Screen) -> AbstractContextManager[str]:
+    if options is None:
+        return nullcontext("")
+    from slowwave.flows.capture.beside import capturing
+
+    return capturing(settings, options, screen.note)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

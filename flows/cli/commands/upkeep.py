@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -91,13 +91,19 @@ def doctor(
     run_doctor(settings_from_environment(), fix=fix)
 
 
-@command("slowwave serve --timezone Europe/Berlin")
+@command("slowwave serve --timezone Europe/Berlin", "slowwave serve --capture")
 def serve(
     timezone: Annotated[str, typer.Option(help="Time zone of the nightly schedule, such as Europe/Berlin.")] = "UTC",
     nightly_cron: Annotated[str, typer.Option(help="When the nightly flow runs.")] = "0 2 * * *",
     land_minutes: Annotated[int, typer.Option(min=1, help="Minutes between landings of the inbox.")] = 5,
+    capture: Annotated[
+        bool, typer.Option("--capture", help="Also take rows and OpenTelemetry, as `slowwave capture` on this machine.")
+    ] = False,
+    capture_port: Annotated[int, typer.Option(min=0, max=65535, help="Where; 0 is any free one.")] = 0,
 ) -> None:
     """Run the schedules with Prefect until stopped: land every 5 minutes, nightly at 02:00."""
     from slowwave.flows.cli.run import run_serve
 
-    run_serve(settings_from_environment(), timezone=timezone, nightly_cron=nightly_cron, land_minutes=land_minutes)
+    beside = ["--port", str(capture_port)] if capture else None
+    when: dict[str, Any] = {"timezone": timezone, "nightly_cron": nightly_cron, "land_minutes": land_minutes}
+    run_serve(settings_from_environment(), **when, capture=beside)

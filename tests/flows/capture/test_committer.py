@@ -157,3 +157,24 @@ def test_a_new_receiver_goes_on_where_the_last_one_was_killed(receiving: Receivi
     assert second.post("interactions", {"prompt": "b"})[0] == 200
     second.committer.close()
     assert [row["prompt"] for row in receiving.inbox()] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" + b"{}," * 300_000 + b"{}]", b"{}\n" * 300_000, b"[" + b"1," * 5_000_000 + b"1]"]
+)
+def test_what_would_take_much_more_memory_than_it_is_long_is_refused(body: bytes, receiving: Receiving):
+    assert receiving.post("interactions", body)[0] == 413
+    assert receiving.inbox() == []
+
+
+def test_telemetry_of_each_service_is_a_line_and_none_is_longer_than_can_be_read(receiving: Receiving):
+    held = {"scopeSpans": [{"spans": [{"name": "x" * 50}]}]}
+    assert receiving.post("traces", {"resourceSpans": [held, held]})[0] == 200
+    assert len(receiving.inbox()) == 2
+    receiving.committer._longest_row = 40
+    assert receiving.post("traces", {"resourceSpans": [held]})[0] == 413
+    assert receiving.post("traces", {"resourceSpans": []})[0] == 200
+    assert receiving.post("logs", {"resourceSpans": 7})[0] == 200
+    assert receiving.post("logs", {"resourceLogs": 7})[0] == 400
+    assert receiving.post("traces", b"[" * 200 + b"]" * 200)[0] == 400
+    assert len(receiving.inbox()) == 2

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+_SECONDS = 60
+
 
 class Receiver:
     """A running `slowwave capture`, by its address and its process."""
@@ -23,22 +25,20 @@ class Receiver:
         self.url = url
         self.port = urlsplit(url).port or 0
 
-    def post(
-        self, path: str, body: object, *, token: str = "", timeout: float = 60, **headers: str
-    ) -> tuple[int, dict[str, Any]]:
+    def post(self, path: str, body: object, *, token: str = "", **headers: str) -> tuple[int, dict[str, Any]]:
         """Post rows as JSON (bytes and text as they are); the status, and what was answered."""
-        status, _, answer = self.ask("POST", path, body, token=token, timeout=timeout, **headers)
+        status, _, answer = self.ask("POST", path, body, token=token, **headers)
         return status, json.loads(answer or b"{}")
 
     def ask(
-        self, method: str, path: str, body: object = None, *, token: str = "", timeout: float = 60, **headers: str
+        self, method: str, path: str, body: object = None, *, token: str = "", **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
         """The status, the headers and the body of an answer; `_` in the names of headers stands for `-`."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if token:
             sent["Authorization"] = f"Bearer {token}"
         raw = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)
         try:
             connection.request(method, path, None if body is None else raw, sent)
             answer = connection.getresponse()

@@ -1,0 +1,79 @@
+"""The receiver beside something else: a child that ends with who began it, and is begun again if it ends itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.settings import Settings
+
+_STOP_SECONDS = 15
+_AGAIN_SECONDS = 5
+
+
+@contextmanager
+def capturing(settings: Settings, options: Sequence[str], note: Callable[[str], None]) -> Iterator[str]:
+    """The address of a receiver with these options, for as long as the context lasts; `note` is told if it began anew.
+
+    The kernel closes its standard input however we end, and with that it ends. Raises UserError where it cannot begin.
+    """
+    child = _Child(settings, options, note)
+    address = child.begin()
+    if not address:
+        message = "rows are not taken in: `slowwave capture` says why"
+        raise UserError(message)
+    threading.Thread(target=child.watch, daemon=True).start()
+    try:
+        yield address
+    finally:
+        child.end()
+
+
+class _Child:
+    """The process, whichever it is now."""
+
+    def __init__(self, settings: Settings, options: Sequence[str], note: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._options = options
+        self._note = note
+        self._is_over = threading.Event()
+        self._process: subprocess.Popen[str] | None = None
+
+    def begin(self) -> str:
+        """Start it; its address, '' where it ended before it had one."""
+        self._process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-m", "slowwave.flows.cli.main", "capture", "--until-input-ends", *self._options],
+            env={**os.environ, "SLOWWAVE_HOME": str(self._settings.home)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for us
+        )
+        return self._process.stdout.readline().strip() if self._process.stdout else ""
+
+    def watch(self) -> None:
+        """Begin it again when it ends by itself, after some seconds."""
+        while self._process is not None:
+            self._process.wait()
+            if self._is_over.wait(_AGAIN_SECONDS):
+                return
+            address = self.begin()
+            self._note(f"capture  had ended, and takes rows again at {address}" if address else "capture  has ended")
+
+    def end(self) -> None:
+        """Let it answer what was posted, and end."""
+        self._is_over.set()
+        process = self._process
+        if process is None or process.stdin is None:
+            return
+        process.stdin.close()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
