@@ -16,6 +16,7 @@ import pytest
 from golden_tables import GOLDEN, golden_names
 from observation_rows import AS_OF, PARAMS, START, change, health_of, states_of
 from turned_log import TOLD, TURNED
+from worked_log import LEFT, TOLD_SINCE, WORKED
 
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.methods.golden_digests import GOLDEN_DIGESTS
@@ -23,7 +24,7 @@ from slowwave.transforms.observations.curation.decisions import curation_decisio
 from slowwave.transforms.observations.observations import observed
 from slowwave.transforms.observations.params import ObservationParams
 
-NAMES = golden_names("observe-1", "observe-2", "observe-3", "curate-1", "curate-2")
+NAMES = golden_names("observe-1", "observe-2", "observe-3", "observe-4", "curate-1", "curate-2")
 TEXTS = (
     "User prefers dark mode", "The user prefers dark mode.", "The users prefer dark mode in the editor",
     "The API port is 8080", "The API port is 9090", "The API port is now 7070", "Always run the linter before pushing",
@@ -41,6 +42,7 @@ NEAR = (
     ("Deployment on Fridays is forbidden", "project"), ("Deploying on Friday is forbidden", "preference"),
     ("The worker listens on port 80", "project"), ("The worker listens on port 81", "knowledge"),
 )  # fmt: skip
+WORK = (*(text for pair in (*WORKED, *LEFT) for text in pair), *(text for text, _, _ in TOLD_SINCE))
 
 
 def _golden() -> dict[str, pl.DataFrame]:
@@ -70,12 +72,15 @@ def _golden() -> dict[str, pl.DataFrame]:
         tables |= {f"{method.replace('/', '-')}/{name}": table for name, table in told._asdict().items()}
     params = ObservationParams(method="observe/3", curation_method="curate/1")
     turned = observed(_with_turns(rows), health_of(health), word_vectors, AS_OF, params)
-    return tables | {f"observe-3/{name}": table for name, table in turned._asdict().items()}
+    tables |= {f"observe-3/{name}": table for name, table in turned._asdict().items()}
+    params = ObservationParams(method="observe/4", curation_method="curate/1")
+    worked = observed(_with_turns(rows, WORK), health_of(health), word_vectors, AS_OF, params)
+    return tables | {f"observe-4/{name}": table for name, table in worked._asdict().items()}
 
 
-def _with_turns(rows: list[dict[str, Any]]) -> pl.DataFrame:
+def _with_turns(rows: list[dict[str, Any]], more: tuple[str, ...] = ()) -> pl.DataFrame:
     """The same memories, and what has come further since, or tells by itself what changed."""
-    stages = [text for pair in TURNED for text in pair] + [text for text, _, _ in TOLD]
+    stages = [*(text for pair in TURNED for text in pair), *(text for text, _, _ in TOLD), *more]
     return states_of([*rows, *(change(f"t{n:02}", text, day=n) for n, text in enumerate(stages))])
 
 

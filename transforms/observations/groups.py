@@ -22,6 +22,7 @@ from slowwave.transforms.observations.states.changes import StateChange, Stated,
 from slowwave.transforms.observations.turns.candidates import turn_candidates
 from slowwave.transforms.observations.turns.changes import turns
 from slowwave.transforms.observations.turns.cues import Statement
+from slowwave.transforms.observations.work.changes import work_changes
 
 _CHECKED_MEMBERS = 20
 
@@ -126,6 +127,8 @@ def changes_of_state(statements: pl.DataFrame, method: str) -> list[StateChange]
         statements: statement, scope (numbers), first_at, last_at and content.
         method: observe/2 or a later one.
     """
+    if method == "observe/4":
+        return work_changes(statements)
     found = state_changes(Stated(*row) for row in state_candidates(statements).iter_rows())
     if method == "observe/2":
         return found

@@ -19,6 +19,8 @@ from slowwave.transforms.observations.states.candidates import TELLS_ITSELF
 from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
 from slowwave.transforms.observations.turns.candidates import TELLS_BY_ITSELF
 from slowwave.transforms.observations.turns.changes import told_turn, turn_between
+from slowwave.transforms.observations.work.candidates import TELLS_SINCE
+from slowwave.transforms.observations.work.changes import told_work, work_between
 
 _IDENTICAL = 10_000
 
@@ -98,7 +100,8 @@ def journeys(
 
 
 def _changed(before: str, after: str, params: ObservationParams) -> StateChange | None:
-    return (change_between if params.method == "observe/2" else turn_between)(before, after)
+    between = {"observe/2": change_between, "observe/3": turn_between}.get(params.method, work_between)
+    return between(before, after)
 
 
 def _changed_steps(steps: list[_Interval], params: ObservationParams) -> list[dict[str, str | None]]:
@@ -117,8 +120,10 @@ def _told_by_itself(
     placed: pl.DataFrame, said: pl.DataFrame, params: ObservationParams
 ) -> dict[int, list[dict[str, str | None]]]:
     """The two states of which the words of an observation tell: "moved from A to B"; since when A was, nobody said."""
-    is_second = params.method == "observe/2"
-    may_tell = TELLS_ITSELF if is_second else f"{TELLS_ITSELF}|{TELLS_BY_ITSELF}"
+    may_tell, told_by = {
+        "observe/2": (TELLS_ITSELF, stated_change),
+        "observe/3": (f"{TELLS_ITSELF}|{TELLS_BY_ITSELF}", told_turn),
+    }.get(params.method, (f"{TELLS_ITSELF}|{TELLS_SINCE}", told_work))
     best = (
         placed.filter(pl.col("head") == pl.col("end"))
         .unique("end", keep="first", maintain_order=True)
@@ -128,7 +133,7 @@ def _told_by_itself(
     since = said.group_by("end", "memory_id").agg(pl.col("said_at").filter(pl.col("normal") == pl.col("now")).min())
     found = {}
     for end, memory_id, text, at in best.join(since, on=["end", "memory_id"]).sort("end").iter_rows():
-        change = (stated_change if is_second else told_turn)(text)
+        change = told_by(text)
         if change is not None and at is not None:
             of = {"memory_id": memory_id, "text": text, "subject": change.subject, "attribute": change.attribute}
             found[end] = [

@@ -257,6 +257,15 @@ RELEASED: tuple[Method, ...] = (
         golden=("observe-3/observations", "observe-3/contradictions", "observe-3/merge_proposals"),
     ),
     Method(
+        id="observe/4",
+        computes="Which memories state one fact, and what contradicts or replaces what.",
+        implementation="slowwave.transforms.observations.observations.observed",
+        chosen_by=("observations.method",),
+        reads=("observations",),
+        changed="A plan is carried out once, code and what is only meant tell nothing; lists that are ticked off do.",
+        golden=("observe-4/observations", "observe-4/contradictions", "observe-4/merge_proposals"),
+    ),
+    Method(
         id="curate/1",
         computes="What is to be done with new memories, and which mergers are proposed.",
         implementation="slowwave.transforms.observations.curation.decisions.curation_decisions",

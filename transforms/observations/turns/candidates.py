@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import polars as pl
 
 from slowwave.transforms.observations.states.claims import LONGEST
@@ -52,11 +54,23 @@ _SECOND_SENTENCE = r"[.!?]\s+\S"
 _FIRST_WORD = r"(?i)^\W*(?:(?:the|our|my|your|his|her|their)\s+)?(\w+)"
 
 
-def turn_candidates(statements: pl.DataFrame) -> pl.DataFrame:
+class Signs(NamedTuple):
+    """Patterns without which no statement tells a change by itself, a step of work, or how a run went."""
+
+    told: str
+    step: str
+    run: str
+
+
+TURN_SIGNS = Signs(TELLS_BY_ITSELF, _STEP, _RUN)
+
+
+def turn_candidates(statements: pl.DataFrame, signs: Signs = TURN_SIGNS) -> pl.DataFrame:
     """The statements that may tell a stage of something, a change by themselves, a step of work, or how a run went.
 
     Args:
         statements: scope (a number) and content, and what else is to be kept.
+        signs: what each must have.
 
     Adds is_staged, is_told, is_step and is_run: which of these. Stages are told of one subject: by a statement that
     begins with the word that another of its scope begins with.
@@ -72,9 +86,9 @@ def turn_candidates(statements: pl.DataFrame) -> pl.DataFrame:
         )
         .with_columns(
             (is_alike & content.str.contains(_STAGED)).alias("is_staged"),
-            content.str.contains(TELLS_BY_ITSELF).alias("is_told"),
-            content.str.contains(_STEP).alias("is_step"),
-            content.str.contains(_RUN).alias("is_run"),
+            content.str.contains(signs.told).alias("is_told"),
+            content.str.contains(signs.step).alias("is_step"),
+            content.str.contains(signs.run).alias("is_run"),
         )
         .filter(pl.any_horizontal("is_staged", "is_told", "is_step", "is_run"))
     )

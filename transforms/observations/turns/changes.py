@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from slowwave.transforms.observations.states.acts import stated_acts
 from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
@@ -24,7 +25,7 @@ from slowwave.transforms.observations.turns.lives import (
 )
 from slowwave.transforms.observations.turns.runs import later_runs
 from slowwave.transforms.observations.turns.steps import steps_done
-from slowwave.transforms.observations.turns.told import told_change
+from slowwave.transforms.observations.turns.told import ToldChange, told_change
 from slowwave.transforms.observations.turns.troubles import healed, health_cues
 from slowwave.transforms.observations.turns.works import further, work_cues
 
@@ -47,7 +48,19 @@ _SOME_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - only which of two is later c
 _LATER = datetime(2000, 1, 3)  # noqa: DTZ001
 
 
-def turns(told: Iterable[Statement], known: Iterable[StateChange] = ()) -> list[StateChange]:
+class Reading(NamedTuple):
+    """How steps of work, runs and what one statement tells by itself are read."""
+
+    steps: Callable[[Iterable[Statement]], Iterator[Turn]]
+    runs: Callable[[Iterable[Statement]], Iterator[Turn]]
+    told: Callable[[str], ToldChange | None]
+
+
+THIRD = Reading(steps_done, later_runs, told_change)
+"""How `observe/3` reads them."""
+
+
+def turns(told: Iterable[Statement], known: Iterable[StateChange] = (), reading: Reading = THIRD) -> list[StateChange]:
     """The changes between statements, in order of their numbers, but for those `known`.
 
     Of a statement that tells a known change nothing more is told by itself.
@@ -56,7 +69,7 @@ def turns(told: Iterable[Statement], known: Iterable[StateChange] = ()) -> list[
     pairs = {(one.earlier, one.later) for one in known}
     changed = {later for _, later in pairs}
     found: list[StateChange] = []
-    for turn in _turns(told):
+    for turn in _turns(told, reading):
         is_known = turn.later in changed if turn.earlier is None else (turn.earlier, turn.later) in pairs
         if not is_known:
             found.append(StateChange(*turn))
@@ -79,13 +92,13 @@ def told_turn(text: str) -> StateChange | None:
     return stated_change(text) or next(iter(turns((Statement(0, 0, _SOME_TIME, text),))), None)
 
 
-def _turns(told: list[Statement]) -> Iterator[Turn]:
+def _turns(told: list[Statement], reading: Reading) -> Iterator[Turn]:
     for some in by_subject(one for one in told if one.is_staged):
         yield from turns_of(some, _cues, _GOES_ON)
-    yield from steps_done(one for one in told if one.is_step)
-    yield from later_runs(one for one in told if one.is_run)
+    yield from reading.steps(one for one in told if one.is_step)
+    yield from reading.runs(one for one in told if one.is_run)
     for one in told:
-        if one.is_told and (change := told_change(one.text)) is not None:
+        if one.is_told and (change := reading.told(one.text)) is not None:
             yield Turn(None, one.statement, change.subject, "", change.before, change.after)
 
 

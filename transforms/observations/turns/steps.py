@@ -111,20 +111,20 @@ def step_of(text: str) -> Step | None:
         verb, form = _verb(led[1].lower())
         if verb is not None and (to_be is None or form == "base"):
             is_done = form == "past" and (to_be is None)
-            return _step(verb, led[2], rest, is_to_be=not is_done)
+            return step_to(verb, led[2], rest, is_to_be=not is_done)
     if to_be is not None:
         return None
     new = _NEW.match(said)
     if new is not None:
-        return _step("add", new[1], said, is_to_be=False)
+        return step_to("add", new[1], said, is_to_be=False)
     there = _IS_THERE.match(said)
     if there is not None:
-        return _step("add", there["object"], said[: there.end()], is_to_be=False)
+        return step_to("add", there["object"], said[: there.end()], is_to_be=False)
     done_to = _DONE_TO.match(said)
     if done_to is not None and not _NOT_SO.search(done_to["object"]):
         verb, form = _verb(done_to["verb"].lower())
         if verb is not None and form == "past":
-            return _step(verb, done_to["object"], done_to.group(), is_to_be=False)
+            return step_to(verb, done_to["object"], done_to.group(), is_to_be=False)
     return None
 
 
@@ -138,7 +138,8 @@ def _verb(word: str) -> tuple[str | None, str]:
     return _VERBS.get(found.base) if found.form in {"past", "ing"} else None, found.form
 
 
-def _step(verb: str, rest: str, said: str, *, is_to_be: bool) -> Step | None:
+def step_to(verb: str, rest: str, said: str, *, is_to_be: bool) -> Step | None:
+    """The step of a verb's meaning, done to what `rest` begins with; None: it names nothing."""
     if not (rest[0].isalnum() or rest[0] in "`'\"<@$-"):
         return None
     match = _OBJECT.match(rest + " " if len(rest) < _SHORTEST_WORD else rest)
@@ -149,9 +150,9 @@ def _step(verb: str, rest: str, said: str, *, is_to_be: bool) -> Step | None:
     if not thing:
         return None
     kind = _KIND.search(_JOINED.split(thing, maxsplit=1)[0])
-    names = _names_in_code(thing)
+    names = names_in_code(thing)
     return Step(
-        *(is_to_be, verb, names, _names_in_code(named) - names, _stems(thing), _stems(named)),
+        *(is_to_be, verb, names, names_in_code(named) - names, _stems(thing), _stems(named)),
         "" if kind is None else kind[1].lower(),
         said[: len(said) - len(rest) + match.end()].strip(),
     )
@@ -164,7 +165,8 @@ def _stems(phrase: str) -> frozenset[str]:
     )
 
 
-def _names_in_code(text: str) -> frozenset[str]:
+def names_in_code(text: str) -> frozenset[str]:
+    """The names in a text that are set in backticks, or look like code."""
     found = [*_QUOTED.findall(text), *(word for word in _WORD_IN_CODE.findall(text) if _IN_CODE.search(word))]
     return frozenset(word.strip("().:").split("(")[0].split("/")[-1].lower() for word in found) - {""}
 
@@ -186,7 +188,7 @@ def steps_done(told: Iterable[Statement]) -> Iterator[Turn]:
         best, shared = -1, (0, 0)
         for number in sorted({place for mark in marks for place in by_mark.get(mark, [])[-_COMPARED:]}, reverse=True):
             found = waiting[number]
-            if found is not None and found[0].at < one.at and _is_one_step(found[1], step):
+            if found is not None and found[0].at < one.at and is_one_step(found[1], step):
                 same = (len(found[1].names & step.names), len(found[1].stems & step.stems))
                 if same > shared:
                     best, shared = number, same
@@ -195,7 +197,8 @@ def steps_done(told: Iterable[Statement]) -> Iterator[Turn]:
             yield Turn(planned[0].statement, one.statement, "", "", planned[1].said, step.said)
 
 
-def _is_one_step(a: Step, b: Step) -> bool:
+def is_one_step(a: Step, b: Step) -> bool:
+    """Whether two steps are one: verbs of one meaning, and the same name in code or most of the same words."""
     same, names = a.stems & b.stems, a.names & b.names
     is_other_sort = a.kind and b.kind and not (a.kind.startswith(b.kind) or b.kind.startswith(a.kind))
     if is_other_sort:
