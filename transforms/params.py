@@ -108,6 +108,12 @@ class Params(BaseModel):
             evidence = evidence.model_copy(update={"used": used})
         return digest([evidence.model_dump_json(include=dict(IN_FORMER_NAMES))])
 
+    def differing(self) -> list[str]:
+        """The full names of the params that are not at their defaults."""
+        default = dict(_leaves("", Params().model_dump(mode="json")))
+        return [name.removeprefix(".") for name, value in _leaves("", self.model_dump(mode="json"))
+                if default.get(name) != value]  # fmt: skip
+
     def chosen_methods(self) -> dict[str, str]:
         """The method that each param that names one chooses, by the full name of the param."""
         chosen_by = (param for known in methods().values() for param in known.chosen_by)

@@ -1,4 +1,4 @@
-"""The commands that write: land, nightly, backfill, prune; and the plan, which only looks."""
+"""The commands that write: land, nightly, backfill, prune."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ import typer
 from slowwave.flows.ask.report import reported
 from slowwave.flows.engines.cluster import require_engine
 from slowwave.flows.engines.settings import engine_settings
-from slowwave.flows.imports.connections.connections import Imported, connections
+from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.imports.connections.received import received_deliveries
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Screen, print_lines, this_command
-from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
-from slowwave.flows.kernel.times import parse_as_of, utc_text
+from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.land.demo_home import demo_note
@@ -43,7 +42,6 @@ from slowwave.flows.nightly.nightly import (
 )
 from slowwave.flows.nightly.notify import notify
 from slowwave.flows.nightly.screen import (
-    day_lines,
     next_commands,
     print_landing,
     print_retry,
@@ -52,12 +50,9 @@ from slowwave.flows.nightly.screen import (
     result_title,
 )
 from slowwave.flows.nightly.unknown_lines import retry_command, unknown_json
-from slowwave.flows.publish.log_as_of import LogAsOf
-from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.run import start_run
 from slowwave.flows.schedule.server import prefect_api
 from slowwave.transforms.core.vocabularies import LandedTable, RunKind
-from slowwave.transforms.evidence.tables import DayInputs
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -211,7 +206,7 @@ def run_nightly(
     Raises typer.Exit with code 1 when rows that failed a check had to be set aside, a file was left or refused whole,
     or more than `max_refused` of the rows were.
     """
-    moment = as_of and _time("--as-of", as_of).isoformat()
+    moment = as_of and asked_time("--as-of", as_of).isoformat()
     with _told_if_it_fails(settings):
         _require_engine(settings, engine)
         _nightly(settings, moment, full, max_refused, leave_out, leave_in, engine)
@@ -246,7 +241,7 @@ def _nightly(
 ) -> None:
     if leave_out or leave_in:
         _decide_rows(settings, leave_out, leave_in)
-    _tell_unread_params(settings)
+    tell_unread_params(settings)
     imported = None
     if moment is None and not full:
         is_done, imported = _looked_first(settings)
@@ -264,7 +259,8 @@ def _nightly(
         raise typer.Exit(1)
 
 
-def _tell_unread_params(settings: Settings) -> None:
+def tell_unread_params(settings: Settings) -> None:
+    """Say what `params.toml` states that changes nothing."""
     for text in settings.params_without_effect():
         sys.stderr.write(f"slowwave: {settings.params_file}: {terminal_safe(text)}\n")
 
@@ -311,7 +307,7 @@ def run_backfill(settings: Settings, first: str, last: str, **engine: Any) -> No
         raise typer.BadParameter(message, param_hint="'--from'")
     landed_lake(settings)
     _require_engine(settings, engine)
-    _tell_unread_params(settings)
+    tell_unread_params(settings)
     with flow_session(settings, "backfill", "backfill") as (flows, screen):
         result: NightlyResult = flows.backfill(first=days[0], last=days[1], home=str(settings.home), **engine)
         screen.close()
@@ -350,26 +346,6 @@ def flow_session(
             raise
 
 
-def run_plan(settings: Settings, *, as_of: str | None, full: bool) -> None:
-    """Print which days a nightly run would build and why; nothing is written."""
-    from slowwave.flows.publish.build_tasks import large_days
-    from slowwave.flows.publish.replay import days_bytes
-
-    moment = _time("--as-of", as_of) if as_of else utc_now()
-    waiting = len(inbox_deliveries(settings.inbox))
-    lake = landed_lake(settings)
-    _tell_unread_params(settings)
-    plan = Plan(LogAsOf(lake, moment, settings.params()), lake.ledger(DayInputs), full=full)
-    lines = day_lines(plan.to_build, "to rebuild", len(plan.days))
-    memory = engine_settings(settings).memory
-    large = large_days(plan.to_build, days_bytes(plan.log, plan.to_build), memory)
-    lines += [("", f"{day} is large: {count} buckets") for day, count in large.items()]
-    sources = counted(len(connections(settings)), "connected source")
-    lines.append(("inbox", f"{counted(waiting, 'file')} waiting, not looked into" if waiting else "empty"))
-    lines += [("imports", f"{sources}, not looked into")] if settings.connections_file.exists() else []
-    print_lines(f"plan as of {utc_text(moment)}, of what has landed so far", lines)
-
-
 def run_prune(settings: Settings, keep: int) -> None:
     """Remove what no kept run needs, and print what went."""
     from slowwave.flows.nightly.prune import prune
@@ -393,7 +369,8 @@ def run_serve(
     serve(settings, timezone=timezone, nightly_cron=nightly_cron, land_minutes=land_minutes, capture=capture)
 
 
-def _time(option: str, text: str) -> datetime:
+def asked_time(option: str, text: str) -> datetime:
+    """A time that an option names. Raises typer.BadParameter where it is none."""
     try:
         return parse_as_of(text)
     except UserError as error:

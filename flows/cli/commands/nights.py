@@ -44,16 +44,18 @@ def nightly(
     workers: Workers = None,
 ) -> None:
     """Import what is connected, land the inbox, rebuild the days that changed, audit, and publish."""
-    from slowwave.flows.cli.run import run_nightly, run_plan
-
+    where = {"engine": engine, "address": address, "workers": workers}
     if plan and (leave_out or leave_in):
         message = "--plan only looks: decide without it, then look"
         raise typer.BadParameter(message)
     if plan:
-        run_plan(settings_from_environment(), as_of=as_of, full=full)
+        from slowwave.flows.cli.planned import run_plan
+
+        run_plan(settings_from_environment(), as_of=as_of, full=full, **where)
     else:
+        from slowwave.flows.cli.run import run_nightly
+
         decided = {"leave_out": leave_out or [], "leave_in": leave_in or []}
-        where = {"engine": engine, "address": address, "workers": workers}
         run_nightly(settings_from_environment(), as_of=as_of, full=full, max_refused=max_refused, **decided, **where)
 
 
