@@ -69,6 +69,8 @@ class World:
     erased: dict[str, set[str]] = field(default_factory=dict)
     # what an erasure was to take that may not have begun
     unsure: dict[str, set[str]] = field(default_factory=dict)
+    # the landed table and the id that was named for it: it lands no more, whether any row was its own or not
+    named: tuple[str, str] = ("", "")
 
 
 class ViolationError(AssertionError):
@@ -305,6 +307,7 @@ class Machine:
         self.night()
         asked = {"kind": kind, "name": name}
         self.world.unsure = {table: set(ids) for table, ids in self._must(self._do("machine_planned", **asked)).items()}
+        self.world.named = ("memories" if kind == "memory" else "interactions", name)
         return asked if self.world.unsure else {}
 
     def _settle_erased(self) -> None:
@@ -319,8 +322,9 @@ class Machine:
             return
         if any(left.values()):
             raise ViolationError(f"a part of what was erased is still there: {left}")
-        for table, ids in unsure.items():
-            self.world.erased.setdefault(table, set()).update(ids)
+        table, name = self.world.named
+        for of, ids in {**unsure, table: unsure.get(table, set()) | {name}}.items():
+            self.world.erased.setdefault(of, set()).update(ids)
 
     def set_clock_back(self) -> None:
         """By hours or days: it goes on from there."""
