@@ -20,13 +20,15 @@ _LEVELS = ("everything", "of_project", "of_agent", "of_task_type", "of_task")
 def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool = False) -> pl.DataFrame:
     """One row per interaction with an attempted outcome (the latest counts) and per attempt without an interaction.
 
-    Columns: trial (row number), interaction_id, block, at (start of the interaction, else of the attempt), at_moment
-    and known_moment (dense ranks, on one scale, of at and of when the outcome was known), success (0 or 1), and a
-    number per comparable group, each inside the one before and all below the number of rows + 1: everything (0),
-    of_project, of_agent, of_task_type, of_task (NULL where no task is named). Sorted by these groups and outcome_id.
+    Columns: trial (row number), interaction_id, block (a number that tells sessions apart and has no meaning of its
+    own), at (start of the interaction, else of the attempt), at_moment and known_moment (dense ranks, on one scale, of
+    at and of when the outcome was known), success (0 or 1), and a number per comparable group, each inside the one
+    before and all below the number of rows + 1: everything (0), of_project, of_agent, of_task_type, of_task (NULL where
+    no task is named). Sorted by these groups and outcome_id.
     `by_user`: only what is of one `user_id` of `interactions` is comparable.
     """
-    ordered = attempts.sort("created_at", "outcome_id")
+    # numbers in the order of texts: what is sorted again and again are these
+    ordered = attempts.sort("outcome_id").with_row_index("nth").sort("created_at", "nth")
     has_interaction = pl.col("interaction_id").is_not_null()
     ended = pl.concat(
         [
@@ -37,13 +39,9 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
     of_user = ["user_id"] if by_user else []
     cell = [*of_user, *_CELL]
     started = interactions.select("interaction_id", pl.col("occurred_at").alias("started_at"), *of_user)
-    rows = (
-        ended.join(started, on="interaction_id", how="left", maintain_order="left")
-        .with_columns(
-            pl.coalesce("started_at", "created_at").alias("at"),
-            pl.when(~is_blank(pl.col("task"))).then("task").alias("task"),
-        )
-        .sort(*cell, "outcome_id")
+    rows = ended.join(started, on="interaction_id", how="left", maintain_order="left").with_columns(
+        pl.coalesce("started_at", "created_at").alias("at"),
+        pl.when(~is_blank(pl.col("task"))).then("task").alias("task"),
     )
     groups = [
         pl.any_horizontal([pl.col(name).ne_missing(pl.col(name).shift()) for name in cell[:depth]])
@@ -52,8 +50,10 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
         .alias(level)
         for depth, level in enumerate(_LEVELS[1:], start=1 + len(of_user))
     ]
+    cells = rows.select(cell).unique().sort(cell).with_columns(groups).with_row_index("cell")
+    rows = rows.join(cells, on=cell, how="left", nulls_equal=True).sort("cell", "nth")
     return (
-        rows.with_columns(pl.lit(0, dtype=pl.Int64).alias("everything"), *groups)
+        rows.with_columns(pl.lit(0, dtype=pl.Int64).alias("everything"))
         .with_columns(
             pl.when(pl.col("task").is_not_null()).then("of_task").alias("of_task"),
             pl.col("at").append(pl.col("known_at")).rank("dense").cast(pl.Int64).head(pl.len()).alias("at_moment"),
@@ -63,7 +63,7 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
         .select(
             "trial",
             "interaction_id",
-            "block",
+            pl.col("block").cast(pl.Categorical).to_physical(),
             "at",
             "at_moment",
             "known_moment",
