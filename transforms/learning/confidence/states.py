@@ -143,9 +143,5 @@ class Known:
 def _counts(
     owner: Integers, day: Integers, counts: Integers, asked_owner: Integers, asked_day: Integers, factor: int
 ) -> Counts:
-    # the same owner is asked on the same day by many cells: once is enough
-    first = min(day.min(initial=0), asked_day.min(initial=0))
-    width = 1 + max(day.max(initial=0), asked_day.max(initial=0)) - first
-    asked, place = np.unique(asked_owner * width + (asked_day - first), return_inverse=True)
-    found = carried(owner, day, counts[:, :2], asked // width, asked % width + first, factor) / UNIT
-    return Counts(found[place, 0], found[place, 1])
+    found = carried(owner, day, counts[:, :2], asked_owner, asked_day, factor) / UNIT
+    return Counts(np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]))
