@@ -169,8 +169,9 @@ def fetched(
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-# What DuckDB raises when the disk refuses: while it reads and writes, at a commit, at a checkpoint.
-_DISK_FAULTS = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
+# What DuckDB raises when the disk refuses: while it reads and writes, at a commit, at a checkpoint; and the last, when
+# there is no room for what memory does not hold.
+_DISK_FAULTS = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException, duckdb.OutOfMemoryException)
 
 
 class ServingFile:
@@ -216,6 +217,10 @@ class ServingFile:
     def _disk_fault(self, error: Exception) -> OSError:
         said = str(error).splitlines()[0].split(": ", 1)[-1]
         reason = error.strerror if isinstance(error, OSError) else said
+        if isinstance(error, duckdb.OutOfMemoryException):
+            reason = (
+                f"the disk of {self.path.parent} has no room for what memory does not hold: free some, run this again"
+            )
         return OSError(f"{self.path} cannot be written: {reason}")
 
     def _clear(self) -> None:
