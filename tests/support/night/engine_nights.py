@@ -1,89 +1,118 @@
-"""One night on each engine: the seconds that its days take to build, and whether its tables are the same.
+"""What workers gain: the days of a log built on each engine, three times over, by one worker and by two.
 
-    engine_nights.py FOLDER [--interactions 50000 --memories 5000 --projects 50 --days 30]
+    engine_nights.py FOLDER [--interactions 30000 --memories 3000 --projects 30 --days 24] [--rounds 3]
 
-Logs and homes are made in FOLDER. Seconds are by the clock: they say something where nothing else runs.
+Logs and a home are made in FOLDER. Of each engine the first round is shown, which starts the workers and loads what
+they compute with, and the best one, which is building alone. Seconds are by the clock: they say something where nothing
+else runs, CPU seconds anywhere. Fails where an engine builds other files.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
+import hashlib
+import resource
 import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 from night_logs import write_logs
 from night_memories import Size
 
+from slowwave.flows.engines.engine import opened_engine
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.inbox import inbox_deliveries
-from slowwave.flows.nightly.nightly import land_paths, nightly, start_run
-from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.flows.nightly.nightly import land_paths, make_plan, start_run
+from slowwave.flows.publish.build_tasks import build_tasks, built
 
 AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC
-# The first warms up: what is compiled once and kept is compiled then.
-ENGINES = (
-    EngineSettings(),
-    EngineSettings(),
-    *(EngineSettings(name, workers=workers) for name in ("dask", "ray") for workers in (1, 2)),
-)
+LOCAL = EngineSettings()
+# Of threads they have as many as there are cores for each: on one machine, one worker has all of them.
+WORKERS = tuple(EngineSettings(name, workers=workers) for name in ("dask", "ray") for workers in (1, 2))
 
 
-def landed_home(folder: Path, size: Size) -> Path:
+@dataclass(frozen=True)
+class Round:
+    """One time that all days were built: seconds by the clock, CPU seconds of the tasks, a digest of the files."""
+
+    clock: float
+    cpu: float
+    files: str
+
+
+def cpu_seconds() -> float:
+    """User and system time of this process and of its children that have ended."""
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def landed_home(folder: Path, size: Size) -> Settings:
     """A home in which the logs have landed."""
-    settings = Settings(folder / "landed")
+    settings = Settings(folder / "home")
+    if settings.home.exists():
+        return settings
     write_logs(folder / "logs", size)
     settings.inbox.mkdir(parents=True)
     for path in (folder / "logs").glob("*.parquet"):
         path.rename(settings.inbox / path.name)
     with writer_lock(settings, "land"):
         land_paths(start_run(settings, "land"), inbox_deliveries(settings.inbox))
-    return settings.home
+    return settings
 
 
-def night(home: Path, engine: EngineSettings) -> tuple[float, list[str]]:
-    """Seconds of building, and the hashes of the tables."""
-    seconds = 0.0
-
-    def timed(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        nonlocal seconds
-        begun = time.monotonic()
-        done = function(*arguments)
-        seconds += time.monotonic() - begun if name.startswith("replay") else 0.0
-        return done
-
-    settings = Settings(home)
+def building(settings: Settings, engine: EngineSettings, rounds: int) -> list[Round]:
+    """The rounds, on the same workers; `local` is this process, doing what a worker does."""
+    found = []
     with writer_lock(settings, "nightly"):
-        run = start_run(settings, "nightly", call=timed)
+        run = start_run(settings, "nightly")
         run.engine = engine
-        result = nightly(run, as_of=AS_OF)
-    published = run.lake.ledger(Runs).filter(pl.col("run_id") == result.run_id)
-    return seconds, published["table_hashes"].item().to_list()
+        plan = make_plan(run, AS_OF)
+        begun = time.monotonic()
+        with opened_engine(engine) as opened:
+            for _ in range(rounds):
+                cpu = 0.0
+                for tasks in build_tasks(run, plan.log, plan.days, verify=False):
+                    cpu += sum(sum(each.costs.seconds.values()) for each in opened.results(built, tasks))
+                found.append(Round(time.monotonic() - begun, cpu, taken_away(settings.lake_folder / "evidence")))
+                begun = time.monotonic()
+    return found
+
+
+def taken_away(folder: Path) -> str:
+    """A digest of the names and bytes of all files in a folder, which are removed."""
+    told = hashlib.blake2b()
+    for path in sorted(folder.rglob("*.parquet")):
+        told.update(f"{path.relative_to(folder)} {hashlib.blake2b(path.read_bytes()).hexdigest()}\n".encode())
+        path.unlink()
+    return told.hexdigest()
 
 
 def main() -> None:
     """Print a line for each engine."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    for name, default in (("interactions", 50_000), ("memories", 5_000), ("projects", 50), ("days", 30)):
+    for name, default in (("interactions", 30_000), ("memories", 3_000), ("projects", 30), ("days", 24)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--rounds", type=int, default=3)
     said = vars(parser.parse_args())
-    folder = said.pop("folder")
-    landed = landed_home(folder, Size(**said, seed=1, more=0))
-    expected: list[str] = []
-    for engine in ENGINES:
-        home = Path(shutil.copytree(landed, folder / "home", symlinks=True))
-        seconds, hashes = night(home, engine)
-        expected = expected or hashes
-        same = "the same tables" if hashes == expected else "OTHER TABLES"
-        print(f"{engine.name:6} {engine.workers} worker(s): built in {seconds:6.1f} s, {same}", flush=True)
-        shutil.rmtree(home)
+    folder, rounds = said.pop("folder"), said.pop("rounds")
+    settings = landed_home(folder, Size(**said, seed=1, more=0))
+    files, of_one = "", 0.0
+    for engine in (LOCAL, *WORKERS):
+        taken = building(settings, engine, rounds)
+        best = min(taken, key=lambda one: one.clock)
+        files = files or best.files
+        of_one = best.clock if engine.workers == 1 else of_one
+        gain = f", {of_one / best.clock:.2f} x as fast as one" if engine.workers > 1 else ""
+        first = f"the first {taken[0].clock:.1f} s, {taken[0].cpu:.1f} CPU s"
+        said_of = f"{best.clock:6.1f} s at best of {rounds}, {best.cpu:6.1f} CPU s ({first}){gain}"
+        print(f"{engine.name:6} {engine.workers} worker(s): {said_of}", flush=True)
+        if {one.files for one in taken} != {files}:
+            message = f"{engine.name} builds other files than {LOCAL.name}"
+            raise SystemExit(message)
 
 
 if __name__ == "__main__":

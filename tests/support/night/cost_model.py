@@ -1,0 +1,184 @@
+"""What a million interactions cost, by stage and by engine, in a folder and in a bucket; and what a large day would.
+
+    cost_model.py FOLDER [--interactions 20000] [--memories 2000] [--projects 20] [--without-engines] [--without-bucket]
+
+Logs and homes are made in FOLDER. First a night of ten days is measured: CPU seconds, bytes read and written,
+objects and requests. Then the tasks of one large day, in small buckets, are measured one by one, as a run gives them
+out. From these seconds the simulated scheduler (`scheduled`) tells what days of other sizes take on so many workers:
+every line that begins with "plan" is extrapolated, in proportion.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine_nights import AS_OF, LOCAL, WORKERS, building, cpu_seconds, landed_home
+from night_memories import Size
+from night_shapes import measured_night
+from scheduled import makespan
+from stage_measures import peak_bytes
+
+from slowwave.flows.engines.settings import MEMORY, EngineSettings
+from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.nightly.nightly import make_plan, start_run
+from slowwave.flows.publish.build_tasks import build_tasks, built
+from slowwave.flows.publish.log_as_of import LogAsOf
+from slowwave.flows.publish.replay import days_bytes
+from slowwave.transforms.evidence.buckets import buckets_count
+
+_PER = 1_000_000
+_DAYS = 10
+_PLANNED = (100_000, 1_000_000, 10_000_000)
+_WORKERS = (1, 2, 4, 8, 16, 32, 64)
+_MEASURED_BUCKETS = 6
+
+
+def in_folder(folder: Path, logs: Path, size: Size) -> None:
+    """A line for each stage of a night of a new home."""
+    costs, _ = measured_night(folder / "home", logs, EngineSettings())
+    print(f"\nper million interactions, folder, local{'CPU s':>10}{'GB read':>9}{'written':>9}{'peak MB':>9}")
+    for stage, seconds in costs.seconds.items():
+        moved = (costs.read.get(stage, 0), costs.written.get(stage, 0))
+        told = "".join(f"{each / 1e9 / size.interactions * _PER:9.2f}" for each in moved)
+        print(f"  {stage:37}{seconds / size.interactions * _PER:10,.0f}{told}{costs.peak.get(stage, 0) / 1e6:9,.0f}")
+    files = [path for path in (folder / "home" / "lake").rglob("*") if path.is_file()]
+    held = sum(path.stat().st_size for path in files) / 1e9 / size.interactions * _PER
+    print(f"  {len(files):,} objects of the lake after {size.days} days, {held:.2f} GB a million")
+
+
+def on_engines(folder: Path, size: Size) -> None:
+    """A line for each engine: CPU seconds of its tasks, and of all that it takes besides, starting included."""
+    settings = landed_home(folder, size)
+    print(f"\nCPU s to build the same {size.days} days{'tasks':>10}{'besides':>10}")
+    for engine in (LOCAL, *WORKERS):
+        begun = cpu_seconds()
+        (taken,) = building(settings, engine, rounds=1)
+        besides = cpu_seconds() - begun - taken.cpu
+        print(
+            f"  {engine.name}, {engine.workers} worker(s)".ljust(31) + f"{taken.cpu:10.1f}{besides:10.1f}", flush=True
+        )
+
+
+def in_bucket(folder: Path, logs: Path, size: Size) -> None:
+    """What the same night asks of a bucket."""
+    from bucket_server import Proxy, environment, make_bucket, s3_server
+
+    with s3_server() as port:
+        make_bucket(port, "costs")
+        proxy = Proxy(port)
+        before = dict(os.environ)
+        os.environ.update(environment(proxy.port, "s3://costs/lake"))
+        try:
+            costs, _ = measured_night(folder / "bucket home", logs, EngineSettings())
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+        asked = ", ".join(f"{count:,} {kind}" for kind, count in sorted(proxy.requests.items()))
+        print(f"\nthe same night in a bucket: {sum(costs.seconds.values()):.1f} CPU s; {size.days} days asked {asked}")
+        proxy.close()
+
+
+@dataclass(frozen=True)
+class DayCosts:
+    """Seconds and bytes of one day in buckets, measured.
+
+    Args:
+        interactions: of the day.
+        decoded: bytes of its rows.
+        inputs: seconds to read which of them count, which every task does.
+        search: seconds of all that its buckets take besides.
+        join: seconds to put together what was found.
+        held: bytes that a task holds of the rows that count, without their texts.
+        peak: bytes more than before that a process took to read them.
+    """
+
+    interactions: int
+    decoded: int
+    inputs: float
+    search: float
+    join: float
+    held: int
+    peak: int
+
+    def rounds(self, interactions: int) -> list[list[float]]:
+        """Seconds of the tasks of a day of another size, in the buckets that it would have."""
+        times = interactions / self.interactions
+        buckets = buckets_count(int(self.decoded * times), MEMORY // 16)
+        search = [(self.inputs + self.search / buckets) * times] * buckets
+        return [search, [(self.inputs + self.join) * times]]
+
+
+def measured_day(folder: Path, size: Size) -> tuple[DayCosts, list[list[float]]]:
+    """One day in a few buckets; also the seconds of each task that the run gave out, each done as a worker does it."""
+    settings = landed_home(folder, replace(size, days=1))
+    with writer_lock(settings, "nightly"):
+        run = start_run(settings, "nightly")
+        plan = make_plan(run, AS_OF)
+        day = plan.to_build[0].day
+        decoded = sum(days_bytes(plan.log, plan.to_build).values())
+        log = LogAsOf(plan.log.lake, AS_OF, run.params)
+        log.replay_inputs(day, keep=False)  # the memories are read
+        peak_bytes()
+        before, begun = peak_bytes(), cpu_seconds()
+        held = log.replay_inputs(day, keep=False).bytes
+        inputs, peak = cpu_seconds() - begun, peak_bytes() - before
+        run.engine = EngineSettings(memory=16 * decoded // _MEASURED_BUCKETS)
+        rounds = build_tasks(run, plan.log, plan.to_build, verify=False)
+        built(rounds[0][0])  # what is compiled and loaded once
+        for path in (settings.lake_folder / "evidence").rglob("*.parquet"):
+            path.unlink()
+        seconds = [[sum(built(task).costs.seconds.values()) for task in tasks] for tasks in rounds]
+    search, (join,) = seconds
+    return DayCosts(size.interactions, decoded, inputs, sum(search), join, held, peak), seconds
+
+
+def plan(costs: DayCosts, measured: Sequence[Sequence[float]]) -> None:
+    """Print what was measured of a day, and what follows for others."""
+    million = costs.interactions / _PER
+    print(f"\none day of {costs.interactions:,} in {len(measured[0])} buckets, CPU seconds a million interactions:")
+    print(f"  which rows count, in each task: {costs.inputs / million:,.1f}")
+    print(
+        f"    ({costs.held / million / 1e6:,.0f} MB a million are held, {costs.peak / million / 1e6:,.0f} to read them)"
+    )
+    print(f"  searching {costs.search / million:,.0f}, putting together {costs.join / million:,.1f}")
+    one = makespan(measured, 1)
+    shown = ", ".join(f"{workers}: {one / makespan(measured, workers):.2f}" for workers in _WORKERS[:4])
+    print(f"  its tasks on workers, simulated, times as fast as on one: {shown}")
+    for interactions in _PLANNED:
+        rounds = costs.rounds(interactions)
+        hours = ", ".join(f"{workers}: {makespan(rounds, workers) / 3600:.2f}" for workers in _WORKERS)
+        needed = costs.peak * interactions / costs.interactions / 1e9
+        print(f"plan: {interactions:,} a day: {len(rounds[0])} buckets, {needed:.1f} GB in each task; hours on {hours}")
+    most = MEMORY / costs.peak * costs.interactions
+    print(f"plan: the rows that count of {most:,.0f} interactions of a day fit into {MEMORY / 1e9:.0f} GB")
+
+
+def main() -> None:
+    """Measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    for name, default in (("interactions", 20_000), ("memories", 2_000), ("projects", 20)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--without-engines", action="store_true")
+    parser.add_argument("--without-bucket", action="store_true")
+    chosen = parser.parse_args()
+    size = Size(chosen.interactions, chosen.memories, chosen.projects, _DAYS)
+    logs = chosen.folder / "logs"
+    if not logs.exists():
+        from night_logs import write_logs
+
+        write_logs(logs, size)
+    in_folder(chosen.folder, logs, size)
+    if not chosen.without_bucket:
+        in_bucket(chosen.folder, logs, size)
+    if not chosen.without_engines:
+        on_engines(chosen.folder / "engines", size)
+    plan(*measured_day(chosen.folder / "day", size))
+
+
+if __name__ == "__main__":
+    main()
