@@ -27,8 +27,9 @@ from slowwave.transforms.landing.versions import is_visible, winning_versions
 from slowwave.transforms.params import Params
 
 _WITH_CITATIONS = Rows(Interactions, (*REPLAYED.columns, "memories_cited"))
-# From so many files on it is first found out which rows have to be compared.
+# From so many files on, or so many bytes of them, it is first found out which rows have to be compared.
 _MANY_FILES = 8
+_MANY_BYTES = 32 * 2**20
 _KEEP_BYTES = 256 * 2**20
 
 
@@ -142,9 +143,9 @@ class LogAsOf:
             day = pl.col(table.event_time).dt.date().alias("day")
             return self.counted(table, rows).select(narrow).with_columns(day)
 
-        if len(chosen) < _MANY_FILES:
+        if len(chosen) < _MANY_FILES and sum(file.size for file in chosen) < _MANY_BYTES:
             won = winning_versions(table, seen(self.lake.scan_rows(table, chosen)), self.as_of)
-        else:  # most rows are the only one of their key: to compare them all takes longer than to find that out
+        else:  # most rows are the only one of their key: to compare them all takes longer, and more memory
             rows = scan_declared(table, [file.path for file in chosen])
             keys = rows.select("key_hash").collect()["key_hash"]
             several = keys.filter(keys.is_duplicated()).unique().to_frame().lazy()

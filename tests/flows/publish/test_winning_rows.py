@@ -46,9 +46,11 @@ def test_rows_that_stand_alone_need_not_be_compared(tmp_path: Path, monkeypatch:
     copyfile(twice, twice.with_name(f"{'0' * 32}-{twice.stem.split('-')[1]}.parquet"))
     for table, names in NAMES.items():
         found = []
-        for many in (1, 1_000):
+        for many, size in ((1_000, 2**40), (1, 2**40), (1_000, 0)):
             monkeypatch.setattr(log_as_of, "_MANY_FILES", many)
+            monkeypatch.setattr(log_as_of, "_MANY_BYTES", size)
             log = LogAsOf(lake, START + timedelta(days=14), Params())
             found.append(log.winners(table, log.files(table), names).collect().sort(table.key))
         assert found[0].height == found[0].select(table.key).n_unique() > 30
-        assert_frame_equal(*found)
+        assert_frame_equal(found[0], found[1])
+        assert_frame_equal(found[0], found[2])
