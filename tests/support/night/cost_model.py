@@ -13,7 +13,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import date
+from multiprocessing import get_context
 from pathlib import Path
 
 from engine_nights import AS_OF, LOCAL, WORKERS, building, cpu_seconds, landed_home
@@ -24,16 +27,21 @@ from stage_measures import peak_bytes
 
 from slowwave.flows.engines.settings import MEMORY, EngineSettings
 from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.lake.lake import Lake
 from slowwave.flows.nightly.nightly import make_plan, start_run
 from slowwave.flows.publish.build_tasks import build_tasks, built
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay import days_bytes
 from slowwave.transforms.evidence.buckets import buckets_count
+from slowwave.transforms.landing.tables import Interactions
 
 _PER = 1_000_000
 _DAYS = 10
-_PLANNED = (100_000, 1_000_000, 10_000_000)
+_PLANNED = (100_000, 1_000_000, 10_000_000, 1_000_000_000)
 _WORKERS = (1, 2, 4, 8, 16, 32, 64)
+# One day of so many times the interactions: of a small one, rows are compared otherwise.
+_TIMES = 3
 _MEASURED_BUCKETS = 6
 
 
@@ -114,18 +122,15 @@ class DayCosts:
 
 def measured_day(folder: Path, size: Size) -> tuple[DayCosts, list[list[float]]]:
     """One day in a few buckets; also the seconds of each task that the run gave out, each done as a worker does it."""
-    settings = landed_home(folder, replace(size, days=1))
+    size = replace(size, interactions=_TIMES * size.interactions, days=1)
+    settings = landed_home(folder, size)
     with writer_lock(settings, "nightly"):
         run = start_run(settings, "nightly")
         plan = make_plan(run, AS_OF)
         day = plan.to_build[0].day
         decoded = sum(days_bytes(plan.log, plan.to_build).values())
-        log = LogAsOf(plan.log.lake, AS_OF, run.params)
-        log.replay_inputs(day, keep=False)  # the memories are read
-        peak_bytes()
-        before, begun = peak_bytes(), cpu_seconds()
-        held = log.replay_inputs(day, keep=False).bytes
-        inputs, peak = cpu_seconds() - begun, peak_bytes() - before
+        with ProcessPoolExecutor(1, get_context("spawn")) as fresh:  # which holds nothing that it could use again
+            inputs, held, peak = fresh.submit(rows_that_count, settings.home, day).result()
         run.engine = EngineSettings(memory=16 * decoded // _MEASURED_BUCKETS)
         rounds = build_tasks(run, plan.log, plan.to_build, verify=False)
         built(rounds[0][0])  # what is compiled and loaded once
@@ -134,6 +139,18 @@ def measured_day(folder: Path, size: Size) -> tuple[DayCosts, list[list[float]]]
         seconds = [[sum(built(task).costs.seconds.values()) for task in tasks] for tasks in rounds]
     search, (join,) = seconds
     return DayCosts(size.interactions, decoded, inputs, sum(search), join, held, peak), seconds
+
+
+def rows_that_count(home: Path, day: date) -> tuple[float, int, int]:
+    """Seconds and bytes of reading which rows of a day count: bytes held after, and at the most."""
+    settings = Settings(home)
+    log = LogAsOf(Lake(settings.lake_folder), AS_OF, settings.params())
+    log.signature(Interactions, day)  # what else is read once for all days
+    _ = log.pool, log.long_contents
+    peak_bytes()
+    before, begun = peak_bytes(), cpu_seconds()
+    held = log.replay_inputs(day, keep=False).bytes
+    return cpu_seconds() - begun, held, peak_bytes() - before
 
 
 def plan(costs: DayCosts, measured: Sequence[Sequence[float]]) -> None:

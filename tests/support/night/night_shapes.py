@@ -22,7 +22,7 @@ from stage_measures import StageMeasures
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings, size_in_bytes
-from slowwave.flows.kernel.stage_costs import listening
+from slowwave.flows.kernel.stage_costs import heard_by
 from slowwave.flows.nightly.nightly import nightly, start_run
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.landing.ledger_tables import Runs
@@ -61,8 +61,7 @@ def measured_night(home: Path, logs: Path, engine: EngineSettings) -> tuple[Stag
     settings.inbox.mkdir(parents=True)
     for path in sorted(logs.glob("*.parquet")):
         (settings.inbox / path.name).hardlink_to(path)
-    listening.set(costs)
-    with writer_lock(settings, "nightly"):
+    with heard_by(costs), writer_lock(settings, "nightly"):
         run = start_run(settings, "nightly")
         run.engine = engine
         result = nightly(run, as_of=AS_OF)
