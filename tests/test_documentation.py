@@ -334,8 +334,9 @@ def test_stated_settings_of_imports_are_settings(tmp_path: Path) -> None:
 
 
 def test_stated_connections_are_connections(tmp_path: Path) -> None:
-    (block,) = (block for block in _blocks("toml") if "[[connection]]" in block)
-    Settings(tmp_path).connections_file.write_text(block)
+    blocks = [block for block in _blocks("toml") if "[[connection]]" in block]
+    assert len(blocks) > 1
+    Settings(tmp_path).connections_file.write_text("".join(blocks))
     assert {one.source for one in connections(Settings(tmp_path))} <= {source.name for source in SOURCES}
 
 

@@ -15,6 +15,7 @@ from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted, terminal_safe
 from slowwave.flows.push.claude_door import ClaudeDoor
 from slowwave.flows.push.door import Door
+from slowwave.flows.push.library_door import LibraryDoor
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,32 @@ def _claude(place: Place, *, writes: bool) -> Door:  # noqa: ARG001 - as the oth
     return ClaudeDoor(place.path)
 
 
-DOORS: dict[str, Callable[..., Door]] = {"claude-memory": _claude}
+def _library(place: Place, *, writes: bool) -> Door:
+    said = place.connection
+    python, config = (said.python, said.config) if said else (None, None)
+    return LibraryDoor(place.source.name, place.path, python=python, config=config, writes=writes)
+
+
+def _mem0(place: Place, *, writes: bool) -> Door:
+    said = place.connection
+    if said is None or said.config is None:
+        message = (
+            f"how mem0 reaches the vectors of {terminal_safe(place.name)} is not known: connect it, and name the JSON "
+            'that your agent gives to `Memory.from_config`, `config = "/path/of/mem0.json"`, and the interpreter that '
+            'has mem0ai, `python = "/path/of/venv/bin/python"`, in connections.toml'
+        )
+        raise UserError(message)
+    config = os.path.expanduser(said.config)  # noqa: PTH111 - of an unknown user it stays as it is
+    return LibraryDoor("mem0", place.path, python=said.python, config=config, writes=writes, copies=False)
+
+
+DOORS: dict[str, Callable[..., Door]] = {
+    "claude-memory": _claude,
+    "alma": _library,
+    "mem0": _mem0,
+    "astrocyte": _library,
+    "langgraph": _library,
+}
 
 
 def opened(place: Place, *, writes: bool) -> Door:

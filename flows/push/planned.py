@@ -18,7 +18,16 @@ from slowwave.flows.push.door import Door
 from slowwave.flows.push.places import Place
 from slowwave.flows.push.seen import seen_store
 from slowwave.transforms.decisions.effects import held
-from slowwave.transforms.decisions.push.wanted import Altered, State, Wanted, altered, state_after, wanted
+from slowwave.transforms.decisions.push.wanted import (
+    Altered,
+    State,
+    Wanted,
+    altered,
+    is_same,
+    of_other_user,
+    state_after,
+    wanted,
+)
 from slowwave.transforms.imports.stores.pushed import PUSH, PUSH_BEGIN, PUSH_UNDO, PushDecision, push_decisions
 from slowwave.transforms.landing.tables import Memories
 
@@ -52,6 +61,7 @@ class Plan:
 
     place: Place
     run_id: str | None
+    users: Sequence[str] = ()
     changes: list[Change] = field(default_factory=list)
     already: int = 0
     finished: list[PushDecision] = field(default_factory=list)
@@ -91,7 +101,7 @@ def planned_push(settings: Settings, lake: Lake, place: Place, door: Door, users
     ids = sorted(seen.memory_ids | {one.memory_id for one in decided})
     run_id, asked = _wanted(settings, lake, ids, users)
     states = door.states(ids)
-    plan = Plan(place, run_id, last={one.memory_id: one for one in decided})
+    plan = Plan(place, run_id, users, last={one.memory_id: one for one in decided})
     plan.finished = unfinished(decided, states)
     by_hand = [(one, asked[one]) for one in ids if one in asked and one not in states]
     plan.patches = door.patches([(one, said.content) for one, said in by_hand if _is_by_hand(said)])
@@ -122,8 +132,13 @@ def _plan(
     if asked is None:
         plan.kept.append((memory_id, _NOT_PUBLISHED))
         return
-    change = Change(memory_id, state, state_after(state, asked, history))
-    why = asked.kept or state.get("closed")
+    after = {**state_after(state, asked, history)}
+    for name, said in state.get("fixed", {}).items():
+        if not is_same(name, state[name], after[name]):
+            plan.kept.append((memory_id, said))
+            after[name] = state[name]
+    change = Change(memory_id, state, after)
+    why = asked.kept or state.get("closed") or of_other_user(state.get("user"), plan.users)
     if not change.altered:
         plan.already += 1
     elif why:
@@ -145,7 +160,7 @@ def planned_undo(
     ids = sorted({one.memory_id for one in decided})
     run_id, asked = _wanted(settings, lake, ids, users)
     states = door.states(ids)
-    plan = Plan(place, run_id, last={one.memory_id: one for one in decided})
+    plan = Plan(place, run_id, users, last={one.memory_id: one for one in decided})
     plan.finished = unfinished(decided, states)
     taken_back = {one.undoes for one in decided if one.command == PUSH_UNDO}
     done = [one for one in decided if one.command == PUSH]
@@ -166,7 +181,7 @@ def _plan_undo(plan: Plan, one: PushDecision, state: State | None, asked: Wanted
         plan.refused.append((one.memory_id, "it is no longer in the store"))
         return
     change = Change(one.memory_id, state, {**state, **one.before}, undoes=one)
-    why = (asked.kept if asked else None) or state.get("closed")
+    why = (asked.kept if asked else None) or state.get("closed") or of_other_user(state.get("user"), plan.users)
     if not change.altered:
         plan.already += 1
     elif why:

@@ -14,9 +14,10 @@ from slowwave.flows.kernel.settings import settings_from_environment
 @command(
     "slowwave push claude-memory ~/.claude",
     "slowwave push claude-memory ~/.claude --yes",
+    "slowwave push claude-memory ~/.claude --format json",
 )
 def push(
-    store: Annotated[str, typer.Argument(help="Whose it is: claude-memory.", metavar="STORE")],
+    store: Annotated[str, typer.Argument(help="claude-memory, alma, mem0, astrocyte or langgraph.", metavar="STORE")],
     paths: Annotated[
         list[str] | None, typer.Argument(help="Where it lies. None: those that are connected.", metavar="PATH…")
     ] = None,

@@ -21,16 +21,22 @@ from slowwave.flows.kernel.storage.storage import storage_of
 
 _HEAD = "# What every nightly reads first; a connection that is taken out of here is not read any more.\n"
 _STATES = Path("imports") / "connected.json"
-_KEYS = {"source", "path", "project_map"}
+_KEYS = {"source", "path", "project_map", "python", "config"}
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A source that every nightly imports; `~` in its paths is the home of whoever runs it."""
+    """A source that every nightly imports; `~` in its paths is the home of whoever runs it.
+
+    `python`: the interpreter that has the library of a store, and `config`: the JSON file by which mem0 is made, to
+    push to it.
+    """
 
     source: str
     path: str
     project_map: str | None = None
+    python: str | None = None
+    config: str | None = None
 
     @property
     def place(self) -> Path:

@@ -2,7 +2,8 @@
 
 A state of a memory in its store has the fields that the store can hold: `is_archived`, `content`, `confidence` (a
 column of its own), `scores` (confidence and verdict, in what it keeps beside), and `listed` (the number and the text of
-its line in an index).
+its line in an index), `expires` (the day from which on it is hidden). Beside them may stand `closed` (why it must not
+be touched), `fixed` (per field why that cannot be written) and `user` (whom it is about).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ Altered = dict[str, tuple[Any, Any]]
 _IN_USE: frozenset[Status] = frozenset({"candidate", "active"})
 # A store has no use for more, and a score that moves less is not written again every night.
 _DIGITS = 2
+_LONG_AGO = "2000-01-01"
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,12 @@ def _kept(row: Mapping[str, Any], users: Sequence[str]) -> str | None:
         return "pinned"
     if row["is_held"]:
         return "on hold"
-    if row["user_id"] and row["user_id"] not in users:
-        return f"of the user {row['user_id']}: name them with --user"
-    return None
+    return of_other_user(row["user_id"], users)
+
+
+def of_other_user(user: str | None, users: Sequence[str]) -> str | None:
+    """Why a memory about somebody is not touched; None: it may be."""
+    return f"of the user {user}: name them with --user" if user and user not in users else None
 
 
 def state_after(state: State, asked: Wanted, pushed: Sequence[PushDecision]) -> State:
@@ -101,13 +106,15 @@ def state_after(state: State, asked: Wanted, pushed: Sequence[PushDecision]) -> 
 
 
 def _unlisted(state: State) -> dict[str, Any]:
-    return {"listed": None} if "listed" in state else {}
+    """What goes with putting it away: its line in an index, and the day on which it expires, which has passed."""
+    gone: dict[str, Any] = {"listed": None, "expires": _LONG_AGO}
+    return {name: value for name, value in gone.items() if name in state}
 
 
 def _before_archiving(pushed: Sequence[PushDecision]) -> State:
     last = [one for one in pushed if one.command in (PUSH, PUSH_UNDO) and one.after.get("is_archived")]
     kept = last[-1].before if last else {}
-    return {name: kept[name] for name in ("is_archived", "listed") if name in kept}
+    return {name: kept[name] for name in ("is_archived", "listed", "expires") if name in kept}
 
 
 def altered(before: State, after: State) -> Altered:

@@ -42,6 +42,9 @@ _LEFT_OUT = {
 _PLACEHOLDER = "[To be determined from successful outcomes]"
 _USUAL_IMPORTANCE = 0.5  # what every memory has that nobody has weighed
 _USUAL_TENANT = "default"
+# What `slowwave push` writes where ALMA says how a memory was verified: no word of ALMA's.
+_PUSHED = "slowwave: "
+_VERIFICATION = ("verification_status", "verification_method", "verification_confidence", "verification_reason")
 
 
 def _facts(records: Iterable[Located], _context: Context) -> Iterator[Fact]:
@@ -104,6 +107,8 @@ def _held(memory_id: str, row: Cells, notes: _Notes, known: tuple[str, ...], **f
     own = others(row, ("id", "agent", "project_id", *known))
     if own.get("tenant_id") == _USUAL_TENANT:
         del own["tenant_id"]
+    if str(own.get("verification_reason")).startswith(_PUSHED):
+        own = {name: value for name, value in own.items() if name not in _VERIFICATION}
     if memory_id in notes.feedback:
         own["retrieval_feedback"] = dict(sorted(notes.feedback[memory_id].items()))
     return {

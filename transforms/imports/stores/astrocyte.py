@@ -8,6 +8,7 @@ from typing import Any
 from slowwave.transforms.imports.made import Context, LeftOut, Located
 from slowwave.transforms.imports.stores.cells import Cells, json_cell, json_list, microseconds, needed, others, text
 from slowwave.transforms.imports.stores.facts import Ended, Fact, Held, LetGo, not_read
+from slowwave.transforms.imports.stores.front_scores import without_scores
 from slowwave.transforms.imports.stores.store import Store, StoreTable
 from slowwave.transforms.landing.coerce import Unfit
 
@@ -46,6 +47,8 @@ def _held(memory_id: str, row: Cells) -> Held:
     of_observation = metadata if isinstance(metadata, dict) else {}
     occurred = microseconds(row, "occurred_at")
     own = {**others(row, _KNOWN), "occurred_at": f"{occurred.isoformat()}Z" if occurred else None}
+    if of_observation != without_scores(of_observation):
+        own["metadata"] = without_scores(of_observation) or None
     forgotten = microseconds(row, "forgotten_at")
     retained = microseconds(row, "retained_at")
     return Held(

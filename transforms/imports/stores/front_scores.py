@@ -42,11 +42,16 @@ def scores_said(text: str) -> dict[str, Any] | None:
 
 def without_scores(stated: Mapping[str, Any]) -> dict[str, Any]:
     """What a front matter states but for the scores."""
-    kept = {name: value for name, value in stated.items() if name != KEY}
-    metadata = kept.get("metadata")
-    if isinstance(metadata, Mapping) and KEY in metadata:
-        kept["metadata"] = {name: value for name, value in metadata.items() if name != KEY}
+    kept = _without(stated)
+    if isinstance(metadata := kept.get("metadata"), Mapping):
+        kept["metadata"] = _without(metadata)
     return kept
+
+
+def _without(stated: Mapping[str, Any]) -> dict[str, Any]:
+    said = stated.get(KEY)
+    is_ours = isinstance(said, str) and scores_said(said) is not None
+    return {name: value for name, value in stated.items() if name != KEY or not is_ours}
 
 
 def scores_of(text: str) -> dict[str, Any] | None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.imports.made import Context, Located
 from slowwave.transforms.imports.stores.cells import Cells, json_cell, moment, needed, others, text
-from slowwave.transforms.imports.stores.facts import Fact, Held, not_read
+from slowwave.transforms.imports.stores.facts import Ended, Fact, Held, not_read
+from slowwave.transforms.imports.stores.front_scores import without_scores
 from slowwave.transforms.imports.stores.store import Store, StoreTable
 from slowwave.transforms.landing.coerce import Unfit, json_text
 
 _NAME = "langgraph"
+# The namespace to which `slowwave push` moves what is archived, before its own.
+_ARCHIVE = "slowwave-archived"
+_PUT_AWAY = "archived by `slowwave push`"
 _KNOWN = ("prefix", "key", "value", "created_at", "updated_at")
 # Where items hold their text: LangMem's own shape first, then names in use for one.
 _TEXT_NAMES = ("content", "text", "memory", "value")
@@ -22,20 +27,24 @@ def _facts(records: Iterable[Located], _context: Context) -> Iterator[Fact]:
     for located in records:
         row, memory_id = located.record["row"], None
         try:
-            memory_id = f"{_NAME}:{text(row, 'prefix') or ''}/{needed(row, 'key')}"
-            yield _held(memory_id, row)
+            prefix = text(row, "prefix") or ""
+            is_archived = prefix.partition(".")[0] == _ARCHIVE
+            prefix = prefix.partition(".")[2] if is_archived else prefix
+            memory_id = f"{_NAME}:{prefix}/{needed(row, 'key')}"
+            held = _held(memory_id, prefix, row)
+            yield replace(held, ended=Ended(held.changed_at, _PUT_AWAY)) if is_archived else held
         except Unfit as unfit:
             yield not_read(located, unfit, memory_id)
 
 
-def _held(memory_id: str, row: Cells) -> Held:
+def _held(memory_id: str, prefix: str, row: Cells) -> Held:
     """An item. Its namespace may name a user, an agent or anything else: it is kept, and taken for none of them."""
     value = json_cell(row, "value")
     if value is None:
         message = "the column value holds nothing"
         raise Unfit(message)
-    content, rest = _content(value)
-    namespace = (text(row, "prefix") or "").split(".")
+    content, rest = _content(without_scores(value) if isinstance(value, dict) else value)
+    namespace = prefix.split(".")
     return Held(
         memory_id,
         {
