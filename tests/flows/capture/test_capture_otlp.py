@@ -33,12 +33,12 @@ from slowwave.flows.publish.run import Run
 from slowwave.transforms.imports.otlp.posted import kept_document, why_not_taken
 
 
-def export(url: str, prompt: str, token: str = "") -> None:
+def export(url: str, prompt: str, token: str = "", attributes: str = "gen_ai") -> None:
     """Send a span with the SDK's own exporter."""
     env = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": url}
     if token:
         env["OTEL_EXPORTER_OTLP_HEADERS"] = f"Authorization=Bearer%20{token}"
-    subprocess.run([sys.executable, "-c", EXPORTER, prompt], env=env, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", EXPORTER, prompt, attributes], env=env, check=True, timeout=120)
 
 
 def landed(home: SmallHome) -> list[dict[str, Any]]:
@@ -61,11 +61,12 @@ def deliver(home: SmallHome, number: int, *documents: object) -> Path:
 
 
 @pytest.mark.slow
-def test_a_real_exporter_delivers_and_the_project_is_that_of_its_token(tmp_path: Path):
+@pytest.mark.parametrize("attributes", ["gen_ai", "openinference"])
+def test_a_real_exporter_delivers_and_the_project_is_that_of_its_token(attributes: str, tmp_path: Path):
     home = SmallHome(tmp_path / "home")
     token = add_token(home.settings, "api", "capture", "team/shop")
     with receiving(home.folder) as receiver:
-        export(receiver.url, "Push it, my key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789", token)
+        export(receiver.url, "Push it, my key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789", token, attributes)
         text = "".join(path.read_text() for path in home.settings.inbox.glob("*.otlp.jsonl"))
     assert "sk-ant-api03" not in text
     assert home.ask("land").returncode == 0

@@ -6,6 +6,7 @@ import errno
 import json
 import queue
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -178,3 +179,17 @@ def test_telemetry_of_each_service_is_a_line_and_none_is_longer_than_can_be_read
     assert receiving.post("logs", {"resourceLogs": 7})[0] == 400
     assert receiving.post("traces", b"[" * 200 + b"]" * 200)[0] == 400
     assert len(receiving.inbox()) == 2
+
+
+def test_times_of_receipt_follow_each_other_unless_the_clock_was_set(
+    receiving: Receiving, monkeypatch: pytest.MonkeyPatch
+):
+    now = datetime(2026, 3, 2, 9)  # noqa: DTZ001 - naive UTC, as every time here
+    told = iter([now, now, now - timedelta(seconds=1), now + timedelta(days=400), now])
+    monkeypatch.setattr(committers, "utc_now", lambda: next(told))
+    receiving.committer._last_time = now - timedelta(hours=1)
+    for count in (3, 1, 1, 1, 1):
+        receiving.post("memories", [{"memory_id": "m", "content": str(n)} for n in range(count)])
+    times = [datetime.fromisoformat(row["changed_at"]).replace(tzinfo=None) for row in receiving.inbox()]
+    microseconds = [(time - now) // timedelta(microseconds=1) for time in times]
+    assert microseconds == [0, 1, 2, 3, 4, 400 * 86_400 * 10**6, 0]

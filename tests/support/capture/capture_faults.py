@@ -116,7 +116,8 @@ def filled(home: SmallHome, disk: Path, moments: int, seed: int) -> tuple[Postin
                 _wait_for_refusal(posting, before)
                 ballast.unlink()
                 if moment % 10 == 9:
-                    assert _landing(home).wait() == 0
+                    done = home.run("land")
+                    assert done.returncode == 0, done.stderr
         finally:
             posting.stop()
         _assert_well(receiver)
@@ -177,7 +178,7 @@ def check(posting: Posting, found: Counter[str]) -> None:
 
 
 @contextmanager
-def small_disk(folder: Path, megabytes: int = 64) -> Iterator[Path]:
+def small_disk(folder: Path, megabytes: int = 256) -> Iterator[Path]:
     """A disk of its own that can be filled. Raises OSError where nothing can be mounted."""
     disk = folder / "disk"
     disk.mkdir()
@@ -196,13 +197,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moments", type=int, default=200)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--only", choices=("kill", "full"))
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="slowwave-faults-") as name:
-        home = SmallHome(Path(name) / "home")
-        _tell("kill -9", *killed(home, asked.moments // 2, asked.seed), landed(home))
-        with small_disk(Path(name)) as disk:
-            home = SmallHome(disk / "home")
-            _tell("disk full", *filled(home, disk, asked.moments - asked.moments // 2, asked.seed), landed(home))
+        moments = asked.moments if asked.only else asked.moments // 2
+        if asked.only != "full":
+            home = SmallHome(Path(name) / "home")
+            _tell("kill -9", *killed(home, moments, asked.seed), landed(home))
+        if asked.only != "kill":
+            with small_disk(Path(name)) as disk:
+                home = SmallHome(disk / "home")
+                _tell("disk full", *filled(home, disk, moments, asked.seed), landed(home))
 
 
 def _tell(fault: str, posting: Posting, moments: int, found: Counter[str]) -> None:
