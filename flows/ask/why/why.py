@@ -238,7 +238,8 @@ class Publish:
         about = references or self._replayed(interaction_id)
         if not about:
             return None
-        outcomes, texts = self.records(OUTCOMES_OF, id=interaction_id), horizon(self._lake, "texts")
+        outcomes = self.records(OUTCOMES_OF, id=interaction_id)
+        texts = horizon(self._lake, "texts") if self._lake is not None else None
         return {
             "interaction_id": interaction_id,
             "as_of": self._as_of,

@@ -83,6 +83,9 @@ def test_each_tool_answers_its_question(home: SmallHome) -> None:
     found = called(home, "why", id="hers")["found"]
     assert found["counts"]["references"] == len(found["references"]) == 1
     assert [row["interaction_id"] for row in found["injected"]] == ["i-1"]
+    found = called(home, "why", id="i-1")["found"]
+    assert sorted(row["memory_id"] for row in found["injected"]) == ["hers", "m-1"]
+    assert called(home, "why", id="lint first")["found"]["wordings"]
     listed = called(home, "sql")
     assert {row["name"] for row in listed["rows"]} == set(cookbook())
     told = called(home, "sql", name="landed_interactions", params={"project": "bank", "limit": 5})
