@@ -164,7 +164,7 @@ ROOMS = {
     ),
     "flows": (
         "kernel", "engines", "lake", "land", "imports", "publish", "llm", "life", "nightly", "ask", "decide", "push",
-        "care", "capture", "mcp", "schedule", "cli",
+        "care", "capture", "mcp", "publish_to", "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "report", "app"),
 }  # fmt: skip

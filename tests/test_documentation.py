@@ -35,6 +35,7 @@ from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.nightly.nightly import nightly, start_run
 from slowwave.flows.nightly.notify import notify_settings
 from slowwave.flows.nightly.retention import retention
+from slowwave.flows.publish_to.target import Postgres, settled_target
 from slowwave.transforms.graph import EVIDENCE, SERVING
 from slowwave.transforms.imports.made import Context
 from slowwave.transforms.imports.otlp.adapter import Otlp
@@ -52,7 +53,7 @@ PAGES = {
 README, ALL = PAGES["README.md"], "\n".join(PAGES.values())
 # These start Prefect, or do not end: they run in processes of their own.
 NIGHTS = ("slowwave demo", "slowwave nightly", "slowwave backfill")
-ENDLESS = ("slowwave capture", "slowwave serve", "slowwave dashboard")
+ENDLESS = ("slowwave capture", "slowwave serve", "slowwave dashboard", "slowwave mcp --http")
 # What a shell runs as it stands; the rest are make's targets, installing, and what test_other_tools.py runs.
 SHELL = ("mkdir ", "cp ")
 ELSEWHERE = (
@@ -302,7 +303,7 @@ def _anchors(text: str) -> set[str]:
 def test_stated_params_are_params() -> None:
     blocks = _blocks("toml")
     assert len(blocks) > 1
-    others = ("[notify]", "[engine]", "[retention]", "[fields]", "[imports.", "[[connection]]")
+    others = ("[notify]", "[engine]", "[retention]", "[fields]", "[imports.", "[[connection]]", "[publish_to]")
     for block in blocks:
         if not any(other in block for other in others):
             Params.model_validate(tomllib.loads(block))  # raises where a name or a value is not one
@@ -331,6 +332,12 @@ def test_stated_settings_of_imports_are_settings(tmp_path: Path) -> None:
     Settings(tmp_path).settings_file.write_text(block)
     stated = Settings(tmp_path).stated("imports", {source.name for source in SOURCES})["otlp"]
     assert [*Otlp().made([], Context(options=stated))] == []  # raises where a name or a value is not one
+
+
+def test_a_stated_place_to_publish_to_is_one(tmp_path: Path) -> None:
+    (block,) = (block for block in _blocks("toml") if "[publish_to]" in block)
+    Settings(tmp_path).settings_file.write_text(block)
+    assert isinstance(settled_target(Settings(tmp_path)), Postgres)
 
 
 def test_stated_connections_are_connections(tmp_path: Path) -> None:

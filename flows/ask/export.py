@@ -73,7 +73,7 @@ def _export(path: Path, tables: Sequence[str], output: Literal["parquet", "csv"]
             message = f"{there[0]} is there already{_and_more(there)}: --force writes over it"
             raise UserError(message)
         for table, target in targets.items():
-            rows = _write(connection, table, target, output)
+            rows = write_table(connection, table, target, output)
             _tell(f"{terminal_safe(str(target))}  {counted(rows, 'row')}  {counted(target.stat().st_size, 'byte')}\n")
     sys.stderr.write(f"slowwave: exported {counted(len(targets), 'table')} of run {path.stem}\n")
 
@@ -106,10 +106,10 @@ def _and_more(there: Sequence[Path]) -> str:
     return f", and {len(there) - 1} more" if len(there) > 1 else ""
 
 
-def _write(
+def write_table(
     connection: duckdb.DuckDBPyConnection, table: type[Table], target: Path, output: Literal["parquet", "csv"]
 ) -> int:
-    """Write one table; returns how many rows."""
+    """Write one table into a file, sorted by its key; returns how many rows."""
     key = ", ".join(f'"{name}"' for name in table.key)
     relation = connection.sql(f'SELECT * FROM "{table.name}" ORDER BY {key}')  # noqa: S608 - declared names
     reader = relation.to_arrow_reader(_BATCH_ROWS)

@@ -85,10 +85,10 @@ def first_examples(commands: Mapping[str, Sequence[str]]) -> str:
 
 
 def command(*lines: str) -> Callable[[Function], Function]:
-    """Make a function a command of the app, with these examples; its name is the command's, less a `_` at the end."""
+    """Make a function a command of the app, with these examples; its name has - for _, and none at the end."""
 
     def declared(function: Function) -> Function:
-        name = function.__name__.rstrip("_")
+        name = function.__name__.rstrip("_").replace("_", "-")
         _FUNCTIONS[name], EXAMPLES[name] = function, lines
         return function
 

@@ -51,6 +51,7 @@ from slowwave.flows.nightly.screen import (
 )
 from slowwave.flows.nightly.unknown_lines import retry_command, unknown_json
 from slowwave.flows.publish.run import start_run
+from slowwave.flows.publish_to.run import published_after_night
 from slowwave.flows.schedule.server import prefect_api
 from slowwave.transforms.core.vocabularies import LandedTable, RunKind
 
@@ -254,8 +255,9 @@ def _nightly(
         print_lines(result_title(result), result_lines(settings, result), next_commands(result))
     if result.is_incomplete:
         _tell(settings, result.status, result_title(result), run_id=result.run_id)
+    is_copied = published_after_night(settings, screen.note)
     _exit_if_refused(result.landed, max_refused, screen)
-    if result.is_incomplete:
+    if result.is_incomplete or not is_copied:
         raise typer.Exit(1)
 
 

@@ -38,6 +38,7 @@ from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.flows.nightly.notify import notify
 from slowwave.flows.nightly.screen import landed_lines, result_lines, result_title
 from slowwave.flows.publish.run import Progress, Run, no_progress, start_run
+from slowwave.flows.publish_to.run import published_after_night
 from slowwave.flows.schedule.server import configure
 from slowwave.transforms.core.vocabularies import RunKind
 
@@ -241,7 +242,9 @@ def nightly(
         reporter.summary(result_title(result), result_lines(run.settings, result))
         if result.is_incomplete:
             _tell(run.settings, "nightly", result.status, result_title(result), run_id=result.run_id)
-        return result
+    if deployment.id is not None:  # a command does it when its screen is done
+        published_after_night(run.settings, partial(_say, "nightly"))
+    return result
 
 
 @flow(name="backfill", flow_run_name="backfill {first} to {last}", persist_result=False)

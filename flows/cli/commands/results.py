@@ -60,6 +60,30 @@ def export(
     run_export(settings_from_environment(), tables or [], output=output, to=to, run=run, force=force)
 
 
+@command("slowwave publish-to published", "slowwave publish-to published --run previous")
+def publish_to(
+    url: Annotated[
+        str | None,
+        typer.Argument(
+            help="postgresql://USER@HOST/DATABASE, a folder or s3://BUCKET/PREFIX. None: as settings.toml says.",
+            metavar="URL",
+        ),
+    ] = None,
+    schema: Annotated[str, typer.Option(help="Of a database: the schema that holds the tables.")] = "slowwave",
+    password_file: Annotated[
+        str | None, typer.Option(help="A file that holds the password, closed to other users.", metavar="FILE")
+    ] = None,
+    run: Annotated[str, typer.Option(help="A run id or the start of one, `current` or `previous`.")] = "current",
+) -> None:
+    """Copy a publish to a database of Postgres, or as Parquet to a folder or bucket; readers see one run at a time.
+
+    A password is read from $SLOWWAVE_PUBLISH_PASSWORD, ~/.pgpass or --password-file, and refused in the URL.
+    """
+    from slowwave.flows.publish_to.run import run_publish_to
+
+    run_publish_to(settings_from_environment(), url, schema=schema, password_file=password_file, run=run)
+
+
 @command("slowwave diff", "slowwave diff previous current --format json")
 def diff(
     run: Annotated[str, typer.Argument(help="A run id or the start of one, `current` or `previous`.")] = "previous",

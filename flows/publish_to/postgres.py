@@ -1,0 +1,219 @@
+"""A publish in a database of Postgres: one transaction, so that every read sees the tables of one run.
+
+Rows go into temporary tables first, which nobody waits for; then old rows are deleted and new ones inserted. Tables are
+never dropped, truncated or renamed: views, grants and readers of the old rows stay. A schema changes by added columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from slowwave.flows.ask.connection import DuckDBConfig, locked_connection
+from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.terminal import quoted, shortened
+from slowwave.flows.publish_to.ddl import MARK, comment_on, create_table, named, postgres_type, readable
+from slowwave.flows.publish_to.target import PASSWORD, Postgres
+from slowwave.transforms.core.schema import Column, Table, columns
+from slowwave.transforms.graph import SERVING
+
+if TYPE_CHECKING:
+    from adbc_driver_manager import dbapi
+
+Note = Callable[[str], None]
+
+LOCK_SECONDS = 30
+STATEMENT_SECONDS = 1_800
+_LIMITS: DuckDBConfig = {"memory_limit": "512MB"}
+_BATCH_ROWS = 10_000
+# A key of more bytes fits no index of Postgres: an entry is 2,704 at most.
+_LONGEST_KEY = 2_000
+_SETTINGS = (
+    f"SET LOCAL statement_timeout = '{STATEMENT_SECONDS}s'",
+    f"SET LOCAL idle_in_transaction_session_timeout = '{STATEMENT_SECONDS}s'",
+    "SET LOCAL standard_conforming_strings = on",
+)
+# One at a time for each schema; ends with the transaction.
+_ALONE = "SELECT pg_try_advisory_xact_lock(hashtext('slowwave publish-to'), hashtext($1))"
+_TABLES = """
+SELECT c.relname, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class'), ''), coalesce(k.conname, '')
+FROM pg_class AS c
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+LEFT JOIN pg_constraint AS k ON k.conrelid = c.oid AND k.contype = 'p'
+WHERE n.nspname = $1
+"""
+_COLUMNS = """
+SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull
+FROM pg_attribute AS a
+JOIN pg_class AS c ON c.oid = a.attrelid
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind = 'r'
+"""
+_HAS_SCHEMA = "SELECT 1 FROM pg_namespace WHERE nspname = $1"
+_SAID = {
+    "55P03": (
+        "another session has locked a table there, and did not let go in time: end it (pg_stat_activity shows it), then"
+        " run this again; nothing was changed"
+    ),
+    "57014": f"the database ended a statement after {STATEMENT_SECONDS} s: nothing was changed; run this again",
+    "42501": "the user may not do that there: grant it CREATE on the database or the schema, or name another --schema",
+    "53100": "the disk of the server is full: nothing was changed",
+}
+
+
+def publish_to_postgres(path: Path, to: Postgres, note: Note, lock_seconds: int = LOCK_SECONDS) -> dict[str, int]:
+    """Make the tables in a database what a serving file holds; rows by table. No lock is waited for longer than said.
+
+    Raises UserError where the server cannot be reached, refuses, or has tables of these names that are not ours:
+    nothing is changed then.
+    """
+    driver = _driver()
+    try:
+        with driver.connect(to.uri()) as connection:
+            with connection.cursor() as cursor:
+                cursor.execute(f"SET LOCAL lock_timeout = '{lock_seconds:d}s'")
+                rows = _Database(cursor, to.schema, note).publish(path)
+            connection.commit()
+    except driver.Error as error:
+        raise UserError(_told(error, to)) from None  # the driver's own words may hold what it was given
+    return rows
+
+
+def _driver() -> Any:  # noqa: ANN401 - a module
+    try:
+        from adbc_driver_postgresql import dbapi
+    except ModuleNotFoundError as error:
+        message = "a database needs the package adbc-driver-postgresql: pip install 'slowwave[postgres]'"
+        raise UserError(message) from error
+    return dbapi
+
+
+class _Database:
+    """One schema, within one transaction."""
+
+    def __init__(self, cursor: dbapi.Cursor, schema: str, note: Note) -> None:
+        self._cursor = cursor
+        self._schema = schema
+        self._note = note
+
+    def publish(self, path: Path) -> dict[str, int]:
+        for setting in _SETTINGS:
+            self._cursor.execute(setting)
+        if not self._asked(_ALONE)[0][0]:
+            message = (
+                f"another publish-to is at work in the schema {quoted(self._schema)}: run this again when it is done"
+            )
+            raise UserError(message)
+        if not self._asked(_HAS_SCHEMA):
+            self._cursor.execute(f"CREATE SCHEMA {named(self._schema)}")
+        with locked_connection(path, limits=_LIMITS) as published:
+            held = {name for (name,) in published.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+            tables = [table for table in SERVING if table.name in held]
+            there = {name: (kind, said, key) for name, kind, said, key in self._asked(_TABLES)}
+            self._refuse_foreign(tables, there)
+            has_key = {table: _fits_an_index(published, table) for table in tables}
+            rows = {table.name: self._stage(published, table) for table in tables}
+        found = self._found_columns()
+        for table in tables:
+            if table.name not in there:
+                for statement in create_table(self._schema, table, with_key=has_key[table]):
+                    self._cursor.execute(statement)
+            else:
+                self._grow(table, found[table.name])
+                if there[table.name][2] and not has_key[table]:
+                    self._drop_key(table, there[table.name][2])
+        for table in tables:
+            self._replace(table)
+        return rows
+
+    def _asked(self, sql: str) -> list[tuple[Any, ...]]:
+        self._cursor.execute(sql, (self._schema,))
+        return self._cursor.fetchall()
+
+    def _refuse_foreign(self, tables: Sequence[type[Table]], there: dict[str, tuple[str, str, str]]) -> None:
+        for table in tables:
+            kind, said, _ = there.get(table.name, ("r", MARK, ""))
+            if kind != "r" or not said.endswith(MARK):
+                message = (
+                    f"the schema {quoted(self._schema)} has a relation {table.name} that slowwave did not make:"
+                    " nothing was changed; name another schema with --schema"
+                )
+                raise UserError(message)
+
+    def _stage(self, published: duckdb.DuckDBPyConnection, table: type[Table]) -> int:
+        listed = ", ".join(readable(column) for column in columns(table))
+        relation = published.sql(f"SELECT {listed} FROM {named(table.name)}")  # noqa: S608 - declared names
+        return self._cursor.adbc_ingest(
+            _staged(table), relation.to_arrow_reader(_BATCH_ROWS), mode="create", temporary=True
+        )
+
+    def _found_columns(self) -> dict[str, dict[str, tuple[str, bool]]]:
+        found: dict[str, dict[str, tuple[str, bool]]] = {}
+        for table, name, dtype, not_null in self._asked(_COLUMNS):
+            found.setdefault(table, {})[name] = dtype, not_null
+        return found
+
+    def _grow(self, table: type[Table], found: dict[str, tuple[str, bool]]) -> None:
+        """Add the columns that an earlier release did not have; those that are no more stay, and are NULL."""
+        declared = {column.name: column for column in columns(table)}
+        changes = [
+            f"ADD COLUMN {named(name)} {postgres_type(declared[name])}" for name in declared.keys() - found.keys()
+        ]
+        changes += [
+            f"ALTER COLUMN {named(name)} DROP NOT NULL"
+            for name, (_, not_null) in found.items()
+            if not_null and (name not in declared or declared[name].nullable)
+        ]
+        for name in declared.keys() & found.keys():
+            self._refuse_other_type(table, declared[name], found[name][0])
+        if changes:
+            self._cursor.execute(f"ALTER TABLE {named(self._schema, table.name)} {', '.join(sorted(changes))}")
+            for name in sorted(declared.keys() - found.keys()):
+                self._cursor.execute(comment_on(self._schema, table, declared[name]))
+                self._note(f"{table.name} has the new column {name}")
+
+    def _refuse_other_type(self, table: type[Table], column: Column, found: str) -> None:
+        if found != postgres_type(column):
+            message = (
+                f"{self._schema}.{table.name}.{column.name} is {found}, and is published as {postgres_type(column)}:"
+                " nothing was changed; change its type (views on it must go first), or name another --schema"
+            )
+            raise UserError(message)
+
+    def _drop_key(self, table: type[Table], constraint: str) -> None:
+        self._cursor.execute(f"ALTER TABLE {named(self._schema, table.name)} DROP CONSTRAINT {named(constraint)}")
+        self._note(f"{table.name} has no key any more: one of its keys is longer than an index of Postgres takes")
+
+    def _replace(self, table: type[Table]) -> None:
+        listed = ", ".join(named(column.name) for column in columns(table))
+        at = named(self._schema, table.name)
+        self._cursor.execute(f"DELETE FROM {at}")  # noqa: S608 - declared names, and the schema quoted
+        self._cursor.execute(f"INSERT INTO {at} ({listed}) SELECT {listed} FROM pg_temp.{named(_staged(table))}")  # noqa: S608
+        self._cursor.execute(f"DROP TABLE pg_temp.{named(_staged(table))}")
+
+
+def _staged(table: type[Table]) -> str:
+    return f"staged_{table.name}"
+
+
+def _fits_an_index(published: duckdb.DuckDBPyConnection, table: type[Table]) -> bool:
+    texts = [f"strlen({named(c.name)})" for c in columns(table) if c.name in table.key and c.duckdb_type == "VARCHAR"]
+    if not texts:
+        return True
+    (longest,) = published.execute(f"SELECT max({' + '.join(texts)}) FROM {named(table.name)}").fetchall()  # noqa: S608 - declared names
+    return (longest[0] or 0) <= _LONGEST_KEY
+
+
+def _told(error: Any, to: Postgres) -> str:  # noqa: ANN401 - the driver's own class
+    said = _SAID.get(getattr(error, "sqlstate", None) or "")
+    if said is None:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        said = shortened(" ".join(lines), 500)
+    if "password" in said:
+        said += f" (a password is read from ${PASSWORD}, ~/.pgpass or --password-file)"
+    if to.password:
+        said = said.replace(to.password, "…")
+    return f"{shortened(to.url, 200)}: {said}"

@@ -1,0 +1,64 @@
+"""`slowwave publish-to`, and what follows a good night where `[publish_to]` of `settings.toml` names a place."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+from slowwave.flows.ask.diff_tables import find_run
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.terminal import counted, terminal_safe
+from slowwave.flows.publish_to.target import Files, Postgres, settled_target, target
+
+
+def run_publish_to(
+    settings: Settings, url: str | None, *, schema: str, password_file: str | None, run: str = "current"
+) -> None:
+    """Copy a publish to a database, folder or bucket (None: the one that `settings.toml` names), and say what was done.
+
+    Raises UserError when nothing is published, the place cannot be understood or reached, or refuses.
+    """
+    to = settled_target(settings) if url is None else target(url, schema, password_file)
+    if to is None:
+        message = "name a place, such as postgresql://USER@HOST/DATABASE or a folder; or state it as [publish_to] url"
+        raise WrongUsageError(message)
+    sys.stdout.write(f"{terminal_safe(_published(settings, to, run, _note))}\n")
+    sys.stdout.flush()
+
+
+def published_after_night(settings: Settings, say: Callable[[str], None]) -> bool:
+    """Copy what a night has published to where `settings.toml` says, if it says so; whether that went well.
+
+    What goes wrong is said, and harms nothing: the serving file is published already.
+    """
+    try:
+        to = settled_target(settings)
+        if to is not None:
+            say(_published(settings, to, "current", say))
+    except (UserError, OSError) as error:
+        say(f"what this night has published was not copied: {error}; `slowwave publish-to` tries again")
+        return False
+    return True
+
+
+def _published(settings: Settings, to: Postgres | Files, run: str, note: Callable[[str], None]) -> str:
+    path = find_run(settings, run)
+    began = time.monotonic()
+    if isinstance(to, Postgres):
+        from slowwave.flows.publish_to.postgres import publish_to_postgres
+
+        rows = publish_to_postgres(path, to, note)
+        where = f"the schema {to.schema} of {to.url}"
+    else:
+        from slowwave.flows.publish_to.files import publish_to_files
+
+        rows = publish_to_files(path, to)
+        where = to.url
+    told = f"{counted(len(rows), 'table')} with {counted(sum(rows.values()), 'row')}"
+    return f"published run {path.stem} to {where}: {told} in {time.monotonic() - began:.1f} s"
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"slowwave: {terminal_safe(text)}\n")

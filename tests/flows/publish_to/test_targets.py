@@ -1,0 +1,121 @@
+"""Where a publish is copied to: no password in a URL, files that name one run, and a night that goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from bucket_server import environment, make_bucket, s3_server
+from hypothesis import given
+from hypothesis import strategies as st
+from small_home import SmallHome
+
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
+from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage.client import Client
+from slowwave.flows.publish_to.files import MANIFEST, publish_to_files
+from slowwave.flows.publish_to.run import published_after_night
+from slowwave.flows.publish_to.target import Files, Postgres, target
+
+
+@given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1))
+def test_a_password_in_the_url_is_refused_and_not_repeated(password: str) -> None:
+    secret = f"Pw{password}wP"
+    for url in (f"postgresql://me:{secret}@db/team", f"postgres://db/team?user=me&password={secret}"):
+        with pytest.raises(WrongUsageError, match="a password in the URL") as refused:
+            target(url)
+        assert secret not in str(refused.value)
+
+
+def test_a_password_file_is_closed_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SLOWWAVE_PUBLISH_PASSWORD", raising=False)
+    file = tmp_path / "password"
+    file.write_text("p @ß\n")
+    file.chmod(0o640)
+    with pytest.raises(UserError, match="can be read by other users"):
+        target("postgresql://db/team", "s", str(file))
+    file.chmod(0o600)
+    to = target("postgresql://db/team?sslmode=require", "s", str(file))
+    assert isinstance(to, Postgres)
+    assert "password=p%20%40%C3%9F" in to.uri()
+    assert "sslmode=require" in to.uri()
+    assert "p @ß" not in repr(to)
+    with pytest.raises(UserError, match="cannot be read"):
+        target("postgresql://db/team", "s", str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize("url", ["http://x/y", "mysql://db", "file://elsewhere/srv", "postgresql://db:x:y@[/"])
+def test_what_is_no_place_is_refused(url: str) -> None:
+    with pytest.raises(WrongUsageError):
+        target(url)
+
+
+def test_a_folder_names_the_files_of_one_run(runs: list[Path], tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    for path in [*runs, runs[0]]:
+        rows = publish_to_files(path, Files(str(folder)))
+        manifest = json.loads((folder / MANIFEST).read_text())
+        assert manifest["run_id"] == path.stem
+        for table in manifest["tables"]:
+            content = (folder / table["file"]).read_bytes()
+            assert (len(content), hashlib.sha256(content).hexdigest()) == (table["bytes"], table["sha256"])
+            assert pl.read_parquet(content).height == table["rows"] == rows[table["name"]]
+    assert {path.name for path in (folder / "runs").iterdir()} == {path.stem for path in runs}
+    (folder / "runs" / "20200101T000000000000-abcd").mkdir()
+    (folder / "runs" / "mine").mkdir()
+    publish_to_files(runs[0], Files(str(folder)))
+    assert {path.name for path in (folder / "runs").iterdir()} == {runs[0].stem, "mine"}
+
+
+@pytest.mark.parametrize("content", ["{}", "no json", '{"made_by": "another"}', "[]", ""])
+def test_a_manifest_of_somebody_else_is_left_as_it_is(runs: list[Path], tmp_path: Path, content: str) -> None:
+    (tmp_path / MANIFEST).write_text(content)
+    with pytest.raises(UserError, match="that slowwave did not make"):
+        publish_to_files(runs[0], Files(str(tmp_path)))
+    assert [path.name for path in tmp_path.iterdir()] == [MANIFEST]
+
+
+def test_after_a_night_what_goes_wrong_is_said_and_harms_nothing(home: SmallHome, tmp_path: Path) -> None:
+    file = home.settings.settings_file
+    said: list[str] = []
+    try:
+        assert published_after_night(home.settings, said.append)
+        assert said == []
+        file.write_text(f"[publish_to]\nurl = {json.dumps(str(tmp_path / 'out'))}\n")
+        assert published_after_night(home.settings, said.append)
+        assert "published run" in said.pop()
+        for stated in ('url = "postgresql://me:secret@db/x"', 'url = "postgresql://127.0.0.1:1/x"', "url = 3", "x = 1"):
+            file.write_text(f"[publish_to]\n{stated}\n")
+            assert not published_after_night(home.settings, said.append)
+            assert "was not copied" in said[-1]
+            assert "secret" not in said[-1]
+    finally:
+        file.unlink(missing_ok=True)
+    assert home.ask("sql", "SELECT 1 AS one FROM memory_health LIMIT 1").returncode == 0
+
+
+def test_without_a_place_or_a_publish_that_is_said(tmp_path: Path) -> None:
+    empty = SmallHome(tmp_path / "home")
+    assert "name a place" in empty.ask("publish-to").stderr
+    assert "nothing is published yet" in empty.ask("publish-to", str(tmp_path / "out")).stderr
+    assert Settings(empty.folder).settings_file.exists() is False
+
+
+@pytest.mark.slow
+def test_a_bucket_names_the_objects_of_one_run(runs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    with s3_server() as port:
+        make_bucket(port, "team")
+        for name, value in environment(port, "").items():
+            monkeypatch.setenv(name, value)
+        to = target("s3://team/tables")
+        assert isinstance(to, Files)
+        for path in [*runs, runs[0], runs[0]]:
+            publish_to_files(path, to)
+        client = Client("s3://team/tables")
+        manifest = json.loads(client.read(MANIFEST)[0])
+        assert manifest["run_id"] == runs[0].stem
+        there = {key for key, _ in client.entries("runs")}
+        assert there == {table["file"] for table in manifest["tables"]}
