@@ -9,14 +9,15 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 
 
-def run_mcp(settings: Settings, narrowed: Narrowed) -> None:
-    """Answer one client until it closes standard input.
+def run_mcp(settings: Settings, narrowed: Narrowed, port: int | None = None) -> None:
+    """Answer one client until it closes standard input; with a port, whoever has a token, over HTTP, until stopped.
 
-    Raises UserError where the package mcp is not installed.
+    Raises UserError where the package mcp is not installed, or the port cannot be used.
     """
     try:
         import anyio
 
+        from slowwave.flows.mcp.http import serve_http
         from slowwave.flows.mcp.published import Published
         from slowwave.flows.mcp.server import mcp_server
         from slowwave.flows.mcp.stdio import serve_stdio
@@ -25,6 +26,9 @@ def run_mcp(settings: Settings, narrowed: Narrowed) -> None:
             raise
         message = "a server for agents needs the package mcp: pip install 'slowwave[mcp]'"
         raise UserError(message) from error
+    if port is not None:
+        serve_http(settings, narrowed, port)
+        return
     server = mcp_server(Published(settings), lambda _request: narrowed)
     try:
         anyio.run(partial(serve_stdio, server))

@@ -62,13 +62,23 @@ def why(
     run_why(settings_from_environment(), id, output=output, limit=limit)
 
 
-@command("slowwave mcp", "slowwave mcp --project shop --user USER_ID")
-def mcp(project: OfProject = None, user: OfUser = None, agent: OfAgent = None) -> None:
+@command("slowwave mcp", "slowwave mcp --project shop --user USER_ID", "slowwave mcp --http 8610")
+def mcp(
+    project: OfProject = None,
+    user: OfUser = None,
+    agent: OfAgent = None,
+    http: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="Over HTTP on this port of this machine (0: any free one), for who has a token."
+        ),
+    ] = None,
+) -> None:
     """Let agents ask over the Model Context Protocol: read-only, what is published, as far as these limits go."""
     from slowwave.flows.ask.narrowed import Narrowed
     from slowwave.flows.mcp.serve import run_mcp
 
-    run_mcp(settings_from_environment(), Narrowed(user, agent, project=project))
+    run_mcp(settings_from_environment(), Narrowed(user, agent, project=project), http)
 
 
 @command(
