@@ -108,7 +108,7 @@ def _app(server: MCPServer, port: int) -> ASGIApp:
 
     @asynccontextmanager
     async def answering(of: object) -> AsyncIterator[object]:
-        async with begin(of) as state:  # type: ignore[arg-type] - the app itself
+        async with begin(of) as state:
             sys.stdout.write(f"http://{ADDRESS}:{port}{PATH}\n")
             sys.stdout.flush()
             yield state
