@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from slowwave.flows.kernel.errors import UserError
-from slowwave.flows.kernel.storage.faults import BucketError, told
+from slowwave.flows.kernel.storage.faults import BucketError, is_disk_full, told
 from slowwave.flows.kernel.storage.listing import Entry
 
 if TYPE_CHECKING:
@@ -73,7 +73,18 @@ class Client:
         return self._tried("reading", get, key)
 
     def download(self, key: str, to: Path) -> Entry:
-        """Fetch an object into a file; what was cut off is gone on with. Raises FileNotFoundError."""
+        """Fetch an object into a file; what was cut off is gone on with.
+
+        Raises FileNotFoundError, and BucketError also where the disk is full.
+        """
+        try:
+            return self._downloaded(key, to)
+        except OSError as error:
+            if is_disk_full(error):
+                raise told(error, self.url, "reading", self.endpoint) from error
+            raise
+
+    def _downloaded(self, key: str, to: Path) -> Entry:
         import obstore
 
         with to.open("wb") as file:

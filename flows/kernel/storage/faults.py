@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 
 
@@ -40,11 +41,22 @@ _MEANINGS = {
         "the server of the lake {url} failed (an error of its own): run this again later"
     ),
 }
+_FULL = (
+    "the disk of this machine is full: what is read of the lake {url} is copied into the home first, and nothing of "
+    "what did not fit is left: free some and run this again"
+)
 _STATES = re.compile(r"<Message>([^<]*)</Message>")
+
+
+def is_disk_full(error: Exception) -> bool:
+    """Whether it was this machine's disk that had no room."""
+    return isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 def told(error: Exception, url: str, doing: str, endpoint: str) -> BucketError:
     """What an error of the library means for a lake: `doing` names what was tried, such as "writing"."""
+    if is_disk_full(error):
+        return BucketError(_FULL.format(url=url))
     said = str(error)
     for pattern, meaning in _MEANINGS.items():
         if re.search(pattern, said):

@@ -300,6 +300,16 @@ def test_a_large_file_goes_up_in_parts_and_comes_down_whole_also_where_it_is_cut
     assert back.read_bytes() == content
 
 
+@pytest.mark.parametrize("size", [100, 3_000_000])
+def test_a_full_disk_of_this_machine_is_not_taken_for_a_fault_of_the_bucket(home: Home, size: int) -> None:
+    home.folder.mkdir(parents=True)
+    (home.folder / "some").write_bytes(bytes(size))
+    client = _bucket_client(home)
+    client.upload(home.folder / "some", "some")
+    with pytest.raises(BucketError, match="the disk of this machine is full"):
+        client.download("some", Path("/dev/full"))
+
+
 def test_what_is_erased_is_deleted_from_the_bucket_at_once(home: Home) -> None:
     folder = home.settings.lake_folder
     path, bucket = folder / "runs" / "one.parquet", _bucket(home)
