@@ -9,6 +9,7 @@ import polars as pl
 import streamlit as st
 
 from slowwave.dashboards.app.links import memory_link, project_view, view
+from slowwave.dashboards.app.where_it_lives import where_it_lives
 from slowwave.dashboards.app.widgets import (
     PAGE_ROWS,
     Figure,
@@ -81,6 +82,7 @@ def memory_page(published: Published) -> None:
     _outcomes(published, memory)
     _days(published, memory_id)
     _observations(published, memory_id)
+    where_it_lives(memory_id)
     _to_do(published, memory, is_planned=planned.height > 0)
 
 
