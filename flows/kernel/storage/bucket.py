@@ -197,13 +197,23 @@ class Bucket:
         if due:
             self.client.delete(sorted(due), self.confirm)
             self._change_removed(lambda removed: {key: at for key, at in removed.items() if key not in due})
-        self._tidy_copies()
+        self.tidy_copies()
         return len(due)
 
-    def _tidy_copies(self) -> None:
-        """Remove copies of what is no more, or was replaced, and of the rest those not used for longest."""
+    def tidy_copies(self, unused_seconds: float = 0.0) -> None:
+        """Remove copies of what is no more, or was replaced, and of the rest those not used for longest.
+
+        Those that were used within `unused_seconds` stay: another process may be reading them.
+        """
         kept: list[tuple[float, int, Path]] = []
-        for copy in self._folder.rglob("*~*"):
+        before = time.time() - unused_seconds
+        for copy in list(self._folder.rglob("*~*")):
+            try:
+                status = copy.stat()
+            except FileNotFoundError:  # another process has tidied
+                continue
+            if unused_seconds and max(status.st_atime, status.st_mtime) > before:
+                continue
             stem, _, digest = copy.stem.rpartition("~")
             key = self._key(copy.with_name(f"{stem}{copy.suffix}"))
             self._list(key.rpartition("/")[0])
@@ -211,7 +221,6 @@ class Bucket:
             if entry is None or digest != _digest(entry.tag):
                 copy.unlink(missing_ok=True)
             else:
-                status = copy.stat()
                 kept.append((max(status.st_atime, status.st_mtime), status.st_size, copy))
         room = _COPIES_BYTES
         for _, size, copy in sorted(kept, reverse=True):

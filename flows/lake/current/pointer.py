@@ -25,6 +25,8 @@ _FOLDER = "published"
 # For so long the pointer is taken to be as it was: a command asks for current several times.
 _FRESH_SECONDS = 2.0
 _TRIES = 5
+# On a machine that only reads, copies that nobody has used for so long go when it follows to what is new.
+_UNUSED_SECONDS = 24 * 3600.0
 _followed_at: dict[Path, float] = {}
 
 
@@ -98,6 +100,8 @@ def follow(settings: Settings, bucket: Bucket) -> None:
         before = linked_run(settings)
         if before is None or before.stem != named["run_id"]:
             link_current(settings, named["run_id"])
+            if before is not None and bucket.lease is None:  # who only reads has no night that would
+                bucket.tidy_copies(_UNUSED_SECONDS)
         break
     _followed_at[settings.serving] = time.monotonic()
 

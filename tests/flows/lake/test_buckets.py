@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -308,6 +309,23 @@ def test_a_full_disk_of_this_machine_is_not_taken_for_a_fault_of_the_bucket(home
     client.upload(home.folder / "some", "some")
     with pytest.raises(BucketError, match="the disk of this machine is full"):
         client.download("some", Path("/dev/full"))
+
+
+def test_who_only_reads_lets_go_of_copies_that_are_no_more(new_home: Callable[[], Home]) -> None:
+    home, reader = new_home(), new_home()
+    home.drop("one.jsonl", _LINE)
+    home.nightly()
+    assert len(reader.ledger()) == 1
+    assert reader.current.exists()
+    (young,) = reader.settings.lake_folder.glob("runs/*/*~*")
+    old, of_nothing = (young.with_name(f"gone~{at}.parquet") for at in "ab")
+    for copy in (old, of_nothing):
+        copy.write_bytes(b"of what is no more")
+    os.utime(old, (time.time() - 100_000,) * 2)
+    home.drop("two.jsonl", _LINE.replace(b"late", b"later"))
+    home.nightly()
+    assert reader.current.name == home.current.name
+    assert (old.exists(), of_nothing.exists(), young.exists()) == (False, True, True)
 
 
 def test_what_is_erased_is_deleted_from_the_bucket_at_once(home: Home) -> None:
