@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from slowwave.flows.ask.connection import DuckDBConfig, locked_connection
+from slowwave.flows.ask.connection import (
+    OTHER_RELEASE,
+    DuckDBConfig,
+    error_lines,
+    is_of_another_release,
+    locked_connection,
+)
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import quoted, shortened
 from slowwave.flows.publish_to.ddl import MARK, comment_on, create_table, named, postgres_type, readable
@@ -77,6 +83,8 @@ def publish_to_postgres(path: Path, to: Postgres, note: Note, lock_seconds: int 
                 cursor.execute(f"SET LOCAL lock_timeout = '{lock_seconds:d}s'")
                 rows = _Database(cursor, to.schema, note).publish(path)
             connection.commit()
+    except duckdb.Error as error:
+        raise UserError(OTHER_RELEASE if is_of_another_release(error) else error_lines(error)) from error
     except driver.Error as error:
         raise UserError(_told(error, to)) from None  # the driver's own words may hold what it was given
     return rows

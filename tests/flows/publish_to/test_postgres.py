@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -94,6 +95,19 @@ def test_views_and_grants_survive_and_a_column_comes_by_adding_it(runs: list[Pat
     with pytest.raises(UserError, match=r"landed_days\.rows_count is text, and is published as bigint: nothing was"):
         published(runs[0], server, "grown")
     assert server.rows("SELECT memories FROM grown.mine") == [(2,)]
+
+
+@pytest.mark.usefixtures("password")
+def test_what_another_release_published_is_published_anew_first(
+    runs: list[Path], server: Server, tmp_path: Path
+) -> None:
+    older = tmp_path / runs[0].name
+    shutil.copyfile(runs[0], older)
+    with duckdb.connect(older) as file:
+        file.execute("ALTER TABLE memory_health DROP COLUMN verdict")
+    with pytest.raises(UserError, match="are of another release: `slowwave nightly` publishes them anew"):
+        published(older, server, "older")
+    assert server.rows("SELECT 1 FROM pg_namespace WHERE nspname = 'older'") == []
 
 
 @pytest.mark.usefixtures("password")
