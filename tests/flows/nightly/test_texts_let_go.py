@@ -140,3 +140,11 @@ def test_what_was_found_in_texts_that_are_gone_can_be_erased(home: SmallHome) ->
     assert all("old-0" not in frame["interaction_id"].to_list() for frame in kept)
     why = json.loads(home.ask("why", "m", "--format", "json").stdout)
     assert [why["counts"][name] for name in ("eligible", "injected", "echoed", "used", "cited")] == [6] * 5
+
+
+@pytest.mark.slow
+def test_an_erasure_is_ended_also_where_a_publish_of_the_past_is_current(home: SmallHome) -> None:
+    home.ask("retain", "--yes")
+    home.nightly(utc_now() - timedelta(days=5))
+    done = home.ask("erase", "--interaction", "old-0", "--yes")
+    assert done.returncode == 0, done.stderr
