@@ -24,7 +24,7 @@ async def serve_stdio(server: MCPServer) -> None:
     While it serves, standard output holds the protocol alone: what anything else writes there goes to standard error.
     """
     waiting: set[object] = set()
-    async with stdio_server() as (lines, answers), answers:
+    async with stdio_server() as (lines, answers), lines, answers:
         to_server, from_client = create_context_streams[SessionMessage | Exception](0)
         to_client, from_server = create_context_streams[SessionMessage](0)
 
