@@ -105,10 +105,10 @@ def test_killed_workers_leave_whole_partitions_and_the_same_tables(
     chance = random.Random(1)
     with writer_lock(home.settings, "test"):
         run = start_run(home.settings, "backfill")
-        run.engine = EngineSettings("dask", workers=2)
         plan = make_plan(run, AS_OF)
-        in_two = max(days_bytes(plan.log, plan.to_build).values()) // 2
-        rounds = build_tasks(run, plan.log, plan.to_build, verify=False, bucket_bytes=in_two)
+        largest = max(days_bytes(plan.log, plan.to_build).values())
+        run.engine = EngineSettings("dask", workers=2, memory=8 * largest)  # a sixteenth is half of that day
+        rounds = build_tasks(run, plan.log, plan.to_build, verify=False)
         assert [len(tasks) > 2 for tasks in rounds] == [True, True]
         built = 0
         for tasks in rounds:

@@ -321,7 +321,8 @@ def test_who_only_reads_lets_go_of_copies_that_are_no_more(new_home: Callable[[]
     old, of_nothing = (young.with_name(f"gone~{at}.parquet") for at in "ab")
     for copy in (old, of_nothing):
         copy.write_bytes(b"of what is no more")
-    os.utime(old, (time.time() - 100_000,) * 2)
+    long_ago = time.time() - 100_000
+    os.utime(old, (long_ago, long_ago))
     home.drop("two.jsonl", _LINE.replace(b"late", b"later"))
     home.nightly()
     assert reader.current.name == home.current.name
