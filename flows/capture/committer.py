@@ -21,7 +21,7 @@ import polars as pl
 
 from slowwave.flows.capture.counts import Counts
 from slowwave.flows.capture.otlp_wire import UnreadableError, document_of, taken_answer
-from slowwave.flows.capture.posts import Answer, Post, later, said
+from slowwave.flows.capture.posts import Answer, Post, Where, later, said
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.errors import UserError
@@ -129,10 +129,10 @@ class Committer:
         """Judge the posts, write what is taken, and answer them: all of them, or none where this raises."""
         answers: list[tuple[Post, Answer]] = []
         lines: dict[Lane, list[bytes]] = {"rows": [], "otlp": []}
-        taken: list[tuple[str, int, int]] = []
+        taken: list[tuple[Where, int, int]] = []
         posted: list[_Rows] = []
         for post in group:
-            if post.where in {"traces", "logs"}:
+            if _lane(post.where) == "otlp":
                 answers.append((post, self._otlp(post, lines["otlp"], taken)))
                 continue
             read = self._read(post)
@@ -144,29 +144,27 @@ class Committer:
         for one in posted:
             answers.append((one.post, _answer(one)))
             taken.append((one.post.where, len(one.ids) - len(one.refused), len(one.refused)))
-        failed = self._written(lines)
+        failed = {lane: self._written(lane, some) for lane, some in lines.items() if some}
         for post, answer in answers:
-            post.answered(failed if failed is not None and answer.status == 200 else answer)  # noqa: PLR2004
-        if failed is None:
-            for where, good, bad in taken:
+            instead = failed.get(_lane(post.where)) if answer.status == 200 else None  # noqa: PLR2004
+            post.answered(instead or answer)
+        for where, good, bad in taken:
+            if failed.get(_lane(where)) is None:
                 self._counts.took(where, good, bad)
 
-    def _written(self, lines: dict[Lane, list[bytes]]) -> Answer | None:
-        """Make lines durable; what is answered where that fails."""
-        for lane, some in lines.items():
-            if not some:
-                continue
-            began = time.monotonic()
-            try:
-                self._spool.write(lane, some)
-            except OSError as error:
-                self._counts.failed()
-                self._warn("cannot write to the inbox: %s", error.strerror or error)
-                return later(f"it cannot be kept now: {error.strerror or 'the disk failed'}")
-            self._counts.committed(time.monotonic() - began, sum(map(len, some)))
+    def _written(self, lane: Lane, lines: list[bytes]) -> Answer | None:
+        """Make the lines of one file durable; what is answered to its posts, and to no others, where that fails."""
+        began = time.monotonic()
+        try:
+            self._spool.write(lane, lines)
+        except OSError as error:
+            self._counts.failed()
+            self._warn("cannot write to the inbox: %s", error.strerror or error)
+            return later(f"it cannot be kept now: {error.strerror or 'the disk failed'}")
+        self._counts.committed(time.monotonic() - began, sum(map(len, lines)))
         return None
 
-    def _otlp(self, post: Post, lines: list[bytes], taken: list[tuple[str, int, int]]) -> Answer:
+    def _otlp(self, post: Post, lines: list[bytes], taken: list[tuple[Where, int, int]]) -> Answer:
         signal = "traces" if post.where == "traces" else "logs"
         if not post.is_protobuf and has_too_many_values(post.body):
             return said(413, _TOO_MANY)
@@ -237,6 +235,10 @@ class Committer:
         if now - self._warned_at >= _WARNED_EVERY_SECONDS:
             self._warned_at = now
             _log.warning(message, *arguments)
+
+
+def _lane(where: Where) -> Lane:
+    return "otlp" if where in {"traces", "logs"} else "rows"
 
 
 def _note(one: _Rows, index: int, found: TakenRows, place: int, lines: list[bytes]) -> None:

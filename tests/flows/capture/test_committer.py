@@ -123,6 +123,34 @@ def test_nothing_is_kept_of_what_is_answered_that_it_was_not(receiving: Receivin
     assert "failed_commits_total 1\n" in receiving.counts.text(0, 0)
 
 
+@pytest.mark.parametrize("broken", ["rows", "otlp"])
+def test_of_what_came_at_once_only_what_was_not_kept_is_asked_for_again(
+    broken: str, receiving: Receiving, monkeypatch: pytest.MonkeyPatch
+):
+    real = receiving.spool.write
+
+    def write(lane: Any, lines: list[bytes]) -> None:
+        if lane == broken:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(lane, lines)
+
+    monkeypatch.setattr(receiving.spool, "write", write)
+    posts = [
+        ("interactions", {"prompt": "a"}),
+        ("interactions", {"response": "no prompt"}),
+        ("traces", {"resourceSpans": [{"scopeSpans": []}]}),
+    ]
+    told: list[queue.SimpleQueue[Answer]] = [queue.SimpleQueue() for _ in posts]
+    group = [
+        Post(where, json.dumps(body).encode(), False, NOBODY, "", one.put)
+        for (where, body), one in zip(posts, told, strict=True)
+    ]
+    receiving.committer._commit(group)
+    row, refused, trace = (one.get(timeout=60).status for one in told)
+    assert (row, refused, trace) == ((503, 422, 200) if broken == "rows" else (200, 422, 503))
+    assert len(receiving.inbox()) == 1
+
+
 def test_a_fault_of_ours_costs_the_post_that_trips_it_and_no_other(
     receiving: Receiving, monkeypatch: pytest.MonkeyPatch
 ):
