@@ -64,7 +64,7 @@ class ClaudeDoor:
         for folder in sorted(
             {file.parent / _ARCHIVE for file in files if file.parent.name == "memory"} | self._emptied()
         ):
-            for archived in sorted(folder.glob("*.md")):
+            for archived in sorted(one for one in folder.glob("*.md") if one.is_file()):
                 live = folder.parent / archived.name
                 for one in memories_of(shown_name(live.absolute()), _text(archived)):
                     self._memories[one.memory_id] = _Memory(live, is_archived=True)
@@ -153,17 +153,26 @@ def _rewrite(file: Path, before: State, after: State) -> None:
             message = "its new text would be read as something else there: change the file itself"
             raise StoreChangedError(message)
     if made != text:
-        _write(file, made)
+        _write(file, made.encode())
 
 
-def _write(file: Path, text: str) -> None:
-    mode = stat.S_IMODE(file.stat().st_mode)
+def _write(file: Path, content: bytes) -> None:
+    """Whose file it is, and who may read it, stays as it was."""
+    was = file.stat() if file.is_file() else file.parent.stat()
 
     def fill(aside: Path) -> None:
-        aside.write_bytes(text.encode())
-        aside.chmod(mode)
+        aside.write_bytes(content)
+        _give(aside, was)
+        if stat.S_ISREG(was.st_mode):
+            aside.chmod(stat.S_IMODE(was.st_mode))
 
     write_durably(file, fill)
+
+
+def _give(path: Path, to: os.stat_result) -> None:
+    """Root makes nothing in another user's folder that this user could not write any more."""
+    if os.geteuid() == 0:
+        os.chown(path, to.st_uid, to.st_gid)
 
 
 def _moved(memory: _Memory) -> _Memory:
@@ -172,7 +181,9 @@ def _moved(memory: _Memory) -> _Memory:
     if moved.file.exists():
         message = f"{shown_name(moved.file)} is there already: move it away, and run this again"
         raise StoreChangedError(message)
-    moved.file.parent.mkdir(exist_ok=True)
+    if not moved.file.parent.exists():
+        moved.file.parent.mkdir()
+        _give(moved.file.parent, memory.file.parent.stat())
     memory.file.rename(moved.file)
     for folder in (memory.file.parent, moved.file.parent):
         fsync_path(folder)
@@ -200,14 +211,7 @@ def _list(live: Path, now: list[Any] | None, wanted: list[Any] | None) -> None:
         if lines and not lines[-1].endswith(("\n", "\r")) and wanted[0] >= len(lines):
             lines[-1] += "\n"
         lines.insert(wanted[0], wanted[1])
-    mode = stat.S_IMODE(index.stat().st_mode) if index.is_file() else None
-
-    def fill(aside: Path) -> None:
-        aside.write_bytes("".join(lines).encode("utf-8", "surrogateescape"))
-        if mode is not None:
-            aside.chmod(mode)
-
-    write_durably(index, fill)
+    _write(index, "".join(lines).encode("utf-8", "surrogateescape"))
 
 
 def _patch(file: Path, changes: Sequence[tuple[str, str | None]]) -> str:

@@ -127,6 +127,26 @@ def test_scores_are_written_read_back_and_not_taken_for_the_stores_own(home: Sma
     assert log(home) == rows
 
 
+def test_whose_files_they_are_stays_so_when_root_pushes(home: SmallHome, root: Path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can write what is another user's")
+    memories = root / PROJECT
+    for path in (memories, *memories.iterdir()):
+        os.chown(path, 1234, 1235)
+    ask(home, "memory", "archive", OLD, "--yes")
+    push(home, root, "--yes")
+    assert (memories / ".archive" / "old.md").is_file()
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in memories.rglob("*")} == {(1234, 1235)}
+
+
+def test_what_is_no_file_in_the_archive_is_passed_over(home: SmallHome, root: Path):
+    archive = root / PROJECT / ".archive"
+    archive.mkdir()
+    (archive / "gone.md").symlink_to("nowhere")
+    os.mkfifo(archive / "pipe.md")
+    assert len(push(home, root, "--yes")["changes"]) == 3
+
+
 def test_decisions_are_carried_out_and_taken_back_byte_for_byte(home: SmallHome, root: Path):
     before, index = contents(root), root / PROJECT / "MEMORY.md"
     ask(home, "memory", "archive", OLD, "--yes")
