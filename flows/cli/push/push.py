@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
@@ -96,13 +97,15 @@ def _print(plan: Plan, did: Done | None, undo: str | None) -> None:
     for patch in plan.patches:
         typer.echo(f"\nyours to apply, for nobody else writes to this file:\n{patch}")
     if did is None:
-        plain_screen().print("nothing was written: add --yes")
+        add = ": add --yes" if plan.changes or plan.finished else ""
+        plain_screen().print(f"nothing was written{add}")
 
 
 def _next(plan: Plan, did: Done | None, undo: str | None) -> list[str]:
     if did is None or not did.done or undo is not None:
         return []
-    return [f"{this_command()} push {plan.place.source.name} --undo {did.run_id}"]
+    where = shlex.quote(str(plan.place.path))
+    return [f"{this_command()} push {plan.place.source.name} {where} --undo {did.run_id}"]
 
 
 def _differences(change: Change) -> list[str]:

@@ -147,6 +147,19 @@ def test_what_is_no_file_in_the_archive_is_passed_over(home: SmallHome, root: Pa
     assert len(push(home, root, "--yes")["changes"]) == 3
 
 
+def test_the_command_that_is_printed_takes_it_back(home: SmallHome, root: Path):
+    before = contents(root)
+    printed = ask(home, "push", "claude-memory", str(root), "--yes").split()
+    command = printed[printed.index("next") + 1 :]
+    ask(home, *command[command.index("push") :], "--yes")
+    assert contents(root) == before
+
+
+def test_where_nothing_would_change_nobody_is_told_to_add_yes(home: SmallHome, root: Path):
+    push(home, root, "--yes")
+    assert ask(home, "push", "claude-memory", str(root)).endswith("nothing was written\n")
+
+
 def test_decisions_are_carried_out_and_taken_back_byte_for_byte(home: SmallHome, root: Path):
     before, index = contents(root), root / PROJECT / "MEMORY.md"
     ask(home, "memory", "archive", OLD, "--yes")
