@@ -123,6 +123,9 @@ class _Folder:
             return (self.folder / key).read_bytes()
         except FileNotFoundError:
             return None
+        except NotADirectoryError as error:
+            message = f"{self.folder} is no folder, or lies below a file: nothing was changed; name another place"
+            raise UserError(message) from error
 
     def put(self, file: Path, key: str) -> None:
         to = self.folder / key

@@ -78,6 +78,15 @@ def test_a_manifest_of_somebody_else_is_left_as_it_is(runs: list[Path], tmp_path
     assert [path.name for path in tmp_path.iterdir()] == [MANIFEST]
 
 
+@pytest.mark.parametrize("below", ["", "/published"])
+def test_a_file_is_no_folder(runs: list[Path], tmp_path: Path, below: str) -> None:
+    file = tmp_path / "published"
+    file.write_text("mine")
+    with pytest.raises(UserError, match="is no folder, or lies below a file: nothing was changed"):
+        publish_to_files(runs[0], Files(f"{file}{below}"))
+    assert file.read_text() == "mine"
+
+
 def test_after_a_night_what_goes_wrong_is_said_and_harms_nothing(home: SmallHome, tmp_path: Path) -> None:
     file = home.settings.settings_file
     said: list[str] = []
