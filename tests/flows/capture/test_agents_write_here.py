@@ -53,9 +53,12 @@ def test_http_and_otlp(tmp_path: Path):
         environment = {**os.environ, "URL": receiver.url, "TOKEN": token, "PYTHON": sys.executable}
         done = subprocess.run(["bash", "-ec", posted], env=environment, capture_output=True, text=True, check=True)
         assert done.stdout.count('"refused":[]') == 2
+        again = subprocess.run(["bash", "-ec", posted], env=environment, capture_output=True, text=True, check=True)
+        assert again.stdout == done.stdout
         send = f"{exported}\n\"$PYTHON\" -c '{EXPORTER}' 'Push by OTLP'"
         subprocess.run(["bash", "-ec", send], env=environment, check=True, timeout=120)
-    assert _asked(home, "SELECT prompt, project FROM interactions ORDER BY prompt") == [
-        {"prompt": "Push by OTLP", "project": "shop"},
-        {"prompt": "Push my branch", "project": "shop"},
+    query = "SELECT prompt, i.project, success FROM interactions i LEFT JOIN outcomes USING (interaction_id) ORDER BY 1"
+    assert _asked(home, query) == [
+        {"prompt": "Push by OTLP", "project": "shop", "success": None},
+        {"prompt": "Push my branch", "project": "shop", "success": True},
     ]
