@@ -89,7 +89,7 @@ def erase(
         _night(settings, progress)
         before = None
     if before is None:
-        land_paths(run, received_deliveries(settings, note))
+        land_paths(run, received_deliveries(settings, note, ends_traces=True))
         found = preview(settings, run.lake, asked)
         if found.erased_at is not None:
             return found

@@ -17,7 +17,7 @@ from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_comm
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
 from slowwave.flows.lake.landed_lake import landed_lake
-from slowwave.flows.land.inbox import inbox_deliveries
+from slowwave.flows.land.inbox import inbox_deliveries, inbox_otlp
 from slowwave.flows.life.erase import Erased
 from slowwave.flows.life.erasure import Erasure, Repeated
 from slowwave.flows.life.from_home import outside
@@ -87,7 +87,7 @@ def _print_preview(settings: Settings, found: Preview, output: str) -> None:
     if found.erased_at is not None:
         typer.echo(terminal_safe(f"{said(asked)} was erased on {found.erased_at:%Y-%m-%d}: nothing of it is here"))
         return
-    waiting = len(inbox_deliveries(settings.inbox))
+    waiting = len(inbox_deliveries(settings.inbox)) + len(inbox_otlp(settings.inbox))
     lines = _lines(found.erasure, found.gone, found.repeated)
     lines += [("inbox", f"{counted(waiting, 'file')} would land first, and then be looked through")] if waiting else []
     lines += [("then", "what is current is published anew, and every file of the home looked through, with exports")]

@@ -6,8 +6,10 @@ was imported of traces is kept for some days (`kept_parts`), so that later spans
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,14 +25,22 @@ if TYPE_CHECKING:
 _GROWS_SECONDS = 3600.0
 
 
-def received_deliveries(settings: Settings, told: Callable[[str], None]) -> list[Delivery]:
+def received_deliveries(
+    settings: Settings, told: Callable[[str], None], *, ends_traces: bool = False
+) -> list[Delivery]:
     """What is to land of the inbox; `told` of what could not be imported, which stays there.
+
+    `ends_traces`: no trace is waited for, so that nothing stays that could be read.
 
     The caller holds the writer lock. Raises OSError as our own disk does.
     """
     claim(settings)
     now = time.time()
     files = inbox_otlp(settings.inbox)
+    if ends_traces:
+        for file in files:
+            with suppress(PermissionError):  # what is another user's waits for its hour
+                os.utime(file, (now - _GROWS_SECONDS, now - _GROWS_SECONDS))
     if files:  # loads what imports, which a home without any does not need
         is_old = {file: now - file.stat().st_mtime >= _GROWS_SECONDS for file in files}
         for are_old in (True, False):
