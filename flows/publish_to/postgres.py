@@ -218,10 +218,8 @@ def _fits_an_index(published: duckdb.DuckDBPyConnection, table: type[Table]) -> 
 def _told(error: Any, to: Postgres) -> str:  # noqa: ANN401 - the driver's own class
     said = _SAID.get(getattr(error, "sqlstate", None) or "")
     if said is None:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        lines = [line.strip() for line in to.without_password(str(error)).splitlines() if line.strip()]
         said = shortened(" ".join(lines), 500)
     if "password" in said:
         said += f" (a password is read from ${PASSWORD}, ~/.pgpass or --password-file)"
-    if to.password:
-        said = said.replace(to.password, "…")
     return f"{shortened(to.url, 200)}: {said}"

@@ -42,6 +42,12 @@ class Postgres:
         query = urlencode({**_PATIENCE, "application_name": "slowwave publish-to", **asked, **secret}, quote_via=quote)
         return parts._replace(scheme="postgresql", query=query).geturl()
 
+    def without_password(self, told: str) -> str:
+        """What the driver told, which may quote what it was given, as it is or as URLs write it."""
+        for shown in (quote(self.password, safe=""), self.password) if self.password else ():
+            told = told.replace(shown, "…")
+        return told
+
 
 @dataclass(frozen=True)
 class Files:

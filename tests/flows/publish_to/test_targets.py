@@ -17,6 +17,7 @@ from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.client import Client
 from slowwave.flows.publish_to.files import MANIFEST, publish_to_files
+from slowwave.flows.publish_to.postgres import publish_to_postgres
 from slowwave.flows.publish_to.run import published_after_night
 from slowwave.flows.publish_to.target import Files, Postgres, target
 
@@ -28,6 +29,16 @@ def test_a_password_in_the_url_is_refused_and_not_repeated(password: str) -> Non
         with pytest.raises(WrongUsageError, match="a password in the URL") as refused:
             target(url)
         assert secret not in str(refused.value)
+
+
+@pytest.mark.parametrize("password", ["hunter2 % ? #", "hunter2" * 100, "hunter2\x00 %zz"])
+def test_what_the_driver_says_of_a_url_does_not_hold_the_password(password: str, tmp_path: Path) -> None:
+    pytest.importorskip("adbc_driver_postgresql")
+    for url in ("postgresql://me@[::1]x:5432/team", "postgresql://me@127.0.0.1:1/team?sslmode=bogus"):
+        with pytest.raises(UserError) as refused:
+            publish_to_postgres(tmp_path / "none", Postgres(url, "s", password), lambda _: None)
+        assert "Failed to connect" in str(refused.value)
+        assert "hunter2" not in str(refused.value)
 
 
 def test_a_password_file_is_closed_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
