@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.kernel.code_hash import code_hash
-from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.errors import UserError, not_installed
 
 Handle = TypeVar("Handle")
 # What computes besides our own code: with another version, the last bit of a number may be another.
@@ -100,8 +100,7 @@ def done(code: str, message: bytes) -> Done:
 def require_engine(chosen: EngineSettings) -> None:
     """Raises UserError, within seconds, when an engine is not installed, or nobody answers at its address."""
     if chosen.name != "local" and find_spec(_MODULES[chosen.name]) is None:
-        message = f"the engine {chosen.name} is not installed: pip install 'slowwave[{chosen.name}]'"
-        raise UserError(message)
+        raise not_installed(f"the engine {chosen.name} is not installed", chosen.name)
     if not chosen.address:
         return
     parts = urlsplit(chosen.address if "://" in chosen.address else f"//{chosen.address}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from slowwave.flows.ask.narrowed import Narrowed
-from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.errors import not_installed
 from slowwave.flows.kernel.settings import Settings
 
 
@@ -24,8 +24,7 @@ def run_mcp(settings: Settings, narrowed: Narrowed, port: int | None = None) -> 
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types"}:
             raise
-        message = "a server for agents needs the package mcp: pip install 'slowwave[mcp]'"
-        raise UserError(message) from error
+        raise not_installed("a server for agents needs the package mcp", "mcp") from error
     if port is not None:
         serve_http(settings, narrowed, port)
         return

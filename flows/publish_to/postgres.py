@@ -19,7 +19,7 @@ from slowwave.flows.ask.connection import (
     is_of_another_release,
     locked_connection,
 )
-from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.errors import UserError, not_installed
 from slowwave.flows.kernel.terminal import quoted, shortened
 from slowwave.flows.publish_to.ddl import MARK, comment_on, create_table, named, postgres_type, readable
 from slowwave.flows.publish_to.target import PASSWORD, Postgres
@@ -94,8 +94,7 @@ def _driver() -> Any:  # noqa: ANN401 - a module
     try:
         from adbc_driver_postgresql import dbapi
     except ModuleNotFoundError as error:
-        message = "a database needs the package adbc-driver-postgresql: pip install 'slowwave[postgres]'"
-        raise UserError(message) from error
+        raise not_installed("a database needs the package adbc-driver-postgresql", "postgres") from error
     return dbapi
 
 

@@ -13,7 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.errors import UserError, not_installed
 from slowwave.flows.kernel.storage.faults import BucketError, is_disk_full, told
 from slowwave.flows.kernel.storage.listing import Entry
 
@@ -194,8 +194,7 @@ def _made(url: str) -> ObjectStore:
     try:
         from obstore.store import from_url
     except ImportError as error:
-        message = "a lake in a bucket needs the package obstore: install slowwave[s3]"
-        raise UserError(message) from error
+        raise not_installed("a lake in a bucket needs the package obstore", "s3") from error
     seconds = _patience()
     options: Any = {
         "allow_http": os.environ.get("AWS_ENDPOINT_URL", os.environ.get("AWS_ENDPOINT_URL_S3", "")).startswith("http:"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -96,6 +98,14 @@ def test_a_file_is_no_folder(runs: list[Path], tmp_path: Path, below: str) -> No
     with pytest.raises(UserError, match="is no folder, or lies below a file: nothing was changed"):
         publish_to_files(runs[0], Files(f"{file}{below}"))
     assert file.read_text() == "mine"
+
+
+def test_a_missing_driver_is_installed_by_the_command_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
+    to = Postgres("postgresql://ada@127.0.0.1/team", "slowwave", "")
+    with pytest.raises(UserError, match=r"python\S* -m pip install 'slowwave\[postgres\]'$") as told:
+        publish_to_postgres(Path("absent.duckdb"), to, print)
+    assert shlex.quote(sys.executable) in str(told.value)
 
 
 def test_after_a_night_what_goes_wrong_is_said_and_harms_nothing(home: SmallHome, tmp_path: Path) -> None:
