@@ -197,7 +197,7 @@ class _Database:
     def _replace(self, table: type[Table]) -> None:
         listed = ", ".join(named(column.name) for column in columns(table))
         at = named(self._schema, table.name)
-        self._cursor.execute(f"DELETE FROM {at}")  # noqa: S608 - declared names, and the schema quoted
+        self._cursor.execute(f"DELETE FROM ONLY {at}")  # noqa: S608 - declared names, and the schema quoted
         self._cursor.execute(f"INSERT INTO {at} ({listed}) SELECT {listed} FROM pg_temp.{named(_staged(table))}")  # noqa: S608
         self._cursor.execute(f"DROP TABLE pg_temp.{named(_staged(table))}")
 

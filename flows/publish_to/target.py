@@ -19,6 +19,8 @@ _POSTGRES = {"postgresql", "postgres"}
 _SECRET = {"password", "passfile", "sslpassword"}
 _SECTION = {"url", "schema", "password_file"}
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+# Postgres would cut a longer name, and not find it again.
+_LONGEST_NAME = 63
 # A server that does not answer, or has gone, is given up: nothing here waits for ever.
 _PATIENCE = {"connect_timeout": "10", "keepalives_idle": "30", "tcp_user_timeout": "60000"}
 
@@ -40,7 +42,7 @@ class Postgres:
         asked = dict(parse_qsl(parts.query, keep_blank_values=True))
         secret = {"password": self.password} if self.password else {}
         query = urlencode({**_PATIENCE, "application_name": "slowwave publish-to", **asked, **secret}, quote_via=quote)
-        return parts._replace(scheme="postgresql", query=query).geturl()
+        return f"postgresql://{parts.netloc}{parts.path}?{query}"  # also without a host: then it is a local socket
 
     def without_password(self, told: str) -> str:
         """What the driver told, which may quote what it was given, as it is or as URLs write it."""
@@ -108,8 +110,8 @@ def _database(url: str, schema: str, password_file: str | None) -> Postgres:
             " file that --password-file names"
         )
         raise WrongUsageError(message)
-    if not schema or "\x00" in schema:
-        message = "--schema names the schema that holds the tables, such as slowwave"
+    if not schema or "\x00" in schema or len(schema.encode()) > _LONGEST_NAME:
+        message = f"--schema names the schema that holds the tables, such as slowwave, in {_LONGEST_NAME} bytes at most"
         raise WrongUsageError(message)
     return Postgres(url, schema, _password(password_file))
 

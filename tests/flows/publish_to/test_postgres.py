@@ -120,6 +120,16 @@ def test_a_table_of_somebody_else_is_left_as_it_is(runs: list[Path], server: Ser
     assert server.rows("SELECT count(*) FROM pg_tables WHERE schemaname = 'theirs'") == [(1,)]
 
 
+@pytest.mark.usefixtures("password")
+def test_rows_of_a_table_that_inherits_from_ours_stay(runs: list[Path], server: Server) -> None:
+    published(runs[0], server, "parent")
+    server.rows("CREATE TABLE public.child () INHERITS (parent.memory_health)")
+    server.rows("INSERT INTO public.child SELECT * FROM ONLY parent.memory_health")
+    before = server.rows("SELECT memory_id FROM public.child")
+    published(runs[1], server, "parent")
+    assert server.rows("SELECT memory_id FROM public.child") == before != []
+
+
 def _holding(server: Server, schema: str, then: Callable[[], None]) -> None:
     """Do something while an idle transaction holds a lock on a table."""
     with server.connect() as other, other.cursor() as cursor:

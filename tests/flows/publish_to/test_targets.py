@@ -43,6 +43,18 @@ def test_what_the_driver_says_of_a_url_does_not_hold_the_password(password: str,
         assert "hunter2" not in str(refused.value)
 
 
+def test_a_server_behind_a_local_socket_has_no_host(tmp_path: Path) -> None:
+    pytest.importorskip("adbc_driver_postgresql")
+    with pytest.raises(UserError, match=r'on socket ".*/\.s\.PGSQL\.5432" failed'):
+        publish_to_postgres(tmp_path / "none", Postgres(f"postgresql:///team?host={tmp_path}", "s", ""), lambda _: None)
+
+
+def test_a_schema_whose_name_would_be_cut_is_refused() -> None:
+    assert target("postgresql://db/team", "s" * 63)
+    with pytest.raises(WrongUsageError, match="63 bytes at most"):
+        target("postgresql://db/team", "ß" * 32)
+
+
 def test_a_password_file_is_closed_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SLOWWAVE_PUBLISH_PASSWORD", raising=False)
     file = tmp_path / "password"
