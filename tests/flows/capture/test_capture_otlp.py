@@ -136,6 +136,14 @@ def test_what_is_no_otlp_is_said(document: object):
     assert why_not_taken({}, "traces") == ""
 
 
+def test_what_was_posted_to_the_wrong_path_is_not_taken_for_nothing():
+    held = traces(span(1, chat("Which port?", "5432.")))
+    assert why_not_taken(held, "traces") == ""
+    assert why_not_taken(held, "logs") == "it has traces, which go to /v1/traces"
+    assert why_not_taken({"resourceLogs": [], **held}, "traces") == ""
+    assert why_not_taken({"resourceLogs": [{}], **held}, "traces") == "it has logs, which go to /v1/logs"
+
+
 def test_what_names_another_project_is_rejected_and_the_rest_kept():
     def of(project: str | None) -> dict[str, Any]:
         named = [{"key": "openinference.project.name", "value": {"stringValue": project}}] if project else []

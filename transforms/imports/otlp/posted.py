@@ -21,6 +21,9 @@ def why_not_taken(document: object, signal: Signal) -> str:
     name = _PLACES[signal][0]
     if not isinstance(document, dict) or not isinstance(document.get(name, []), list):
         return f"it is no OTLP JSON of {signal}: it has no list {name}"
+    other: Signal = "logs" if signal == "traces" else "traces"
+    if document.get(_PLACES[other][0]):
+        return f"it has {other}, which go to /v1/{other}"
     wrong = why_not_otlp(document)
     return f"it {wrong}" if wrong else ""
 
