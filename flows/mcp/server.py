@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import anyio
 import anyio.to_thread
 import duckdb
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from slowwave.dashboards.cookbook.cookbook import exactly
 from slowwave.flows.ask.narrowed import Narrowed
@@ -228,14 +229,6 @@ class Tools:
 
 def mcp_server(published: Published, limits: Limits) -> MCPServer:
     """A server with all tools, which no transport serves yet."""
-    server: MCPServer = MCPServer(
-        "slowwave",
-        title="Slowwave: what memories are worth",
-        instructions=INSTRUCTIONS,
-        version=VERSION,
-        log_level="ERROR",
-        subscriptions=False,
-    )
     tools = Tools(published, limits)
     titled = {
         "What a memory is worth": tools.memory_health,
@@ -245,9 +238,25 @@ def mcp_server(published: Published, limits: Limits) -> MCPServer:
         "The evidence behind a figure": tools.why,
         "Any other question, by name": tools.sql,
     }
-    for title, tool in titled.items():
-        server.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=_READS)
-    return server
+    return MCPServer(
+        "slowwave",
+        title="Slowwave: what memories are worth",
+        instructions=INSTRUCTIONS,
+        version=VERSION,
+        log_level="ERROR",
+        subscriptions=False,
+        tools=[_tool(ask, title) for title, ask in titled.items()],
+    )
+
+
+def _tool(ask: Callable[..., Any], title: str) -> Tool:
+    """A tool that refuses arguments it does not know: without them it would answer another question."""
+    tool = Tool.from_function(ask, title=title, description=inspect.getdoc(ask), annotations=_READS)
+    known = tool.fn_metadata.arg_model
+    strict = create_model(known.__name__, __base__=known, __cls_kwargs__={"extra": "forbid"})
+    tool.fn_metadata.arg_model = strict
+    tool.parameters = strict.model_json_schema(by_alias=True)
+    return tool
 
 
 def _patterns(**names: str) -> dict[str, str]:

@@ -67,6 +67,12 @@ def target(url: str, schema: str = SCHEMA, password_file: str | None = None) -> 
     scheme = url.partition("://")[0].lower() if "://" in url else ""
     if scheme in _POSTGRES:
         return _database(url, schema, password_file)
+    if url.partition(":")[0].lower() in _POSTGRES:
+        message = f"a database is named postgresql://USER@HOST/DATABASE; for a folder of that name say ./{url}"
+        raise WrongUsageError(message)
+    if schema != SCHEMA or password_file is not None:
+        message = "--schema and --password-file are for a database: leave them out for a folder or bucket"
+        raise WrongUsageError(message)
     if scheme in SCHEMES:
         return Files(url.rstrip("/"))
     if scheme == "file":

@@ -14,35 +14,36 @@ class FencedError(BucketError):
     """Another writer has taken over: what this one would still write, or remove, is not its own any more."""
 
 
-# By what servers and the library say, the first that fits: a pattern, and what it means for the lake {url}.
+# By what servers and the library say, the first that fits: a pattern, and what it means for {url}.
 _MEANINGS = {
-    "NoSuchBucket|ContainerNotFound": "there is no bucket for the lake {url}: make it, or correct SLOWWAVE_LAKE",
+    "NoSuchBucket|ContainerNotFound": (
+        "there is no bucket for {url}: make it, or correct the address (a lake has it from SLOWWAVE_LAKE)"
+    ),
     "ExpiredToken|TokenExpired|TokenRefreshRequired|RequestExpired": (
-        "the credentials for the lake {url} have expired: renew them (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
+        "the credentials for {url} have expired: renew them (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
         "AWS_SESSION_TOKEN) and run this again"
     ),
     "InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|AuthenticationFailed|401 Unauthorized|InvalidClient": (
-        "the credentials for the lake {url} are not accepted: correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        "the credentials for {url} are not accepted: correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     ),
     "AccessDenied|403 Forbidden|AuthorizationPermissionMismatch": (
-        "the credentials for the lake {url} do not allow {doing}: give them that right, or use others"
+        "the credentials for {url} do not allow {doing}: give them that right, or use others"
     ),
     "SlowDown|503 Service|429 Too Many|TooManyRequests|ServerBusy|Throttl": (
-        "the lake {url} asks to be asked less (503), and did so for as long as it was tried: run this again later"
+        "{url} asks to be asked less (503), and did so for as long as it was tried: run this again later"
     ),
     "InstanceCredential|credential|169.254": (
-        "there are no credentials for the lake {url}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        "there are no credentials for {url}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     ),
     "dns error|Connect|connect|refused|timed out|timeout|error sending request|closed before|reset": (
-        "the lake {url} does not answer: see whether {endpoint} can be reached from here (AWS_ENDPOINT_URL), then run "
-        "this again"
+        "{url} does not answer: see whether {endpoint} can be reached from here (AWS_ENDPOINT_URL), then run this again"
     ),
     "500 Internal|502 Bad|504 Gateway|InternalError": (
-        "the server of the lake {url} failed (an error of its own): run this again later"
+        "the server of {url} failed (an error of its own): run this again later"
     ),
 }
 _FULL = (
-    "the disk of this machine is full: what is read of the lake {url} is copied into the home first, and nothing of "
+    "the disk of this machine is full: what is read of {url} is copied into the home first, and nothing of "
     "what did not fit is left: free some and run this again"
 )
 _STATES = re.compile(r"<Message>([^<]*)</Message>")
@@ -54,7 +55,7 @@ def is_disk_full(error: Exception) -> bool:
 
 
 def told(error: Exception, url: str, doing: str, endpoint: str) -> BucketError:
-    """What an error of the library means for a lake: `doing` names what was tried, such as "writing"."""
+    """What an error of the library means for what lies at a URL: `doing` names what was tried, such as "writing"."""
     if is_disk_full(error):
         return BucketError(_FULL.format(url=url))
     said = str(error)
@@ -63,4 +64,4 @@ def told(error: Exception, url: str, doing: str, endpoint: str) -> BucketError:
             return BucketError(meaning.format(url=url, doing=doing, endpoint=endpoint))
     stated = _STATES.search(said)
     why = stated[1] if stated else said.splitlines()[0] if said else type(error).__name__
-    return BucketError(f"{doing} in the lake {url} failed: {why}")
+    return BucketError(f"{doing} in {url} failed: {why}")

@@ -125,7 +125,7 @@ def _always(fault: Fault, *methods: str) -> Callable[[str, str], Fault]:
         (_always((503, "SlowDown"), "PUT"), "asks to be asked less"),
         (_always((400, "ExpiredToken"), "PUT", "GET"), "have expired: renew them"),
         (_always((403, "InvalidAccessKeyId"), "PUT", "GET"), "are not accepted"),
-        (_always((404, "NoSuchBucket"), "PUT", "GET"), "there is no bucket for the lake"),
+        (_always((404, "NoSuchBucket"), "PUT", "GET"), "there is no bucket for s3:"),
         (_always("unheard", "PUT", "GET"), "does not answer"),
     ],
 )

@@ -192,3 +192,10 @@ def test_tools_only_read_and_say_when_to_use_them(home: SmallHome) -> None:
         assert "Use it" in (tool.description or "") or tool.name == "sql"
         assert all("description" in field for field in tool.input_schema["properties"].values() if "anyOf" not in field)
         assert tool.output_schema is not None
+
+
+def test_an_argument_that_no_tool_knows_is_refused_by_its_name(home: SmallHome) -> None:
+    told = called(home, "memory_health", id="hers")
+    assert isinstance(told, str)
+    assert "id" in told.splitlines()[1]
+    assert "Extra inputs are not permitted" in told

@@ -72,10 +72,18 @@ def test_a_password_file_is_closed_to_others(tmp_path: Path, monkeypatch: pytest
         target("postgresql://db/team", "s", str(tmp_path / "none"))
 
 
-@pytest.mark.parametrize("url", ["http://x/y", "mysql://db", "file://elsewhere/srv", "postgresql://db:x:y@[/"])
+@pytest.mark.parametrize(
+    "url", ["http://x/y", "mysql://db", "file://elsewhere/srv", "postgresql://db:x:y@[/", "postgres"]
+)
 def test_what_is_no_place_is_refused(url: str) -> None:
     with pytest.raises(WrongUsageError):
         target(url)
+
+
+def test_what_only_a_database_has_is_refused_for_a_folder(tmp_path: Path) -> None:
+    for options in ({"schema": "mine"}, {"password_file": "secret"}):
+        with pytest.raises(WrongUsageError, match="are for a database"):
+            target(str(tmp_path), **options)
 
 
 def test_a_folder_names_the_files_of_one_run(runs: list[Path], tmp_path: Path) -> None:
