@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -106,18 +107,17 @@ def planned_push(settings: Settings, lake: Lake, place: Place, door: Door, users
     by_hand = [(one, asked[one]) for one in ids if one in asked and one not in states]
     plan.patches = door.patches([(one, said.content) for one, said in by_hand if _is_by_hand(said)])
     plan.refused = [(one, _NEW) for one in sorted(seen.changed - seen.memory_ids)]
+    history = defaultdict[str, list[PushDecision]](list)
+    for one in (*decided, *(each.noted() for each in plan.finished)):
+        history[one.memory_id].append(one)
     for memory_id, state in states.items():
-        history = [*(one for one in decided if one.memory_id == memory_id), *_noted(plan.finished, memory_id)]
-        _plan(plan, memory_id, state, asked.get(memory_id), history, is_changed=memory_id in seen.changed)
+        said = history[memory_id]
+        _plan(plan, memory_id, state, asked.get(memory_id), said, is_changed=memory_id in seen.changed)
     return plan
 
 
 def _is_by_hand(said: Wanted) -> bool:
     return said.kept is None and (said.content is not None or said.status not in (None, "candidate", "active"))
-
-
-def _noted(finished: Sequence[PushDecision], memory_id: str) -> list[PushDecision]:
-    return [one.noted() for one in finished if one.memory_id == memory_id]
 
 
 def _plan(
