@@ -203,7 +203,7 @@ def test_telemetry_of_each_service_is_a_line_and_none_is_longer_than_can_be_read
     receiving.committer._longest_row = 40
     assert receiving.post("traces", {"resourceSpans": [held]})[0] == 413
     assert receiving.post("traces", {"resourceSpans": []})[0] == 200
-    assert receiving.post("logs", {"resourceSpans": 7})[0] == 200
+    assert receiving.post("logs", {"resourceSpans": 7})[0] == 400
     assert receiving.post("logs", {"resourceLogs": 7})[0] == 400
     assert receiving.post("traces", b"[" * 200 + b"]" * 200)[0] == 400
     assert len(receiving.inbox()) == 2
