@@ -14,6 +14,7 @@ from slowwave.dashboards.app.pages.memory import memory_page
 pytestmark = pytest.mark.filterwarnings(IGNORED)
 
 
+@pytest.mark.slow
 def test_the_page_says_where_it_lives_and_what_was_pushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     home, memories = SmallHome(tmp_path / "home"), tmp_path / "claude" / "projects" / "-srv-shop" / "memory"
     monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))

@@ -98,6 +98,7 @@ def test_more_rows_than_are_shown_are_told_of(home: SmallHome) -> None:
     assert called(home, "memory_health", limit=3)["is_complete"]
 
 
+@pytest.mark.slow
 def test_no_question_tells_of_what_the_limits_leave_out(home: SmallHome) -> None:
     async def asked() -> dict[str, Any]:
         async with Client(mcp_server(Published(home.settings), lambda _request: Narrowed(project="shop"))) as client:

@@ -80,6 +80,7 @@ def test_a_worker_without_the_lake_says_so(tasks: list[BuildTask], tmp_path: Pat
     assert not (tmp_path / "elsewhere").exists()
 
 
+@pytest.mark.slow
 def test_a_day_in_buckets_is_the_day(home: SmallHome) -> None:
     """Of two projects, one of them far larger; what was found before a kill is not looked for again."""
     day = {"created_at": "2026-03-09T09:00:00Z"}
