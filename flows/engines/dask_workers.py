@@ -52,9 +52,13 @@ def _started(workers: int) -> Iterator[Any]:
         "security": True,  # else every user of this machine could run code in them
         "env": {"POLARS_MAX_THREADS": threads, "NUMBA_NUM_THREADS": threads},
     }
-    # how often a task is tried is counted by us
+    settings = {
+        "distributed.scheduler.allowed-failures": 0,  # how often a task is tried is counted by us
+        # else the system gives and takes back every large array anew, a fifth of all CPU time
+        "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
+    }
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        dask.config.set(settings),
         distributed.LocalCluster(n_workers=workers, **options) as cluster,
     ):
         yield cluster

@@ -59,20 +59,30 @@ def days_bytes(log: LogAsOf, plans: Sequence[DayPlan]) -> dict[date, int]:
 def batches_of_days(
     log: LogAsOf, plans: Sequence[DayPlan], bytes_of: Mapping[date, int], most: int, parts: int = 1
 ) -> list[list[DayPlan]]:
-    """Days to build, in order, grouped so that a group holds about `most` bytes of text and of eligible memories.
+    """Days to build, in order, grouped so that a group holds at most about `most` bytes of text and eligible memories.
 
-    The days of a group lack the same tables. There are about so many `parts` at least, if there are as many days.
+    The days of a group lack the same tables. There are so many `parts` at least, if there are as many days: as few as
+    that allows, and as alike as days can be dealt, so that no worker waits for another's.
     """
     sizes = {plan.day: bytes_of[plan.day] + log.pool.height * _BYTES_PER_MEMORY for plan in plans}
-    most = min(most, -(-sum(sizes.values()) // parts))
+    wanted = max(len(_filled(plans, sizes, most)), min(parts, len(plans)))
+    low, high = 0, most
+    while low < high:  # the least room with which so many are enough
+        room = (low + high) // 2
+        low, high = (low, room) if len(_filled(plans, sizes, room)) <= wanted else (room + 1, high)
+    return _filled(plans, sizes, high)
+
+
+def _filled(plans: Sequence[DayPlan], sizes: Mapping[date, int], room: int) -> list[list[DayPlan]]:
+    """Days in order, in groups of which each takes what it has room for, and one day at least."""
     groups: list[list[DayPlan]] = []
-    room = 0
+    left = 0
     for plan in plans:
-        if not groups or sizes[plan.day] > room or groups[-1][-1].missing != plan.missing:
+        if not groups or sizes[plan.day] > left or groups[-1][-1].missing != plan.missing:
             groups.append([])
-            room = most
+            left = room
         groups[-1].append(plan)
-        room -= sizes[plan.day]
+        left -= sizes[plan.day]
     return groups
 
 

@@ -21,7 +21,7 @@ from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan, nightly, start_run
 from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, built, replay
-from slowwave.flows.publish.replay import build_days
+from slowwave.flows.publish.replay import batches_of_days, build_days
 from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.landing.ledger_tables import Runs
 
@@ -65,6 +65,23 @@ def test_tasks_are_plain_data_and_build_what_a_night_builds(home: SmallHome, tas
     run = start_run(home.settings, "nightly")
     assert len(build(run, make_plan(run, AS_OF))) == len(tasks)
     assert evidence(home) == by_tasks
+
+
+def test_days_are_dealt_alike_in_as_few_tasks_as_that_takes(home: SmallHome) -> None:
+    with writer_lock(home.settings, "test"):
+        plan = make_plan(start_run(home.settings, "nightly"), AS_OF)
+    heavy = dict(zip((day.day for day in plan.to_build), (5, 1, 1, 1, 1, 5), strict=True))
+    bytes_of = {day: size * 10**9 for day, size in heavy.items()}  # beside which eligible memories are little
+
+    def dealt(most: int, parts: int) -> list[list[int]]:
+        batches = batches_of_days(plan.log, plan.to_build, bytes_of, most * 10**9, parts)
+        return [[heavy[day.day] for day in batch] for batch in batches]
+
+    assert dealt(20, 1) == [[5, 1, 1, 1, 1, 5]]
+    assert dealt(10, 1) == [[5, 1, 1], [1, 1, 5]]  # as many as fit, and as alike as can be
+    assert dealt(20, 3) == [[5], [1, 1, 1, 1], [5]]
+    assert dealt(2, 1) == [[5], [1, 1], [1, 1], [5]]  # a day is never divided here
+    assert dealt(20, 9) == [[5], [1], [1], [1], [1], [5]]
 
 
 def test_a_worker_that_reads_other_params_refuses(tasks: list[BuildTask]) -> None:
