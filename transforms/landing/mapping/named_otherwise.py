@@ -19,7 +19,8 @@ from slowwave.transforms.landing.mapping.conversions import converted
 from slowwave.transforms.landing.mapping.synonyms import SURE_NAMES, plain
 
 _OF_INTERACTIONS = ("prompt", "response", "created_at", "memories_used", "success")
-_WANTED: dict[LandedTable | None, tuple[str, ...]] = {
+# What is looked for under other names, by the kind of a row.
+WANTED: dict[LandedTable | None, tuple[str, ...]] = {
     "interactions": _OF_INTERACTIONS,
     "outcomes": ("created_at", "success"),
     "memories": ("changed_at",),
@@ -87,7 +88,7 @@ def _listed(rows: DeliveredRows, name: str) -> Sequence[Any]:
 
 
 def _may_want(kind: LandedTable | None, field: str, is_stated: bool) -> bool:
-    return field in _WANTED[kind] or (kind == "outcomes" and not is_stated and field in _OF_INTERACTIONS)
+    return field in WANTED[kind] or (kind == "outcomes" and not is_stated and field in _OF_INTERACTIONS)
 
 
 def _not_outcomes(rows: DeliveredRows, positions: list[int], kinds: Sequence[LandedTable | None]) -> list[int]:
@@ -124,7 +125,7 @@ def _said(pairs: list[tuple[str, str]], kind: LandedTable | None, is_stated: boo
     if kind is None:
         return pairs if fields & {"prompt", "success"} else []
     if kind == "outcomes" and not is_stated and "prompt" not in fields:
-        return [(field, name) for field, name in pairs if field in _WANTED["outcomes"]]
+        return [(field, name) for field, name in pairs if field in WANTED["outcomes"]]
     return pairs
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from slowwave.transforms.core.vocabularies import LandedTable
 
-_ID_OF: dict[LandedTable, str] = {
+ID_OF: dict[LandedTable, str] = {
     "interactions": "interaction_id",
     "outcomes": "outcome_id",
     "memories": "memory_id",
@@ -47,8 +47,8 @@ def stamped(record: dict[str, Any], receipt: Receipt) -> dict[str, Any] | str:
     given: dict[str, Any] = {}
     if record.get(_TIME_OF[receipt.kind]) is None:
         given[_TIME_OF[receipt.kind]] = f"{receipt.received_at.isoformat()}Z"
-    if record.get(_ID_OF[receipt.kind]) is None:
-        given[_ID_OF[receipt.kind]] = receipt.row_id
+    if record.get(ID_OF[receipt.kind]) is None:
+        given[ID_OF[receipt.kind]] = receipt.row_id
     if receipt.project is not None:
         if record.get("project") not in (None, receipt.project):
             return "it names another project than that of its token"
