@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import logging
 import os
 import signal
@@ -11,8 +10,8 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +23,13 @@ from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.access.tokens import Tokens
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
-from slowwave.flows.kernel.lock import ensure_home
+from slowwave.flows.kernel.lock import capture_lock, ensure_home
+from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.store import make_durable_folder
 from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.times import utc_iso
+from slowwave.flows.land.received.noted import note
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -88,32 +91,29 @@ def run_capture(settings: Settings, listening: Listening, limits: Limits, *, end
 
 @contextmanager
 def _alone(settings: Settings) -> Iterator[None]:
-    """Be the only one who takes rows into this home: the names of its files are counted."""
-    handle = os.open(settings.capture_lock_file, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
+    """Be the only one who takes rows into this inbox: also into that of another home that leads there.
+
+    One who merged the files of another would take some of them for files that are merged already.
+    """
+    make_durable_folder(settings.inbox)
+    with capture_lock(settings):
+        handle = os.open(settings.inbox, os.O_RDONLY)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            message = f"rows are taken into {settings.home} already, {_said(handle)}: stop that first"
-            raise UserError(message) from error
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, json.dumps({"pid": os.getpid()}).encode(), 0)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _said(handle: int) -> str:
-    try:
-        return f"by process {int(json.loads(os.pread(handle, 100, 0))['pid'])}"
-    except (ValueError, KeyError, TypeError):
-        return "by another process"
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                message = f"the receiver of another home takes rows into {settings.inbox} already: stop it first"
+                raise UserError(message) from error
+            yield
+        finally:
+            os.close(handle)
 
 
 @contextmanager
 def _socket(listening: Listening) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
+    # named, for only then asyncio sends what is written at once: else an answer of two writes waits 40 ms for an ACK
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((listening.host, listening.port))
@@ -133,13 +133,20 @@ def _serve(
     from slowwave.flows.capture.connections import patient_for
 
     logging.basicConfig(stream=sys.stderr, format="slowwave: capture: %(message)s", level=logging.WARNING)
+    address = _address(listening, listener)
     counts = Counts()
     senders = Senders(settings, must_have_token=listening.must_have_token)
     spool = Spool(settings)
-    committer = Committer(spool, senders, counts, settings.longest_row)
+
+    def noted(**more: str) -> None:
+        with suppress(OSError):  # who looks is told of an earlier moment
+            note(settings, replace(counts.noted(), address=address, **more))
+
+    noted()
+    committer = Committer(spool, senders, counts, settings.longest_row, noted)
     receiver = Receiver(senders, committer, spool, counts, limits, listening.names, str(settings.inbox))
     app = receiver.app()
-    app.router.lifespan_context = _answering(_address(listening, listener))
+    app.router.lifespan_context = _answering(address)
     config = uvicorn.Config(
         app,
         http=patient_for(limits.head_seconds),
@@ -168,6 +175,7 @@ def _serve(
         server.run(sockets=[listener])
     finally:
         committer.close()
+        noted(stopped_at=utc_iso(utc_now()))
 
 
 def _address(listening: Listening, listener: socket.socket) -> str:

@@ -11,7 +11,7 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -61,13 +61,21 @@ class _Rows:
 
 
 class Committer:
-    """Takes posts until it is closed. `senders` says how the rows of each are read."""
+    """Takes posts until it is closed. `senders` says how the rows of each are read; `noted` is told after each file."""
 
-    def __init__(self, spool: Spool, senders: Senders, counts: Counts, longest_row: int = LONGEST_ROW) -> None:
+    def __init__(
+        self,
+        spool: Spool,
+        senders: Senders,
+        counts: Counts,
+        longest_row: int = LONGEST_ROW,
+        noted: Callable[[], None] = lambda: None,
+    ) -> None:
         self._longest_row = longest_row
         self._spool = spool
         self._senders = senders
         self._counts = counts
+        self._noted = noted
         self._posts: queue.SimpleQueue[Post | None] = queue.SimpleQueue()
         self._last_time = utc_now()
         self._warned_at = -_WARNED_EVERY_SECONDS
@@ -99,6 +107,7 @@ class Committer:
                 self._warn("failed on what was posted: %s", type(error).__name__)
                 for post in group:
                     self._commit_alone(post)
+            self._noted()
             if is_last:
                 return
 
@@ -158,9 +167,10 @@ class Committer:
         try:
             self._spool.write(lane, lines)
         except OSError as error:
-            self._counts.failed()
-            self._warn("cannot write to the inbox: %s", error.strerror or error)
-            return later(f"it cannot be kept now: {error.strerror or 'the disk failed'}")
+            why = error.strerror or "the disk failed"
+            self._counts.failed(why)
+            self._warn("cannot write to the inbox: %s", why)
+            return later(f"it cannot be kept now: {why}")
         self._counts.committed(time.monotonic() - began, sum(map(len, lines)))
         return None
 

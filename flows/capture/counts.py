@@ -6,6 +6,10 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 
+from slowwave.flows.kernel.run_ids import utc_now
+from slowwave.flows.kernel.times import utc_iso
+from slowwave.flows.land.received.noted import Noted
+
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _PREFIX = "slowwave_capture_"
 
@@ -20,6 +24,8 @@ class Counts:
         self._plain: Counter[str] = Counter()
         self._commits: list[int] = [0] * (len(_BOUNDS) + 1)
         self._seconds = 0.0
+        self._received_at = ""
+        self._failing = ""
 
     def answered(self, path: str, status: int) -> None:
         """A request was answered."""
@@ -31,6 +37,8 @@ class Counts:
         with self._lock:
             self._rows[where, "taken"] += taken
             self._rows[where, "refused"] += refused
+            if taken:
+                self._received_at = utc_iso(utc_now())
 
     def committed(self, seconds: float, size: int) -> None:
         """A file was made durable."""
@@ -38,11 +46,22 @@ class Counts:
             self._commits[next((at for at, most in enumerate(_BOUNDS) if seconds <= most), len(_BOUNDS))] += 1
             self._seconds += seconds
             self._plain["written_bytes_total"] += size
+            self._failing = ""
 
-    def failed(self) -> None:
-        """A file could not be written."""
+    def failed(self, why: str) -> None:
+        """A file could not be written, for this reason."""
         with self._lock:
             self._plain["failed_commits_total"] += 1
+            self._failing = why
+
+    def noted(self) -> Noted:
+        """What others are to know of it."""
+        with self._lock:
+            taken, refused = (
+                sum(count for (_, result), count in self._rows.items() if result == which)
+                for which in ("taken", "refused")
+            )
+            return Noted(taken=taken, refused=refused, received_at=self._received_at, failing=self._failing)
 
     def text(self, waiting: int, held: int) -> str:
         """In Prometheus's text format; `waiting`: files in the inbox, `held`: bytes of bodies being taken in."""

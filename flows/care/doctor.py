@@ -19,6 +19,7 @@ import polars as pl
 import typer
 
 from slowwave.flows.care.engine_line import engine_line
+from slowwave.flows.care.receiver_line import receiver_lines
 from slowwave.flows.care.surroundings import clock_line, prefect_server_line, versions_line
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, tried, worst
 from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
@@ -86,6 +87,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
     lines += [
         tried("lock", lambda: _lock(settings)),
         tried("inbox", lambda: _inbox(settings)),
+        *receiver_lines(settings, utc_now()),
         tried("leftovers", lambda: _leftovers(settings, lake)),
         tried("disk", lambda: _disk(settings, lake)),
         tried("current", lambda: _current(settings, lake if is_readable else None)),

@@ -19,6 +19,7 @@ import typer
 
 from slowwave.flows.care import watched
 from slowwave.flows.care.connected import connected_lines
+from slowwave.flows.care.receiver_line import receiver_lines
 from slowwave.flows.kernel.checks import CheckLine, State, at_most, print_check_lines, tried, worst
 from slowwave.flows.kernel.lock import holder
 from slowwave.flows.kernel.run_ids import utc_now
@@ -107,6 +108,7 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
         lines = [tried(table, lambda table=table: _source(lake, table, clock)) for table in EVENT_TIME]
         lines.append(tried("landings", lambda: _landings(lake, clock)))
     lines.append(tried("inbox", lambda: _inbox(settings, clock)))
+    lines += receiver_lines(settings, clock.now)
     lines += connected_lines(settings, clock.now)
     lines.append(tried("publish", lambda: _publish(settings, runs if is_readable else None, clock)))
     lines.append(tried("report", lambda: _report(settings)))

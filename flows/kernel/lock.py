@@ -32,6 +32,7 @@ _leases: dict[Path, Lease] = {}
 # `holder` itself has the lock for an instant: nobody is refused because somebody looked.
 _GLANCE_SECONDS = 0.2
 _POLL_SECONDS = 0.02
+_BLOCK = 512
 
 
 def ensure_home(settings: Settings) -> None:
@@ -177,6 +178,45 @@ def serve_lock(settings: Settings) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def capture_lock(settings: Settings) -> Iterator[None]:
+    """Be the one who takes rows into this home over the network: the names of its files are counted.
+
+    Raises UserError, saying who is, when somebody does already.
+    """
+    ensure_home(settings)
+    refusal = f"takes rows into {settings.home} already: stop it first"
+    deadline = time.monotonic() + _GLANCE_SECONDS
+    with _locked(settings.capture_lock_file, settings, "capture", deadline, None, refusal):
+        yield
+
+
+def note_receiver(settings: Settings, facts: dict[str, Any]) -> None:
+    """Say in the lock of who takes rows in, which this process holds, how that goes. Raises OSError."""
+    handle = _held.get(settings.capture_lock_file)
+    if handle is not None:
+        _write(handle, {**_said(handle), **facts})
+
+
+def receiver(settings: Settings) -> tuple[dict[str, Any], bool]:
+    """What the latest who took rows in says of itself, {} where there was none; and whether it does so now.
+
+    Raises OSError.
+    """
+    path = settings.capture_lock_file
+    said = _holder_of(path, settings)
+    if said is not None:
+        return said, True
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return {}, False
+    try:
+        return _said(handle), path in _held
+    finally:
+        os.close(handle)
+
+
 def note_run(settings: Settings, run_id: str) -> None:
     """Say in the lock that this process holds which run it makes."""
     handle, lease = _held.get(settings.lock_file), _leases.get(settings.lock_file)
@@ -263,9 +303,10 @@ def _writing(bucket: Bucket, lease: Lease) -> Iterator[None]:
 
 
 def _write(handle: int, said: dict[str, Any]) -> None:
+    """In blocks, so that what is written anew all the time is never seen cut."""
     text = json.dumps(said).encode()
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, text, 0)
+    os.pwrite(handle, text.ljust(-(-len(text) // _BLOCK) * _BLOCK), 0)
+    os.ftruncate(handle, -(-len(text) // _BLOCK) * _BLOCK)
 
 
 def _acquire(

@@ -157,6 +157,17 @@ def test_the_same_key_is_the_same_rows_also_at_once(receiver: Receiver, home: Sm
     assert receiver.post("/interactions", {"prompt": "Another"}, Idempotency_Key="one")[0] == 422
 
 
+def test_of_ten_thousand_rows_one_that_is_bad_is_refused_and_the_others_are_kept(receiver: Receiver, home: SmallHome):
+    rows: list[dict[str, Any]] = [{"prompt": "One of many", "interaction_id": f"many-{n}"} for n in range(10_000)]
+    rows[7_777]["prompt"] = 7
+    body = gzip.compress(json.dumps(rows).encode())
+    status, answer = receiver.post("/interactions", body, Content_Encoding="gzip")
+    assert (status, answer["refused"]) == (200, [{"index": 7_777, "reason": "prompt must be text, not a number"}])
+    assert answer["ids"] == [None if n == 7_777 else f"many-{n}" for n in range(10_000)]
+    texts = "".join(path.read_text() for path in home.settings.inbox.glob("*.jsonl"))
+    assert texts.count("One of many") == 9_999
+
+
 def test_what_is_too_large_is_refused_before_it_is_held(receiver: Receiver):
     assert receiver.post("/interactions", b" " * (8 * MEGABYTE + 1))[0] == 413
     bomb = gzip.compress(b"\0" * (200 * MEGABYTE), 9)
@@ -232,7 +243,14 @@ def test_nothing_of_content_is_logged(receiver: Receiver, home: SmallHome):
 def test_one_receiver_has_a_home(receiver: Receiver, home: SmallHome):
     second = home.run("capture")
     assert (second.returncode, second.stdout) == (1, "")
-    assert f"already, by process {receiver.process.pid}" in second.stderr
+    assert f"`slowwave capture` (process {receiver.process.pid} on " in second.stderr
+    assert "takes rows into" in second.stderr
+    leading_there = SmallHome(home.folder.parent / "leading-there")
+    leading_there.folder.mkdir()
+    (leading_there.folder / "inbox").symlink_to(home.settings.inbox)
+    third = leading_there.run("capture")  # which would merge the files of the first, and it those of this
+    assert (third.returncode, third.stdout) == (1, "")
+    assert "the receiver of another home takes rows into" in third.stderr
     taken = SmallHome(home.folder.parent / "another").run("capture", "--port", str(receiver.port))
     assert (taken.returncode, taken.stdout) == (1, "")
     assert "cannot be used" in taken.stderr
