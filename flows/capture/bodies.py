@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _GZIP = 16 + zlib.MAX_WBITS
 _AT_ONCE = 2**16
 _BLOCK = 2**20
+# Each costs what is unpacked of it and more: eight megabytes may be of 400,000 that hold nothing.
+_MOST_MEMBERS = 10_000
 
 
 class RefusedBodyError(Exception):
@@ -81,20 +83,24 @@ async def _body(request: Request, limits: Limits, taken: _Taken) -> bytes:
 
 def _unpacked(packed: bytes, most: int, taken: _Taken) -> bytes:
     """What gzip holds, which may be of several members, a block at a time: a bomb is dropped as soon as it is known."""
-    out = bytearray()
+    out, rest, members = bytearray(), memoryview(packed), 0
     try:
-        while packed:
+        while rest:
+            members += 1
+            if members > _MOST_MEMBERS:
+                raise RefusedBodyError(said(400, f"the gzip is of more than {_MOST_MEMBERS:,} parts"))
             member = zlib.decompressobj(_GZIP)
             while not member.eof:
-                block = member.decompress(packed, _BLOCK)
-                packed = member.unconsumed_tail
+                given = rest[:_AT_ONCE]
+                block = member.decompress(given, _BLOCK)
+                left = member.unused_data if member.eof else member.unconsumed_tail
+                rest = rest[len(given) - len(left) :]
                 if len(out) + len(block) > most:
                     raise RefusedBodyError(said(413, f"a body may have {most:,} bytes unpacked: post it in parts"))
                 taken.add(len(block))
                 out += block
-                if not block and not packed and not member.eof:
+                if not block and not rest and not member.eof:
                     raise RefusedBodyError(said(400, "the gzip is cut short"))
-            packed = member.unused_data
     except zlib.error:
         raise RefusedBodyError(said(400, "the body is no gzip")) from None
     return bytes(out)

@@ -77,7 +77,8 @@ def test_a_real_exporter_delivers_and_the_project_is_that_of_its_token(attribute
 
 
 @pytest.mark.slow
-def test_a_real_exporter_tries_again_until_it_is_kept(tmp_path: Path):
+@pytest.mark.parametrize("attributes", ["gen_ai", "openinference"])
+def test_a_real_exporter_tries_again_until_it_is_kept(attributes: str, tmp_path: Path):
     home = SmallHome(tmp_path / "home")
     refusals: list[str] = []
     with receiving(home.folder) as receiver:
@@ -104,7 +105,7 @@ def test_a_real_exporter_tries_again_until_it_is_kept(tmp_path: Path):
 
         front = HTTPServer(("127.0.0.1", 0), Full)
         threading.Thread(target=front.serve_forever, daemon=True).start()
-        export(f"http://127.0.0.1:{front.server_port}", "Again")
+        export(f"http://127.0.0.1:{front.server_port}", "Again", attributes=attributes)
         front.shutdown()
         front.server_close()
     assert refusals == ["/v1/traces"] * 2

@@ -1,6 +1,7 @@
-"""A program that sends an agent's span with the SDK's own exporter: its arguments are the prompt, and whose attributes.
+"""A program that sends an agent's spans by the exporter of the SDK; its arguments: the prompt, and whose attributes.
 
-`openinference` are those that the instrumentations of OpenInference give, which export by the same SDK.
+`openinference` are those that the instrumentations of OpenInference give, which export by the same SDK: an agent, and
+within it the call of a model with its messages in single attributes.
 """
 
 EXPORTER = """
@@ -13,10 +14,17 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 provider = TracerProvider(resource=Resource.create({"service.name": "checkout"}))
 provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(compression=Compression.Gzip)))
 said = lambda role, text: json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
-with provider.get_tracer("agents").start_as_current_span("invoke_agent dev") as agent:
+tracer = provider.get_tracer("agents")
+with tracer.start_as_current_span("invoke_agent dev") as agent:
     if sys.argv[2:] == ["openinference"]:
-        agent.set_attributes({"openinference.span.kind": "AGENT", "agent.name": "dev",
+        agent.set_attributes({"openinference.span.kind": "AGENT", "agent.name": "dev", "session.id": "s-1",
             "input.value": sys.argv[1], "output.value": "Pushed."})
+        with tracer.start_as_current_span("ChatCompletion") as call:
+            call.set_attributes({"openinference.span.kind": "LLM", "llm.model_name": "any",
+                "llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": sys.argv[1],
+                "llm.output_messages.0.message.role": "assistant",
+                "llm.output_messages.0.message.content": "Pushed.",
+                "llm.token_count.prompt": 9, "llm.token_count.completion": 2, "llm.token_count.total": 11})
     else:
         agent.set_attributes({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "dev",
             "gen_ai.input.messages": said("user", sys.argv[1]), "gen_ai.output.messages": said("assistant", "Pushed.")})
