@@ -23,7 +23,7 @@ from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.batch import Batch
-from slowwave.flows.land.erased import NONE_ERASED, ErasedRows
+from slowwave.flows.land.erased import ERASED, NONE_ERASED, ErasedRows
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.delivery import chunks, file_hash, open_delivery
 from slowwave.flows.land.inbox import Delivery
@@ -190,8 +190,12 @@ class Landing:
             rows = self._erased.newly_refused(refused)
             file.quarantined += rows.height
             file.duplicate -= rows.height
-            self.report.count_reasons(Counter(rows["reason"]))
+            self._count(Counter(rows["reason"]))
             self._batch.add_refused(file.file_number, rows)
+
+    def _count(self, reasons: Counter[str]) -> None:
+        self.report.count_reasons(reasons)
+        self.report.erased += reasons[ERASED]
 
     def _land_small(self) -> None:
         """Land the small files that wait; those with refused rows, or all where we fail on them, one by one."""
@@ -249,7 +253,7 @@ class Landing:
                 keep_bytes(self.lake, handle, file.file_hash)
             except ChangedFileError:
                 raise StoppedError(CHANGED) from None
-        self.report.count_reasons(reasons)
+        self._count(reasons)
         self.report.unknown.merge(unknown)
         self._landed_files[file.file_hash] = file.delivered
 

@@ -49,7 +49,8 @@ class LandingReport:
 
     `unreadable`: why files were left where they are. `passed_over`: what in the inbox is none that can be landed.
     `unknown`: fields of the rows that were read, after mapping, that the contract does not know. `already`: files whose
-    bytes had landed before. `shown`: of a rehearsal with a mapping, the first rows before and after it.
+    bytes had landed before. `shown`: of a rehearsal with a mapping, the first rows before and after it. `erased`: how
+    many of the quarantined rows are of what was erased.
     """
 
     files: list[FileCounts] = field(default_factory=list)
@@ -60,6 +61,7 @@ class LandingReport:
     unknown: UnknownFields = field(default_factory=UnknownFields)
     already: list[str] = field(default_factory=list)
     shown: list[ShownRow] = field(default_factory=list)
+    erased: int = 0
 
     def total(self, name: str) -> int:
         """Sum of one count over the files."""
@@ -72,13 +74,16 @@ class LandingReport:
             self.reasons[reason if is_counted else _OTHER_REASONS] += count
 
     def alarms(self, max_refused: float) -> list[str]:
-        """Why a landing that went well is still a failure: a file refused whole, or too large a share of the rows."""
+        """Why a landing that went well is still a failure: a file refused whole, or too large a share of the rows.
+
+        That what was erased is refused is as it should be: such rows are no part of the share.
+        """
         found = []
         whole = [file.source for file in self.files if file.is_refused_whole]
         if whole:
             count = counted(len(whole), "file was", "files were")
             found.append(f"{count} refused whole, such as {whole[0]}; the bytes are kept in the lake")
-        delivered, refused = self.total("delivered"), self.total("quarantined")
+        delivered, refused = self.total("delivered") - self.erased, self.total("quarantined") - self.erased
         if delivered and refused / delivered > max_refused:
             share = f"of {counted(delivered, 'row')} {counted(refused, 'was', 'were')} refused"
             found.append(f"{share}, more than a share of {max_refused:g} (--max-refused)")
