@@ -74,7 +74,7 @@ def test_days_are_dealt_alike_in_as_few_tasks_as_that_takes(home: SmallHome) -> 
     bytes_of = {day: size * 10**9 for day, size in heavy.items()}  # beside which eligible memories are little
 
     def dealt(most: int, parts: int) -> list[list[int]]:
-        batches = batches_of_days(plan.log, plan.to_build, bytes_of, most * 10**9, parts)
+        batches = batches_of_days(plan.log, plan.to_build, bytes_of, most * 10**9 + 10**8, parts)
         return [[heavy[day.day] for day in batch] for batch in batches]
 
     assert dealt(20, 1) == [[5, 1, 1, 1, 1, 5]]
