@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ __all__ = [
     "row_groups_count",
     "write_durably",
     "write_parquet",
+    "write_parquet_parts",
 ]
 
 
@@ -41,6 +42,26 @@ def write_parquet(path: Path, frame: pl.DataFrame) -> None:
     """Write a frame durably, as `packed_parquet`. Raises OSError as the system does."""
     packed = packed_parquet(frame)
     write_durably(path, lambda aside: aside.write_bytes(packed))
+
+
+def write_parquet_parts(path: Path, parts: Iterable[pl.DataFrame]) -> None:
+    """Write frames of one schema durably as one file, one after the other. Raises OSError as the system does."""
+    import polars as pl
+    import pyarrow.parquet as pq
+
+    def write(aside: Path) -> None:
+        writer: pq.ParquetWriter | None = None
+        try:
+            for part in parts:
+                rows = part.to_arrow(compat_level=pl.CompatLevel.oldest())
+                if writer is None:
+                    writer = pq.ParquetWriter(aside, rows.schema, compression="zstd", compression_level=1)
+                writer.write_table(rows, row_group_size=_ROWS_PER_GROUP)
+        finally:
+            if writer is not None:
+                writer.close()
+
+    write_durably(path, write)
 
 
 def packed_parquet(frame: pl.DataFrame) -> memoryview:

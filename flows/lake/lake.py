@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ import polars as pl
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.storage.storage import on_disk, storage_of
-from slowwave.flows.kernel.store import row_groups_count, write_durably, write_parquet
+from slowwave.flows.kernel.store import row_groups_count, write_durably, write_parquet, write_parquet_parts
 from slowwave.flows.lake.files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
 from slowwave.flows.lake.formats import bring_up_to_date
 from slowwave.flows.lake.pieces import gathered_pieces
@@ -187,6 +188,18 @@ class Lake:
         if not before.select(same).equals(frame.select(same)):
             message = f"{table.name} of {day} differs from a full rebuild; it was replaced: please report this"
             raise UserError(message)
+
+    def write_evidence_parts(
+        self, table: type[Table], day: date, name: str, parts: Iterator[pl.DataFrame], *, verify: bool = False
+    ) -> None:
+        """`write_evidence` of a partition that comes in parts, one after the other, and is not held whole."""
+        path, first = self.evidence_path(table, day, name), next(parts)
+        second = next(parts, None)
+        if second is None or verify:
+            rest = [] if second is None else [second, *parts]
+            self.write_evidence(table, day, name, pl.concat([first, *rest]), verify=verify)
+        elif not lacks_only_new_columns(table, written_columns(path)):
+            write_parquet_parts(path, chain((first, second), parts))
 
     def write_packed_evidence(self, table: type[Table], day: date, name: str, packed: memoryview) -> None:
         """Keep a partition that is packed already. Raises OSError when the lake cannot be written."""

@@ -59,7 +59,7 @@ def _build_on_workers(run: Run, rounds: Sequence[Sequence[BuildTask]]) -> None:
 
 def _follow(run: Run, rounds: Sequence[Sequence[BuildTask]], finished: Iterable[int]) -> None:
     """Have the tasks carried out, and tell how many days are finished."""
-    wanted = sum(len(task.plans) for task in chain(*rounds) if task.bucket is None)
+    wanted = sum(task.finishes for task in chain(*rounds))
     done = 0
     for days in finished:
         done += days

@@ -14,6 +14,7 @@ from slowwave.flows.kernel.run_ids import is_run_id
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import TEMPORARY, write_durably
+from slowwave.flows.lake.current.links import GRACE_SECONDS, KEEP_RUNS, old_runs
 from slowwave.flows.lake.current.pointer import bucket_of, published_path
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.partitions import partition_names
@@ -23,9 +24,6 @@ from slowwave.flows.publish.states import superseded_states
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE, STATES
 
-KEEP_RUNS = 7
-# No serving file goes earlier after it ceased to be current: somebody may still be reading, or comparing.
-_GRACE = timedelta(hours=24)
 _KEEP_AS_OF = 5
 # Reports are small, and tell of runs whose serving files are gone: more than a year of nights.
 _KEEP_REPORTS = 400
@@ -49,14 +47,10 @@ def prune(settings: Settings, lake: Lake, keep: int = KEEP_RUNS) -> Pruned:
     The caller holds the writer lock.
     """
     pruned = Pruned()
-    current = current_run(settings)
-    others = sorted(settings.serving.glob("runs/*.duckdb"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    others = [path for path in others if path != current]
-    young = time.time() - _GRACE.total_seconds()
-    for path in others[keep:]:
-        if path.stat().st_mtime < young:
-            _remove(path, pruned)
-            pruned.serving_files += 1
+    young = time.time() - GRACE_SECONDS
+    for path in old_runs(settings, current_run(settings), keep):
+        _remove(path, pruned)
+        pruned.serving_files += 1
     cached = sorted(settings.serving.glob("as_of/*.duckdb"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
     for path in cached[_KEEP_AS_OF:]:
         _remove(path, pruned)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
 
@@ -29,13 +29,23 @@ class AsideLake(Lake):
         self, table: type[Table], day: date, name: str, frame: pl.DataFrame, *, verify: bool = False
     ) -> None:
         """Keep a partition that is built aside; of anything else nothing is kept."""
-        if (table.name, day, name) in self._built:
+        if self._is_aside(table, day, name):
             super().write_evidence(table, day, name, frame, verify=verify)
+
+    def write_evidence_parts(
+        self, table: type[Table], day: date, name: str, parts: Iterator[pl.DataFrame], *, verify: bool = False
+    ) -> None:
+        """As `write_evidence`."""
+        if self._is_aside(table, day, name):
+            super().write_evidence_parts(table, day, name, parts, verify=verify)
 
     def write_packed_evidence(self, table: type[Table], day: date, name: str, packed: memoryview) -> None:
         """Keep nothing: what comes packed is never built aside."""
 
     def evidence_path(self, table: type[Table], day: date, name: str) -> Path:
         """Where a day's partition with this name is."""
-        lake = self._aside if (table.name, day, name) in self._built else super()
+        lake = self._aside if self._is_aside(table, day, name) else super()
         return lake.evidence_path(table, day, name)
+
+    def _is_aside(self, table: type[Table], day: date, name: str) -> bool:
+        return (table.name, day, name.partition(".")[0]) in self._built  # what follows tells a bucket of a partition

@@ -8,7 +8,7 @@ import os
 import resource
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -20,12 +20,24 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.kernel.storage.mounts import bucket_at, bucket_folder
 from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.pieces import Between
+from slowwave.flows.publish.large_days import divided
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan
-from slowwave.flows.publish.replay import batches_of_days, build_days, days_bytes, search_bucket
+from slowwave.flows.publish.replay import (
+    batches_of_days,
+    build_days,
+    days_bytes,
+    planned_inputs,
+    search_bucket,
+    write_eligibility,
+)
+from slowwave.flows.publish.replay_inputs import Times
 from slowwave.flows.publish.run import Run
-from slowwave.transforms.evidence.buckets import buckets_count
+from slowwave.transforms.evidence.buckets import ORDER, buckets_count
+from slowwave.transforms.evidence.tables import MemoryEligibility
 from slowwave.transforms.graph import BUCKETED
+from slowwave.transforms.landing.tables import Interactions
 from slowwave.transforms.params import Params
 
 # What a task takes at its most, in slices of text: what is made of a slice is several times as large.
@@ -65,19 +77,36 @@ class Replay:
 class BuildTask:
     """Days that are built together: which tables they lack, and the names of their partitions, the plans say.
 
-    `buckets`: of one day, if it is large; then `bucket` is the one that is looked through (None: all were, and what was
-    found is put together).
+    A large day is one plan, done in three rounds: what its `buckets` are searched by is written; each of them is
+    searched; what was found is put together.
+
+    Args:
+        replay: what all tasks have in common.
+        plans: the days.
+        buckets: of a large day.
+        times: of a large day, its first and last.
+        bucket: the one that is searched.
+        is_begun: whether what the buckets are searched by is there.
     """
 
     replay: Replay
     plans: tuple[DayPlan, ...]
-    buckets: int = 1
+    buckets: tuple[Between, ...] = ()
+    times: Times = None
     bucket: int | None = None
+    is_begun: bool = True
+
+    @property
+    def finishes(self) -> int:
+        """How many days are finished with it."""
+        return len(self.plans) if self.bucket is None and self.is_begun else 0
 
     def __str__(self) -> str:
         first, last = self.plans[0].day, self.plans[-1].day
         if self.bucket is not None:
-            return f"replay {first}, bucket {self.bucket + 1} of {self.buckets}"
+            return f"replay {first}, bucket {self.bucket + 1} of {len(self.buckets)}"
+        if not self.is_begun:
+            return f"replay {first}, eligibility"
         return f"replay {first}" + (f" to {last}" if last > first else "")
 
 
@@ -91,7 +120,7 @@ class Built:
 
 
 def build_tasks(run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bool) -> list[list[BuildTask]]:
-    """What is to be done, in two rounds: the second puts together what the first found in the buckets of large days.
+    """What is to be done, in rounds: of large days, what one has written or found is what the next goes on from.
 
     Small days are built as many together as a worker may hold, and as few as give every worker something to do.
     """
@@ -109,11 +138,22 @@ def build_tasks(run: Run, log: LogAsOf, wanted: Sequence[DayPlan], *, verify: bo
     sizes = days_bytes(log, wanted)
     buckets = large_days(wanted, sizes, run.engine.memory)
     small = [plan for plan in wanted if plan.day not in buckets]
-    large = [(plan, buckets[plan.day]) for plan in wanted if plan.day in buckets]
+    large = [_large(common, log, plan, buckets[plan.day]) for plan in wanted if plan.day in buckets]
     parts = 1 if run.engine.name == "local" else _TASKS_PER_WORKER * run.engine.workers
-    first = [BuildTask(common, (plan,), count, bucket) for plan, count in large for bucket in range(count)]
-    first += [BuildTask(common, tuple(plans)) for plans in batches_of_days(log, small, sizes, slice_bytes, parts)]
-    return [first, [BuildTask(common, (plan,), count) for plan, count in large]]
+    return [
+        [replace(task, is_begun=False) for task in large if MemoryEligibility.name in task.plans[0].missing],
+        [
+            *(replace(task, bucket=bucket) for task in large for bucket in range(len(task.buckets))),
+            *(BuildTask(common, tuple(plans)) for plans in batches_of_days(log, small, sizes, slice_bytes, parts)),
+        ],
+        large,
+    ]
+
+
+def _large(common: Replay, log: LogAsOf, plan: DayPlan, buckets: int) -> BuildTask:
+    """The task that finishes a large day."""
+    parts = divided(Interactions, log.files(Interactions)[plan.day], ORDER, buckets)
+    return BuildTask(common, (plan,), tuple(parts), planned_inputs(log, plan, keep=True).times)
 
 
 def _address(lake: Lake) -> str:
@@ -134,10 +174,14 @@ def large_days(wanted: Sequence[DayPlan], bytes_of: Mapping[date, int], memory: 
 def replay(log: LogAsOf, task: BuildTask) -> int:
     """Carry out a task; returns how many days it has finished. Raises as `build_days` does."""
     common = task.replay
-    if task.bucket is None:
-        return build_days(log, task.plans, common.verify, common.slice_bytes, task.buckets)
-    search_bucket(log, task.plans[0], task.bucket, task.buckets, common.slice_bytes, verify=common.verify)
-    return 0
+    if task.bucket is not None:
+        within = task.buckets[task.bucket]
+        search_bucket(log, task.plans[0], within, task.times, common.slice_bytes, verify=common.verify)
+    elif not task.is_begun:
+        write_eligibility(log, task.plans[0], verify=common.verify)
+    else:
+        build_days(log, task.plans, common.verify, common.slice_bytes, task.buckets)
+    return task.finishes
 
 
 def built(task: BuildTask) -> Built:

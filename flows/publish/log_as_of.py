@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time
 from functools import cached_property
 
@@ -11,13 +11,22 @@ import polars as pl
 from slowwave.flows.kernel.stage_costs import stage_cost
 from slowwave.flows.lake.checked_files import FileChecks, left_out_by_people
 from slowwave.flows.lake.lake import Lake, LakeFile, microseconds, scan_declared
-from slowwave.flows.publish.replay_inputs import ReplayInputs
-from slowwave.transforms.core.hashing import digest
+from slowwave.flows.lake.pieces import Between, pieces, with_columns
+from slowwave.flows.publish.large_days import (
+    MANY_BYTES,
+    WITH_CITATIONS,
+    first_and_last,
+    large_day_inputs,
+    parts_of_day,
+    rows_count,
+)
+from slowwave.flows.publish.replay_inputs import ReplayInputs, Times
+from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.node import Rows
-from slowwave.transforms.core.schema import Landed
+from slowwave.transforms.core.schema import Landed, polars_schema
 from slowwave.transforms.decisions.effects import effective
 from slowwave.transforms.evidence.eligibility import memory_eligibility
-from slowwave.transforms.evidence.nodes import MEMORY_CHANGES, MEMORY_POOL, REPLAYED
+from slowwave.transforms.evidence.nodes import MEMORY_CHANGES, MEMORY_POOL
 from slowwave.transforms.evidence.states import memory_pool, memory_states
 from slowwave.transforms.evidence.used.passages import is_long
 from slowwave.transforms.graph import node_of
@@ -26,10 +35,9 @@ from slowwave.transforms.landing.tables import LANDED, Interactions, Memories
 from slowwave.transforms.landing.versions import is_visible, winning_versions
 from slowwave.transforms.params import Params
 
-_WITH_CITATIONS = Rows(Interactions, (*REPLAYED.columns, "memories_cited"))
 # From so many files on, or so many bytes of them, it is first found out which rows have to be compared.
 _MANY_FILES = 8
-_MANY_BYTES = 32 * 2**20
+_KEYS_AT_ONCE = 8_000_000
 _KEEP_BYTES = 256 * 2**20
 
 
@@ -45,6 +53,7 @@ class LogAsOf:
         self._moved_hashes_of: dict[str, dict[date, list[str]]] = {}
         self._set_aside: dict[str, pl.DataFrame] = {}
         self._set_aside_hashes_of: dict[str, dict[date, list[str]]] = {}
+        self._beaten_of: dict[tuple[str, date], pl.DataFrame] = {}
         self._kept: dict[date, ReplayInputs] = {}
         self._kept_bytes = 0
 
@@ -135,29 +144,59 @@ class LogAsOf:
 
         `of`: keys; no others are looked at.
         """
-        narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash", *names]))
         chosen = [file for day in days for file in self.files(table).get(day, [])]
 
         def seen(rows: pl.LazyFrame) -> pl.LazyFrame:
-            rows = rows if of is None else rows.join(of, on=list(table.key), how="semi")
-            day = pl.col(table.event_time).dt.date().alias("day")
-            return self.counted(table, rows).select(narrow).with_columns(day)
+            return self._seen(table, rows if of is None else rows.join(of, on=list(table.key), how="semi"), names)
 
-        if len(chosen) < _MANY_FILES and sum(file.size for file in chosen) < _MANY_BYTES:
+        if len(chosen) < _MANY_FILES and sum(file.size for file in chosen) < MANY_BYTES:
             won = winning_versions(table, seen(self.lake.scan_rows(table, chosen)), self.as_of)
         else:  # most rows are the only one of their key: to compare them all takes longer, and more memory
-            rows = scan_declared(table, [file.path for file in chosen])
-            keys = rows.select("key_hash").collect()["key_hash"]
-            several = keys.filter(keys.is_duplicated()).unique().to_frame().lazy()
+            rows, several = scan_declared(table, [file.path for file in chosen]), _several(table, chosen)
             compared = rows.join(several, on="key_hash", how="semi").unique(subset="row_hash", keep="any")
             alone = seen(rows.join(several, on="key_hash", how="anti")).filter(is_visible(table, self.as_of))
             won = pl.concat([alone, winning_versions(table, seen(compared), self.as_of)])
         return won.join(self.moved_away(table).lazy(), on=["day", "row_hash"], how="anti")
 
+    def _seen(self, table: type[Landed], rows: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
+        narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash", *names]))
+        day = pl.col(table.event_time).dt.date().alias("day")
+        return self.counted(table, rows).select(narrow).with_columns(day)
+
+    def rows_within(self, rows: Rows, day: date, within: Between) -> pl.LazyFrame:
+        """`rows` of one day, of a part of it: of its files little else is read."""
+        table = rows.of
+        found = [
+            scan_declared(table, [piece.path]).slice(piece.offset, piece.rows)
+            for piece in pieces(self.files(table)[day], within)
+        ]
+        part = pl.concat([pl.LazyFrame(schema=polars_schema(table)), *found]).filter(within.holds())
+        part = self._seen(table, part, rows.columns).filter(is_visible(table, self.as_of))
+        beaten = self._beaten(table, day)
+        part = part.join(beaten.lazy(), on="row_hash", how="anti") if beaten.height else part
+        part = part.join(self.moved_away(table).lazy(), on=["day", "row_hash"], how="anti")
+        return part.unique(subset="row_hash", keep="any").rename(self._renamed(rows))
+
+    def _beaten(self, table: type[Landed], day: date) -> pl.DataFrame:
+        """row_hash of the visible versions that lose to one of their key on the same day: few."""
+        if (table.name, day) not in self._beaten_of:
+            files = self.files(table)[day]
+            told = (*table.key, table.event_time, "recorded_at", "row_hash", "key_hash")
+            rows = scan_declared(table, with_columns(files, told))
+            compared = rows.join(_several(table, files), on="key_hash", how="semi")
+            seen = self._seen(table, compared, ()).filter(is_visible(table, self.as_of)).unique("row_hash").collect()
+            won = winning_versions(table, seen.lazy(), self.as_of)
+            lost = seen.lazy().join(won, on="row_hash", how="anti").select("row_hash")
+            self._beaten_of[table.name, day] = lost.collect()
+        return self._beaten_of[table.name, day]
+
     def rows(self, rows: Rows, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:
         """The winning rows as far as they are read; of interactions `created_at` is `occurred_at` from here on."""
-        renamed = {"created_at": "occurred_at"} if rows.of is Interactions else {}
-        return self.winners(rows.of, days, rows.columns, of).rename(renamed)
+        return self.winners(rows.of, days, rows.columns, of).rename(self._renamed(rows))
+
+    @staticmethod
+    def _renamed(rows: Rows) -> dict[str, str]:
+        return {"created_at": "occurred_at"} if rows.of is Interactions else {}
 
     @cached_property
     def states(self) -> pl.DataFrame:
@@ -197,15 +236,29 @@ class LogAsOf:
         return found
 
     def _read_replay_inputs(self, day: date) -> ReplayInputs:
-        read = self.rows(_WITH_CITATIONS, [day]).collect()
+        parts = parts_of_day(self.files(Interactions)[day])
+        if len(parts) > 1:
+            return large_day_inputs(self, day, parts)
+        read = self.rows(WITH_CITATIONS, [day]).collect()
         is_any_cited = read["memories_cited"].list.len().gt(0).any()
         rows = read.drop("memories_cited")
-        pool = self.pool_between(rows["occurred_at"])
+        times = first_and_last(rows["occurred_at"])
         with stage_cost("eligibility", "memory_eligibility"):
-            eligibility = memory_eligibility(rows.lazy(), pool).collect()
+            eligibility = memory_eligibility(rows.lazy(), self.pool_between(times)).collect()
+        return ReplayInputs(
+            rows_hash=rows_digest(rows["row_hash"]),
+            times=times,
+            interactions=rows,
+            eligibility=eligibility,
+            params=self.params,
+            is_any_long=self.is_any_long(eligibility),
+            is_any_cited=is_any_cited,
+        )
+
+    def is_any_long(self, eligibility: pl.DataFrame) -> bool:
+        """Whether one of these memories has several passages."""
         long = self.long_contents
-        is_any_long = bool(len(long)) and bool(eligibility["content_hash"].is_in(long.implode()).any())
-        return ReplayInputs(rows, eligibility, self.params, is_any_long=is_any_long, is_any_cited=is_any_cited)
+        return bool(len(long)) and bool(eligibility["content_hash"].is_in(long.implode()).any())
 
     def forget_pool(self) -> None:
         """Give back what the pool and what is kept of it take: nothing but a replay asks for them."""
@@ -213,12 +266,23 @@ class LogAsOf:
         self._kept.clear()
         self._kept_bytes = 0
 
-    def pool_between(self, times: pl.Series) -> pl.LazyFrame:
-        """The pool rows that hold at some of these times, or between them; lazy, for they are most of the pool."""
-        if times.is_empty():  # all that was there has moved to other days
+    def pool_between(self, times: Times) -> pl.LazyFrame:
+        """The pool rows that hold at some time from the first to the last; lazy, for they are most of the pool."""
+        if times is None:  # all that was there has moved to other days
             return self.pool.lazy().clear()
-        still = pl.col("valid_until").is_null() | (pl.col("valid_until") > times.min())
-        return self.pool.lazy().filter(pl.col("valid_from") <= times.max(), still)
+        first, last = times
+        still = pl.col("valid_until").is_null() | (pl.col("valid_until") > first)
+        return self.pool.lazy().filter(pl.col("valid_from") <= last, still)
+
+
+def _several(table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
+    """key_hash of the keys that several rows in these files have, counted some at a time."""
+    rows = scan_declared(table, with_columns(files, ("key_hash",)))
+    found, parts = [], 1 + rows_count(files) // _KEYS_AT_ONCE
+    for part in range(parts):
+        keys = rows.select("key_hash").filter(pl.col("key_hash") % parts == part).collect()["key_hash"]
+        found.append(keys.filter(keys.is_duplicated()).unique())
+    return pl.concat(found).to_frame().lazy()
 
 
 def effective_decisions(lake: Lake, decisions: pl.DataFrame) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -15,23 +15,30 @@ from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import scan_declared
 from slowwave.flows.lake.let_go.kept import scan_kept
 from slowwave.flows.lake.pieces import Between, gathered_pieces, pieces
+from slowwave.flows.publish.large_days import first_and_last, interactions_of, merged
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.plan import DayPlan
-from slowwave.flows.publish.replay_inputs import ReplayInputs
+from slowwave.flows.publish.replay_inputs import ReplayInputs, Times
 from slowwave.flows.publish.runner import Pieces, Runner
 from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.node import Given, GraphError, Node, Rows, named
 from slowwave.transforms.core.schema import Table, polars_schema
-from slowwave.transforms.evidence.buckets import ORDER, of_bucket
-from slowwave.transforms.evidence.eligibility import eligible_pool
+from slowwave.transforms.evidence.eligibility import ELIGIBLE, eligible_pool
 from slowwave.transforms.evidence.kept.kept import echoed_before, found_before, used_before
 from slowwave.transforms.evidence.kept.tables import KeptReferences, KeptStatements
+from slowwave.transforms.evidence.memory_days import memory_days_of_parts, replayed_interactions
 from slowwave.transforms.evidence.nodes import MEMORY_POOL, REPLAYED, TEXTS, USED_MEMORIES
 from slowwave.transforms.evidence.reach import REACH, within_reach
 from slowwave.transforms.evidence.references import memory_references
 from slowwave.transforms.evidence.statements.extract import extracted_statements
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
-from slowwave.transforms.evidence.tables import MemoryEligibility, MemoryReferences
+from slowwave.transforms.evidence.tables import (
+    MemoryDays,
+    MemoryEligibility,
+    MemoryReferences,
+    ReplayedInteractions,
+)
 from slowwave.transforms.evidence.used.memories import USED, used_memories_by_day
 from slowwave.transforms.graph import BUCKETED, EVIDENCE, NODES, node_of
 from slowwave.transforms.landing.erased.let_go import is_let_go
@@ -42,6 +49,8 @@ SLICE_BYTES = 192 * 2**20
 # The stretches of a memory and its counts on a day take about as much.
 _BYTES_PER_MEMORY = 300
 
+# What buckets hold of a day until they are put together.
+_PARTED: tuple[type[Table], ...] = (ReplayedInteractions, *BUCKETED)
 # Memories of days that are compared together.
 _POOL_ROWS = 500_000
 # What `echo/1` asks of the pool.
@@ -87,7 +96,11 @@ def _filled(plans: Sequence[DayPlan], sizes: Mapping[date, int], room: int) -> l
 
 
 def build_days(
-    log: LogAsOf, plans: Sequence[DayPlan], verify: bool = False, slice_bytes: int = SLICE_BYTES, buckets: int = 1
+    log: LogAsOf,
+    plans: Sequence[DayPlan],
+    verify: bool = False,
+    slice_bytes: int = SLICE_BYTES,
+    buckets: Sequence[Between] = (),
 ) -> int:
     """Build and write what is missing of the days of `plans`, the same tables of each; returns the number of days.
 
@@ -96,53 +109,69 @@ def build_days(
 
     Raises OSError when the lake cannot be written, UserError when a verified partition differs.
     """
-    shell = _Building(
-        log, plans, _inputs(log, plans, keep=False), verify=verify, slice_bytes=slice_bytes, buckets=buckets
-    )
+    inputs = {plan.day: planned_inputs(log, plan, keep=False) for plan in plans}
+    shell = _Building(log, plans, inputs, verify=verify, slice_bytes=slice_bytes, buckets=buckets)
     Runner(NODES, shell.missing, shell, log.params, log.as_of).run(lambda _done, _total: None)
     return len(plans)
 
 
-def search_bucket(log: LogAsOf, plan: DayPlan, bucket: int, buckets: int, slice_bytes: int, *, verify: bool) -> None:
+def write_eligibility(log: LogAsOf, plan: DayPlan, *, verify: bool) -> None:
+    """Write what all buckets of a day are searched by, if it is missing. Raises as `build_days`."""
+    if MemoryEligibility.name in plan.missing:
+        rows = planned_inputs(log, plan, keep=True).eligibility
+        name = plan.names[MemoryEligibility.name]
+        log.lake.write_evidence(MemoryEligibility, plan.day, name, rows, verify=verify)
+
+
+def search_bucket(
+    log: LogAsOf, plan: DayPlan, within: Between, times: Times, slice_bytes: int, *, verify: bool
+) -> None:
     """Find what is in the texts of a bucket of a day, and keep it for `build_days`, in files that nobody else names.
 
-    What is there already is left. Raises as `build_days`.
+    Of the day's interactions no others are read; the memories are those that were eligible on the day, which
+    `write_eligibility` wrote, and at its `times`. What is there already is left. Raises as `build_days`.
     """
-    missing = {table: bucket_name(plan.names[table.name], bucket, buckets) for table in _bucketed(plan)}
+    missing = {table: bucket_name(plan.names[table.name], within) for table in _PARTED if table.name in plan.missing}
     if not verify:
         missing = {table: name for table, name in missing.items() if not log.lake.has_evidence(table, plan.day, name)}
     if not missing:
         return
-    inputs = _inputs(log, [plan], keep=True)
-    wanted = of_bucket(inputs[plan.day].interactions, bucket, buckets)
-    ends = (wanted.select(ORDER).row(at) for at in (0, -1))
-    within = Between(ORDER, *ends) if wanted.height else None
-    for table, rows in found_in_texts(log, inputs, wanted, missing, slice_bytes, within).items():
-        log.lake.write_evidence(table, plan.day, missing[table], rows.sort(table.key), verify=verify)
+    with stage_cost("versions"):
+        wanted = log.rows_within(REPLAYED, plan.day, within).collect()
+        names = {plan.day: plan.names[MemoryEligibility.name]}
+        eligible = log.lake.scan_evidence(MemoryEligibility, names).select(ELIGIBLE).unique().collect()
+    found: dict[type[Table], pl.DataFrame] = {ReplayedInteractions: replayed_interactions(wanted.lazy()).collect()}
+    if any(table in BUCKETED for table in missing):
+        days = {plan.day: _Day(times, eligible)}
+        found |= found_in_texts(log, days, wanted, missing, slice_bytes, within)
+    for table, name in missing.items():
+        log.lake.write_evidence(table, plan.day, name, found[table].sort(table.key), verify=verify)
 
 
-def bucket_name(name: str, bucket: int, buckets: int) -> str:
+def bucket_name(name: str, within: Between) -> str:
     """What a bucket of a partition is called until they are put together: the next prune takes it away.
 
-    Buckets that a release divided otherwise had other names.
+    Where it begins and ends is told, for files that were merged since may be divided otherwise.
     """
-    return f"{name}.{bucket + 1}-of-{buckets}-by-project"
+    ends = [*within.first, "", *(within.end or ())]
+    return f"{name}.{digest(ends)[:16]}"
 
 
-def _bucketed(plan: DayPlan) -> list[type[Table]]:
-    """Those of the missing tables that are found bucket by bucket."""
-    return [table for table in BUCKETED if table.name in plan.missing]
-
-
-def _inputs(log: LogAsOf, plans: Sequence[DayPlan], *, keep: bool) -> dict[date, ReplayInputs]:
-    """What the days are built from. Raises UserError when it is no longer what it was planned to be."""
+def planned_inputs(log: LogAsOf, plan: DayPlan, *, keep: bool) -> ReplayInputs:
+    """What a day is built from. Raises UserError when it is no longer what it was planned to be."""
     with stage_cost("versions"):
-        inputs = {plan.day: log.replay_inputs(plan.day, keep=keep) for plan in plans}
-    for plan in plans:
-        if plan.fingerprint not in {inputs[plan.day].fingerprint, inputs[plan.day].former_name}:
-            message = f"the files of {plan.day} changed while they were read: run this again"
-            raise UserError(message)
+        inputs = log.replay_inputs(plan.day, keep=keep)
+    if plan.fingerprint not in {inputs.fingerprint, inputs.former_name}:
+        message = f"the files of {plan.day} changed while they were read: run this again"
+        raise UserError(message)
     return inputs
+
+
+class _Day(NamedTuple):
+    """By which memories a day is judged: those that were eligible on it (`ELIGIBLE`), as they stood at its times."""
+
+    times: Times
+    eligible: pl.DataFrame
 
 
 class _Building:
@@ -156,7 +185,7 @@ class _Building:
         *,
         verify: bool,
         slice_bytes: int,
-        buckets: int,
+        buckets: Sequence[Between],
     ) -> None:
         self.missing = [table for table in EVIDENCE if table.name in plans[0].missing]
         self._log = log
@@ -172,6 +201,10 @@ class _Building:
             MemoryEligibility: lambda _: (of_day.eligibility for of_day in inputs.values()),
             **{table: lambda _, table=table: self._in_texts(table) for table in BUCKETED},
         }
+        if buckets:
+            self._readers |= {table: lambda _, table=table: self._merged(table) for table in self._in_buckets()}
+        if buckets and MemoryReferences in self.missing:
+            self._readers[MemoryDays] = lambda _: self._days_of_buckets()
 
     def reader(self, given: Given) -> Callable[[Runner], Any] | None:
         """What is found in texts, which are read once; what planning has found."""
@@ -182,7 +215,10 @@ class _Building:
         if rows is not REPLAYED:
             message = f"of {named(rows)} no days are read here"
             raise GraphError(message)
-        return pl.concat(self._inputs[day].interactions.lazy() for day in (self._inputs if days is None else days))
+        chosen = [*(self._inputs if days is None else days)]
+        if self.is_stored(ReplayedInteractions) and any(self._inputs[day].interactions is None for day in chosen):
+            return self.stored(ReplayedInteractions, chosen)
+        return pl.concat(interactions_of(self._log, day, self._inputs[day]).lazy() for day in chosen)
 
     def is_stored(self, table: type[Table]) -> bool:
         """Everything that the lake keeps, once what is missing of it is written."""
@@ -199,36 +235,55 @@ class _Building:
 
     def write(self, table: type[Table], pieces: Pieces) -> int:
         """Write the partition of each day."""
-        rows = 0
-        for day, piece in zip(self._inputs, pieces, strict=True):
-            name = self._names[day][table.name]
-            self._log.lake.write_evidence(table, day, name, piece.sort(table.key), verify=self._verify)
-            rows += piece.height
+        if self._buckets and table in self._in_buckets():
+            (day,) = self._inputs
+            self._log.lake.write_evidence_parts(table, day, self._names[day][table.name], pieces, verify=self._verify)
+        else:
+            for day, piece in zip(self._inputs, pieces, strict=True):
+                name = self._names[day][table.name]
+                self._log.lake.write_evidence(table, day, name, piece.sort(table.key), verify=self._verify)
         self._unwritten.discard(table)
-        return rows
+        return 0  # of days nobody counts them
 
     def rest(self) -> None:
         """Give back what a node left behind."""
         give_back()
 
     def _in_texts(self, table: type[Table]) -> Pieces:
-        if self._buckets > 1:
-            return self._put_together(table)
         if not self._found:
-            wanted = pl.concat([day.interactions for day in self._inputs.values()])
-            self._found = found_in_texts(self._log, self._inputs, wanted, self._unwritten, self._slice_bytes)
+            wanted = pl.concat([interactions_of(self._log, day, of_day) for day, of_day in self._inputs.items()])
+            days = {
+                day: _Day(of_day.times, of_day.eligibility.select(ELIGIBLE).unique())
+                for day, of_day in self._inputs.items()
+            }
+            self._found = found_in_texts(self._log, days, wanted, self._unwritten, self._slice_bytes)
         rows = self._found.pop(table)
         return (rows.filter(pl.col("occurred_at").dt.date() == day) for day in self._inputs)
 
-    def _put_together(self, table: type[Table]) -> Pieces:
-        for day, names in self._names.items():
-            parts = [bucket_name(names[table.name], bucket, self._buckets) for bucket in range(self._buckets)]
-            yield pl.concat([self._log.lake.scan_evidence(table, {day: part}) for part in parts]).drop("day").collect()
+    def _in_buckets(self) -> list[type[Table]]:
+        """What `search_bucket` has written of what is missing."""
+        return [table for table in _PARTED if table in self.missing]
+
+    def _merged(self, table: type[Table]) -> Pieces:
+        """What is in the buckets of the one day: a part at a time, by key."""
+        ((day, names),) = self._names.items()
+        paths = [
+            self._log.lake.evidence_path(table, day, bucket_name(names[table.name], bucket)) for bucket in self._buckets
+        ]
+        return merged(table, [LakeFile(day, path) for path in paths])
+
+    def _days_of_buckets(self) -> Pieces:
+        ((day, names),) = self._names.items()
+        parts = [bucket_name(names[MemoryReferences.name], bucket) for bucket in self._buckets]
+        references = (self._log.lake.scan_evidence(MemoryReferences, {day: part}).drop("day") for part in parts)
+        eligibility = self.stored(MemoryEligibility, [day]).drop("day")
+        params = node_of(MemoryDays).sliced(self._log.params)
+        yield memory_days_of_parts(eligibility, references, params)  # pyright: ignore[reportArgumentType] - their rows
 
 
 def found_in_texts(
     log: LogAsOf,
-    inputs: Mapping[date, ReplayInputs],
+    judged: Mapping[date, _Day],
     wanted: pl.DataFrame,
     tables: Iterable[type[Table]],
     slice_bytes: int,
@@ -236,10 +291,9 @@ def found_in_texts(
 ) -> dict[type[Table], pl.DataFrame]:
     """Of memory_references and extracted_statements those in `tables`.
 
-    `inputs`: of whole days, for each is judged by all memories eligible on it; `wanted`: their interactions, or some,
-    which lie `within`.
+    `judged`: days, each by all memories eligible on it; `wanted`: their interactions, or some, which lie `within`.
     """
-    files = [file for day in inputs for file in log.files(Interactions)[day]]
+    files = [file for day in judged for file in log.files(Interactions)[day]]
     found = {table: [] for table in (MemoryReferences, ExtractedStatements) if table in tables}
     first = node_of(next(iter(found)))
     slices = _slices(files, wanted, slice_bytes, within)
@@ -249,7 +303,7 @@ def found_in_texts(
         if rows is None:
             return {table: pl.concat(frames) for table, frames in found.items()}
         if MemoryReferences in found:
-            found[MemoryReferences].append(_references(log, rows, inputs, wanted["occurred_at"]))
+            found[MemoryReferences].append(_references(log, rows, judged, first_and_last(wanted["occurred_at"])))
         if ExtractedStatements in found:
             params = node_of(ExtractedStatements).sliced(log.params)
             with stage_cost("statements and pairs", "extracted_statements"):
@@ -265,9 +319,7 @@ def _slices(
     seen = set[str]()
     for together in gathered_pieces(files, slice_bytes, within):
         scans = [
-            scan_declared(Interactions, [piece.file.path])
-            .slice(piece.offset, piece.rows)
-            .select("row_hash", *TEXTS.columns)
+            scan_declared(Interactions, [piece.path]).slice(piece.offset, piece.rows).select("row_hash", *TEXTS.columns)
             for piece in together
         ]
         held.append(_wanted_rows(pl.concat(scans).collect(), wanted, seen))
@@ -278,14 +330,12 @@ def _slices(
         yield pl.concat(held)
 
 
-def _references(
-    log: LogAsOf, rows: pl.DataFrame, inputs: Mapping[date, ReplayInputs], times: pl.Series
-) -> pl.DataFrame:
+def _references(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, _Day], times: Times) -> pl.DataFrame:
     """memory_references of interactions with their texts."""
     is_gone = rows.select(is_let_go()).to_series()
     with stage_cost("used", "used_memories_by_day"):
         give_back()
-        used = _used(log, rows.filter(~is_gone), inputs)
+        used = _used(log, rows.filter(~is_gone), judged)
     with stage_cost("echo", "memory_references"):
         give_back()
         pool = log.pool_between(times).select(_ECHOED).collect()
@@ -311,7 +361,7 @@ def _days_of(rows: pl.DataFrame) -> list[date]:
     return rows["occurred_at"].dt.date().unique().sort().to_list()
 
 
-def _used(log: LogAsOf, rows: pl.DataFrame, inputs: Mapping[date, ReplayInputs]) -> pl.DataFrame:
+def _used(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, _Day]) -> pl.DataFrame:
     """The pairs that `used/2` finds: each day is judged by the memories eligible on it."""
     with stage_cost("used"):
         day = pl.col("occurred_at").dt.date().alias("day")
@@ -322,8 +372,8 @@ def _used(log: LogAsOf, rows: pl.DataFrame, inputs: Mapping[date, ReplayInputs])
         for of_day in days:
             together.append(of_day)
             # several days together: what is made of their texts and memories is made once
-            if of_day == days[-1] or sum(inputs[one].eligibility.height for one in together) >= _POOL_ROWS:
-                pool = pl.concat([_pool_of_day(log, one, inputs[one]) for one in together])
+            if of_day == days[-1] or sum(judged[one].eligible.height for one in together) >= _POOL_ROWS:
+                pool = pl.concat([_pool_of_day(log, one, judged[one]) for one in together])
                 of_days = asked.filter(pl.col("day").is_in(together))
                 used = used_memories_by_day(of_days, pool, word_vectors, node_of(USED_MEMORIES).sliced(log.params))
                 found.append(within_reach(used, of_days, pool))
@@ -331,10 +381,10 @@ def _used(log: LogAsOf, rows: pl.DataFrame, inputs: Mapping[date, ReplayInputs])
         return pl.concat(found)
 
 
-def _pool_of_day(log: LogAsOf, day: date, of_day: ReplayInputs) -> pl.LazyFrame:
+def _pool_of_day(log: LogAsOf, day: date, judged: _Day) -> pl.LazyFrame:
     """The pool rows of the memories that were eligible on a day, with `day`."""
-    pool = log.pool_between(of_day.interactions["occurred_at"])
-    return eligible_pool(pool, of_day.eligibility.lazy()).with_columns(pl.lit(day).alias("day"))
+    pool = log.pool_between(judged.times)
+    return eligible_pool(pool, judged.eligible.lazy()).with_columns(pl.lit(day).alias("day"))
 
 
 def _wanted_rows(texts: pl.DataFrame, wanted: pl.DataFrame, seen: set[str]) -> pl.DataFrame:

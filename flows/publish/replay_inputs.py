@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 import polars as pl
 
 from slowwave.transforms.core.frames import Frame
-from slowwave.transforms.core.hashing import rows_digest
 from slowwave.transforms.core.schema import Table
 from slowwave.transforms.evidence.fingerprint import UNNAMED_HASHES, fingerprint, partition_name
 from slowwave.transforms.evidence.tables import MemoryEligibility
@@ -16,44 +17,42 @@ from slowwave.transforms.params import Params
 
 _CITED = "evidence.cited_method"
 
+# The first and the last interaction of a day; None where none is visible.
+Times = tuple[datetime, datetime] | None
 
+
+@dataclass(frozen=True)
 class ReplayInputs:
     """A day as its evidence sees it.
 
     Args:
-        interactions: the winning ones, without their texts.
+        rows_hash: of the winning interactions.
+        times: when the first and the last of them were.
+        interactions: they themselves, without their texts; None where they are too many to be held.
         eligibility: the stretches in which memories were eligible for them.
         params: of the run.
         is_any_long: whether one of these memories is long (`used.passages.is_long`).
         is_any_cited: whether an answer names a memory itself.
     """
 
-    def __init__(
-        self,
-        interactions: pl.DataFrame,
-        eligibility: Frame[MemoryEligibility],
-        params: Params,
-        *,
-        is_any_long: bool,
-        is_any_cited: bool,
-    ) -> None:
-        self.interactions = interactions
-        self.eligibility = eligibility
-        self._params = params
-        self._is_any_long = is_any_long
-        self.is_any_cited = is_any_cited
-        self.rows_hash = rows_digest(interactions["row_hash"])
+    rows_hash: str
+    times: Times
+    interactions: pl.DataFrame | None
+    eligibility: Frame[MemoryEligibility]
+    params: Params
+    is_any_long: bool
+    is_any_cited: bool
 
     @cached_property
     def fingerprint(self) -> str:
         """What the names of all its partitions follow from; '' where no row is visible."""
-        return self._named_after(UNNAMED_HASHES[self._is_any_long])
+        return self._named_after(UNNAMED_HASHES[self.is_any_long])
 
     @cached_property
     def former_name(self) -> str:
         """What releases before lake format 4 called each of its partitions."""
-        params_hash = self._params.partition_hash(is_any_long=self._is_any_long)
-        is_unnamed = params_hash == UNNAMED_HASHES[self._is_any_long]
+        params_hash = self.params.partition_hash(is_any_long=self.is_any_long)
+        is_unnamed = params_hash == UNNAMED_HASHES[self.is_any_long]
         return self.fingerprint if is_unnamed else self._named_after(params_hash)
 
     def name(self, table: type[Table]) -> str:
@@ -67,12 +66,13 @@ class ReplayInputs:
     @property
     def bytes(self) -> int:
         """Memory it takes, about."""
-        return int(self.interactions.estimated_size() + self.eligibility.estimated_size())
+        rows = 0 if self.interactions is None else self.interactions.estimated_size()
+        return int(rows + self.eligibility.estimated_size())
 
     def _named(self, table: type[Table]) -> dict[str, object]:
-        return self._params.named(params_behind(table), is_any_long=self._is_any_long, is_any_cited=self.is_any_cited)
+        return self.params.named(params_behind(table), is_any_long=self.is_any_long, is_any_cited=self.is_any_cited)
 
     def _named_after(self, params_hash: str) -> str:
-        if self.interactions.is_empty():
+        if self.times is None:
             return ""
         return fingerprint(self.rows_hash, self.eligibility, params_hash)

@@ -13,17 +13,20 @@ import polars as pl
 # The order of what is divided, and of the rows in a file.
 ORDER = ("project", "interaction_id")
 
+Place = tuple[str, ...]
+
 
 def buckets_count(day_bytes: int, bucket_bytes: int) -> int:
     """How many buckets a day of so many bytes, decoded, has: one while it is small; nothing kept depends on it."""
     return max(1, -(-day_bytes // bucket_bytes))
 
 
-def of_bucket(interactions: pl.DataFrame, bucket: int, count: int) -> pl.DataFrame:
-    """The interactions in one of `count` buckets, the first of which is 0; as many in each, or one more; in `ORDER`.
+def bucket_ends(rows: pl.DataFrame, count: int) -> list[tuple[Place, Place | None]]:
+    """Where `count` buckets begin, and before which place they end (None: nowhere): as many in each, or one more.
 
-    `interactions`: interaction_id, project, of a day, one row per interaction_id.
+    `rows`: what orders them, such as `ORDER`, of some, such as every hundredth. Fewer buckets, where they are fewer.
     """
-    ordered = interactions.sort(ORDER)
-    first, end = (ordered.height * number // count for number in (bucket, bucket + 1))
-    return ordered.slice(first, end - first)
+    ordered = rows.unique().sort(rows.columns)
+    firsts = sorted({ordered.height * number // count for number in range(1, count)} - {0})
+    places: list[Place] = [(), *(ordered.row(at) for at in firsts if at < ordered.height)]
+    return list(zip(places, [*places[1:], None], strict=True))

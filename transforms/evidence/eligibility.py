@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.core.frames import Lazy, conform, framed
+from slowwave.transforms.core.frames import Frame, Lazy, conform, framed
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.reach import BOUND, REACH, kinds
 from slowwave.transforms.evidence.tables import MemoryEligibility
 
+# What tells which memories were eligible, and with which text.
+ELIGIBLE = ("memory_id", "content_hash")
 _FOREVER = datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 
 
@@ -27,6 +30,32 @@ def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> Lazy[M
     for each kind of reach that there is (project or all, of these an agent's, a user's). Stretches are found by the
     interactions at their ends, not by the change times, so a change between two interactions alters nothing.
     """
+    stretches = _stretches(interactions, pool, list(polars_schema(MemoryEligibility)))
+    return framed(MemoryEligibility, conform(MemoryEligibility, stretches)).sort(MemoryEligibility.key)
+
+
+def memory_eligibility_of_parts(parts: Iterable[pl.LazyFrame], pool: pl.LazyFrame) -> Frame[MemoryEligibility]:
+    """`memory_eligibility` of a day whose interactions are too many to be held: they are taken part by part.
+
+    A stretch of the pool begins with the first interaction that it has in any part, and ends with the last.
+    """
+    numbered = pool.with_row_index("stretch")
+    ends = {
+        "first_at": pl.col("first_at").min(),
+        "last_at": pl.col("last_at").max(),
+        "eligible_count": pl.col("eligible_count").cast(pl.Int64).sum(),
+    }
+    time = pl.Datetime("us")
+    schema = {"stretch": pl.UInt32, "first_at": time, "last_at": time, "eligible_count": pl.Int64}
+    merged = pl.DataFrame(schema=schema)
+    for part in parts:
+        found = _stretches(part, numbered, list(schema)).cast(schema)  # type: ignore[arg-type] - dtypes by name
+        merged = pl.concat([merged.lazy(), found]).group_by("stretch").agg(**ends).collect()
+    rows = conform(MemoryEligibility, numbered.join(merged.lazy(), on="stretch"))
+    return framed(MemoryEligibility, rows).sort(MemoryEligibility.key).collect()
+
+
+def _stretches(interactions: pl.LazyFrame, pool: pl.LazyFrame, names: list[str]) -> pl.LazyFrame:
     places = pool.select(REACH).unique().with_row_index("place").collect()
     # memories that are bound to nobody are the rule: then nothing of it is joined
     reach = [name for name in REACH if name not in BOUND or places[name].null_count() < places.height]
@@ -44,9 +73,7 @@ def memory_eligibility(interactions: pl.LazyFrame, pool: pl.LazyFrame) -> Lazy[M
     is_whole = (pl.col("valid_from") <= pl.col("first_at")) & (pl.col("valid_until") > pl.col("last_at"))
     whole = seen.filter(is_whole)
     partial = _partial_stretches(seen.filter(~is_whole).select(pl.exclude("first_at", "last_at")), at_places)
-    names = list(polars_schema(MemoryEligibility))
-    stretches = pl.concat([conform(MemoryEligibility, part.select(names)) for part in (whole, partial)])
-    return framed(MemoryEligibility, stretches).sort(MemoryEligibility.key)
+    return pl.concat([whole.select(names), partial.select(names)], how="vertical_relaxed")
 
 
 def _at_places(interactions: pl.LazyFrame, places: pl.DataFrame) -> pl.LazyFrame:
@@ -97,11 +124,9 @@ def _partial_stretches(pool: pl.LazyFrame, at_places: pl.LazyFrame) -> pl.LazyFr
     )
 
 
-def eligible_pool(pool: pl.LazyFrame, eligibility: Lazy[MemoryEligibility]) -> pl.LazyFrame:
+def eligible_pool(pool: pl.LazyFrame, eligibility: pl.LazyFrame) -> pl.LazyFrame:
     """The rows of `pool` of the memories that were eligible on a day, with the text they then had.
 
-    `eligibility`: memory_id, content_hash, of `memory_eligibility` of that day.
+    `eligibility`: memory_id, content_hash (`ELIGIBLE`), of `memory_eligibility` of that day.
     """
-    return pool.join(
-        eligibility.select("memory_id", "content_hash").unique(), on=["memory_id", "content_hash"], how="semi"
-    )
+    return pool.join(eligibility.select(ELIGIBLE).unique(), on=list(ELIGIBLE), how="semi")

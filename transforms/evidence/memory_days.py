@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
 
-from slowwave.transforms.core.frames import Lazy, conform, framed
+from slowwave.transforms.core.frames import Frame, Lazy, conform, framed
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.params import BreadthParams
 from slowwave.transforms.evidence.references import is_reference
@@ -55,6 +57,20 @@ def memory_days(
     )
     joined = eligible.join(referenced, on="memory_id", how="full", coalesce=True)
     return conform(MemoryDays, joined.with_columns(pl.col(_COUNTS).fill_null(0))).sort("memory_id")
+
+
+def memory_days_of_parts(
+    eligibility: Lazy[MemoryEligibility], parts: Iterable[Lazy[MemoryReferences]], params: BreadthParams
+) -> Frame[MemoryDays]:
+    """`memory_days` of a day whose references are too many to be held: those of an interaction are in one part."""
+    nothing = eligibility.clear()
+    counted = [memory_days(framed(MemoryEligibility, nothing), part, params).collect() for part in parts]
+    none = framed(MemoryReferences, pl.LazyFrame(schema=polars_schema(MemoryReferences)))
+    together = pl.concat([memory_days(eligibility, none, params).collect(), *counted]).lazy()
+    rows = together.group_by("memory_id").agg(
+        pl.col(_COUNTS).sum(), pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()
+    )
+    return framed(MemoryDays, conform(MemoryDays, rows).sort("memory_id").collect())
 
 
 def reference_days(memory_days: Lazy[MemoryDays]) -> Lazy[ReferenceDays]:

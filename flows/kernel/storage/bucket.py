@@ -25,6 +25,7 @@ from slowwave.flows.kernel.storage.client import Client
 from slowwave.flows.kernel.storage.faults import BucketError, FencedError
 from slowwave.flows.kernel.storage.folder import TEMPORARY
 from slowwave.flows.kernel.storage.listing import Entry, Listing
+from slowwave.flows.kernel.storage.ranges import PartialCopies, Range
 
 if TYPE_CHECKING:
     from slowwave.flows.kernel.storage.lease import Lease
@@ -55,6 +56,7 @@ class Bucket:
         self._removed_tag: str | None = None
         self._removed_at = 0.0
         self._written: dict[str, str] = {}
+        self._partial = PartialCopies(folder.with_name(f"{folder.name}-parts"))
 
     # ------------------------------------------------------------------------------------------------- as in Storage
 
@@ -106,6 +108,19 @@ class Bucket:
             fetched = dict(zip(missing, pool.map(self._fetch, missing), strict=True))
         return [fetched.get(path, copy) for path, copy in zip(paths, copies, strict=True)]
 
+    def ranges_on_disk(self, path: Path, ranges: Sequence[Range]) -> Path:
+        """As in Storage: the copy, or one with holes."""
+        entry = self._entry(path)
+        copy = _copy(path, entry.tag)
+        if copy.exists():
+            return copy
+        key = self._key(path)
+
+        def fetch(start: int, end: int) -> bytes:
+            return self.client.read_range(key, start, end, entry.tag)
+
+        return self._partial.holding(copy.relative_to(self._folder), entry.size, ranges, fetch)
+
     def read(self, path: Path) -> bytes:
         """As in Storage."""
         key = self._key(path)
@@ -140,6 +155,7 @@ class Bucket:
 
     def purge(self) -> None:
         """As in Storage."""
+        self._partial.clear(of_all=True)
         self._delete_removed(float("inf"))
 
     # ------------------------------------------------------------------------------------------ what only a bucket has
@@ -153,7 +169,7 @@ class Bucket:
         tag = self.client.upload(file, key)
         before = self._listing.entry(key)
         if before is not None and before.tag != tag:
-            _copy(path, before.tag).unlink(missing_ok=True)
+            self._forget(key)
         self._written[key] = tag
         self._listing.add(key, Entry(file.stat().st_size, time.time(), tag))
 
@@ -205,6 +221,8 @@ class Bucket:
 
         Those that were used within `unused_seconds` stay: another process may be reading them.
         """
+        if not unused_seconds:
+            self._partial.clear()
         kept: list[tuple[float, int, Path]] = []
         before = time.time() - unused_seconds
         for copy in list(self._folder.rglob("*~*")):
@@ -295,7 +313,9 @@ class Bucket:
         path = self._folder / key
         entry = self._listing.entry(key)
         if entry is not None:
-            _copy(path, entry.tag).unlink(missing_ok=True)
+            copy = _copy(path, entry.tag)
+            copy.unlink(missing_ok=True)
+            self._partial.forget(copy.relative_to(self._folder))
         self._listing.drop(key)
         self._written.pop(key, None)
 

@@ -72,6 +72,23 @@ class Client:
 
         return self._tried("reading", get, key)
 
+    def read_range(self, key: str, start: int, end: int, tag: str) -> bytes:
+        """Of an object with this tag the bytes from `start` on, and before `end`.
+
+        Raises FileNotFoundError, and BucketError where it was replaced.
+        """
+        import obstore
+
+        def get() -> bytes:
+            options: Any = {"range": (start, end), "if_match": tag}
+            content = bytes(obstore.get(self._store, key, options=options).bytes())
+            if len(content) != end - start:
+                message = f"timed out: {key} ended after {len(content):,} of {end - start:,} bytes"
+                raise ConnectionError(message)
+            return content
+
+        return self._tried("reading", get, key)
+
     def download(self, key: str, to: Path) -> Entry:
         """Fetch an object into a file; what was cut off is gone on with.
 

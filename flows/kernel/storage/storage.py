@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from slowwave.flows.kernel.storage.folder import Folder
+from slowwave.flows.kernel.storage.ranges import Range
 
 
 class Storage(Protocol):
@@ -45,6 +46,13 @@ class Storage(Protocol):
 
     def on_disk(self, paths: Sequence[Path]) -> list[Path]:
         """Files on a disk with what these hold, one for each, to be read alone: they themselves, or copies."""
+        ...
+
+    def ranges_on_disk(self, path: Path, ranges: Sequence[Range]) -> Path:
+        """A file on a disk as long as this one, to be read alone, with the same in these ranges at least.
+
+        `ranges`: from a byte on, and before another.
+        """
         ...
 
     def read(self, path: Path) -> bytes:

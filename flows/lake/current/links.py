@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.folder import TEMPORARY, fsync_path
+
+KEEP_RUNS = 7
+GRACE_SECONDS = 24 * 3600.0
 
 
 def run_path(settings: Settings, run_id: str) -> Path:
@@ -24,6 +28,16 @@ def linked_run(settings: Settings) -> Path | None:
             return None
         raise
     return target if target.exists() else None
+
+
+def old_runs(settings: Settings, current: Path | None, keep: int) -> list[Path]:
+    """Serving files that may go: all but current and the `keep` newest others.
+
+    None goes earlier than 24 hours after it ceased to be current: somebody may still be reading, or comparing.
+    """
+    others = [path for path in settings.serving.glob("runs/*.duckdb") if path != current]
+    others.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    return [path for path in others[keep:] if path.stat().st_mtime < time.time() - GRACE_SECONDS]
 
 
 def link_current(settings: Settings, run_id: str) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.folder import TEMPORARY, fsync_path, make_durable_folder
-from slowwave.flows.lake.current.links import link_current, linked_run, run_path
+from slowwave.flows.lake.current.links import GRACE_SECONDS, KEEP_RUNS, link_current, linked_run, old_runs, run_path
 
 if TYPE_CHECKING:
     from slowwave.flows.kernel.storage.bucket import Bucket
@@ -25,8 +25,6 @@ _FOLDER = "published"
 # For so long the pointer is taken to be as it was: a command asks for current several times.
 _FRESH_SECONDS = 2.0
 _TRIES = 5
-# On a machine that only reads, copies that nobody has used for so long go when it follows to what is new.
-_UNUSED_SECONDS = 24 * 3600.0
 _followed_at: dict[Path, float] = {}
 
 
@@ -101,7 +99,9 @@ def follow(settings: Settings, bucket: Bucket) -> None:
         if before is None or before.stem != named["run_id"]:
             link_current(settings, named["run_id"])
             if before is not None and bucket.lease is None:  # who only reads has no night that would
-                bucket.tidy_copies(_UNUSED_SECONDS)
+                bucket.tidy_copies(GRACE_SECONDS)
+                for old in old_runs(settings, path, KEEP_RUNS):
+                    old.unlink(missing_ok=True)
         break
     _followed_at[settings.serving] = time.monotonic()
 

@@ -109,7 +109,7 @@ def test_killed_workers_leave_whole_partitions_and_the_same_tables(
         largest = max(days_bytes(plan.log, plan.to_build).values())
         run.engine = EngineSettings("dask", workers=2, memory=8 * largest)  # a sixteenth is half of that day
         rounds = build_tasks(run, plan.log, plan.to_build, verify=False)
-        assert [len(tasks) > 2 for tasks in rounds] == [True, True]
+        assert [len(tasks) > 0 for tasks in rounds] == [True, True, True]
         built = 0
         for tasks in rounds:
             killed = [worker_acts.Killed(task, str(tmp_path / str(task)), chance.uniform(0, 1.5)) for task in tasks]

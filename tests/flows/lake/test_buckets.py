@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 import time
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 from bucket_server import Fault, Proxy, environment, free_port, make_bucket, random_faults, s3_server
 
@@ -21,7 +23,11 @@ from slowwave.flows.kernel.storage.client import Client
 from slowwave.flows.kernel.storage.faults import BucketError, FencedError
 from slowwave.flows.kernel.storage.lease import leased
 from slowwave.flows.kernel.storage.mounts import bucket_at
+from slowwave.flows.kernel.storage.storage import mount
 from slowwave.flows.lake.current import pointer
+from slowwave.flows.lake.files import LakeFile
+from slowwave.flows.lake.pieces import Between, footer, pieces, with_columns
+from slowwave.transforms.evidence.buckets import ORDER
 from tests.laws.home import Home
 
 pytestmark = pytest.mark.slow
@@ -107,6 +113,14 @@ def test_what_fails_on_the_way_changes_no_table(home: Home, proxy: Proxy, expect
     _nights(home)
     assert home.hashes() == expected
     assert sum(row["status"] == "published" for row in home.ledger()) == len({file.name[:10] for file in _FILES})
+
+
+def test_listings_that_lag_change_no_table(home: Home, proxy: Proxy, expected: dict[str, str]) -> None:
+    """Each tells of what was written a second before it: of nothing that a night has written just now."""
+    proxy.lag_seconds = 1.0
+    _nights(home)
+    assert home.hashes() == expected
+    assert home.nightly(full=True).is_published  # nothing differs from what is built anew
 
 
 def _interactions(home: Home) -> int:
@@ -327,6 +341,49 @@ def test_who_only_reads_lets_go_of_copies_that_are_no_more(new_home: Callable[[]
     home.nightly()
     assert reader.current.name == home.current.name
     assert (old.exists(), of_nothing.exists(), young.exists()) == (False, True, True)
+
+
+def test_who_only_reads_lets_go_of_what_was_published_long_ago(new_home: Callable[[], Home]) -> None:
+    home, reader = new_home(), new_home()
+    home.drop("one.jsonl", _LINE)
+    home.nightly()
+    runs, long_ago = reader.current.parent, time.time() - 100_000
+    for number in range(9):
+        old = runs / f"{number}.duckdb"
+        old.write_bytes(b"published before")
+        os.utime(old, (long_ago + number, long_ago + number))
+    home.drop("two.jsonl", _LINE.replace(b"late", b"later"))
+    home.nightly()
+    before, now = reader.settings.current.resolve().name, reader.current.name
+    assert now == home.current.name
+    kept = {before, now, *(f"{number}.duckdb" for number in range(3, 9))}
+    assert {path.name for path in runs.iterdir()} == kept
+
+
+def test_who_wants_a_part_of_a_large_object_fetches_no_more(home: Home, proxy: Proxy, tmp_path: Path) -> None:
+    chance, day = random.Random(1), date(2026, 3, 1)
+    texts = [f"{chance.getrandbits(8_000):x}" for _ in range(2_000)]
+    rows = pl.DataFrame(
+        {"project": [f"p{n // 100:02}" for n in range(2_000)], "interaction_id": texts, "prompt": texts}
+    )
+    path = home.settings.lake_folder / "interactions" / f"day={day}" / "large.parquet"
+    with writer_lock(home.settings, "test"):
+        _bucket(home).write(path, lambda to: rows.sort(ORDER).write_parquet(to, row_group_size=100))
+    reader = Bucket(_bucket(home).url, tmp_path / "reader")
+    mount(tmp_path / "reader", reader)
+    file = LakeFile(day, tmp_path / "reader" / "interactions" / f"day={day}" / "large.parquet")
+    assert footer(file.path).num_rows == rows.height
+    within, asked = Between(ORDER, ("p07",), ("p08",)), proxy.requests["GET"]
+    found = [pl.scan_parquet(piece.path).slice(piece.offset, piece.rows).collect() for piece in pieces([file], within)]
+    assert pl.concat(found).filter(within.holds()).equals(rows.sort(ORDER).filter(pl.col("project") == "p07"))
+    assert proxy.requests["GET"] - asked <= 3
+    (partial,) = tmp_path.glob("reader-parts/*/interactions/*/large~*.parquet")
+    assert 512 * partial.stat().st_blocks < partial.stat().st_size // 4  # the rest are holes
+    named = pl.scan_parquet(with_columns([file], ["project"])).select("project").collect()
+    assert named.equals(rows.sort(ORDER).select("project"))
+    assert list(reader.on_disk([file.path])[0].parent.iterdir())
+    reader.tidy_copies()
+    assert not list(tmp_path.glob("reader-parts/*"))
 
 
 def test_what_is_erased_is_deleted_from_the_bucket_at_once(home: Home) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.pieces import Between, pieces
-from slowwave.transforms.evidence.buckets import ORDER, of_bucket
+from slowwave.transforms.evidence.buckets import ORDER, bucket_ends
 
 _ROWS, _IN_A_GROUP = 900, 50
 
@@ -43,10 +43,9 @@ def mixed(rows: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> LakeF
     return LakeFile(date(2026, 3, 1), path)
 
 
-def read(file: LakeFile, wanted: pl.DataFrame) -> tuple[int, set[str]]:
+def read(file: LakeFile, within: Between) -> tuple[int, set[str]]:
     """How many row groups are read for some rows, and the ids in them."""
-    ends = (wanted.select(ORDER).row(at) for at in (0, -1))
-    found = pieces([file], Between(ORDER, *ends))
+    found = pieces([file], within)
     frames = [pl.read_parquet(file.path).slice(piece.offset, piece.rows) for piece in found]
     return len(found), {name for frame in frames for name in frame["interaction_id"]}
 
@@ -56,11 +55,12 @@ def test_all_that_is_wanted_is_read_and_of_ordered_files_little_else(
     rows: pl.DataFrame, in_order: LakeFile, mixed: LakeFile, count: int
 ) -> None:
     groups = 0
-    for bucket in range(count):
-        wanted = of_bucket(rows, bucket, count)
-        some, ids = read(in_order, wanted)
-        assert ids >= set(wanted["interaction_id"])
-        assert read(mixed, wanted)[1] >= set(wanted["interaction_id"])
+    for ends in bucket_ends(rows.select(ORDER), count):
+        within = Between(ORDER, *ends)
+        wanted = set(rows.filter(within.holds())["interaction_id"])
+        some, ids = read(in_order, within)
+        assert ids >= wanted
+        assert read(mixed, within)[1] >= wanted
         groups += some
     assert groups <= _ROWS // _IN_A_GROUP + 2 * count  # besides its own, a bucket reads those at its ends
 
@@ -68,4 +68,7 @@ def test_all_that_is_wanted_is_read_and_of_ordered_files_little_else(
 def test_files_without_statistics_are_read_whole(rows: pl.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "silent.parquet"
     rows.sort(ORDER).write_parquet(path, row_group_size=_IN_A_GROUP, statistics=False)
-    assert read(LakeFile(date(2026, 3, 1), path), of_bucket(rows, 0, 9))[0] == _ROWS // _IN_A_GROUP
+    assert (
+        read(LakeFile(date(2026, 3, 1), path), Between(ORDER, *bucket_ends(rows.select(ORDER), 9)[0]))[0]
+        == _ROWS // _IN_A_GROUP
+    )

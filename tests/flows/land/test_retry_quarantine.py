@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
@@ -191,7 +190,7 @@ def test_kept_bytes_go_with_the_last_row_that_needs_them(home: Home, monkeypatch
     home.drop("a.jsonl", LONG)
     (file,) = home.land_inbox().files
     path = kept_path(home.lake, file.file_hash)
-    monkeypatch.setattr("slowwave.flows.nightly.prune._GRACE", timedelta(hours=-1))
+    monkeypatch.setattr("slowwave.flows.nightly.prune.GRACE_SECONDS", -3600.0)
     prune(home.settings, home.lake, 7)
     assert path.exists()
     monkeypatch.delenv("SLOWWAVE_LONGEST_ROW")

@@ -20,6 +20,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan, nightly, start_run
+from slowwave.flows.publish import large_days
 from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, built, replay
 from slowwave.flows.publish.replay import batches_of_days, build_days
 from slowwave.transforms.evidence.tables import MemoryReferences
@@ -46,7 +47,7 @@ def tasks(home: SmallHome) -> Iterator[list[BuildTask]]:
         run = start_run(home.settings, "nightly")
         run.engine = EngineSettings("dask", workers=2)
         plan = make_plan(run, AS_OF)
-        (small, _) = build_tasks(run, plan.log, plan.to_build, verify=False)
+        (_, small, _) = build_tasks(run, plan.log, plan.to_build, verify=False)
         yield small
 
 
@@ -98,8 +99,10 @@ def test_a_worker_without_the_lake_says_so(tasks: list[BuildTask], tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_day_in_buckets_is_the_day(home: SmallHome) -> None:
+@pytest.mark.parametrize("at_once", [1_000, 4])
+def test_a_day_in_buckets_is_the_day(home: SmallHome, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     """Of two projects, one of them far larger; what was found before a kill is not looked for again."""
+    monkeypatch.setattr(large_days, "_MERGED_AT_ONCE", at_once)
     day = {"created_at": "2026-03-09T09:00:00Z"}
     said = "Prices are integers of the smallest coin of m1. Decision: we keep them so."
     home.land(memory("m2", project="blog"), *(interaction(f"j{n:02}", response=said, **day) for n in range(20)))
@@ -108,20 +111,25 @@ def test_a_day_in_buckets_is_the_day(home: SmallHome) -> None:
         run = start_run(home.settings, "nightly")
         run.engine = EngineSettings(memory=1_000_000)
         plan = make_plan(run, AS_OF)
-        searching, joining = build_tasks(run, plan.log, plan.to_build[-1:], verify=False)
+        beginning, searching, joining = build_tasks(run, plan.log, plan.to_build[-1:], verify=False)
         count = len(searching)
+        assert [str(task) for task in beginning] == ["replay 2026-03-09, eligibility"]
         assert str(searching[-1]) == f"replay 2026-03-09, bucket {count} of {count}"
         assert count > 2
-        assert [replay(plan.log, task) for task in (*searching, *joining)] == [*[0] * count, 1]
-        in_buckets = {path: rows for path, rows in evidence(home).items() if f"-of-{count}" not in path}
-        assert len(evidence(home)) == len(in_buckets) + 2 * count
+        assert [replay(plan.log, task) for task in (*beginning, *searching, *joining)] == [*[0] * (count + 1), 1]
+        in_buckets = {path: rows for path, rows in evidence(home).items() if "." not in Path(path).stem}
+        assert len(evidence(home)) == len(in_buckets) + 3 * count
         before = home.contents()
         assert [replay(plan.log, task) for task in searching] == [0] * count
         assert home.contents() == before
         for path in Path(home.settings.lake).glob("evidence/*/*/*"):
             path.unlink()
         assert build_days(plan.log, plan.to_build[-1:]) == 1
-        assert evidence(home) == in_buckets
+        at_a_time = evidence(home)
+        assert at_a_time.keys() == in_buckets.keys()
+        for path, content in in_buckets.items():
+            assert pl.read_parquet(content).equals(pl.read_parquet(at_a_time[path]))
+        assert at_once == 4 or at_a_time == in_buckets
         last = plan.days[-1]
         references = plan.log.lake.scan_evidence(MemoryReferences, {last.day: last.names[MemoryReferences.name]})
         assert references.collect().height == 23

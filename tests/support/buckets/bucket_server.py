@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import unquote
 
 KEYS = {"AWS_ACCESS_KEY_ID": "made-up", "AWS_SECRET_ACCESS_KEY": "made-up", "AWS_REGION": "us-east-1"}
 _STARTED_WITHIN_SECONDS = 120.0
@@ -77,6 +79,8 @@ class Proxy:
 
     def __init__(self, server_port: int) -> None:
         self.fault: Chooses = lambda _method, _path: None
+        self.lag_seconds = 0.0  # for so long a listing does not tell of what was written
+        self.written_at: dict[str, float] = {}
         self.requests: Counter[str] = Counter()
         self.server_port = server_port
         self._server = _Server((_HOST, 0), _Handler)
@@ -132,6 +136,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         finally:
             connection.close()
+        if _kind(self.command, self.path) == "LIST":
+            content = self._as_it_was(content)
+        elif self.command in {"PUT", "POST"}:
+            self.server.proxy.written_at[_key(self.path)] = time.monotonic()
         headers = {name: value for name, value in answer.getheaders() if name.lower() not in _OWN_HEADERS}
         if self.command == "HEAD":
             headers["Content-Length"] = answer.getheader("Content-Length") or "0"
@@ -139,6 +147,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             self._answer(answer.status, headers, content, is_cut=fault == "cut")
+
+    def _as_it_was(self, listed: bytes) -> bytes:
+        """A listing without what was written a moment ago."""
+        proxy = self.server.proxy
+        young = {key for key, at in proxy.written_at.items() if time.monotonic() - at < proxy.lag_seconds}
+        told = re.split(rb"(<Contents>.*?</Contents>)", listed, flags=re.DOTALL)
+        return b"".join(one for one in told if not (found := _LISTED.search(one)) or found[1].decode() not in young)
 
     def _answer(self, status: int, headers: dict[str, str], content: bytes, *, is_cut: bool = False) -> None:
         self.send_response(status)
@@ -153,7 +168,13 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _take  # noqa: N815 - their names there
 
 
+_LISTED = re.compile(rb"<Contents>.*?<Key>(.*?)</Key>", re.DOTALL)
 _OWN_HEADERS = frozenset({"content-length", "connection", "transfer-encoding", "date", "server"})
+
+
+def _key(path: str) -> str:
+    """The object that a request is about, without its bucket."""
+    return unquote(path.partition("?")[0]).lstrip("/").partition("/")[2]
 
 
 def _kind(method: str, path: str) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.transforms.core.frames import conform, empty
-from slowwave.transforms.core.hashing import canonical_row, digest, digests, rows_digest
+from slowwave.transforms.core.hashing import RowsDigest, canonical_row, digest, digests, hashed, rows_digest
 from slowwave.transforms.core.schema import columns, polars_schema
 from slowwave.transforms.evidence.fingerprint import fingerprint
 from slowwave.transforms.evidence.tables import MemoryEligibility
@@ -89,6 +89,15 @@ def test_a_row_that_says_nothing_new_hashes_as_it_did(name):
 def test_pinned_digest():
     assert digest(["a", "bc"]) == hashlib.blake2b(b"1:a2:bc", digest_size=16).hexdigest()
     assert rows_digest(pl.Series(["b", "a", "b"])) == digest(["a\nb"])
+
+
+@given(st.lists(st.lists(st.integers(0, 2**32), max_size=5, unique=True), max_size=3))
+def test_rows_that_come_in_parts_have_the_digest_of_all(parts):
+    taken, hashes = RowsDigest(), []
+    for at, part in enumerate(parts):
+        hashes.append(hashed(pl.Series([f"{at} {number}" for number in part], dtype=pl.String)))
+        taken.add(hashes[-1])
+    assert taken.digest() == rows_digest(pl.concat([pl.Series(dtype=pl.String), *hashes]))
 
 
 @given(st.lists(st.text(max_size=4), max_size=4), st.lists(st.text(max_size=4), max_size=4))

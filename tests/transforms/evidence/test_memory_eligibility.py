@@ -6,6 +6,7 @@ import memory_model as model
 import polars as pl
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from replayed import (
     START,
     changes,
@@ -18,6 +19,7 @@ from replayed import (
 )
 
 from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.evidence.eligibility import memory_eligibility_of_parts
 from slowwave.transforms.evidence.reach import within_reach
 from slowwave.transforms.evidence.tables import MemoryEligibility
 
@@ -64,6 +66,14 @@ def test_each_stretch_is_told_by_the_interactions_in_it(rows, change_rows):
     found = eligibility_of(rows, pool)
     assert found.to_dicts() == expected
     assert found.select("memory_id", "first_at").is_unique().all()
+
+
+@given(interactions, changes, st.integers(1, 4))
+def test_a_day_that_is_taken_in_parts_has_the_same_stretches(rows, change_rows, parts):
+    pool = pool_of(change_rows)
+    frame = interactions_frame(rows)
+    found = memory_eligibility_of_parts((frame[part::parts].lazy() for part in range(parts)), pool.lazy())
+    assert found.equals(eligibility_of(rows, pool))
 
 
 def test_an_interaction_sees_a_change_of_its_own_instant():
