@@ -57,7 +57,10 @@ def run_views(lake: str, to: str | None) -> None:
     from slowwave.flows.lake.schema_views import lake_views_sql  # loads Polars
 
     if "://" in lake:
-        message = f"{quoted(lake)} is a URL: name a lake in a folder, which these views read where it is"
+        message = (
+            f"{quoted(lake)} is a lake in a bucket: DuckDB alone opens no bucket, and what was removed within a day is "
+            "still in it; name a lake in a folder, or ask with `slowwave sql`"
+        )
         raise UserError(message)
     sql = lake_views_sql(Path(lake))
     if to is None:
