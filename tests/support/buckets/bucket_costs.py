@@ -1,6 +1,8 @@
 """What nights cost in a bucket: objects there, bytes, and requests by kind, night by night of the sample logs.
 
 `.venv/bin/python tests/support/buckets/bucket_costs.py [NIGHTS] [INTERACTIONS_A_DAY]`
+
+The clock stands at each night's, and what may go a day later goes in the same night.
 """
 
 from __future__ import annotations
@@ -9,15 +11,21 @@ import itertools
 import os
 import sys
 import tempfile
-from datetime import datetime, timedelta
+from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from bucket_server import Proxy, environment, make_bucket, s3_server
 
 from slowwave.data.sample import sample_files
+from slowwave.flows.kernel import run_ids
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
+from slowwave.flows.kernel.storage import bucket
 from slowwave.flows.kernel.storage.client import Client
+from slowwave.flows.lake.current import links
+from slowwave.flows.nightly import prune
 from slowwave.flows.nightly.nightly import nightly
 from slowwave.flows.publish.run import start_run
 
@@ -26,7 +34,8 @@ _LAKE = "s3://costs/lake"
 
 
 def main(nights: int = 10, a_day: int = 120) -> None:
-    """Print a line per night, and one of a night that publishes again though nothing has landed."""
+    """Print a line per night, one of a night that publishes again though nothing has landed, and objects by folder."""
+    bucket._GRACE_SECONDS = links.GRACE_SECONDS = prune.GRACE_SECONDS = -1.0
     files = sample_files(days=nights, interactions_per_day=a_day)
     with s3_server() as port, tempfile.TemporaryDirectory() as folder:
         make_bucket(port, "costs")
@@ -40,10 +49,23 @@ def main(nights: int = 10, a_day: int = 120) -> None:
                 (settings.inbox / file.name).write_bytes(file.content)
             _night(settings, proxy, day, datetime.fromisoformat(day) + timedelta(days=1))
         _night(settings, proxy, "again", None)
+        folders = Counter(key.rpartition("/day=")[0] or key.partition("/")[0] for key, _ in Client(_LAKE).entries(""))
+        print(", ".join(f"{name} {count:,}" for name, count in folders.most_common()))
         proxy.close()
 
 
+def _set_clock(now: datetime) -> None:
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: Any = UTC) -> datetime:
+            return now.astimezone(tz)
+
+    run_ids.datetime = Clock
+
+
 def _night(settings: Settings, proxy: Proxy, name: str, as_of: datetime | None) -> None:
+    if as_of is not None:
+        _set_clock((as_of + timedelta(hours=3)).replace(tzinfo=UTC))
     proxy.requests.clear()
     with writer_lock(settings, "nightly"):
         nightly(start_run(settings, "nightly"), as_of=as_of)

@@ -15,7 +15,6 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import date
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -27,14 +26,10 @@ from stage_measures import peak_bytes
 
 from slowwave.flows.engines.settings import MEMORY, EngineSettings
 from slowwave.flows.kernel.lock import writer_lock
-from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.lake.lake import Lake
 from slowwave.flows.nightly.nightly import make_plan, start_run
-from slowwave.flows.publish.build_tasks import build_tasks, built
-from slowwave.flows.publish.log_as_of import LogAsOf
+from slowwave.flows.publish.build_tasks import BuildTask, build_tasks, built
 from slowwave.flows.publish.replay import days_bytes
 from slowwave.transforms.evidence.buckets import buckets_count
-from slowwave.transforms.landing.tables import Interactions
 
 _PER = 1_000_000
 _DAYS = 10
@@ -97,27 +92,26 @@ class DayCosts:
     Args:
         interactions: of the day.
         decoded: bytes of its rows.
-        inputs: seconds to read which of them count, which every task does.
-        search: seconds of all that its buckets take besides.
-        join: seconds to put together what was found.
-        held: bytes that a task holds of the rows that count, without their texts.
-        peak: bytes more than before that a process took to read them.
+        planning: seconds to find which of them count, before tasks are given out.
+        search: seconds of all its buckets.
+        join: seconds of what is done before and after them.
+        searching: bytes more than a process begins with that one bucket took at the most.
+        joining: likewise to put together what was found.
     """
 
     interactions: int
     decoded: int
-    inputs: float
+    planning: float
     search: float
     join: float
-    held: int
-    peak: int
+    searching: int
+    joining: int
 
     def rounds(self, interactions: int) -> list[list[float]]:
         """Seconds of the tasks of a day of another size, in the buckets that it would have."""
         times = interactions / self.interactions
         buckets = buckets_count(int(self.decoded * times), MEMORY // 16)
-        search = [(self.inputs + self.search / buckets) * times] * buckets
-        return [search, [(self.inputs + self.join) * times]]
+        return [[self.planning * times], [self.search / buckets * times] * buckets, [self.join * times]]
 
 
 def measured_day(folder: Path, size: Size) -> tuple[DayCosts, list[list[float]]]:
@@ -126,52 +120,54 @@ def measured_day(folder: Path, size: Size) -> tuple[DayCosts, list[list[float]]]
     settings = landed_home(folder, size)
     with writer_lock(settings, "nightly"):
         run = start_run(settings, "nightly")
+        begun = cpu_seconds()
         plan = make_plan(run, AS_OF)
-        day = plan.to_build[0].day
+        planning = cpu_seconds() - begun
         decoded = sum(days_bytes(plan.log, plan.to_build).values())
-        with ProcessPoolExecutor(1, get_context("spawn")) as fresh:  # which holds nothing that it could use again
-            inputs, held, peak = fresh.submit(rows_that_count, settings.home, day).result()
         run.engine = EngineSettings(memory=16 * decoded // _MEASURED_BUCKETS)
         rounds = build_tasks(run, plan.log, plan.to_build, verify=False)
-        built(rounds[0][0])  # what is compiled and loaded once
+        (beginning,), searching, (join,) = rounds
+        _in_a_new_process(beginning)
+        peak_search = _in_a_new_process(searching[0])
+        seconds = [[sum(built(task).costs.seconds.values()) for task in searching[1:]]]
+        peak_join = _in_a_new_process(join)
         for path in (settings.lake_folder / "evidence").rglob("*.parquet"):
-            path.unlink()
-        seconds = [[sum(built(task).costs.seconds.values()) for task in tasks] for tasks in rounds]
-    search, (join,) = seconds
-    return DayCosts(size.interactions, decoded, inputs, sum(search), join, held, peak), seconds
+            if "." not in path.stem:
+                path.unlink()
+        seconds.append([sum(built(task).costs.seconds.values()) for task in (beginning, join)])
+    search = sum(seconds[0]) / len(seconds[0]) * len(searching)
+    costs = DayCosts(size.interactions, decoded, planning, search, sum(seconds[1]), peak_search, peak_join)
+    return costs, [[planning], seconds[0], [sum(seconds[1])]]
 
 
-def rows_that_count(home: Path, day: date) -> tuple[float, int, int]:
-    """Seconds and bytes of reading which rows of a day count: bytes held after, and at the most."""
-    settings = Settings(home)
-    log = LogAsOf(Lake(settings.lake_folder), AS_OF, settings.params())
-    log.signature(Interactions, day)  # what else is read once for all days
-    _ = log.pool, log.long_contents
-    peak_bytes()
-    before, begun = peak_bytes(), cpu_seconds()
-    held = log.replay_inputs(day, keep=False).bytes
-    return cpu_seconds() - begun, held, peak_bytes() - before
+def _in_a_new_process(task: BuildTask) -> int:
+    """Carry out a task in a process that holds nothing that it could use again; bytes that it took at the most."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
+        before = fresh.submit(peak_bytes).result()
+        fresh.submit(built, task).result()
+        return fresh.submit(peak_bytes).result() - before
 
 
 def plan(costs: DayCosts, measured: Sequence[Sequence[float]]) -> None:
     """Print what was measured of a day, and what follows for others."""
     million = costs.interactions / _PER
-    print(f"\none day of {costs.interactions:,} in {len(measured[0])} buckets, CPU seconds a million interactions:")
-    print(f"  which rows count, in each task: {costs.inputs / million:,.1f}")
-    print(
-        f"    ({costs.held / million / 1e6:,.0f} MB a million are held, {costs.peak / million / 1e6:,.0f} to read them)"
-    )
-    print(f"  searching {costs.search / million:,.0f}, putting together {costs.join / million:,.1f}")
+    print(f"\none day of {costs.interactions:,} in {_MEASURED_BUCKETS} buckets, CPU seconds a million interactions:")
+    print(f"  planning {costs.planning / million:,.1f}, searching {costs.search / million:,.0f}", end="")
+    print(f", putting together {costs.join / million:,.1f}")
+    print(f"  a bucket took {costs.searching / 1e6:,.0f} MB, putting together {costs.joining / 1e6:,.0f}", end="")
+    print(f" ({costs.joining / million / 1e9:.2f} GB a million)")
     one = makespan(measured, 1)
     shown = ", ".join(f"{workers}: {one / makespan(measured, workers):.2f}" for workers in _WORKERS[:4])
     print(f"  its tasks on workers, simulated, times as fast as on one: {shown}")
     for interactions in _PLANNED:
         rounds = costs.rounds(interactions)
         hours = ", ".join(f"{workers}: {makespan(rounds, workers) / 3600:.2f}" for workers in _WORKERS)
-        needed = costs.peak * interactions / costs.interactions / 1e9
-        print(f"plan: {interactions:,} a day: {len(rounds[0])} buckets, {needed:.1f} GB in each task; hours on {hours}")
-    most = MEMORY / costs.peak * costs.interactions
-    print(f"plan: the rows that count of {most:,.0f} interactions of a day fit into {MEMORY / 1e9:.0f} GB")
+        needed = costs.joining * interactions / costs.interactions / 1e9
+        print(
+            f"plan: {interactions:,} a day: {len(rounds[1])} buckets, {needed:.1f} GB to put together; hours on {hours}"
+        )
+    most = MEMORY / costs.joining * costs.interactions
+    print(f"plan: what is found in {most:,.0f} interactions of a day is put together in {MEMORY / 1e9:.0f} GB")
 
 
 def main() -> None:
