@@ -17,6 +17,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
+from slowwave.flows.ask.aside_lake import AsideLake
 from slowwave.flows.ask.diff_tables import TableDiff, columns_of, quoted_name, table_diff
 from slowwave.flows.kernel.code_hash import code_hash
 from slowwave.flows.kernel.errors import AuditFailedError, UserError, WrongUsageError
@@ -29,7 +30,6 @@ from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.nightly.build import build
 from slowwave.flows.nightly.nightly import make_plan
-from slowwave.flows.publish.aside_lake import AsideLake
 from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.publish import publish
 from slowwave.flows.publish.run import Progress, Run
