@@ -83,7 +83,7 @@ def turn_between(before: str, after: str) -> StateChange | None:
     known = change_between(before, after)
     if known is not None:
         return known
-    found = turns((Statement(0, 0, _SOME_TIME, before), Statement(1, 0, _LATER, after)))
+    found = turns((Statement(0, 0, _SOME_TIME, before, is_told=False), Statement(1, 0, _LATER, after)))
     return next((one for one in found if one.later == 1), None)
 
 

@@ -54,7 +54,7 @@ def work_between(before: str, after: str) -> StateChange | None:
     known = change_between(before, after)
     if known is not None:
         return None if _is_of_another(known, {0: before, 1: after}) else known
-    return _first((Statement(0, 0, _SOME_TIME, before), Statement(1, 0, _LATER, after)), 1)
+    return _first((Statement(0, 0, _SOME_TIME, before, is_told=False), Statement(1, 0, _LATER, after)), 1)
 
 
 def told_work(text: str) -> StateChange | None:
