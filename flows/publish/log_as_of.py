@@ -104,8 +104,7 @@ class LogAsOf:
 
     def counted(self, table: type[Landed], rows: pl.LazyFrame) -> pl.LazyFrame:
         """`rows` without those that are set aside."""
-        aside = self.set_aside(table)
-        return rows.join(aside.lazy().select("row_hash").unique(), on="row_hash", how="anti") if len(aside) else rows
+        return _without(rows, self.set_aside(table), "row_hash")
 
     def moved_away(self, table: type[Landed]) -> pl.DataFrame:
         """(day, row_hash) of visible versions that lose to a version of their key on another day."""
@@ -152,11 +151,12 @@ class LogAsOf:
         if len(chosen) < _MANY_FILES and sum(file.size for file in chosen) < MANY_BYTES:
             won = winning_versions(table, seen(self.lake.scan_rows(table, chosen)), self.as_of)
         else:  # most rows are the only one of their key: to compare them all takes longer, and more memory
-            rows, several = scan_declared(table, [file.path for file in chosen]), _several(table, chosen)
-            compared = rows.join(several, on="key_hash", how="semi").unique(subset="row_hash", keep="any")
-            alone = seen(rows.join(several, on="key_hash", how="anti")).filter(is_visible(table, self.as_of))
-            won = pl.concat([alone, winning_versions(table, seen(compared), self.as_of)])
-        return won.join(self.moved_away(table).lazy(), on=["day", "row_hash"], how="anti")
+            rows, several = scan_declared(table, [file.path for file in chosen]), _several(table, chosen).collect()
+            won = seen(_without(rows, several, "key_hash")).filter(is_visible(table, self.as_of))
+            if len(several):
+                compared = rows.join(several.lazy(), on="key_hash", how="semi").unique(subset="row_hash", keep="any")
+                won = pl.concat([won, winning_versions(table, seen(compared), self.as_of)])
+        return _without(won, self.moved_away(table), "day", "row_hash")
 
     def _seen(self, table: type[Landed], rows: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
         narrow = list(dict.fromkeys([*table.key, table.event_time, "recorded_at", "row_hash", *names]))
@@ -172,9 +172,7 @@ class LogAsOf:
         ]
         part = pl.concat([pl.LazyFrame(schema=polars_schema(table)), *found]).filter(within.holds())
         part = self._seen(table, part, rows.columns).filter(is_visible(table, self.as_of))
-        beaten = self._beaten(table, day)
-        part = part.join(beaten.lazy(), on="row_hash", how="anti") if beaten.height else part
-        part = part.join(self.moved_away(table).lazy(), on=["day", "row_hash"], how="anti")
+        part = _without(_without(part, self._beaten(table, day), "row_hash"), self.moved_away(table), "day", "row_hash")
         return part.unique(subset="row_hash", keep="any").rename(self._renamed(rows))
 
     def _beaten(self, table: type[Landed], day: date) -> pl.DataFrame:
@@ -293,3 +291,8 @@ def effective_decisions(lake: Lake, decisions: pl.DataFrame) -> pl.DataFrame:
 def day_start(day: date) -> datetime:
     """Midnight UTC at the start of a day."""
     return datetime.combine(day, time())
+
+
+def _without(rows: pl.LazyFrame, others: pl.DataFrame, *on: str) -> pl.LazyFrame:
+    """`rows` without those named by `others`: where there are none, their names are not even read."""
+    return rows.join(others.lazy().select(on).unique(), on=on, how="anti") if len(others) else rows

@@ -102,7 +102,7 @@ class PublishShell:
 
     def rows(self, rows: Rows, days: Iterable[date] | None) -> pl.LazyFrame:
         """Winning rows of a landed table, of all days or of these."""
-        return self._plan.log.rows(rows, self._plan.log.files(rows.of) if days is None else days)
+        return self._read(rows, self._plan.log.files(rows.of) if days is None else days)
 
     def is_stored(self, table: type[Table]) -> bool:
         """What the lake keeps is there: it was built before."""
@@ -176,6 +176,11 @@ class PublishShell:
         paths = {day: self._run.lake.evidence_path(MemoryReferences, day, names[day]) for day in days}
         return together(sorted(paths), lambda day: storage_of(paths[day]).size(paths[day]), _EVIDENCE_BYTES)
 
+    def _read(self, rows: Rows, days: Iterable[date], of: pl.LazyFrame | None = None) -> pl.LazyFrame:
+        """The winning rows, and no more of them than is asked for: hashes take longer to read than most else."""
+        names = ["occurred_at" if rows.of is Interactions and name == "created_at" else name for name in rows.columns]
+        return self._plan.log.rows(rows, days, of).select(names)
+
     def _landed_days(self) -> Pieces:
         """What landed, by landed table, of all days or of those whose rows differ."""
         log = self._plan.log
@@ -202,7 +207,7 @@ class PublishShell:
         files = log.files(Interactions)
         days = [day.day for day in self._plan.days] if attempts.height else []
         found = [
-            log.rows(ATTEMPTED, some, of).with_columns(pl.col("project", "agent").fill_null("")).collect()
+            self._read(ATTEMPTED, some, of).with_columns(pl.col("project", "agent").fill_null("")).collect()
             for some in [(), *together(days, lambda day: _bytes(files[day]), _LANDED_BYTES)]
         ]
         return pl.concat(found)

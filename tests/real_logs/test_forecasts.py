@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from attempt_rows import readings
 from real_rows import FOLDER, outcome_rows
 
 from slowwave.transforms.learning.attempts.inferred import with_apart
@@ -38,8 +39,8 @@ def attempts() -> pl.DataFrame:
     rows = rows.with_columns((pl.col("created_at") + took).alias("recorded_at"))
     groups = rows.select("project", "strategy", pl.col("strategy").alias("strategy_id")).unique()
     no_errors = pl.LazyFrame(schema={"project": pl.String, "error_message": pl.String, "error_id": pl.String})
-    told = with_apart(rows, AttemptParams()).lazy()
-    counted = counted_outcomes(told, groups.lazy(), no_errors, AttemptParams()).collect()
+    told, params = with_apart(rows, AttemptParams()), AttemptParams()
+    counted = counted_outcomes(told.lazy(), groups.lazy(), no_errors, readings(told, params), params).collect()
     return counted.filter("is_learned")
 
 

@@ -18,6 +18,7 @@ from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.strategies.groups import strategy_groups
 from slowwave.transforms.learning.anti_patterns.anti_patterns import anti_patterns
+from slowwave.transforms.learning.attempts.error_readings import error_readings
 from slowwave.transforms.learning.attempts.inferred import with_apart
 from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
 from slowwave.transforms.learning.attempts.sessions import (
@@ -26,6 +27,7 @@ from slowwave.transforms.learning.attempts.sessions import (
     next_midnight,
     session_correlations,
 )
+from slowwave.transforms.learning.attempts.tables import ErrorReadings
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.states import Known
 from slowwave.transforms.learning.forecast.fits import forecast_fits, project_losses
@@ -94,6 +96,7 @@ def learned(
     params: LearningParams,
     counted_as: Callable[[Any], AbstractContextManager[object]] = nullcontext,
     before: Frame[StrategyScoresState] | None = None,
+    readings: pl.DataFrame | None = None,
 ) -> Learned:
     """What the outcomes known as of `as_of` teach.
 
@@ -103,14 +106,17 @@ def learned(
         params: all of them.
         counted_as: what is done within counts as that stage.
         before: the scores of an earlier night.
+        readings: of `error_readings` of these outcomes; None: they are read here.
 
     `attempts` are the rows of `counted_outcomes` that count, with task, texts and costs. What is said of outcomes apart
     changes nothing that is said of others, the names of strategies and errors included.
     """
     told = with_apart(outcomes, params.attempts)
     groups = strategy_groups(_distinct(told, "strategy"))
-    errors = _errors(_distinct(told, "error_message"), params.errors)
-    counted = counted_outcomes(told.lazy(), groups.lazy(), errors.lazy(), params.attempts).collect()
+    if readings is None:
+        _, readings = error_readings(empty(ErrorReadings), told, params)
+    errors = _errors(_distinct(told, "error_message"), readings.select("error_message", "masked"), params.errors)
+    counted = counted_outcomes(told.lazy(), groups.lazy(), errors.lazy(), readings.lazy(), params.attempts).collect()
     attempts = counted.filter("is_counted").drop("user_id")
     carried = empty(StrategyScoresState) if before is None else before
     of_strategies = _of_strategies(attempts, groups, errors, carried, as_of, params, counted_as)
@@ -134,10 +140,10 @@ def _distinct(outcomes: pl.DataFrame, name: str) -> pl.DataFrame:
     return worded.group_by("project", name).agg(is_apart).sort("project", name)
 
 
-def _errors(messages: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
+def _errors(messages: pl.DataFrame, read: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
     """`error_fingerprints` of the messages, with `is_apart`; those that are apart are read by themselves."""
     parts = [
-        error_fingerprints(of_part.drop("is_apart"), params).with_columns(is_apart=is_apart)
+        error_fingerprints(of_part.drop("is_apart"), params, read).with_columns(is_apart=is_apart)
         for is_apart in (False, True)
         if (of_part := messages.filter(pl.col("is_apart") == is_apart)).height or not is_apart
     ]
@@ -175,7 +181,8 @@ def _of_strategies(
 ) -> dict[type[Table], pl.DataFrame]:
     if not attempts["is_learned"].any():
         return {table: computed_schema(table).to_frame() for table in _OF_STRATEGIES}
-    cells, tried = attempt_cells(attempts.filter("is_learned"))
+    learning = attempts.filter("is_learned")
+    cells, tried = attempt_cells(learning)
     sessions = attempt_sessions(tried)
     first_day = sessions["day"].min()
     cutoffs = cutoff_days(first_day if isinstance(first_day, int) else 0, as_of, params.scorecard)
@@ -184,13 +191,9 @@ def _of_strategies(
     for table in (Heuristics, UntriedStrategies):
         tables[table] = tables[table].join(shown, on=["project", "strategy_id"], how="left")
     templates = errors.select("project", "error_id", "error_template").unique()
-    wording = attempts.filter("is_learned").drop("strategy").join(shown, on=["project", "strategy_id"], how="left")
     with counted_as("anti-patterns"):
         failing = anti_patterns(
-            wording.join(templates, on=["project", "error_id"], how="left"),
-            tables[Heuristics],
-            as_of,
-            params.anti_patterns,
+            tried.with_columns(learning["block"]), tables[Heuristics], as_of, params.anti_patterns, shown, templates
         )
     return {**tables, AntiPatterns: failing}
 

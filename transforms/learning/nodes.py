@@ -5,6 +5,7 @@ from __future__ import annotations
 from slowwave.transforms.core.node import Handed, Node, Rows
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.tables import Outcomes
+from slowwave.transforms.learning.attempts.tables import ErrorReadings
 from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
 from slowwave.transforms.learning.tables import (
     AntiPatterns,
@@ -20,6 +21,7 @@ _NOT_NEEDED = {"feedback", "extra", "row_hash", "key_hash"}
 OUTCOMES = Rows(Outcomes, tuple(name for name in Outcomes.model_fields if name not in _NOT_NEEDED))
 
 RESOLVED_OUTCOMES = Handed("resolved_outcomes", "Outcomes, with what their interaction says where they say nothing.")
+READ_ERRORS = Handed("read_errors", "What each error message says by itself.")
 ATTEMPTS = Handed("attempts", "Of counted_outcomes those that count, with task, texts and costs.")
 ENDED = Handed("ended_interactions", "How the latest attempt that counts of each interaction ended.")
 
@@ -28,6 +30,14 @@ LEARNING: tuple[Node, ...] = (
         "slowwave.transforms.learning.attempts.outcomes:resolved_outcomes",
         gives=(RESOLVED_OUTCOMES,),
         takes={"outcomes": OUTCOMES, "interactions": ReplayedInteractions},
+        stage="fits",
+    ),
+    Node(
+        "slowwave.transforms.learning.attempts.error_readings:error_readings",
+        gives=(ErrorReadings, READ_ERRORS),
+        takes={"outcomes": RESOLVED_OUTCOMES},
+        params=("attempts", "errors"),
+        methods=("errors.method",),
         stage="fits",
     ),
     Node(
@@ -43,7 +53,7 @@ LEARNING: tuple[Node, ...] = (
             StrategyScoresState,
             ATTEMPTS,
         ),
-        takes={"outcomes": RESOLVED_OUTCOMES},
+        takes={"outcomes": RESOLVED_OUTCOMES, "readings": READ_ERRORS},
         params=(
             "attempts",
             "strategies",

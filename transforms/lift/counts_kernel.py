@@ -38,31 +38,34 @@ def _by_moment(moment, moments):
     return order
 
 
-@compiled(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1])",
-)
-def counts_before(group, moment, success, query_group, query_moment, moments, n, successes):
-    """As `trials.counts_before`, into `n` and `successes`; all moments are below `moments`."""
+@compiled("void(int64[:, ::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], int64, int64[:, ::1], int64[:, ::1])")
+def counts_before(groups, moment, success, query_groups, query_moment, moments, n, successes):
+    """As `trials.counts_before`, level by level, into `n` and `successes`; all moments are below `moments`."""
     size = 1
-    while size < 2 * len(group) + 2:
+    while size < 2 * len(moment) + 2:
         size *= 2
-    slots = np.full(size, -1, np.int64)  # by hash, the first row of a group
-    so_far, succeeded = np.zeros(len(group), np.int64), np.zeros(len(group), np.int64)  # of a group, at its first row
-    first = np.empty(len(group), np.int64)
-    for row in range(len(group)):
-        slot = _slot(slots, group, group[row])
-        if slots[slot] < 0:
-            slots[slot] = row
-        first[row] = slots[slot]
-    events = _by_moment(moment, moments)
-    seen = 0
-    for query in _by_moment(query_moment, moments):
-        while seen < len(events) and moment[events[seen]] < query_moment[query]:
-            row = events[seen]
-            so_far[first[row]] += 1
-            succeeded[first[row]] += success[row]
-            seen += 1
-        if query_group[query] >= 0:
-            found = slots[_slot(slots, group, query_group[query])]
-            if found >= 0:
-                n[query], successes[query] = so_far[found], succeeded[found]
+    slots = np.empty(size, np.int64)  # by hash, the first row of a group
+    so_far, succeeded = np.empty(len(moment), np.int64), np.empty(len(moment), np.int64)  # of a group, at its first row
+    first = np.empty(len(moment), np.int64)
+    events, queries = _by_moment(moment, moments), _by_moment(query_moment, moments)
+    for level in range(len(groups)):
+        group, query_group = groups[level], query_groups[level]
+        slots[:] = -1
+        so_far[:] = 0
+        succeeded[:] = 0
+        for row in range(len(group)):
+            slot = _slot(slots, group, group[row])
+            if slots[slot] < 0:
+                slots[slot] = row
+            first[row] = slots[slot]
+        seen = 0
+        for query in queries:
+            while seen < len(events) and moment[events[seen]] < query_moment[query]:
+                row = events[seen]
+                so_far[first[row]] += 1
+                succeeded[first[row]] += success[row]
+                seen += 1
+            if query_group[query] >= 0:
+                found = slots[_slot(slots, group, query_group[query])]
+                if found >= 0:
+                    n[level, query], successes[level, query] = so_far[found], succeeded[found]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.statistics import benjamini_hochberg
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES, LIFT_BASES
 from slowwave.transforms.lift.cutoff import cutoff, cutoff_places
-from slowwave.transforms.lift.matched import matched, pseudo_treated
+from slowwave.transforms.lift.matched import Others, matched, pseudo_treated
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 from slowwave.transforms.lift.randomised import randomised
 from slowwave.transforms.lift.same_task import same_task
@@ -37,6 +38,8 @@ _NOTES = {
     "have mattered (such as from before it existed): leave out offered memories at random now and then and log "
     "injection_probability to know",
 }
+# Of trials with a memory; no more of them is carried along.
+_COMPARED = ("memory", "trial", "block", "at", "of_task_type", "of_task", "success", "expected")
 _NOTHING = (
     "no comparable interactions with and without it: log memories_offered, leave some out at random now and then, and "
     "log injection_probability"
@@ -47,6 +50,7 @@ def memory_lift(
     interactions: pl.DataFrame,
     memories: pl.DataFrame,
     known: pl.DataFrame,
+    before: tuple[Integers, Integers],
     having: pl.DataFrame,
     numbers: pl.DataFrame,
     params: MemoryOutcomeParams,
@@ -57,6 +61,7 @@ def memory_lift(
         interactions: interaction_id, memories_offered (id, rank, score), injection_probability.
         memories: memory_id, created_at.
         known: see `trials`.
+        before: see `known_before`.
         having: see `had`, with the forecast of success without the memory (see `expected_success`).
         numbers: see `memory_numbers`.
         params: bounds and weights.
@@ -73,19 +78,19 @@ def memory_lift(
     flagged on some nights only.
     """
     places = offered(interactions, known, having, numbers)
-    places = _compared(pl.concat([places, expected_success(places, known, having, params)], how="horizontal"))
+    places = _compared(pl.concat([places, expected_success(places, before, having, params)], how="horizontal"))
     found = [_STATED.to_frame()]
     if not places.is_empty():
         found.append(_randomised(places, params))
         found.append(_cutoff(_unsettled(places, found), params))
     created = numbers.join(memories.select("memory_id", "created_at"), on="memory_id").select("memory", "created_at")
-    open_having = _unsettled(having, found)
-    lifts, placebos = same_task(known, open_having, _unsettled(created, found), params)
+    injected = having.filter("is_injected").group_by("memory").agg(pl.len().cast(pl.Int64).alias("injected"))
+    having = having.select(_COMPARED)
+    lifts, placebos = same_task(known, _unsettled(having, found), _unsettled(created, found), params)
     found.append(_checked(lifts, placebos, "same_task", params))
-    found.append(_matched(known, having, created, found, params))
+    found.append(_matched(known, before, having, created, found, params))
     everyone = pl.concat([having.select("memory"), places.select("memory")]).unique()
     chosen = _strongest(pl.concat(found), params)
-    injected = having.filter("is_injected").group_by("memory").agg(pl.len().cast(pl.Int64).alias("injected"))
     is_causal = pl.col("lift_basis").is_in(CAUSAL_BASES)
     p_value = pl.when(is_causal).then("lift_p_value")
     tested = (
@@ -214,13 +219,15 @@ def _checked(lifts: pl.DataFrame, placebos: pl.DataFrame, basis: str, params: Me
 
 def _matched(
     known: pl.DataFrame,
+    before: tuple[Integers, Integers],
     having: pl.DataFrame,
     created: pl.DataFrame,
     found: list[pl.DataFrame],
     params: MemoryOutcomeParams,
 ) -> pl.DataFrame:
-    usual = expected_success(known, known, None, params).select("expected")
-    everyone = pl.concat([known, usual], how="horizontal").with_columns(
+    usual = expected_success(known, before, None, params).select("expected")
+    everyone = pl.concat([known, usual], how="horizontal").select(
+        *("trial", "block", "at", "of_task_type"),
         (pl.col("success") - pl.col("expected")).alias("usual"),
         (pl.col("expected") * (1 - pl.col("expected"))).alias("variance"),
     )
@@ -231,8 +238,9 @@ def _matched(
         .join(of_all, on="trial", maintain_order="left")
     )
     pseudo = pseudo_treated(having, _unsettled(created, found), params).join(everyone, on="trial")
-    lifts = matched(treated, everyone, params)
-    placebos = matched(pseudo.with_columns(pl.col("usual").alias("residual")), everyone, params)
+    others = Others.of(everyone, params)
+    lifts = matched(treated, others, params)
+    placebos = matched(pseudo.with_columns(pl.col("usual").alias("residual")), others, params)
     return _checked(lifts, placebos, "matched", params)
 
 

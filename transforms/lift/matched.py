@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
 from slowwave.transforms.core.counts.ordered_sums import ordered_sum
@@ -13,13 +15,31 @@ _SCHEMA = pl.Schema(
 )
 
 
-def matched(rows: pl.DataFrame, forecasts: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
+@dataclass(frozen=True)
+class Others:
+    """All trials, summed up by stratum, and by of_task_type the variance of a mean of residuals times their number."""
+
+    strata: pl.DataFrame
+    variances: pl.DataFrame
+
+    @staticmethod
+    def of(forecasts: pl.DataFrame, params: MemoryOutcomeParams) -> Others:
+        """`forecasts`: trial, block, of_task_type, at, usual (success less the forecast of all): all trials."""
+        strata = (
+            _spanned(forecasts, params)
+            .group_by(_STRATUM)
+            .agg(pl.len().cast(pl.Int64).alias("all_n"), ordered_sum(pl.col("usual")).alias("all_usual"))
+        )
+        return Others(strata, _variance_per_trial(forecasts))
+
+
+def matched(rows: pl.DataFrame, others: Others, params: MemoryOutcomeParams) -> pl.DataFrame:
     """Per memory: memory, estimate, standard_error, degrees, sessions; sorted by memory.
 
     Args:
         rows: memory, trial, block, of_task_type, at, residual (success less the forecast without the memory), usual
             (success less the forecast of all), variance: the trials that had it.
-        forecasts: trial, block, of_task_type, at, usual: all trials.
+        others: what they are compared with.
         params: `stratum_days`.
 
     Residuals of the interactions that had it less those of the others of the same project, agent, task type and
@@ -31,26 +51,22 @@ def matched(rows: pl.DataFrame, forecasts: pl.DataFrame, params: MemoryOutcomePa
     """
     if rows.is_empty():
         return _SCHEMA.to_frame()
-    everyone = _spanned(forecasts, params)
-    strata = everyone.group_by(_STRATUM).agg(
-        pl.len().cast(pl.Int64).alias("all_n"), ordered_sum(pl.col("usual")).alias("all_usual")
-    )
     chosen = _spanned(rows, params)
     own = chosen.group_by("memory", *_STRATUM).agg(
         pl.len().cast(pl.Int64).alias("n"), ordered_sum(pl.col("usual")).alias("own_usual")
     )
-    others = pl.col("all_n") - pl.col("n")
+    count = pl.col("all_n") - pl.col("n")
     compared = (
-        own.join(strata, on=_STRATUM)
-        .filter(others > 0)
-        .join(_variance_per_trial(everyone), on="of_task_type")
+        own.join(others.strata, on=_STRATUM)
+        .filter(count > 0)
+        .join(others.variances, on="of_task_type")
         .select(
             "memory",
             *_STRATUM,
-            ((pl.col("all_usual") - pl.col("own_usual")) / others).alias("others_mean"),
-            (others / pl.col("all_n")).alias("overlap"),
-            (pl.col("n") * others / pl.col("all_n")).alias("weight"),
-            (pl.col("per_trial") / others).alias("others_variance"),
+            ((pl.col("all_usual") - pl.col("own_usual")) / count).alias("others_mean"),
+            (count / pl.col("all_n")).alias("overlap"),
+            (pl.col("n") * count / pl.col("all_n")).alias("weight"),
+            (pl.col("per_trial") / count).alias("others_variance"),
         )
     )
     weight = pl.col("weight")
@@ -108,9 +124,9 @@ def pseudo_treated(having: pl.DataFrame, created: pl.DataFrame, params: MemoryOu
     """
     # nothing came before one that is as old as the log
     younger = created.filter(pl.col("created_at") > pl.lit(having["at"].min(), pl.Datetime("us")))
-    asked = having.join(younger, on="memory", how="inner").select("memory", "trial", "created_at")
+    asked = having.join(younger, on="memory", how="semi").select("memory", "trial")
     if asked.is_empty():
-        return asked.select("memory", "trial")
+        return asked
     place = having.sort("memory", "at", "trial").select(
         pl.col("memory").alias("companion"),
         "trial",
@@ -118,12 +134,16 @@ def pseudo_treated(having: pl.DataFrame, created: pl.DataFrame, params: MemoryOu
         pl.int_range(pl.len(), dtype=pl.Int64).over("memory").alias("place"),
     )
     totals = place.group_by("companion").agg(pl.len().cast(pl.Int64).alias("total"))
+    size = 1 + having["memory"].max()  # type: ignore[operator] - a number, as there are rows
     companions = (
         asked.join(place.select("companion", "trial"), on="trial")
         .filter(pl.col("companion") != pl.col("memory"))
-        .group_by("memory", "companion", "created_at")
+        # one number is grouped in half the time that two take
+        .group_by((pl.col("memory") * size + pl.col("companion")).alias("pair"))
         .agg(pl.len().cast(pl.Int64).alias("together"))
         .filter(pl.col("together") >= 3)  # noqa: PLR2004 - twice may be chance
+        .select((pl.col("pair") // size).alias("memory"), (pl.col("pair") % size).alias("companion"), "together")
+        .join(younger, on="memory")
         .join(totals, on="companion")
         .with_columns((pl.col("together").pow(2) / pl.col("total")).alias("closeness"))
         .sort("memory", "closeness", "companion", descending=[False, True, False])
@@ -157,7 +177,7 @@ def _spanned(rows: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
 
 
 def _variance_per_trial(everyone: pl.DataFrame) -> pl.DataFrame:
-    """Per of_task_type: variance of a mean of residuals times their number, clustered by session."""
+    """Per of_task_type: per_trial, clustered by session."""
     usual = pl.col("usual")
     centred = everyone.with_columns((usual - (ordered_sum(usual) / pl.len()).over("of_task_type")).alias("usual"))
     return (

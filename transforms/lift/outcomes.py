@@ -13,7 +13,7 @@ from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.lift.lift import memory_lift, with_own_lifts
 from slowwave.transforms.lift.params import MemoryOutcomeParams
-from slowwave.transforms.lift.trials import expected_success, had, memory_numbers, trials
+from slowwave.transforms.lift.trials import expected_success, had, known_before, memory_numbers, trials
 
 _UNKNOWN_CONFIDENCE = 0.5
 SCHEMA = pl.Schema(
@@ -96,8 +96,9 @@ def _lifts(
     """The trials `known` that had a memory, with the forecast without it, and the lift of each memory in them."""
     numbers = memory_numbers(references, interactions)
     having = had(references, known, numbers)
-    having = pl.concat([having, expected_success(having, known, having, params)], how="horizontal")
-    return having, memory_lift(interactions, memories, known, having, numbers, params)
+    before = known_before(known)
+    having = pl.concat([having, expected_success(having, before, having, params)], how="horizontal")
+    return having, memory_lift(interactions, memories, known, before, having, numbers, params)
 
 
 def memory_confidence(uses: pl.DataFrame, memories: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:

@@ -52,12 +52,13 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
     ]
     cells = rows.select(cell).unique().sort(cell).with_columns(groups).with_row_index("cell")
     rows = rows.join(cells, on=cell, how="left", nulls_equal=True).sort("cell", "nth")
+    moments = pl.concat([rows["at"], rows["known_at"].rename("at")]).rank("dense").cast(pl.Int64)
     return (
         rows.with_columns(pl.lit(0, dtype=pl.Int64).alias("everything"))
         .with_columns(
             pl.when(pl.col("task").is_not_null()).then("of_task").alias("of_task"),
-            pl.col("at").append(pl.col("known_at")).rank("dense").cast(pl.Int64).head(pl.len()).alias("at_moment"),
-            pl.col("known_at").append(pl.col("at")).rank("dense").cast(pl.Int64).head(pl.len()).alias("known_moment"),
+            moments.head(rows.height).alias("at_moment"),
+            moments.tail(rows.height).alias("known_moment"),
             pl.int_range(pl.len(), dtype=pl.Int64).alias("trial"),
         )
         .select(
@@ -91,13 +92,19 @@ def had(references: pl.DataFrame, known: pl.DataFrame, numbers: pl.DataFrame) ->
     Columns: memory_id, is_injected, is_referenced, those of `known` (see `trials`) and `memory`, its number in
     `numbers` (memory_id, memory).
     """
-    return (
+    rows = (
         references.filter(pl.col("is_injected") | pl.col("is_referenced"))
         .select("memory_id", "interaction_id", "is_injected", "is_referenced")
-        .join(known, on="interaction_id")
+        .join(known.select("interaction_id", "trial"), on="interaction_id")
         .join(numbers, on="memory_id")
         .sort("memory", "trial")
     )
+    return _of_trials(rows, known.drop("interaction_id"))
+
+
+def _of_trials(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """`rows` with what is known of their trial, which is its row."""
+    return pl.concat([rows, known.drop("trial")[rows["trial"]]], how="horizontal")
 
 
 def offered(
@@ -111,7 +118,8 @@ def offered(
     places = (
         interactions.filter(pl.col("memories_offered").list.len() > 0)
         .select("interaction_id", "injection_probability", "memories_offered")
-        .join(known, on="interaction_id")
+        .join(known.select("interaction_id", "trial"), on="interaction_id")
+        .drop("interaction_id")
         .explode("memories_offered")
         .unnest("memories_offered")
         .rename({"id": "memory_id"})
@@ -119,6 +127,7 @@ def offered(
         .sort("trial", "memory", "rank", "score", descending=[False, False, False, True], nulls_last=True)
         .unique(["trial", "memory"], keep="first", maintain_order=True)
     )
+    places = _of_trials(places, known)
     injected = having.filter("is_injected").select("trial", "memory", pl.lit(value=True).alias("is_injected"))
     return places.join(injected, on=["trial", "memory"], how="left", maintain_order="left").with_columns(
         pl.col("is_injected").fill_null(value=False)
@@ -127,7 +136,7 @@ def offered(
 
 @dataclass(frozen=True)
 class Moments:
-    """Rows of a group (-1: of none) at a moment, all whole numbers."""
+    """Rows of a group (-1: of none) at a moment, all whole numbers; or a row of groups for each level."""
 
     group: Integers
     moment: Integers
@@ -136,30 +145,48 @@ class Moments:
 def counts_before(events: Moments, successes: Integers, queries: Moments) -> tuple[Integers, Integers]:
     """How many `events` of the query's group lie strictly before its moment, and how many successes among them.
 
-    No group: none. In the order of `queries`.
+    No group: none. In the order of `queries`; of several levels a row each.
     """
-    loops = kernel("lift.counts_kernel") if len(successes) + len(queries.group) >= _COMPILED_ROWS else None
+    groups, asked = (np.require(np.atleast_2d(of.group), np.int64, ["C", "W"]) for of in (events, queries))
+    n, succeeded = np.zeros(asked.shape, np.int64), np.zeros(asked.shape, np.int64)
+    moments = 1 + max(int(events.moment.max(initial=0)), int(queries.moment.max(initial=0)))
+    loops = kernel("lift.counts_kernel") if groups.size + asked.size >= _COMPILED_ROWS else None
     if loops is not None:
-        taken = (events.group, events.moment, successes, queries.group, queries.moment)
-        columns = [np.require(of, np.int64, ["C", "W"]) for of in taken]
-        n, succeeded = np.zeros(len(columns[3]), np.int64), np.zeros(len(columns[3]), np.int64)
-        moments = 1 + max(int(columns[1].max(initial=0)), int(columns[4].max(initial=0)))
-        loops.counts_before(*columns, moments, n, succeeded)
-        return n, succeeded
-    span = 1 + max(int(events.moment.max(initial=0)), int(queries.moment.max(initial=0)))
-    keys = events.group * span + events.moment
+        moment, won, asked_at = (
+            np.require(of, np.int64, ["C", "W"]) for of in (events.moment, successes, queries.moment)
+        )
+        loops.counts_before(groups, moment, won, asked, asked_at, moments, n, succeeded)
+    else:
+        for level in range(len(groups)):
+            of_level = Moments(groups[level], events.moment), successes, Moments(asked[level], queries.moment)
+            n[level], succeeded[level] = _counts_before(*of_level, moments)
+    return n.reshape(queries.group.shape), succeeded.reshape(queries.group.shape)
+
+
+def _counts_before(events: Moments, successes: Integers, queries: Moments, moments: int) -> tuple[Integers, Integers]:
+    keys = events.group * moments + events.moment
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     counted = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(successes[order])])
-    first = queries.group * span
+    first = queries.group * moments
     start = np.searchsorted(keys, first)
     end = np.maximum(np.searchsorted(keys, first + queries.moment), start)
     in_group = queries.group >= 0
     return np.where(in_group, end - start, 0), np.where(in_group, counted[end] - counted[start], 0)
 
 
+def known_before(known: pl.DataFrame) -> tuple[Integers, Integers]:
+    """How many trials of each level were known before each of `known` (see `trials`) began, and their successes."""
+    levels = _levels(known)
+    at, known_at = (known[name].to_numpy() for name in ("at_moment", "known_moment"))
+    return counts_before(Moments(levels, known_at), known["success"].to_numpy(), Moments(levels, at))
+
+
 def expected_success(
-    queries: pl.DataFrame, known: pl.DataFrame, having: pl.DataFrame | None, params: MemoryOutcomeParams
+    queries: pl.DataFrame,
+    before: tuple[Integers, Integers],
+    having: pl.DataFrame | None,
+    params: MemoryOutcomeParams,
 ) -> pl.DataFrame:
     """Forecast of each query's trial, made before it began: expected (success), history; in the order of `queries`.
 
@@ -168,33 +195,35 @@ def expected_success(
     `had`) trials that had the query's `memory` are left out. What is between memory and outcome, such as the strategy,
     is not conditioned on. `history` counts the trials the forecast stands on; at 0 it is no more than .5.
 
-    `queries` holds columns of `known` (see `trials`) and, with `having`, `memory`.
+    `queries` holds columns of `trials` and, with `having`, `memory`; `before` is `known_before` of all trials.
     """
     rows = queries["trial"].to_numpy()
-    moments = {name: known[name].to_numpy() for name in ("at_moment", "known_moment", "success")}
-    of_level = {level: known[level].fill_null(-1).to_numpy() for level in _LEVELS}
     expected = np.full(len(rows), 0.5)
     history = np.zeros(len(rows), dtype=np.int64)
-    for level, group in of_level.items():
-        asked = Moments(group, moments["at_moment"])
-        all_n, all_successes = counts_before(Moments(group, moments["known_moment"]), moments["success"], asked)
-        n, successes = all_n[rows], all_successes[rows]
-        if having is not None:
-            own_n, own_successes = counts_before(
-                _own(having, level, "known_moment", len(known)),
-                having["success"].to_numpy(),
-                _own(queries, level, "at_moment", len(known)),
-            )
-            n, successes = n - own_n, successes - own_successes
+    n, successes = (of[:, rows] for of in before)
+    if having is not None:
+        trials_count = before[0].shape[1]
+        own_n, own_successes = counts_before(
+            _own(having, "known_moment", trials_count),
+            having["success"].to_numpy(),
+            _own(queries, "at_moment", trials_count),
+        )
+        n, successes = n - own_n, successes - own_successes
+    for number, level in enumerate(_LEVELS):
         strength = params.expected_strength
         if level == "everything":
-            history, strength = n, 2.0
-        expected = (successes + strength * expected) / (n + strength)
+            history, strength = n[number], 2.0
+        expected = (successes[number] + strength * expected) / (n[number] + strength)
     return pl.DataFrame({"expected": expected, "history": history})
 
 
-def _own(rows: pl.DataFrame, level: str, moment: str, trials_count: int) -> Moments:
-    """Rows by memory and group of a level."""
-    group = rows[level].fill_null(-1).to_numpy()
+def _levels(rows: pl.DataFrame) -> Integers:
+    """The groups of rows, a row per level; -1: none."""
+    return np.stack([rows[level].fill_null(-1).to_numpy() for level in _LEVELS])
+
+
+def _own(rows: pl.DataFrame, moment: str, trials_count: int) -> Moments:
+    """Rows by memory and group of each level."""
+    group = _levels(rows)
     own = np.where(group < 0, -1, rows["memory"].to_numpy() * (trials_count + 1) + group)
     return Moments(own, rows[moment].to_numpy())

@@ -13,7 +13,7 @@ from thorough import some
 
 from slowwave.transforms.core.statistics import normal_tail
 from slowwave.transforms.learning.anti_patterns.anti_patterns import SCHEMA, anti_patterns
-from slowwave.transforms.learning.anti_patterns.arms import cells, sessions
+from slowwave.transforms.learning.anti_patterns.arms import cells, in_cells, sessions
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.anti_patterns.q_values import q_values
 from slowwave.transforms.learning.anti_patterns.states import probability_above
@@ -96,7 +96,7 @@ def test_attempts_of_one_session_are_one_observation():
 
 def test_a_session_is_of_the_day_of_its_last_attempt():
     both = pl.concat([tried("FS", every=3, block="one session"), tried("S", "ask", day=5, block="one session")])
-    found = sessions(both, cells(both)).sort("attempts")
+    found = sessions(in_cells(both, cells(both))).sort("attempts")
     assert found.select("attempts", "failures", "share").rows() == [(1, 0, 0), (2, 1, 500_000)]
     assert found["day"].to_list() == [(START.date() - date(1970, 1, 1)).days + 5] * 2
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import polars as pl
 import pytest
-from attempt_rows import START, counted, interactions, outcomes
+from attempt_rows import START, counted, interactions, outcomes, readings
 
 from slowwave.transforms.core.frames import framed
 from slowwave.transforms.evidence.tables import ReplayedInteractions
@@ -354,8 +354,8 @@ def test_groups_and_errors_are_those_of_the_project():
     rows = outcomes([{"project": p, "strategy": "s", "success": False, "error_message": "e"} for p in "pq"])
     groups = pl.LazyFrame({"project": ["p", "q"], "strategy": ["s", "s"], "strategy_id": ["sp", "sq"]})
     errors = pl.LazyFrame({"project": ["p", "q"], "error_message": ["e", "e"], "error_id": ["ep", "eq"]})
-    told = with_apart(rows, AttemptParams()).lazy()
-    found = counted_outcomes(told, groups, errors, AttemptParams()).collect()
+    told = with_apart(rows, AttemptParams())
+    found = counted_outcomes(told.lazy(), groups, errors, readings(told, AttemptParams()), AttemptParams()).collect()
     assert found.select("strategy_id", "error_id").rows() == [("sp", "ep"), ("sq", "eq")]
 
 

@@ -10,7 +10,7 @@ from lift_cases import PARAMS, interaction, outcomes_of
 from lift_worlds import AS_OF, World, frames, topic_frames
 from thorough import some
 
-from slowwave.transforms.lift.matched import matched, pseudo_treated
+from slowwave.transforms.lift.matched import Others, matched, pseudo_treated
 from slowwave.transforms.lift.outcomes import memory_outcomes
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 from slowwave.transforms.lift.same_task import same_task
@@ -317,7 +317,8 @@ def matched_rows(strata):
             "variance": 0.1,
         }
     )
-    return everyone.filter(pl.Series([row[2] for row in rows])).with_columns(pl.lit(0).alias("memory")), everyone
+    treated = everyone.filter(pl.Series([row[2] for row in rows])).with_columns(pl.lit(0).alias("memory"))
+    return treated, Others.of(everyone, PARAMS)
 
 
 def test_matched_weighs_strata_by_overlap():

@@ -9,7 +9,7 @@ from lift_cases import AS_OF, PARAMS, START, frames, interaction, outcomes_of
 from scipy.stats import beta
 
 from slowwave.transforms.lift.outcomes import SCHEMA, memory_confidence, memory_outcomes
-from slowwave.transforms.lift.trials import expected_success, had, memory_numbers, trials
+from slowwave.transforms.lift.trials import expected_success, had, known_before, memory_numbers, trials
 
 # --------------------------------------------------------------------------------------------------------------- counts
 
@@ -94,7 +94,7 @@ def test_expected_is_what_a_loop_over_earlier_interactions_finds(seed):
     references, interactions, _, attempts = frames(rows)
     known = trials(interactions, attempts)
     having = had(references, known, memory_numbers(references, interactions))
-    found = pl.concat([having, expected_success(having, known, having, PARAMS)], how="horizontal")
+    found = pl.concat([having, expected_success(having, known_before(known), having, PARAMS)], how="horizontal")
     assert found.height > 50
     for one in found.iter_rows(named=True):
         row = rows[int(one["interaction_id"][1:])]

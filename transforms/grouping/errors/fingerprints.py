@@ -25,7 +25,7 @@ _COLUMNS = ("project", "error_message", "error_id", "error_template", "example",
 class ErrorGrouping:
     """A version of the method: the line that tells a message, its places that vary by kind, and those that do by text.
 
-    `summary` adds the column summary to messages (project, error_message), `masked` is Expr -> Expr, and `templates`
+    `summary` adds the column summary to messages (error_message), `masked` is Expr -> Expr, and `templates`
     takes project, masked and returns these with template, texts, places.
     """
 
@@ -38,7 +38,19 @@ ERROR_1 = ErrorGrouping(error_summary, masked_error, error_templates)
 ERROR_2 = ErrorGrouping(error_cause, error_masked, error_mined)
 
 
-def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) -> pl.DataFrame:
+def masked_errors(messages: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
+    """error_message, masked: the line that tells the error, values in it by their kind; each follows from its message.
+
+    `messages`: error_message, distinct and none blank.
+    """
+    by: ErrorGrouping = implementation(params.method)
+    told = by.summary(messages.select("error_message"), params)
+    return told.select("error_message", masked=by.masked(pl.col("summary")))
+
+
+def error_fingerprints(
+    errors: pl.DataFrame, params: ErrorParams | None = None, read: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """The error each message is an occurrence of.
 
     A function of the set of distinct rows alone: their order, number and batching do not matter. Projects do not touch.
@@ -46,6 +58,7 @@ def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) 
     Args:
         errors: project, error_message.
         params: evidence asked for and bounds.
+        read: of `masked_errors`, of at least these messages; None: they are read here.
 
     Returns:
         One row per distinct input row whose message is not blank (see `is_blank`), sorted by project and error_message:
@@ -60,7 +73,9 @@ def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) 
         return pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String))
     distinct = said.unique().sort("project", "error_message")
     by: ErrorGrouping = implementation(params.method)
-    masked = by.summary(distinct, params).select("project", "error_message", masked=by.masked(pl.col("summary")))
+    if read is None:
+        read = masked_errors(distinct.select("error_message").unique(), params)
+    masked = distinct.join(read, on="error_message", how="left", maintain_order="left")
     templates = by.templates(masked.select("project", "masked").unique(), params)
     shown = templates.select(pl.col("template").unique()).with_columns(
         error_template=shown_placeholders(pl.col("template"))

@@ -8,13 +8,25 @@ import polars as pl
 
 from slowwave.transforms.core.times import epoch_day
 from slowwave.transforms.core.vocabularies import ANTI_PATTERN_KINDS
-from slowwave.transforms.learning.anti_patterns.arms import KEY, arms, arms_at, cells, recent_sessions, sessions
+from slowwave.transforms.learning.anti_patterns.arms import (
+    KEY,
+    arms,
+    arms_at,
+    cells,
+    in_cells,
+    recent_sessions,
+    sessions,
+)
 from slowwave.transforms.learning.anti_patterns.flags import flagged_since, log_e_values, looks, tested
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.anti_patterns.q_values import q_values
 from slowwave.transforms.learning.anti_patterns.rows import better_alternatives, counts, errors, failure_costs, why_bad
 from slowwave.transforms.learning.anti_patterns.states import keeps_failing, open_states
 
+_READ = (
+    *(*KEY, "cell", "block", "created_at", "known_at", "success", "strategy", "error_id", "error_template"),
+    *("cost", "duration_ms", "tokens"),
+)
 _MAX_LOG_E = 690.0  # e-values beyond 1e299 are not distinguished
 SCHEMA = pl.Schema(
     {
@@ -45,16 +57,23 @@ def _of_kind(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def anti_patterns(
-    attempts: pl.DataFrame, heuristics: pl.DataFrame, as_of: datetime, params: AntiPatternParams
+    attempts: pl.DataFrame,
+    heuristics: pl.DataFrame,
+    as_of: datetime,
+    params: AntiPatternParams,
+    shown: pl.DataFrame | None = None,
+    templates: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """One row per strategy that keeps failing or did, sorted by project, agent, task_type, strategy_id, error_id.
 
     Args:
-        attempts: outcomes of real attempts, with error_id, and error_template where known; those known before `as_of`
-            count, those without a strategy do not.
+        attempts: outcomes of real attempts, with error_id, perhaps with `cell` (of `attempt_cells`); those known before
+            `as_of` count, those without a strategy do not.
         heuristics: per strategy its text, its confidence and the 90 % credible interval of its success.
         as_of: the last look.
         params: see there.
+        shown: project, strategy_id and the text `strategy` to show; None: that of attempts.
+        templates: project, error_id, error_template; None: that of attempts, if they have any.
 
     A row needs two grounds at one look: on its recent sessions the strategy keeps failing, and on all of them e-BH
     finds it worse than its comparables (avoid), or that it or all together fail more often than not (hard_task). It is
@@ -68,9 +87,11 @@ def anti_patterns(
     Benjamini-Hochberg figure of an ordinary test. cost is what the failures beyond those expected at the baseline cost,
     in `cost_unit` (value: the owner's; cost; ms; tokens); NULL where either is unknown.
     """
-    known = attempts.filter((pl.col("known_at") < as_of) & pl.col("strategy_id").is_not_null())
+    read = [name for name in attempts.columns if name in _READ]
+    known = attempts.select(read).filter((pl.col("known_at") < as_of) & pl.col("strategy_id").is_not_null())
     numbered = cells(known)
-    all_sessions = sessions(known, numbered)
+    known = in_cells(known, numbered)
+    all_sessions = sessions(known)
     failing = all_sessions.filter(pl.col("failures") > 0).group_by("cell").len("failed")
     candidates = failing.filter(pl.col("failed") >= params.min_failed_sessions)["cell"].sort()
     if candidates.is_empty():
@@ -90,9 +111,14 @@ def anti_patterns(
     evidence = (
         kinds.join(_of_kind(log_e_values(of_rows, totals, params), "log_e"), on=["cell", "kind"])
         .join(_of_kind(q_values(arms_now.join(numbered, on="cell"), tests, params), "q_value"), on=["cell", "kind"])
-        .join(numbered.select("cell", *KEY), on="cell")
+        .join(numbered, on="cell")
     )
-    return _rows(known, evidence, heuristics, totals.of_agent, as_of, params)
+    own = known.filter(pl.col("cell").is_in(evidence["cell"].implode()))
+    if shown is not None:
+        own = own.drop("strategy").join(shown, on=["project", "strategy_id"], how="left")
+    if templates is not None:
+        own = own.join(templates, on=["project", "error_id"], how="left")
+    return _rows(known, own, evidence, heuristics, totals.of_agent, as_of, params)
 
 
 def _most_confidence(params: AntiPatternParams) -> float:
@@ -110,22 +136,25 @@ def _better_alternatives(evidence: pl.DataFrame, heuristics: pl.DataFrame, param
 
 def _rows(
     attempts: pl.DataFrame,
+    own: pl.DataFrame,
     evidence: pl.DataFrame,
     heuristics: pl.DataFrame,
     of_agent: pl.Series,
     as_of: datetime,
     params: AntiPatternParams,
 ) -> pl.DataFrame:
-    """The table: `evidence` (cell, key, kind, is_open, log_e, q_value) with all that is known of each strategy."""
-    if "error_template" not in attempts.columns:
-        attempts = attempts.with_columns(error_template=pl.lit(None, pl.String))
-    attempts = attempts.join(evidence, on=["project", "task_type"], how="semi")
-    failed = attempts.filter(~pl.col("success")).join(evidence, on=KEY, how="semi")
+    """The table: `evidence` (cells, kind, is_open, log_e, q_value) with all that is known of each strategy.
+
+    `own`: their attempts, with the texts to show.
+    """
+    if "error_template" not in own.columns:
+        own = own.with_columns(error_template=pl.lit(None, pl.String))
+    failed = own.filter(~pl.col("success"))
     is_dormant = pl.col("last_attempt_at") < as_of - timedelta(days=params.dormant_days)
     baseline = pl.col("other_failures") / pl.col("other_attempts")
     excess = pl.col("failures") - pl.col("attempts") * pl.col("baseline_rate")
     return (
-        counts(attempts, evidence, of_agent)
+        counts(attempts, own, evidence, of_agent)
         .join(errors(failed, params), on=KEY, how="left")
         .join(failure_costs(failed, params), on=KEY, how="left")
         .join(_better_alternatives(evidence, heuristics, params), on=KEY, how="left")

@@ -20,14 +20,23 @@ MILLIONTH = 1 / MILLION  # multiplied: Polars divides one row otherwise than man
 def cells(attempts: pl.DataFrame) -> pl.DataFrame:
     """One row per strategy of an agent on a task type: the key, and the numbers cell, agent_task and task.
 
-    The numbers tell apart and join; no result depends on which is given to whom.
+    The numbers tell apart and join; no result depends on which is given to whom. A `cell` that attempts have is kept.
     """
-    found = attempts.select(KEY).unique()
+    if "cell" in attempts.columns:
+        found = attempts.select("cell", *KEY).unique("cell", keep="any")
+    else:
+        found = attempts.select(KEY).unique().with_row_index("cell")
     agent_task, task = KEY[:3], ("project", "task_type")
-    return (
-        found.join(found.select(agent_task).unique().with_row_index("agent_task"), on=agent_task)
-        .join(found.select(task).unique().with_row_index("task"), on=task)
-        .with_row_index("cell")
+    return found.join(found.select(agent_task).unique().with_row_index("agent_task"), on=agent_task).join(
+        found.select(task).unique().with_row_index("task"), on=task
+    )
+
+
+def in_cells(attempts: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
+    """Attempts with the numbers of `cells`, in place of what else is called so (the text `task`)."""
+    on = ["cell"] if "cell" in attempts.columns else list(KEY)
+    return attempts.drop("task", strict=False).join(
+        cells.select(*dict.fromkeys((*on, "cell", "agent_task", "task"))), on=on
     )
 
 
@@ -36,8 +45,8 @@ def _share(failures: pl.Expr, attempts: pl.Expr) -> pl.Expr:
     return (failures * MILLION + attempts // 2) // pl.max_horizontal(attempts, pl.lit(1))
 
 
-def sessions(attempts: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
-    """One row per strategy and session, in order of time within the strategy.
+def sessions(attempts: pl.DataFrame) -> pl.DataFrame:
+    """One row per strategy and session of attempts (see `in_cells`), in order of time within the strategy.
 
     Columns: cell, agent_task, task, block; day (since 1970, UTC, of the session's last attempt); number (of the
     session, from 1); attempts, failures, share (that failed); session_share (of all the agent's attempts on the task
@@ -48,9 +57,7 @@ def sessions(attempts: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     other_attempts, other_failures = all_attempts - pl.col("attempts"), all_failures - pl.col("failures")
     row = pl.int_range(pl.len())
     return (
-        attempts.select(*KEY, "block", "known_at", "success")  # the text `task` is no number of cells
-        .join(cells, on=KEY)
-        .group_by("cell", "agent_task", "task", "block")
+        attempts.group_by("cell", "agent_task", "task", "block")
         .agg(
             pl.len().cast(pl.Int64).alias("attempts"),
             (~pl.col("success")).sum().cast(pl.Int64).alias("failures"),

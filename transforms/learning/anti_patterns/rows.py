@@ -13,14 +13,14 @@ _TOO_MUCH = 10**15  # no cost, time or number of tokens of one attempt: sums of 
 _COSTS = {"cost": "cost", "duration_ms": "ms", "tokens": "tokens"}
 
 
-def counts(attempts: pl.DataFrame, rows: pl.DataFrame, of_agent: pl.Series) -> pl.DataFrame:
-    """The rows (cell and key) with attempts, failures, sessions, other_attempts, other_failures and times.
+def counts(attempts: pl.DataFrame, own_attempts: pl.DataFrame, rows: pl.DataFrame, of_agent: pl.Series) -> pl.DataFrame:
+    """The rows (cells) with attempts, failures, sessions, other_attempts, other_failures and times.
 
-    The others are the comparables (see `arms_at`). first_seen_at, last_seen_at: of the failures.
+    The others are the comparables (see `arms_at`), among all `attempts`. first_seen_at, last_seen_at: of the failures.
     """
     failed = ~pl.col("success")
     totals = [pl.len().cast(pl.Int64).alias("attempts"), failed.sum().cast(pl.Int64).alias("failures")]
-    own = attempts.group_by(KEY).agg(
+    own = own_attempts.group_by("cell").agg(
         *totals,
         pl.col("block").n_unique().cast(pl.Int64).alias("sessions"),
         pl.col("created_at").filter(failed).min().alias("first_seen_at"),
@@ -28,8 +28,8 @@ def counts(attempts: pl.DataFrame, rows: pl.DataFrame, of_agent: pl.Series) -> p
         pl.col("known_at").max().alias("last_attempt_at"),
         pl.col("strategy").drop_nulls().mode().sort().first().alias("pattern"),
     )
-    of_task = attempts.group_by("project", "agent", "task_type").agg(totals)
-    everybody = attempts.group_by("project", "task_type").agg(totals)
+    of_task = attempts.group_by("agent_task").agg(totals)
+    everybody = attempts.group_by("task").agg(totals)
 
     def others(name: str) -> pl.Expr:
         within, elsewhere = pl.col(f"{name}_agent") - pl.col(name), pl.col(f"{name}_all") - pl.col(f"{name}_agent")
@@ -38,9 +38,9 @@ def counts(attempts: pl.DataFrame, rows: pl.DataFrame, of_agent: pl.Series) -> p
         )
 
     return (
-        rows.join(own, on=KEY)
-        .join(of_task, on=["project", "agent", "task_type"], suffix="_agent")
-        .join(everybody, on=["project", "task_type"], suffix="_all")
+        rows.join(own, on="cell")
+        .join(of_task, on="agent_task", suffix="_agent")
+        .join(everybody, on="task", suffix="_all")
         .with_columns(others("attempts"), others("failures"))
         .drop("attempts_agent", "failures_agent", "attempts_all", "failures_all")
     )

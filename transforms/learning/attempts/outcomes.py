@@ -59,7 +59,11 @@ def inferred_task_type(task: pl.Expr, params: AttemptParams) -> pl.Expr:
 
 
 def counted_outcomes(
-    outcomes: pl.LazyFrame, groups: pl.LazyFrame, errors: pl.LazyFrame, params: AttemptParams
+    outcomes: pl.LazyFrame,
+    groups: pl.LazyFrame,
+    errors: pl.LazyFrame,
+    readings: pl.LazyFrame,
+    params: AttemptParams,
 ) -> pl.LazyFrame:
     """As what each outcome counts, sorted by outcome_id.
 
@@ -67,6 +71,7 @@ def counted_outcomes(
         outcomes: of `resolved_outcomes`, with basis and apart (of `with_apart`).
         groups: project, strategy, strategy_id (of `strategy_groups`).
         errors: project, error_message, error_id (of `error_fingerprints`).
+        readings: error_message, not_attempted (of `error_readings`).
         params: rules.
 
     Returns outcome_id, interaction_id, created_at, known_at, project, agent, user_id, block (the session; without one
@@ -77,9 +82,6 @@ def counted_outcomes(
     """
     has_task_type = ~is_blank(pl.col("task_type"))
     # rules are regexes: run over distinct texts
-    told_by_error = _distinct(outcomes, "error_message").with_columns(
-        not_attempted_reason(pl.col("error_message"), params).alias("error_says")
-    )
     told_by_task = _distinct(outcomes.filter(~has_task_type), "task").with_columns(
         inferred_task_type(pl.col("task"), params).alias("inferred")
     )
@@ -88,10 +90,10 @@ def counted_outcomes(
         pl.when(pl.col("attempted").not_())
         .then(pl.format("not attempted, {}", says))
         .when(pl.col("attempted").is_null() & pl.col("success").not_())
-        .then("error_says")
+        .then("not_attempted")
     )
     counted = (
-        outcomes.join(told_by_error, on="error_message", how="left")
+        outcomes.join(readings.select("error_message", "not_attempted"), on="error_message", how="left")
         .join(told_by_task, on="task", how="left")
         .join(groups.select("project", "strategy", "strategy_id"), on=["project", "strategy"], how="left")
         .join(errors.select("project", "error_message", "error_id"), on=["project", "error_message"], how="left")
