@@ -9,7 +9,7 @@ import polars as pl
 from slowwave.transforms.core.counts.ordered_sums import ordered_sum
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
-_STRATUM = ("of_task_type", "span")
+_SPANS = 2**23  # more than there are days
 _SCHEMA = pl.Schema(
     {"memory": pl.Int64, **dict.fromkeys(["estimate", "standard_error", "degrees", "sessions"], pl.Float64)}
 )
@@ -17,20 +17,23 @@ _SCHEMA = pl.Schema(
 
 @dataclass(frozen=True)
 class Others:
-    """All trials, summed up by stratum, and by of_task_type the variance of a mean of residuals times their number."""
+    """All trials by stratum: stratum, nth (its number), all_n, all_usual, per_trial.
+
+    The last is the variance of a mean of residuals of that task type, times their number.
+    """
 
     strata: pl.DataFrame
-    variances: pl.DataFrame
 
     @staticmethod
     def of(forecasts: pl.DataFrame, params: MemoryOutcomeParams) -> Others:
         """`forecasts`: trial, block, of_task_type, at, usual (success less the forecast of all): all trials."""
-        strata = (
-            _spanned(forecasts, params)
-            .group_by(_STRATUM)
-            .agg(pl.len().cast(pl.Int64).alias("all_n"), ordered_sum(pl.col("usual")).alias("all_usual"))
+        strata = forecasts.group_by(_stratum(params)).agg(
+            pl.len().cast(pl.Int64).alias("all_n"),
+            ordered_sum(pl.col("usual")).alias("all_usual"),
+            pl.col("of_task_type").first(),
         )
-        return Others(strata, _variance_per_trial(forecasts))
+        told = strata.join(_variance_per_trial(forecasts), on="of_task_type").drop("of_task_type")
+        return Others(told.with_columns(nth=pl.int_range(pl.len(), dtype=pl.Int64)))
 
 
 def matched(rows: pl.DataFrame, others: Others, params: MemoryOutcomeParams) -> pl.DataFrame:
@@ -51,18 +54,26 @@ def matched(rows: pl.DataFrame, others: Others, params: MemoryOutcomeParams) -> 
     """
     if rows.is_empty():
         return _SCHEMA.to_frame()
-    chosen = _spanned(rows, params)
-    own = chosen.group_by("memory", *_STRATUM).agg(
-        pl.len().cast(pl.Int64).alias("n"), ordered_sum(pl.col("usual")).alias("own_usual")
+    # one number is grouped and joined in half the time that several take
+    cell = (pl.col("memory") * others.strata.height + pl.col("nth")).alias("cell")
+    chosen = (
+        rows.with_columns(_stratum(params))
+        .join(others.strata.select("stratum", "nth"), on="stratum")
+        .with_columns(cell)
+        .drop("stratum")
+    )
+    own = chosen.group_by("cell").agg(
+        pl.len().cast(pl.Int64).alias("n"),
+        ordered_sum(pl.col("usual")).alias("own_usual"),
+        pl.col("memory", "nth").first(),
     )
     count = pl.col("all_n") - pl.col("n")
     compared = (
-        own.join(others.strata, on=_STRATUM)
+        own.join(others.strata, on="nth")
         .filter(count > 0)
-        .join(others.variances, on="of_task_type")
         .select(
+            "cell",
             "memory",
-            *_STRATUM,
             ((pl.col("all_usual") - pl.col("own_usual")) / count).alias("others_mean"),
             (count / pl.col("all_n")).alias("overlap"),
             (pl.col("n") * count / pl.col("all_n")).alias("weight"),
@@ -76,11 +87,13 @@ def matched(rows: pl.DataFrame, others: Others, params: MemoryOutcomeParams) -> 
     )
     overlap, gap = pl.col("overlap"), pl.col("residual") - pl.col("others_mean")
     differences = (
-        chosen.join(compared.select("memory", *_STRATUM, "others_mean", "overlap"), on=["memory", *_STRATUM])
+        chosen.join(compared.select("cell", "others_mean", "overlap"), on="cell")
         .select("memory", "block", "overlap", gap.alias("gap"), "variance")
         .with_columns((ordered_sum(overlap * pl.col("gap")) / ordered_sum(overlap)).over("memory").alias("estimate"))
     )
-    sessions = differences.group_by("memory", "block").agg(
+    blocks = 1 + pl.col("block").max().cast(pl.Int64)
+    sessions = differences.group_by((pl.col("memory") * blocks + pl.col("block")).alias("session")).agg(
+        pl.col("memory").first(),
         ordered_sum(overlap).alias("session_weight"),
         ordered_sum(overlap * (pl.col("gap") - pl.col("estimate"))).alias("part"),
         ordered_sum(overlap.pow(2) * pl.col("variance")).alias("binomial"),
@@ -128,17 +141,15 @@ def pseudo_treated(having: pl.DataFrame, created: pl.DataFrame, params: MemoryOu
     if asked.is_empty():
         return asked
     place = having.sort("memory", "at", "trial").select(
-        pl.col("memory").alias("companion"),
-        "trial",
-        "at",
-        pl.int_range(pl.len(), dtype=pl.Int64).over("memory").alias("place"),
+        pl.col("memory").alias("companion"), "trial", "at", pl.int_range(pl.len(), dtype=pl.Int64).alias("row")
     )
-    totals = place.group_by("companion").agg(pl.len().cast(pl.Int64).alias("total"))
+    totals = place.group_by("companion").agg(
+        pl.len().cast(pl.Int64).alias("total"), pl.col("row").min().alias("first_row")
+    )
     size = 1 + having["memory"].max()  # type: ignore[operator] - a number, as there are rows
     companions = (
         asked.join(place.select("companion", "trial"), on="trial")
         .filter(pl.col("companion") != pl.col("memory"))
-        # one number is grouped in half the time that two take
         .group_by((pl.col("memory") * size + pl.col("companion")).alias("pair"))
         .agg(pl.len().cast(pl.Int64).alias("together"))
         .filter(pl.col("together") >= 3)  # noqa: PLR2004 - twice may be chance
@@ -153,27 +164,25 @@ def pseudo_treated(having: pl.DataFrame, created: pl.DataFrame, params: MemoryOu
     end = (
         companions.sort("created_at")
         .join_asof(
-            place.select("companion", pl.col("at").alias("created_at"), "place").sort("created_at", "place"),
+            place.select("companion", pl.col("at").alias("created_at"), "row").sort("created_at", "row"),
             on="created_at",
             by="companion",
             allow_exact_matches=False,
             check_sortedness=False,
         )
-        .drop_nulls("place")
+        .drop_nulls("row")
     )
-    first = pl.max_horizontal(0, pl.col("place") + 1 - params.companion_interactions)
-    return (
-        end.select("memory", "companion", pl.int_ranges(first, pl.col("place") + 1).alias("place"))
-        .explode("place")
-        .join(place.select("companion", "place", "trial"), on=["companion", "place"])
-        .select("memory", "trial")
-        .unique()
-        .sort("memory", "trial")
-    )
+    first = pl.max_horizontal("first_row", pl.col("row") + 1 - params.companion_interactions)
+    rows = end.select("memory", pl.int_ranges(first, pl.col("row") + 1).alias("row")).explode("row")
+    trials = 1 + place["trial"].max()  # type: ignore[operator] - a number, as there are rows
+    pairs = (rows["memory"] * trials + place["trial"].gather(rows["row"])).unique().sort()
+    return pl.DataFrame({"memory": pairs // trials, "trial": pairs % trials})
 
 
-def _spanned(rows: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:
-    return rows.with_columns((pl.col("at").dt.epoch("d") // params.stratum_days).alias("span"))
+def _stratum(params: MemoryOutcomeParams) -> pl.Expr:
+    """The number of a task type and `stratum_days`."""
+    span = pl.col("at").dt.epoch("d").cast(pl.Int64) // params.stratum_days
+    return (pl.col("of_task_type").cast(pl.Int64) * _SPANS + span + _SPANS // 2).alias("stratum")
 
 
 def _variance_per_trial(everyone: pl.DataFrame) -> pl.DataFrame:

@@ -62,8 +62,8 @@ def _pairs(
     younger = created.filter(pl.col("created_at") > pl.lit(repeated["at"].min(), pl.Datetime("us")))
     later = (
         having.join(younger, on="memory")
-        .join(repeated.select("trial"), on="trial", how="semi")
         .filter(pl.col("at") >= pl.col("created_at"))
+        .join(repeated.select("trial"), on="trial", how="semi")
     )
     took = later.group_by(*_PAIR, "created_at").agg(pl.len().cast(pl.Int64).alias("had"))
     first = repeated.group_by("of_task").agg(pl.col("at").min().alias("first_at"))

@@ -309,7 +309,7 @@ def matched_rows(strata):
     everyone = pl.DataFrame(
         {
             "trial": range(len(rows)),
-            "block": [str(k) for k in range(len(rows))],
+            "block": range(len(rows)),
             "of_task_type": 1,
             "at": [row[0] for row in rows],
             "usual": [row[1] for row in rows],

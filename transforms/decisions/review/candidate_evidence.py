@@ -142,7 +142,6 @@ _SIGNS = (
     _Sign(-1, r"!", ""),
     _Sign(-1, r"\b(?:[\w./-]+/[\w.-]+\.\w{1,4}(?::\d+)?)", ""),
 )
-_LOOKED_FOR = digest(part for sign in _SIGNS for part in (sign.pattern, str(sign.unless)))
 _OF_RULES = {
     "decision_heading": 4,
     "constraint_heading": 4,
@@ -153,6 +152,11 @@ _OF_RULES = {
     "preference_sentence": 0,
 }
 _FEW_WORDS, _MANY_WORDS = 4, 40
+# Read off the text with the signs: the bit after theirs.
+_IS_ODD_SIZE = 2 ** len(_SIGNS)
+_LOOKED_FOR = digest(
+    [*(part for sign in _SIGNS for part in (sign.pattern, str(sign.unless))), f"{_FEW_WORDS} to {_MANY_WORDS} words"]
+)
 _MOST_SESSIONS = 4
 _LANDED = 4
 
@@ -173,7 +177,10 @@ def statement_signs(before: Frame[StatementSigns], statements: Lazy[ExtractedSta
 
 
 def _signs() -> pl.Expr:
-    return pl.sum_horizontal(sign.holds().cast(pl.Int64) * 2**at for at, sign in enumerate(_SIGNS))
+    words = pl.col("text").str.count_matches(r"\S+")
+    is_odd_size = (words < _FEW_WORDS) | (words > _MANY_WORDS)
+    bits = [sign.holds().cast(pl.Int64) * 2**at for at, sign in enumerate(_SIGNS)]
+    return pl.sum_horizontal(*bits, is_odd_size.cast(pl.Int64) * _IS_ODD_SIZE)
 
 
 def judged_candidates(candidates: pl.DataFrame, least: int, signs: Frame[StatementSigns] | None = None) -> pl.DataFrame:
@@ -200,7 +207,12 @@ def judged_candidates(candidates: pl.DataFrame, least: int, signs: Frame[Stateme
     worded = (
         shown.select(pl.col("signs").unique())
         .with_columns(each)
-        .select("signs", pl.sum_horizontal(weights).alias("weight of signs"), _words().alias("wording"))
+        .select(
+            "signs",
+            pl.sum_horizontal(weights).alias("weight of signs"),
+            pl.when(pl.col("signs") >= _IS_ODD_SIZE).then(-2).otherwise(0).cast(pl.Int64).alias("weight of size"),
+            _words().alias("wording"),
+        )
     )
     return (
         shown.join(worded, on="signs", how="left", maintain_order="left")
@@ -220,8 +232,7 @@ def _points() -> pl.Expr:
         pl.lit(0, dtype=pl.Int64),
         *(pl.col("rules").list.contains(rule).cast(pl.Int64) * weight for rule, weight in _OF_RULES.items()),
     )
-    words = pl.col("text").str.count_matches(r"\S+").cast(pl.Int64)
-    size = pl.when(words < _FEW_WORDS).then(-2).when(words > _MANY_WORDS).then(-2).otherwise(0).cast(pl.Int64)
+    size = pl.col("weight of size")
     # a step or a heading said in ten sessions is one still: they copied the same page
     sessions = pl.when(wording < 0).then(0).otherwise(pl.col("rank_score").clip(1, _MOST_SESSIONS) - 1)
     ended = (pl.col("succeeded_count") > pl.col("failed_count")).cast(pl.Int64)

@@ -100,7 +100,7 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
     is_of_all = is_global(params.evidence) & (pl.col("scope") != "agent").fill_null(value=True)
     everywhere = said.filter(is_of_all, pl.col("user_id").is_null(), pl.col("status") == "active")
     known = pl.LazyFrame({"statement_id": statement_ids(everywhere["content"])}).unique()
-    users = pl.col("user_id").drop_nulls().unique()
+    first_user, last_user = pl.col("user_id").min(), pl.col("user_id").max()
     found = (
         statements.filter(~pl.col("is_settled"))
         .join(known, on="statement_id", how="anti")
@@ -108,7 +108,7 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
         .group_by(_STATEMENT, maintain_order=True)
         .agg(
             pl.col("text", "memory_type", "occurred_at").first(),
-            pl.when(users.len() == 1).then(users.first()).alias("user_id"),
+            pl.when(first_user == last_user).then(first_user).alias("user_id"),
         )
         .collect()
     )

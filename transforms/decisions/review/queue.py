@@ -196,7 +196,8 @@ def _stated(evidence: ReviewEvidence, statements: pl.LazyFrame, candidates: pl.D
             pl.col("is_landed") | ~pl.col("is_settled"),
         )
         .group_by("item_id", "interaction_id")
-        .agg(pl.col("in_prompt").all(), pl.col("rule").unique().sort().alias("rules"))
+        .agg(pl.col("in_prompt").all(), pl.col("rule").alias("rules"))
+        .with_columns(pl.col("rules").list.sort())  # none comes twice
     )
     sources = (
         candidates.lazy()
@@ -241,7 +242,7 @@ def _counts(behind: pl.DataFrame, ended: pl.DataFrame, examples: int) -> pl.Data
     return (
         behind.lazy()
         .join(ended.lazy().select("interaction_id", "success"), on="interaction_id", how="left")
-        .with_columns(session.alias("session"))
+        .with_columns(session.cast(pl.Categorical).to_physical().alias("session"))
         .sort("occurred_at", "interaction_id", descending=[True, False])
         .group_by("item_id", maintain_order=True)
         .agg(
@@ -260,7 +261,8 @@ def _counts(behind: pl.DataFrame, ended: pl.DataFrame, examples: int) -> pl.Data
 
 
 def _rules(stated: pl.DataFrame) -> pl.DataFrame:
-    return stated.group_by("item_id").agg(pl.col("rules").list.explode().drop_nulls().unique().sort())
+    each = stated.select("item_id", "rules").explode("rules", empty_as_null=False).drop_nulls()
+    return each.unique().sort("rules").group_by("item_id").agg("rules")
 
 
 def _unworded() -> pl.Expr:

@@ -20,7 +20,7 @@ class StatementSigns(State):
     key: ClassVar[tuple[str, ...]] = ("part",)
 
     part: str = column("Key: digest of the text.")
-    signs: int = column("The signs it shows, a bit for each.")
+    signs: int = column("The signs it shows, a bit for each; the last: it has few words, or many.")
     made_of: str = column("Digest of the signs that were looked for.")
 
 

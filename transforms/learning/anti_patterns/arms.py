@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 KEY = ("project", "agent", "task_type", "strategy_id")
 MILLION = 1_000_000
+_DAYS = 2**32  # more than there are, before 1970 and since
 MILLIONTH = 1 / MILLION  # multiplied: Polars divides one row otherwise than many, in the last bit
 
 
@@ -48,23 +50,29 @@ def _share(failures: pl.Expr, attempts: pl.Expr) -> pl.Expr:
 def sessions(attempts: pl.DataFrame) -> pl.DataFrame:
     """One row per strategy and session of attempts (see `in_cells`), in order of time within the strategy.
 
-    Columns: cell, agent_task, task, block; day (since 1970, UTC, of the session's last attempt); number (of the
-    session, from 1); attempts, failures, share (that failed); session_share (of all the agent's attempts on the task
-    type in that session), others (1 if other strategies were among them), others_share.
+    Columns: cell, agent_task, task, session (a number, of one block of one agent_task); day (since 1970, UTC, of the
+    session's last attempt); number (of the session, from 1); attempts, failures, share (that failed); session_share (of
+    all the agent's attempts on the task type in that session), others (1 if other strategies were among them),
+    others_share.
     """
-    session = ("agent_task", "block")
-    all_attempts, all_failures = pl.col("attempts").sum().over(session), pl.col("failures").sum().over(session)
+    all_attempts, all_failures = (pl.col(name).sum().over("session") for name in ("attempts", "failures"))
     other_attempts, other_failures = all_attempts - pl.col("attempts"), all_failures - pl.col("failures")
     row = pl.int_range(pl.len())
+    blocks = attempts["block"].unique().sort()
+    # numbers in the order of blocks: one is grouped and sorted in a fraction of the time that texts take
+    block = pl.col("block").cast(pl.Enum(blocks)).to_physical().cast(pl.Int64)
     return (
-        attempts.group_by("cell", "agent_task", "task", "block")
+        attempts.select("cell", "agent_task", "task", "known_at", "success", block)
+        .group_by((pl.col("cell").cast(pl.Int64) * len(blocks) + pl.col("block")).alias("own"))
         .agg(
             pl.len().cast(pl.Int64).alias("attempts"),
             (~pl.col("success")).sum().cast(pl.Int64).alias("failures"),
             pl.col("known_at").max(),
+            pl.col("cell", "agent_task", "task", "block").first(),
         )
+        .with_columns((pl.col("agent_task").cast(pl.Int64) * len(blocks) + pl.col("block")).alias("session"))
         .with_columns(
-            pl.col("known_at").max().over(session),
+            pl.col("known_at").max().over("session"),
             _share(pl.col("failures"), pl.col("attempts")).alias("share"),
             _share(all_failures, all_attempts).alias("session_share"),
             (other_attempts > 0).cast(pl.Int64).alias("others"),
@@ -73,7 +81,7 @@ def sessions(attempts: pl.DataFrame) -> pl.DataFrame:
         .sort("cell", "known_at", "block")
         .with_columns(row.alias("row"), pl.col("known_at").dt.epoch("d").alias("day"))
         .with_columns((pl.col("row") - pl.col("row").min().over("cell") + 1).alias("number"))
-        .drop("row", "known_at")
+        .drop("row", "known_at", "own", "block")
     )
 
 
@@ -99,9 +107,11 @@ class Arms:
     of_agent: pl.Series
 
 
-def _running(daily: pl.LazyFrame | pl.DataFrame, by: str, columns: list[str]) -> pl.DataFrame:
-    daily = daily.lazy().group_by(by, "day").agg(pl.col(columns).sum()).sort(by, "day").collect()
-    return daily.with_columns(pl.col(columns).cum_sum().over(by))
+def _running(daily: pl.DataFrame, by: str, columns: list[str]) -> pl.DataFrame:
+    of_day = daily.group_by((pl.col(by).cast(pl.Int64) * _DAYS + pl.col("day")).alias("at")).agg(
+        pl.col(by, "day").first(), pl.col(columns).sum()
+    )
+    return of_day.sort("at").with_columns(pl.col(columns).cum_sum().over(by))
 
 
 def arms(sessions: pl.DataFrame, own: pl.DataFrame) -> Arms:
@@ -119,20 +129,12 @@ def arms(sessions: pl.DataFrame, own: pl.DataFrame) -> Arms:
         "cell",
         ["n", "x", "n_left_out", "x_left_out"],
     )
-    agent_sessions = sessions.lazy().unique(["agent_task", "block"])
-    agent_daily = agent_sessions.select(
+    agent_daily = sessions.unique("session", keep="any").select(
         "agent_task", "task", "day", pl.lit(1).alias("n"), pl.col("session_share").alias("x")
     )
     agent_tasks = _running(agent_daily, "agent_task", ["n", "x"])
-    of_agent = (
-        sessions.lazy()
-        .group_by("cell", "agent_task")
-        .len("own")
-        .with_columns(pl.len().over("agent_task").alias("strategies"))
-        .filter(pl.col("strategies") > 1)
-        .select("cell")
-        .collect()["cell"]
-    )
+    is_one_of_several = pl.len().over("agent_task") > 1
+    of_agent = sessions.select("cell", "agent_task").unique("cell", keep="any").filter(is_one_of_several)["cell"]
     return Arms(running_own, agent_tasks, _running(agent_daily, "task", ["n", "x"]), of_agent)
 
 
@@ -142,32 +144,27 @@ def arms_at(times: pl.DataFrame, arms: Arms) -> pl.DataFrame:
     n counts sessions, x sums their failing shares (parts per million). The comparables are the agent's other
     strategies on the task type; for an agent that never used another, all other agents on it.
     """
-
-    def joined(left: pl.LazyFrame, right: pl.DataFrame, by: str, suffix: str) -> pl.LazyFrame:
-        # both sides are sorted by day within `by`, which polars cannot check by itself
-        named = {name: name + suffix for name in right.columns if name not in {by, "day"}}
-        return left.sort("day").join_asof(
-            right.lazy().sort("day").rename(named),
-            on="day",
-            by=by,
-            check_sortedness=False,
-        )
-
-    at = joined(times.lazy(), arms.own, "cell", "")
-    at = joined(at, arms.agent_tasks, "agent_task", "_agent")
-    at = joined(at, arms.tasks, "task", "_task")
-    totals = ["n", "x", "n_left_out", "x_left_out", "n_agent", "x_agent", "n_task", "x_task"]
+    at = times
+    for totals, by, suffix in (
+        (arms.own, "cell", ""),
+        (arms.agent_tasks, "agent_task", "_agent"),
+        (arms.tasks, "task", "_task"),
+    ):
+        latest = _latest(times, totals, by)
+        names = [name for name in totals.columns if name not in {by, "day", "at"}]
+        at = at.hstack([totals[name].gather(latest).fill_null(0).alias(f"{name}{suffix}") for name in names])
     of_agent = pl.col("cell").is_in(arms.of_agent.implode())
     left_out = {name: pl.col(f"{name}_agent") + pl.col(f"{name}_left_out") for name in ("n", "x")}
     elsewhere = {name: pl.col(f"{name}_task") - pl.col(f"{name}_agent") for name in ("n", "x")}
-    return (
-        at.with_columns(pl.col(totals).fill_null(0))
-        .with_columns(
-            [
-                pl.when(of_agent).then(left_out[name]).otherwise(elsewhere[name]).alias(f"{name}_others")
-                for name in ("n", "x")
-            ]
-        )
-        .drop(totals[2:])
-        .collect()
-    )
+    others = [
+        pl.when(of_agent).then(left_out[name]).otherwise(elsewhere[name]).alias(f"{name}_others") for name in ("n", "x")
+    ]
+    return at.select(*times.columns, "n", "x", *others)
+
+
+def _latest(times: pl.DataFrame, totals: pl.DataFrame, by: str) -> pl.Series:
+    """The row of each time's last totals by its day; NULL before the first."""
+    asked = times.select(pl.col(by).cast(pl.Int64) * _DAYS + pl.col("day")).to_series().to_numpy()
+    row = np.searchsorted(totals["at"].to_numpy(), asked, side="right") - 1
+    is_known = (row >= 0) & (totals[by].to_numpy()[row] == times[by].to_numpy()) if len(totals) else row >= 0
+    return pl.Series(np.where(is_known, row, 0)).set(pl.Series(~is_known), None)

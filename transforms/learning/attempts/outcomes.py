@@ -112,11 +112,11 @@ def counted_outcomes(
     left_out = pl.coalesce(
         "apart", _out_of_scope(params), pl.when(pl.col("strategy_id").is_null()).then(pl.lit("no strategy"))
     )
-    by_time = pl.struct("created_at", "outcome_id")
     tried = counted.filter("is_counted", pl.col("interaction_id").is_not_null())
     deciding = (
-        tried.group_by("interaction_id")
-        .agg(pl.col("outcome_id").sort_by(by_time).last())
+        tried.select("interaction_id", "created_at", "outcome_id")
+        .sort("created_at", "outcome_id")
+        .unique("interaction_id", keep="last")
         .select("outcome_id", pl.lit(value=True).alias("is_deciding"))
     )
     return (

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.core.carried import contents, taken_over, with_made_of
+from slowwave.transforms.core.carried import contents, contents_in_order, taken_over, with_made_of
 from slowwave.transforms.core.frames import Frame, framed
-from slowwave.transforms.core.hashing import digest, digests
+from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import Known
@@ -77,16 +77,20 @@ def _weeks(
     sessions: pl.DataFrame, cells: pl.DataFrame, known: Known, fits: pl.DataFrame, cutoffs: pl.DataFrame, base: str
 ) -> dict[int, str]:
     """Of each cutoff with attempts, in order, a digest of all that its forecasts and their grades follow from."""
-    named = cells.sort("cell").select(digests(cells.sort("cell").select(CELL)).alias("cell"))["cell"]
+    # cells are numbered in the order of their names, so that what is sorted by number is by name
+    named = np.array(digests(cells.sort("cell").select(CELL)).to_list(), dtype=f"S{2 * DIGEST_BYTES}")
     days = cutoffs["cutoff"].unique().sort()
-    counts = {str(at): known.counts[:, at] for at in range(known.counts.shape[1])}
     # known before the cutoff of that number, and no earlier one
     nth = np.searchsorted(days.to_numpy(), known.day, side="right")
-    records = contents(pl.DataFrame({"nth": nth, "cell": named.gather(known.cell), "day": known.day, **counts}), "nth")
+    records = contents_in_order(nth, [named[known.cell], known.day, *known.counts.T])
     tried = (
-        sessions.join(cutoffs, on="day").group_by("cutoff", "cell", "day").agg(pl.col("attempts", "successes").sum())
+        sessions.join(cutoffs, on="day")
+        .group_by("cutoff", "cell", "day")
+        .agg(pl.col("attempts", "successes").sum())
+        .sort("cutoff", "cell", "day")
     )
-    graded = contents(tried.with_columns(named.gather(tried["cell"]).alias("cell")), "cutoff")
+    cutoff, cell, *counts = (of.cast(pl.Int64).to_numpy() for of in tried.get_columns())
+    graded = contents_in_order(cutoff, [named[cell], *counts])
     fitted = contents(fits.select("day", "project", "point", "dispersion", "newcomers_logit"), "day")
     found, known_before = dict[int, str](), base
     for number, cutoff in enumerate(days):
