@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.processes.children import end_child
 from slowwave.flows.kernel.settings import Settings
 
 _STOP_SECONDS = 15
@@ -85,16 +86,8 @@ class _Child:
         """Let it answer what was posted, and end."""
         with self._changes:
             self._is_over.set()
-        process = self._process
-        if process is None:
-            return
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        if self._process is not None:
+            end_child(self._process, _STOP_SECONDS)
 
     def let_go(self) -> None:
         """Close what led to it; it has ended."""

@@ -24,8 +24,10 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.life.texts import Sought
 from slowwave.transforms.core.schema import Landed
 from slowwave.transforms.decisions.effects import decision_id, values_json
+from slowwave.transforms.imports.stores.pushed import PUSHES, push_decisions
+from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.erased.rows import Asked, erased_keys
-from slowwave.transforms.landing.tables import LANDED, Interactions, Outcomes
+from slowwave.transforms.landing.tables import LANDED, Interactions, Memories, Outcomes
 from slowwave.transforms.language.text_windows import BETWEEN, Numbers, WindowSet, text_windows
 
 # What can be named, and the column that says whose a row is.
@@ -42,7 +44,7 @@ class Erasure:
     `asked`: kind and id, as they were named. `keys`: by landed table the ids of rows that go, `key_hashes` theirs.
     `ids`: all that is to stand nowhere any more, but for `named`, which rows of others name. `windows`: of the texts
     that stand in no other row. `rows`: how many versions of rows go, by landed table. `without_rows`: what was
-    named and no row is of: it may be misspelt.
+    named and no row is of: it may be misspelt. `pushed`: the stores that memories of it were pushed to.
     """
 
     asked: tuple[tuple[str, str], ...]
@@ -54,6 +56,7 @@ class Erasure:
     begun_at: datetime
     rows: Mapping[str, int] = field(default_factory=dict)
     without_rows: tuple[tuple[str, str], ...] = ()
+    pushed: tuple[str, ...] = ()
 
     @property
     def sought(self) -> Sought:
@@ -112,8 +115,15 @@ def planned(lake: Lake, asked: tuple[tuple[str, str], ...]) -> tuple[Erasure, Re
         begun_at=utc_now(),
         rows=dict(rows),
         without_rows=tuple(one for one in asked if one not in owned),
+        pushed=_pushed(lake, keys[Memories.name]),
     )
     return erasure, repeated
+
+
+def _pushed(lake: Lake, memory_ids: frozenset[str]) -> tuple[str, ...]:
+    files = [file for of_day in lake.files(Decisions.name).values() for file in of_day]
+    decided = lake.scan_rows(Decisions, files).filter(pl.col("command").is_in(PUSHES)).collect()
+    return tuple(sorted({f"{one.store} {one.place}" for one in push_decisions(decided) if one.memory_id in memory_ids}))
 
 
 def _repeated(
@@ -212,6 +222,7 @@ def begin(lake: Lake, erasure: Erasure) -> None:
         "begun_at": erasure.begun_at.isoformat(),
         "rows": erasure.rows,
         "without_rows": erasure.without_rows,
+        "pushed": erasure.pushed,
     }
     write_for_owner(intent_path(lake.root), json.dumps(said).encode())
 
@@ -232,6 +243,7 @@ def begun(lake: Lake) -> Erasure | None:
         begun_at=datetime.fromisoformat(said["begun_at"]),
         rows=said["rows"],
         without_rows=tuple((kind, name) for kind, name in said.get("without_rows", ())),
+        pushed=tuple(said.get("pushed", ())),
     )
 
 

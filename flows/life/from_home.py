@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -143,10 +143,11 @@ def _take_prefect(settings: Settings, path: Path, looked: Looked) -> None:
     looked.gone["records of Prefect"] += 1
 
 
-def outside(settings: Settings, lake: Lake) -> list[str]:
-    """What lies outside of the home and is not looked through, a line each."""
+def outside(settings: Settings, lake: Lake, pushed: Sequence[str]) -> list[str]:
+    """What lies outside of the home and is not looked through, a line each; `pushed`: stores that have it from here."""
     said = ["backups, and copies of the home or the lake", "exports and reports that were written elsewhere"]
-    said += ["stores that memories were pushed to", "the logs of the producers themselves"]
+    said += [f"{one}, which what was known of its memories was pushed to: take them out there" for one in pushed]
+    said += ["the logs of the producers themselves"]
     try:
         said += [f"{one.place}, which is connected: every nightly reads it" for one in connections(settings)]
     except UserError:

@@ -7,6 +7,7 @@ index that leads to an archived file; for the rest a patch is made.
 from __future__ import annotations
 
 import difflib
+import glob
 import os
 import re
 import stat
@@ -27,6 +28,7 @@ from slowwave.transforms.imports.stores.front_scores import UnchangeableError, s
 from slowwave.transforms.imports.stores.markdown import front_matter
 
 _ARCHIVE = ".archive"
+_ASIDE = re.compile(r"\.[0-9a-f]{8}\.tmp$")
 _LISTED = re.compile(r"\s*[-*]\s+\[[^\]]*\]\((?:\./)?([^)/]+\.md)\)")
 
 
@@ -166,6 +168,9 @@ def _write(file: Path, content: bytes) -> None:
         if stat.S_ISREG(was.st_mode):
             aside.chmod(stat.S_IMODE(was.st_mode))
 
+    for left in file.parent.glob(f".{glob.escape(file.name)}.*.tmp"):
+        if _ASIDE.search(left.name):  # of a push that was killed before it put its file in place
+            left.unlink()
     write_durably(file, fill)
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from slowwave.flows.imports.stores.sqlite_copy import columns_by_table, sqlite_copy
 from slowwave.flows.imports.units import UnreadableUnitError, shown_name
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.processes.children import end_child
 from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.push import store_helper
 from slowwave.flows.push.door import StoreChangedError
@@ -45,7 +46,7 @@ class LibraryDoor:
                 self._aside = tempfile.TemporaryDirectory(prefix="slowwave-push-")
                 opened = self._copied(Path(self._aside.name) / "store.db")
             if writes and copies:
-                self._end()
+                self.close()  # no copy is left by whoever is killed while it writes
                 opened = path
             if self._process is None:
                 self._begin(opened)
@@ -151,18 +152,13 @@ class LibraryDoor:
         process, self._process = self._process, None
         if process is None:
             return
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            process.wait(timeout=_ANSWER_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end_child(process, _ANSWER_SECONDS)
         if process.stdout is not None:
             process.stdout.close()
 
     def close(self) -> None:
         """As in Door."""
         self._end()
-        if self._aside is not None:
-            self._aside.cleanup()
+        aside, self._aside = self._aside, None
+        if aside is not None:
+            aside.cleanup()

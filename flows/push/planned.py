@@ -13,6 +13,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import quoted, terminal_safe
+from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.push.door import Door
@@ -34,6 +35,7 @@ from slowwave.transforms.landing.tables import Memories
 
 _CHANGED = "it changed in the store since it was imported: `slowwave nightly` reads it, then push again"
 _NEW = "it is new in the store: `slowwave nightly` reads it, then push again"
+_ERASED = "it was erased here: take it out of the store yourself"
 _NOT_PUBLISHED = "it is in no publish yet: `slowwave nightly` first"
 
 
@@ -106,13 +108,17 @@ def planned_push(settings: Settings, lake: Lake, place: Place, door: Door, users
     plan.finished = unfinished(decided, states)
     by_hand = [(one, asked[one]) for one in ids if one in asked and one not in states]
     plan.patches = door.patches([(one, said.content) for one, said in by_hand if _is_by_hand(said)])
-    plan.refused = [(one, _NEW) for one in sorted(seen.changed - seen.memory_ids)]
+    keys = erased_keys(lake.root)
+    erased = {one for one in {*ids, *seen.changed} if keys is not None and keys.is_erased(Memories.name, one)}
+    plan.kept = [(one, _ERASED) for one in sorted(erased & {*states, *seen.changed})]
+    plan.refused = [(one, _NEW) for one in sorted(seen.changed - seen.memory_ids - erased)]
     history = defaultdict[str, list[PushDecision]](list)
     for one in (*decided, *(each.noted() for each in plan.finished)):
         history[one.memory_id].append(one)
     for memory_id, state in states.items():
         said = history[memory_id]
-        _plan(plan, memory_id, state, asked.get(memory_id), said, is_changed=memory_id in seen.changed)
+        if memory_id not in erased:
+            _plan(plan, memory_id, state, asked.get(memory_id), said, is_changed=memory_id in seen.changed)
     return plan
 
 

@@ -72,7 +72,7 @@ def first_row(path: str, query: str, *values: str) -> sqlite3.Row | None:
 class Alma:
     """ALMA: confidence has a column, scores stand in the reason of a verification, what is archived is deleted."""
 
-    _SAVED = "every other column of its row would be lost, and its embedding be that of the old text"
+    _NO_TEXT = "ALMA finds it by an embedding that only your embedding model makes: save its new text in ALMA"
 
     def __init__(self, path: str, _config: str) -> None:
         storage = importlib.import_module("alma.storage.sqlite_local").SQLiteStorage
@@ -97,10 +97,10 @@ class Alma:
 
     def _said(self, table: str, row: State) -> State:
         kind, sets_confidence, deletes = ALMA_WAYS[table]
-        method, reason = row.get("verification_method"), row.get("verification_reason")
-        ours = reason.removeprefix(f"{KEY}: ") if isinstance(reason, str) and reason.startswith(f"{KEY}: ") else ""
-        state: State = {"scores": scores_said(ours), "content": self._content(kind, row), "fixed": {}}
-        state["fixed"]["content"] = f"ALMA has no call for that by which nothing is lost: {self._SAVED}"
+        method, reason = row.get("verification_method"), str(row.get("verification_reason"))
+        ours = reason.removeprefix(f"{KEY}: ") if reason.startswith(f"{KEY}: ") else ""
+        fixed = {"content": self._NO_TEXT}
+        state: State = {"scores": scores_said(ours), "content": self._content(kind, row), "fixed": fixed}
         if method not in (None, "", "none") and not ours:
             state["fixed"]["scores"] = "ALMA verified it itself"
         if sets_confidence:
@@ -112,20 +112,19 @@ class Alma:
 
     @staticmethod
     def _content(kind: str, row: State) -> str | None:
-        if kind == "heuristic":
-            condition, strategy = row.get("condition"), row.get("strategy")
-            return f"When: {condition}\nDo: {strategy}" if condition else strategy
-        if kind == "anti_pattern":  # of which an import makes several lines
-            return None
-        return row.get("fact") if kind == "domain_knowledge" else row.get("preference")
+        if kind == "heuristic" and row.get("condition"):
+            return f"When: {row['condition']}\nDo: {row['strategy']}"
+        # an anti-pattern, of which an import makes several lines, has none of these
+        return row.get({"heuristic": "strategy", "domain_knowledge": "fact"}.get(kind, "preference"))
 
     def write(self, memory_id: str, before: State, after: State) -> None:
         """What differs, by ALMA's calls."""
         _, table, own = memory_id.split(":", 2)
         kind, sets_confidence, deletes = ALMA_WAYS[table]
         if after["is_archived"] and not before["is_archived"]:
-            # archived and not deleted: a push was killed in between, which leaves it as it was
-            self._storage.archive_memory(own, kind, _reason(after.get("scores")), 0.0)
+            reason = _reason(after.get("scores"))
+            if not self._is_archived_so(table, own, reason):  # it is where a push was killed before it deleted
+                self._storage.archive_memory(own, kind, reason, 0.0)
             getattr(self._storage, str(deletes))(own)
             return
         if before["is_archived"] and not after["is_archived"]:
@@ -137,12 +136,11 @@ class Alma:
             self._verify(table, own, after.get("scores"))
 
     def _verify(self, table: str, own: str, scores: State | None) -> None:
-        if not scores:
-            self._storage.update_memory_verification(table, own, None, None, None, None)
-            return
-        status = ALMA_STATUS.get(scores.get("verdict", ""), "uncertain")
-        sure = scores.get("confidence", 0.0)
-        self._storage.update_memory_verification(table, own, status, "confidence", sure, _reason(scores))
+        said: tuple[Any, ...] = (None,) * 4
+        if scores:
+            status = ALMA_STATUS.get(scores.get("verdict", ""), "uncertain")
+            said = status, "confidence", scores.get("confidence", 0.0), _reason(scores)
+        self._storage.update_memory_verification(table, own, *said)
 
     def _bring_back(self, table: str, own: str) -> None:
         """Under its own id: ALMA's `restore_from_archive` would make another memory of it."""
@@ -154,13 +152,18 @@ class Alma:
         born = kept.original_created_at
         said = {**json.loads(kept.content), "id": own, "project_id": kept.project_id, "agent": kept.agent}
         said |= {"metadata": kept.metadata, "embedding": kept.embedding}
-        types, storage = self._types, self._storage
         if table == "heuristics":
-            storage.save_heuristic(types.Heuristic(**said, last_validated=born, created_at=born))
+            self._storage.save_heuristic(self._types.Heuristic(**said, last_validated=born, created_at=born))
         elif table == "domain_knowledge":
-            storage.save_domain_knowledge(types.DomainKnowledge(**said, last_verified=born))
+            self._storage.save_domain_knowledge(self._types.DomainKnowledge(**said, last_verified=born))
         else:
-            storage.save_anti_pattern(types.AntiPattern(**said, last_seen=born, created_at=born))
+            self._storage.save_anti_pattern(self._types.AntiPattern(**said, last_seen=born, created_at=born))
+
+    def _is_archived_so(self, table: str, own: str, reason: str) -> bool:
+        kept, row = self._archived(table, own), first_row(self._path, f"SELECT * FROM {table} WHERE id = ?", own)  # noqa: S608
+        if not kept or not row or (kept["archive_reason"], kept["metadata"]) != (reason, row["metadata"] or "{}"):
+            return False
+        return all(row[name] == value for name, value in json.loads(kept["content"]).items())
 
     def _archived(self, table: str, own: str) -> sqlite3.Row | None:
         query = "SELECT * FROM memory_archive WHERE original_id = ? AND memory_type = ? ORDER BY archived_at DESC"
@@ -224,19 +227,15 @@ class Astrocyte:
         if row is None:
             return None
         item = self._store._row_to_item(row)  # noqa: SLF001 - the list of the library lacks what is forgotten
-        bank = row["bank_id"]
-        holds = [
-            hold
-            for each in {bank, bank.removesuffix("::obs")}
-            for hold in asyncio.run(self._store.list_legal_holds(each))
-        ]
+        banks = {row["bank_id"], row["bank_id"].removesuffix("::obs")}
+        is_held = any(asyncio.run(self._store.list_legal_holds(bank)) for bank in banks)
         state: State = {
             "is_archived": row["forgotten_at"] is not None,
             "scores": scores_said((item.metadata or {}).get(KEY)),
             "content": row["text"],
             "fixed": {"content": self._NO_VECTOR},
         }
-        return {**state, "closed": "its bank is on legal hold in Astrocyte"} if holds else state
+        return {**state, "closed": "its bank is on legal hold in Astrocyte"} if is_held else state
 
     def write(self, memory_id: str, before: State, after: State) -> None:
         """Forget it, or store it again as it was, with its scores."""
@@ -267,10 +266,9 @@ class LangGraph:
     _VECTOR = "its new text needs a vector that only your embedding model makes: put it by your own agent"
 
     def __init__(self, path: str, _config: str) -> None:
-        store = importlib.import_module("langgraph.store.sqlite").SqliteStore
         self._put: Any = importlib.import_module("langgraph.store.base").PutOp
         self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        self._store: Any = store(self._connection)
+        self._store: Any = importlib.import_module("langgraph.store.sqlite").SqliteStore(self._connection)
         self._store.setup()
         # a row that is written anew must not take its vectors with it
         self._connection.execute("PRAGMA foreign_keys = OFF")

@@ -22,6 +22,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.processes.children import end_child
 from slowwave.flows.kernel.settings import Settings
 
 START_SECONDS = 180
@@ -194,13 +195,7 @@ def _child(settings: Settings, *, schedules: bool) -> Iterator[tuple[subprocess.
     try:
         yield process, f"{address}/api"
     finally:
-        if process.stdin:
-            process.stdin.close()
-        try:
-            process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end_child(process, _STOP_SECONDS)
 
 
 @contextmanager

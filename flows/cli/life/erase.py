@@ -63,7 +63,7 @@ def run_erase(settings: Settings, asked: Sequence[tuple[str, str]], *, yes: bool
     if erased is None:
         message = "the erasure has not ended: run this again"
         raise UserError(message)
-    lies_outside = outside(settings, lake)
+    lies_outside = outside(settings, lake, erased.erasure.pushed)
     if output == "json":
         report = _as_json(erased.erasure, erased.gone + erased.looked.gone, done.repeated, lies_outside, erased)
         typer.echo(json.dumps(report, indent=2))
@@ -79,7 +79,8 @@ def run_erase(settings: Settings, asked: Sequence[tuple[str, str]], *, yes: bool
 
 
 def _print_preview(settings: Settings, found: Preview, output: str) -> None:
-    asked, lies_outside = found.erasure.asked, outside(settings, landed_lake(settings))
+    asked = found.erasure.asked
+    lies_outside = outside(settings, landed_lake(settings), found.erasure.pushed)
     if output == "json":
         report = _as_json(found.erasure, found.gone, found.repeated, lies_outside, None)
         typer.echo(json.dumps(report, indent=2))

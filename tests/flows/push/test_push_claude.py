@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from erasable_home import places
+from released_homes import RELEASES, released_home
 from small_home import SmallHome, interaction, outcome
 
 from slowwave.flows.decide.decisions import landed_decisions
@@ -251,13 +253,15 @@ def test_of_claude_md_a_patch_is_printed(home: SmallHome, root: Path):
     assert (root / "CLAUDE.md").read_bytes() == before
 
 
+_STOPS_AFTER = 3
+
+
 class _KilledError(BaseException):
     """In place of a kill: nothing of ours runs after it."""
 
 
-@pytest.mark.parametrize("moment", [3, *(pytest.param(at, marks=pytest.mark.slow) for at in range(10) if at != 3)])
-def test_a_push_that_is_killed_is_finished_by_the_next(
-    home: SmallHome, root: Path, moment: int, monkeypatch: pytest.MonkeyPatch
+def test_a_push_that_stops_anywhere_is_finished_by_the_next(
+    home: SmallHome, root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     ask(home, "memory", "archive", OLD, "--yes")
     before = contents(root)
@@ -271,7 +275,7 @@ def test_a_push_that_is_killed_is_finished_by_the_next(
             def step(*arguments: Any, **named: Any) -> Any:
                 nonlocal done
                 done += 1
-                if done > moment:
+                if done > _STOPS_AFTER:
                     raise _KilledError
                 return real(*arguments, **named)
 
@@ -291,4 +295,39 @@ def test_a_push_that_is_killed_is_finished_by_the_next(
     runs = {one.run for one in landed if one.command == PUSH}
     for run in sorted(runs, reverse=True):
         push(home, root, "--undo", run, "--yes")
+    assert contents(root) == before
+
+
+@pytest.mark.slow
+def test_what_was_erased_stands_in_no_note_of_a_push(home: SmallHome, root: Path):
+    text = "Deploy on the last Monday of each month."
+    ask(home, "memory", "edit", OLD, "--content", text, "--yes")
+    push(home, root, "--yes")
+    assert places(home.folder, OLD)
+    (shown,) = (
+        one for one in json.loads(ask(home, "erase", "--memory", OLD, "--format", "json"))["outside"] if "pushed" in one
+    )
+    told = json.loads(ask(home, "erase", "--memory", OLD, "--yes", "--format", "json"))
+    assert shown in told["outside"]
+    assert shown.startswith("claude-memory ")
+    assert told["left"] == []
+    assert places(home.folder, OLD, text) == []
+    assert home.ask("import", "claude-memory", str(root)).returncode == 1  # it is refused
+    assert push(home, root)["not_touched"] == [[OLD, "it was erased here: take it out of the store yourself"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", RELEASES)
+def test_a_home_that_an_earlier_release_left_pushes(version: str, tmp_path: Path):
+    home, root = released_home(version, tmp_path), tmp_path / "claude"
+    (root / PROJECT).mkdir(parents=True)
+    for name, text in FILES.items():
+        (root / PROJECT / name).write_bytes(text.encode())
+    before = contents(root)
+    ask(home, "import", "claude-memory", str(root))
+    home.nightly()
+    done = push(home, root, "--yes")
+    assert len(done["changes"]) == 3
+    assert push(home, root, "--yes")["changes"] == []
+    push(home, root, "--undo", done["run"], "--yes")
     assert contents(root) == before

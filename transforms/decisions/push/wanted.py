@@ -91,8 +91,11 @@ def state_after(state: State, asked: Wanted, pushed: Sequence[PushDecision]) -> 
     is_archived = state["is_archived"]
     if asked.status is not None:
         is_archived = asked.status not in _IN_USE
+    if is_archived and state["is_archived"]:
+        # a push that was killed had put it away, and not yet taken its line out of the index
+        return {**state, "listed": None} if state.get("listed") and _since_archived(pushed) else state
     if is_archived:
-        return state if state["is_archived"] else {**state, "is_archived": True, **_unlisted(state)}
+        return {**state, "is_archived": True, **_unlisted(state)}
     after = {**state, **(_before_archiving(pushed) if state["is_archived"] else {})}
     if after["is_archived"]:
         return state  # the store itself put it away: it says so, and nobody here can bring it back
@@ -112,9 +115,17 @@ def _unlisted(state: State) -> dict[str, Any]:
 
 
 def _before_archiving(pushed: Sequence[PushDecision]) -> State:
-    last = [one for one in pushed if one.command in (PUSH, PUSH_UNDO) and one.after.get("is_archived")]
-    kept = last[-1].before if last else {}
-    return {name: kept[name] for name in ("is_archived", "listed", "expires") if name in kept}
+    kept: dict[str, Any] = {}
+    for one in reversed(_since_archived(pushed)):
+        kept |= {name: one.before[name] for name in ("is_archived", "listed", "expires") if name in one.before}
+    return kept
+
+
+def _since_archived(pushed: Sequence[PushDecision]) -> Sequence[PushDecision]:
+    """What was done when a push put it away, and from then on; nothing where none did, or it was brought back."""
+    done = [one for one in pushed if one.command in (PUSH, PUSH_UNDO)]
+    last = max((at for at, one in enumerate(done) if "is_archived" in one.after), default=len(done))
+    return done[last:] if last < len(done) and done[last].after["is_archived"] else []
 
 
 def altered(before: State, after: State) -> Altered:
