@@ -247,6 +247,8 @@ def _nightly(
     if moment is None and not full:
         is_done, imported = _looked_first(settings)
         if is_done:
+            if not published_after_night(settings, _note):
+                raise typer.Exit(1)
             return
     with flow_session(settings, "nightly", "nightly", imported) as (flows, screen):
         demo_note(settings, screen)
@@ -259,6 +261,10 @@ def _nightly(
     _exit_if_refused(result.landed, max_refused, screen)
     if result.is_incomplete or not is_copied:
         raise typer.Exit(1)
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"slowwave: {terminal_safe(text)}\n")
 
 
 def tell_unread_params(settings: Settings) -> None:

@@ -54,8 +54,10 @@ class _Place(Protocol):
         ...
 
 
-def publish_to_files(path: Path, to: Files) -> dict[str, int]:
+def publish_to_files(path: Path, to: Files, *, unless_there: bool = False) -> dict[str, int]:
     """Write the tables of a serving file, then the manifest; rows by table.
+
+    `unless_there`: where the manifest is of this run already, nothing is done, and it is no table.
 
     Raises UserError where the place holds a manifest of somebody else's, or cannot be written; OSError as the system
     does. The manifest there is then as it was.
@@ -63,6 +65,8 @@ def publish_to_files(path: Path, to: Files) -> dict[str, int]:
     place: _Place = _Bucket(to.url) if "://" in to.url else _Folder(Path(to.url))
     before = _manifest(place, to)
     run_id = path.stem
+    if unless_there and before.get("run_id") == run_id:
+        return {}
     with tempfile.TemporaryDirectory(prefix="slowwave-publish-") as aside:
         tables = _written(path, place, run_id, Path(aside))
         manifest = {"made_by": _MADE_BY, "format": 1, "run_id": run_id, "as_of": _as_of(path), "tables": tables}

@@ -25,6 +25,7 @@ from slowwave.flows.publish_to.ddl import MARK, comment_on, create_table, named,
 from slowwave.flows.publish_to.target import PASSWORD, Postgres
 from slowwave.transforms.core.schema import Column, Table, columns
 from slowwave.transforms.graph import SERVING
+from slowwave.transforms.landing.ledger_tables import Runs
 
 if TYPE_CHECKING:
     from adbc_driver_manager import dbapi
@@ -35,6 +36,7 @@ LOCK_SECONDS = 30
 STATEMENT_SECONDS = 1_800
 _LIMITS: DuckDBConfig = {"memory_limit": "512MB"}
 _BATCH_ROWS = 10_000
+_TOLD_WHOLE = frozenset({"55P03", "57014", "42501", "53100"})
 # A key of more bytes fits no index of Postgres: an entry is 2,704 at most.
 _LONGEST_KEY = 2_000
 _SETTINGS = (
@@ -45,7 +47,12 @@ _SETTINGS = (
 # One at a time for each schema; ends with the transaction.
 _ALONE = "SELECT pg_try_advisory_xact_lock(hashtext('slowwave publish-to'), hashtext($1))"
 _TABLES = """
-SELECT c.relname, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class'), ''), coalesce(k.conname, '')
+SELECT
+    c.relname,
+    c.relkind::text,
+    coalesce(obj_description(c.oid, 'pg_class'), ''),
+    coalesce(k.conname, ''),
+    c.relkind = 'r' AND row_security_active(c.oid)
 FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 LEFT JOIN pg_constraint AS k ON k.conrelid = c.oid AND k.contype = 'p'
@@ -58,6 +65,15 @@ JOIN pg_class AS c ON c.oid = a.attrelid
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind = 'r'
 """
+# Foreign keys that refer to tables there, and whether their rows may go and come again in one transaction.
+_REFERRING = """
+SELECT c.relname, k.conname, k.conrelid::regclass::text, k.condeferrable AND k.confdeltype = 'a'
+FROM pg_constraint AS k
+JOIN pg_class AS c ON c.oid = k.confrelid
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND k.contype = 'f'
+ORDER BY 1, 2
+"""
 _HAS_SCHEMA = "SELECT 1 FROM pg_namespace WHERE nspname = $1"
 _SAID = {
     "55P03": (
@@ -66,22 +82,31 @@ _SAID = {
     ),
     "57014": f"the database ended a statement after {STATEMENT_SECONDS} s: nothing was changed; run this again",
     "42501": "the user may not do that there: grant it CREATE on the database or the schema, or name another --schema",
+    "2BP01": "something of yours depends on what must change there: nothing was changed; drop it first",
+    "23": "a constraint of yours refuses what is published: nothing was changed; change it or drop it",
     "53100": "the disk of the server is full: nothing was changed",
 }
 
 
-def publish_to_postgres(path: Path, to: Postgres, note: Note, lock_seconds: int = LOCK_SECONDS) -> dict[str, int]:
+def publish_to_postgres(
+    path: Path, to: Postgres, note: Note, lock_seconds: int = LOCK_SECONDS, *, unless_there: bool = False
+) -> dict[str, int]:
     """Make the tables in a database what a serving file holds; rows by table. No lock is waited for longer than said.
 
-    Raises UserError where the server cannot be reached, refuses, or has tables of these names that are not ours:
-    nothing is changed then.
+    `unless_there`: where the run that was last published there is this one, nothing is done, and it is no table.
+
+    Raises UserError where the server cannot be reached, refuses, has tables of these names that are not ours, or
+    something of its users' on ours that cannot stay as it is: nothing is changed then.
     """
     driver = _driver()
     try:
         with driver.connect(to.uri()) as connection:
             with connection.cursor() as cursor:
                 cursor.execute(f"SET LOCAL lock_timeout = '{lock_seconds:d}s'")
-                rows = _Database(cursor, to.schema, note).publish(path)
+                database = _Database(cursor, to.schema, note)
+                if unless_there and database.last_run() == path.stem:
+                    return {}
+                rows = database.publish(path)
             connection.commit()
     except duckdb.Error as error:
         raise UserError(OTHER_RELEASE if is_of_another_release(error) else error_lines(error)) from error
@@ -106,6 +131,15 @@ class _Database:
         self._schema = schema
         self._note = note
 
+    def last_run(self) -> str | None:
+        """The newest run of what was published there last; None: nothing was."""
+        runs = named(self._schema, Runs.name)
+        self._cursor.execute("SELECT to_regclass($1)::text", (runs,))
+        if self._cursor.fetchall() == [(None,)]:
+            return None
+        self._cursor.execute(f"SELECT max(run_id) FROM {runs}")  # noqa: S608 - the schema quoted, and a declared name
+        return self._cursor.fetchall()[0][0]
+
     def publish(self, path: Path) -> dict[str, int]:
         for setting in _SETTINGS:
             self._cursor.execute(setting)
@@ -119,19 +153,22 @@ class _Database:
         with locked_connection(path, limits=_LIMITS) as published:
             held = {name for (name,) in published.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
             tables = [table for table in SERVING if table.name in held]
-            there = {name: (kind, said, key) for name, kind, said, key in self._asked(_TABLES)}
+            found = self._asked(_TABLES)
+            there = {name: (kind, said, key) for name, kind, said, key, _ in found}
             self._refuse_foreign(tables, there)
+            self._refuse_guarded({name for name, *_, is_guarded in found if is_guarded}, tables)
             has_key = {table: _fits_an_index(published, table) for table in tables}
             rows = {table.name: self._stage(published, table) for table in tables}
-        found = self._found_columns()
+        held_columns = self._found_columns()
         for table in tables:
             if table.name not in there:
                 for statement in create_table(self._schema, table, with_key=has_key[table]):
                     self._cursor.execute(statement)
             else:
-                self._grow(table, found[table.name])
+                self._grow(table, held_columns[table.name])
                 if there[table.name][2] and not has_key[table]:
                     self._drop_key(table, there[table.name][2])
+        self._cursor.execute("SET CONSTRAINTS ALL DEFERRED")
         for table in tables:
             self._replace(table)
         return rows
@@ -147,6 +184,26 @@ class _Database:
                 message = (
                     f"the schema {quoted(self._schema)} has a relation {table.name} that slowwave did not make:"
                     " nothing was changed; name another schema with --schema"
+                )
+                raise UserError(message)
+
+    def _refuse_guarded(self, guarded: set[str], tables: Sequence[type[Table]]) -> None:
+        """What would keep old rows, or take rows of others' tables with it."""
+        for table in tables:
+            if table.name in guarded:
+                at = f"{self._schema}.{table.name}"
+                message = (
+                    f"row level security keeps rows of {at} from this user, so not all could be replaced: nothing"
+                    f" was changed; `ALTER TABLE {at} NO FORCE ROW LEVEL SECURITY`, and publish as the table's owner"
+                )
+                raise UserError(message)
+        ours = {table.name for table in tables}
+        for name, constraint, referring, can_wait in self._asked(_REFERRING):
+            if name in ours and not can_wait:
+                message = (
+                    f"the foreign key {quoted(constraint)} of {shortened(referring, 100)} refers to"
+                    f" {self._schema}.{name}, all rows of which are replaced: nothing was changed; make it DEFERRABLE"
+                    " and ON DELETE NO ACTION, or drop it"
                 )
                 raise UserError(message)
 
@@ -215,10 +272,12 @@ def _fits_an_index(published: duckdb.DuckDBPyConnection, table: type[Table]) -> 
 
 
 def _told(error: Any, to: Postgres) -> str:  # noqa: ANN401 - the driver's own class
-    said = _SAID.get(getattr(error, "sqlstate", None) or "")
-    if said is None:
+    state = getattr(error, "sqlstate", None) or ""
+    said = _SAID.get(state) or _SAID.get(state[:2])
+    if said is None or state not in _TOLD_WHOLE:
         lines = [line.strip() for line in to.without_password(str(error)).splitlines() if line.strip()]
-        said = shortened(" ".join(lines), 500)
+        words = shortened(" ".join(lines), 500)
+        said = f"{said} ({words})" if said else words
     if "password" in said:
         said += f" (a password is read from ${PASSWORD}, ~/.pgpass or --password-file)"
     return f"{shortened(to.url, 200)}: {said}"

@@ -29,33 +29,40 @@ def run_publish_to(
 
 
 def published_after_night(settings: Settings, say: Callable[[str], None]) -> bool:
-    """Copy what a night has published to where `settings.toml` says, if it says so; whether that went well.
+    """Copy what is current to where `settings.toml` says, if it says so and has it not yet; whether that went well.
 
-    What goes wrong is said, and harms nothing: the serving file is published already.
+    A night with nothing new so does what the one before could not. What goes wrong is said, and harms nothing: the
+    serving file is published already.
     """
     try:
         to = settled_target(settings)
-        if to is not None:
-            say(_published(settings, to, "current", say))
+        done = _published(settings, to, "current", say, unless_there=True) if to is not None else ""
+        if done:
+            say(done)
     except (UserError, OSError) as error:
-        say(f"what this night has published was not copied: {error}; `slowwave publish-to` tries again")
+        say(f"what is published was not copied: {error}; the next night tries again, or `slowwave publish-to`")
         return False
     return True
 
 
-def _published(settings: Settings, to: Postgres | Files, run: str, note: Callable[[str], None]) -> str:
+def _published(
+    settings: Settings, to: Postgres | Files, run: str, note: Callable[[str], None], *, unless_there: bool = False
+) -> str:
+    """What was done, in words; '' where it is there already."""
     path = find_run(settings, run)
     began = time.monotonic()
     if isinstance(to, Postgres):
         from slowwave.flows.publish_to.postgres import publish_to_postgres
 
-        rows = publish_to_postgres(path, to, note)
+        rows = publish_to_postgres(path, to, note, unless_there=unless_there)
         where = f"the schema {to.schema} of {to.url}"
     else:
         from slowwave.flows.publish_to.files import publish_to_files
 
-        rows = publish_to_files(path, to)
+        rows = publish_to_files(path, to, unless_there=unless_there)
         where = to.url
+    if not rows:
+        return ""
     told = f"{counted(len(rows), 'table')} with {counted(sum(rows.values()), 'row')}"
     return f"published run {path.stem} to {where}: {told} in {time.monotonic() - began:.1f} s"
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 from postgres_server import Server
+from small_home import SmallHome, memory
 
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.publish_to.postgres import publish_to_postgres
@@ -28,7 +31,7 @@ UNION SELECT run_id FROM {schema}.heuristics
 """
 
 
-def published(path: Path, server: Server, schema: str, **options: int) -> dict[str, int]:
+def published(path: Path, server: Server, schema: str, **options: Any) -> dict[str, int]:
     to = target(server.url, schema)
     assert isinstance(to, Postgres)
     return publish_to_postgres(path, to, lambda _said: None, **options)
@@ -128,6 +131,93 @@ def test_rows_of_a_table_that_inherits_from_ours_stay(runs: list[Path], server: 
     before = server.rows("SELECT memory_id FROM public.child")
     published(runs[1], server, "parent")
     assert server.rows("SELECT memory_id FROM public.child") == before != []
+
+
+@pytest.mark.usefixtures("password")
+def test_a_view_of_somebody_else_is_left_as_it_is(runs: list[Path], server: Server) -> None:
+    server.rows("CREATE SCHEMA viewed")
+    server.rows("CREATE VIEW viewed.memory_health AS SELECT 1 AS own")
+    with pytest.raises(UserError, match="has a relation memory_health that slowwave did not make: nothing was changed"):
+        published(runs[0], server, "viewed")
+    assert server.rows("SELECT own FROM viewed.memory_health") == [(1,)]
+
+
+@pytest.mark.usefixtures("password")
+def test_rows_that_refer_to_ours_are_never_taken_along(runs: list[Path], server: Server) -> None:
+    published(runs[0], server, "referred")
+    at, key = "referred.notes", "notes_memory_id_fkey"
+    server.rows(f"CREATE TABLE {at} (memory_id text REFERENCES referred.memory_health ON DELETE CASCADE)")
+    server.rows("INSERT INTO referred.notes VALUES ('m-1')")
+    for rule in ("ON DELETE CASCADE", "", "ON DELETE SET NULL DEFERRABLE"):
+        server.rows(f"ALTER TABLE {at} DROP CONSTRAINT {key}")
+        server.rows(f"ALTER TABLE {at} ADD FOREIGN KEY (memory_id) REFERENCES referred.memory_health {rule}")
+        with pytest.raises(UserError, match=rf"the foreign key '{key}' of {at} refers to referred\.memory_health"):
+            published(runs[1], server, "referred")
+        assert server.rows("SELECT memory_id FROM referred.notes") == [("m-1",)]
+    server.rows(f"ALTER TABLE {at} DROP CONSTRAINT {key}")
+    server.rows(f"ALTER TABLE {at} ADD FOREIGN KEY (memory_id) REFERENCES referred.memory_health DEFERRABLE")
+    published(runs[1], server, "referred")
+    server.rows("INSERT INTO referred.notes VALUES ('m-2')")
+    with pytest.raises(UserError, match=r"a constraint of yours refuses what is published: nothing was.*notes"):
+        published(runs[0], server, "referred")
+    assert server.rows("SELECT DISTINCT run_id FROM referred.memory_health") == [(runs[1].stem,)]
+
+
+@pytest.mark.usefixtures("password")
+def test_row_level_security_in_force_is_said(runs: list[Path], server: Server) -> None:
+    published(runs[0], server, "guarded")
+    server.rows("ALTER TABLE guarded.heuristics ENABLE ROW LEVEL SECURITY")
+    published(runs[1], server, "guarded")  # of its owner nothing is kept
+    server.rows("ALTER TABLE guarded.heuristics FORCE ROW LEVEL SECURITY")
+    with pytest.raises(
+        UserError, match=r"row level security keeps rows of guarded\.heuristics from this user.*NO FORCE"
+    ):
+        published(runs[0], server, "guarded")
+    assert server.rows("SELECT DISTINCT run_id FROM guarded.memory_health") == [(runs[1].stem,)]
+
+
+@pytest.mark.usefixtures("password")
+def test_a_constraint_that_refuses_a_row_is_named(runs: list[Path], server: Server) -> None:
+    published(runs[0], server, "checked")
+    server.rows("ALTER TABLE checked.memory_health ADD CONSTRAINT no_second CHECK (memory_id <> 'm-2')")
+    with pytest.raises(UserError, match=r"a constraint of yours refuses what is published: nothing.*no_second"):
+        published(runs[1], server, "checked")
+    assert server.rows("SELECT DISTINCT run_id FROM checked.memory_health") == [(runs[0].stem,)]
+
+
+@pytest.mark.usefixtures("password")
+def test_what_is_there_already_is_not_copied_again_where_that_is_asked(runs: list[Path], server: Server) -> None:
+    for path, is_copied in ((runs[0], True), (runs[0], False), (runs[1], True), (runs[1], False), (runs[0], True)):
+        assert bool(published(path, server, "once", unless_there=True)) is is_copied
+    assert server.rows("SELECT DISTINCT run_id FROM once.memory_health") == [(runs[0].stem,)]
+
+
+@pytest.mark.usefixtures("password")
+def test_a_night_of_prefect_copies_what_it_publishes_and_tries_again(server: Server, tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+
+    def night(url: str, *ids: str) -> tuple[int, str, list[tuple[str]]]:
+        home.settings.settings_file.write_text(f'[publish_to]\nurl = "{url}"\nschema = "nights"\n')
+        (home.settings.inbox).mkdir(exist_ok=True)
+        for one in ids:
+            (home.settings.inbox / f"{one}.jsonl").write_text(json.dumps(memory(one)) + "\n")
+        done = home.run("nightly")
+        return done.returncode, done.stderr, server.rows("SELECT memory_id FROM nights.memory_health ORDER BY 1")
+
+    server.rows("CREATE SCHEMA nights")
+    code, said, found = night(server.url, "m-1")
+    assert (code, found) == (0, [("m-1",)]), said
+    stopped = f"postgresql://127.0.0.1:1/{tmp_path.name}"
+    code, said, found = night(stopped, "m-2")
+    assert (code, found) == (1, [("m-1",)]), said
+    assert "was not copied: postgresql://127.0.0.1:1/" in said
+    assert len(json.loads(home.ask("sql", "FROM memory_health", "--format", "json").stdout)) == 2
+    code, said, found = night(stopped)  # with nothing new
+    assert (code, found) == (1, [("m-1",)]), said
+    code, said, found = night(server.url)
+    assert (code, found) == (0, [("m-1",), ("m-2",)]), said
+    assert "published run" in said
+    assert "published run" not in night(server.url)[1]
 
 
 def _holding(server: Server, schema: str, then: Callable[[], None]) -> None:

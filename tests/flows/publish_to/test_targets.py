@@ -13,7 +13,7 @@ import pytest
 from bucket_server import environment, make_bucket, s3_server
 from hypothesis import given
 from hypothesis import strategies as st
-from small_home import SmallHome
+from small_home import SmallHome, memory
 
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
@@ -137,6 +137,8 @@ def test_after_a_night_what_goes_wrong_is_said_and_harms_nothing(home: SmallHome
         file.write_text(f"[publish_to]\nurl = {json.dumps(str(tmp_path / 'out'))}\n")
         assert published_after_night(home.settings, said.append)
         assert "published run" in said.pop()
+        assert published_after_night(home.settings, said.append)
+        assert said == []  # it is there
         for stated in ('url = "postgresql://me:secret@db/x"', 'url = "postgresql://127.0.0.1:1/x"', "url = 3", "x = 1"):
             file.write_text(f"[publish_to]\n{stated}\n")
             assert not published_after_night(home.settings, said.append)
@@ -145,6 +147,23 @@ def test_after_a_night_what_goes_wrong_is_said_and_harms_nothing(home: SmallHome
     finally:
         file.unlink(missing_ok=True)
     assert home.ask("sql", "SELECT 1 AS one FROM memory_health LIMIT 1").returncode == 0
+
+
+def test_a_night_with_nothing_new_copies_what_the_one_before_could_not(tmp_path: Path) -> None:
+    home, place = SmallHome(tmp_path / "home"), tmp_path / "place"
+    home.land(memory("m-1"))
+    home.nightly()
+    home.settings.settings_file.write_text(f"[publish_to]\nurl = {json.dumps(str(place))}\n")
+    place.write_text("a file is in the way")
+    done = home.ask("nightly")
+    assert done.returncode == 1, done.stderr
+    assert "was not copied" in done.stderr
+    assert "skipped" in done.stdout
+    place.unlink()
+    done = home.ask("nightly")
+    assert (done.returncode, "published run" in done.stderr) == (0, True), done.stderr
+    assert json.loads((place / MANIFEST).read_text())["run_id"] == home.settings.current.resolve().stem
+    assert "published run" not in home.ask("nightly").stderr
 
 
 def test_without_a_place_or_a_publish_that_is_said(tmp_path: Path) -> None:
