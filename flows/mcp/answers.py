@@ -18,6 +18,7 @@ from slowwave.flows.kernel.times import utc_iso
 from slowwave.flows.lake.near_ids import NEAR_PUBLISHED, SHOWN_NEAR
 from slowwave.flows.mcp.inert import LONGEST_LIST, inert
 from slowwave.flows.mcp.published import Asked
+from slowwave.flows.mcp.told import ANOTHERS, ERASED, told
 
 MOST_ROWS = 100
 LONGEST_TEXT = 400
@@ -92,9 +93,8 @@ def recipe_rows(
     asked.connection.execute(first, {one: values[one] for one in last.named_parameters})
     names = [column[0] for column in asked.connection.description or []]
     found = asked.connection.fetchall()
-    shown = _within(
-        [inert(dict(zip(names, row, strict=True)), longest) for row in found[:most]],
-    )
+    rows = told(asked, [dict(zip(names, row, strict=True)) for row in found[:most]])
+    shown = _within([inert(row, longest) for row in rows])
     return Rows(
         question=recipe.question,
         publish=answered_of(asked),
@@ -149,10 +149,12 @@ def evidence(asked: Asked, given: str, *, most: int) -> Evidence:
 
     Raises UserError for an id that nothing has within the limits.
     """
-    found = Publish(asked.connection, None, asked.run_id).named(given)
-    told = {name: value for name, value in found.items() if name not in _NOT_TOLD}
-    lengths = {name: len(value) for name, value in told.items() if isinstance(value, list) and len(value) > most}
-    shown = {name: value[:most] if isinstance(value, list) else value for name, value in told.items()}
+    publish = Publish(asked.connection, None, asked.run_id)
+    found = {name: value for name, value in publish.named(given).items() if name not in _NOT_TOLD}
+    lengths = {name: len(value) for name, value in found.items() if isinstance(value, list) and len(value) > most}
+    shown = told(asked, {name: value[:most] if isinstance(value, list) else value for name, value in found.items()})
+    if {shown.get(name) for name in ("memory_id", "interaction_id")} & {ERASED, ANOTHERS}:
+        raise UserError(publish.unknown(given))
     return Evidence(
         publish=answered_of(asked),
         limits=[

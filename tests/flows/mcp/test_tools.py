@@ -200,3 +200,43 @@ def test_an_argument_that_no_tool_knows_is_refused_by_its_name(home: SmallHome) 
     assert isinstance(told, str)
     assert "id" in told.splitlines()[1]
     assert "Extra inputs are not permitted" in told
+
+
+def test_of_other_users_interactions_neither_id_nor_session_is_told(tmp_path) -> None:
+    home, ada = SmallHome(tmp_path / "home"), Narrowed(user="ada")
+    home.land(
+        memory("hers", user_id="ada"),
+        *(
+            interaction(f"of-{user}", user_id=user, session_id=f"s-{user}", memories_used=["hers"], created_at=at)
+            for user, at in (("ada", "2026-03-04T09:00:00Z"), ("bob", "2026-03-04T10:00:00Z"))
+        ),
+        interaction("of-nobody", memories_used=["hers"], created_at="2026-03-04T08:00:00Z"),
+    )
+    home.nightly(datetime(2026, 3, 5))  # noqa: DTZ001
+    told = called(home, "why", ada, id="hers")
+    assert told["found"]["counts"]["injected"] == 3
+    rows = [(row["interaction_id"], row["session_id"]) for row in told["found"]["injected"]]
+    assert rows == [("(another user's)", "(another user's)"), ("of-ada", "s-ada"), ("of-nobody", None)]
+    changed = called(home, "what_changed", ada)
+    assert [row["example_id"] for row in changed["rows"] if row["what"] == "interactions given a memory"] == [
+        "(another user's)"
+    ]
+    by_name = called(home, "sql", ada, name="memory_interactions", params={"memory_id": "hers"})
+    for answer in (told, changed, by_name):
+        assert "bob" not in json.dumps(answer)
+    assert "is known as of" in called(home, "why", ada, id="of-bob")
+    assert called(home, "why", ada, id="of-ada")["found"]["interaction_id"] == "of-ada"
+    assert "of-bob" in json.dumps(called(home, "why", id="hers"))
+
+
+@pytest.mark.slow
+def test_ids_of_what_was_erased_are_not_told_where_others_name_them(tmp_path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("kept"), memory("gone-1"), interaction("i-1", memories_used=["kept", "gone-1"]))
+    home.nightly(datetime(2026, 3, 5))  # noqa: DTZ001
+    assert home.ask("erase", "--memory", "gone-1", "--yes").returncode == 0
+    found = called(home, "why", id="i-1")["found"]
+    assert sorted(row["memory_id"] for row in found["injected"]) == ["(erased)", "kept"]
+    assert "is known as of" in called(home, "why", id="gone-1")
+    for tool in ("memory_health", "what_changed"):
+        assert "gone-1" not in json.dumps(called(home, tool))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -22,6 +23,7 @@ from small_home import SmallHome, interaction, memory
 
 from slowwave.flows.kernel.access.tokens import add_token, revoke_token
 from slowwave.flows.lake.current.links import link_current
+from slowwave.flows.mcp import server
 
 pytestmark = pytest.mark.slow
 CALLS = 1_000
@@ -89,6 +91,53 @@ def test_a_thousand_calls_at_once_are_all_answered(home: SmallHome) -> None:
     answers = said(home, asked(1, "initialize", **BEGIN), *calls)
     assert {answer["id"] for answer in answers} == set(range(1, CALLS + 2))
     assert not any(answer["result"].get("isError") for answer in answers)
+
+
+def test_a_line_without_an_end_is_refused_and_not_kept(home: SmallHome) -> None:
+    begun = subprocess.Popen(COMMAND, env=environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert begun.stdin is not None
+        assert begun.stdout is not None
+
+        def answered(line: bytes) -> dict[str, Any]:
+            assert begun.stdin is not None
+            assert begun.stdout is not None
+            begun.stdin.write(line + b"\n")
+            begun.stdin.flush()
+            return json.loads(begun.stdout.readline())
+
+        def most_memory() -> int:
+            (line,) = (one for one in Path(f"/proc/{begun.pid}/status").read_text().splitlines() if "VmHWM" in one)
+            return int(line.split()[1]) // 1024
+
+        assert "result" in answered(asked(1, "initialize", **BEGIN).encode())
+        before = most_memory()
+        for _ in range(99):
+            begun.stdin.write(b"x" * 2**20)
+        assert "longer than 1,048,576 bytes" in answered(b"x" * 2**20)["error"]["message"]
+        assert most_memory() < before + 30
+        assert "tools" in answered(asked(2, "tools/list").encode())["result"]
+        begun.stdin.write(b"y" * 2**21)
+        begun.stdin.close()
+        assert "longer than" in begun.stdout.readline().decode()
+    finally:
+        if begun.stdin:
+            begun.stdin.close()
+        assert begun.wait() == 0
+        if begun.stdout:
+            begun.stdout.close()
+
+
+def test_the_client_of_the_page_prints_what_is_known(tmp_path: Path) -> None:
+    made = SmallHome(tmp_path / "home")
+    made.land(memory("m-prices"), interaction("i-1", memories_used=["m-prices"]))
+    made.nightly(datetime(2026, 3, 5))  # noqa: DTZ001
+    page = Path(server.__file__).with_name("README.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    found = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**environment(made), "PATH": found}
+    done = subprocess.run([sys.executable, "-c", example], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "m-prices unproven None\n"
 
 
 def test_no_answer_is_of_two_runs(home: SmallHome) -> None:

@@ -7,7 +7,7 @@
 -- By when things happened: what was delivered late is not in it. The history of memories (status, trend,
 -- verdict on use) is kept by whole days, that of `since_at` included. What did not change has no row, but use has one. Text,
 -- confidence and lift are not compared. `dormant_days` is that of the params: as long without an attempt, an
--- anti-pattern is dormant.
+-- anti-pattern is dormant. Texts of memories are looked up in the end, of those that are shown.
 WITH
 this AS (SELECT max(as_of) AS as_of FROM memory_health),
 since AS (
@@ -40,30 +40,30 @@ became AS (
     GROUP BY memory_id, before.was
 ),
 news AS (
-    SELECT 2 AS place, 'memories' AS topic, 'new, ' || status AS what, created_at AS happened, memory_id AS id, content AS text
+    SELECT 2 AS place, 'memories' AS topic, 'new, ' || status AS what, created_at AS happened, memory_id AS id, NULL AS text
     FROM asked
     WHERE created_at >= (SELECT since_at FROM since)
     UNION ALL
-    SELECT 3, 'memories', 'became ' || b.is_now.status, a.as_of, memory_id, a.content
+    SELECT 3, 'memories', 'became ' || b.is_now.status, a.as_of, memory_id, NULL
     FROM became AS b
     JOIN asked AS a USING (memory_id)
     WHERE b.is_now.status <> b.was.status
     UNION ALL
-    SELECT 4, 'memories', 'verdict on use became ' || b.is_now.verdict, a.as_of, memory_id, a.content
+    SELECT 4, 'memories', 'verdict on use became ' || b.is_now.verdict, a.as_of, memory_id, NULL
     FROM became AS b
     JOIN asked AS a USING (memory_id)
     WHERE b.is_now.verdict <> b.was.verdict AND a.status = 'active'
     UNION ALL
-    SELECT 5, 'memories', 'trend became ' || b.is_now.trend, a.as_of, memory_id, a.content
+    SELECT 5, 'memories', 'trend became ' || b.is_now.trend, a.as_of, memory_id, NULL
     FROM became AS b
     JOIN asked AS a USING (memory_id)
     WHERE b.is_now.trend <> b.was.trend AND a.status = 'active'
     UNION ALL
-    SELECT 6, 'memories', 'faded', fades_at, memory_id, content
+    SELECT 6, 'memories', 'faded', fades_at, memory_id, NULL
     FROM asked
     WHERE status = 'active' AND fades_at <= as_of AND fades_at > (SELECT since_at FROM since)
     UNION ALL
-    SELECT 7, 'memories', 'first reference', first_referenced_at, memory_id, content
+    SELECT 7, 'memories', 'first reference', first_referenced_at, memory_id, NULL
     FROM asked
     WHERE first_referenced_at >= (SELECT since_at FROM since)
     UNION ALL
@@ -145,6 +145,7 @@ SELECT
     what,
     count,
     latest.id AS example_id,
-    left(latest.text, 200) AS example
-FROM counted
+    left(coalesce(latest.text, m.content), 200) AS example
+FROM counted AS c
+LEFT JOIN memory_health AS m ON c.topic = 'memories' AND m.memory_id = c.latest.id
 ORDER BY place, count DESC, what

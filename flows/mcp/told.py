@@ -1,0 +1,95 @@
+"""Ids that an answer does not tell: of what was erased and others still name, and of other users' interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from slowwave.flows.lake.erased.hashes import erased_keys
+from slowwave.flows.mcp.published import Asked
+
+ERASED = "(erased)"
+ANOTHERS = "(another user's)"
+# Of each field that holds ids the landed table that they are of.
+_TABLES = {
+    "memory_id": "memories",
+    "memory_ids": "memories",
+    "superseded_by": "memories",
+    "interaction_id": "interactions",
+    "outcome_id": "outcomes",
+}
+_INTERACTION = "interactions"
+Id = tuple[str, str]
+"""A landed table, and an id of it."""
+
+
+def told(asked: Asked, value: Any) -> Any:  # noqa: ANN401 - whatever an answer holds
+    """An answer, with a word in place of each id that is not told, and of the session of such an interaction."""
+    hidden = _hidden(asked, set(_ids(value)))
+    return _without(value, hidden) if hidden else value
+
+
+def _hidden(asked: Asked, ids: Collection[Id]) -> dict[Id, str]:
+    erased = erased_keys(asked.lake)
+    gone = {one: ERASED for one in ids if erased is not None and erased.is_erased(*one)}
+    if asked.narrowed.user is None:
+        return gone
+    interactions = {name for table, name in ids if table == _INTERACTION}
+    own = _seen_by(asked, interactions) if interactions else set[str]()
+    return {(_INTERACTION, name): ANOTHERS for name in interactions - own} | gone
+
+
+def _seen_by(asked: Asked, interactions: Collection[str]) -> set[str]:
+    """Those of these interactions that are of the user who is asked about, or of nobody."""
+    import polars as pl  # slow to load
+
+    from slowwave.flows.lake.lake import Lake
+    from slowwave.transforms.landing.tables import Interactions
+
+    lake = Lake(asked.lake)
+    files = [file for of_day in lake.files(Interactions.name).values() for file in of_day]
+    versions = lake.scan_rows(Interactions, files)
+    now = versions.filter(pl.col("interaction_id").is_in(list(interactions))).sort("recorded_at", "row_hash")
+    users = now.group_by("interaction_id").agg(pl.col("user_id").last())
+    seen = users.filter(pl.col("user_id").is_null() | (pl.col("user_id") == pl.lit(asked.narrowed.user)))
+    return set(seen.collect()["interaction_id"])
+
+
+def _ids(value: Any) -> Iterator[Id]:  # noqa: ANN401 - as above
+    if isinstance(value, list):
+        for each in value:
+            yield from _ids(each)
+    elif isinstance(value, dict):
+        for name, held in value.items():
+            table = _table(value, name)
+            if table is None:
+                yield from _ids(held)
+            else:
+                yield from (
+                    (table, one) for one in (held if isinstance(held, list) else [held]) if isinstance(one, str)
+                )
+
+
+def _table(row: Mapping[str, Any], name: str) -> str | None:
+    if name == "example_id":  # of what_changed
+        return _INTERACTION if row.get("topic") == "use" else "memories"
+    return _TABLES.get(name)
+
+
+def _without(value: Any, hidden: Mapping[Id, str]) -> Any:  # noqa: ANN401 - as above
+    if isinstance(value, list):
+        return [_without(each, hidden) for each in value]
+    if not isinstance(value, dict):
+        return value
+    made = {name: _named(held, _table(value, name), hidden) for name, held in value.items()}
+    if "session_id" in made and made.get("interaction_id") in (ERASED, ANOTHERS):
+        made["session_id"] = made["interaction_id"]
+    return made
+
+
+def _named(held: Any, table: str | None, hidden: Mapping[Id, str]) -> Any:  # noqa: ANN401 - as above
+    if table is None:
+        return _without(held, hidden)
+    if isinstance(held, list):
+        return [hidden.get((table, one), one) for one in held]
+    return hidden.get((table, held), held)
