@@ -252,11 +252,16 @@ def _explained(error: duckdb.Error, text: str, serving: Path | None) -> str:
     missing = _MISSING_TABLE.search(str(error))
     is_ours = missing is not None and missing[1].strip('"').casefold() in _published_names()
     if serving is None and is_ours:
-        return "nothing is published yet: run slowwave nightly"
+        return "nothing is published yet: run `slowwave nightly`"
     if is_ours:
         return OTHER_RELEASE
     if is_of_another_release(error) and text in {recipe.sql for recipe in cookbook().values()}:
         return f"{error_lines(error)}\n{OTHER_RELEASE}"
+    if missing is not None:
+        name = missing[1].strip('"')
+        near = difflib.get_close_matches(name.casefold(), sorted(_published_names() | _landed_names()), n=3)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        return f"there is no table {quoted(name)}: {hint}`slowwave schema` lists them"
     return error_lines(error)
 
 
@@ -264,6 +269,12 @@ def _published_names() -> set[str]:
     from slowwave.transforms.graph import SERVING  # Polars is slow to load
 
     return {table.name for table in SERVING}
+
+
+def _landed_names() -> set[str]:
+    from slowwave.transforms.landing.tables import LANDED  # as above
+
+    return {name for table in LANDED for name in (table.name, f"{table.name}_log")}
 
 
 def _list_cookbook(output: Format) -> None:

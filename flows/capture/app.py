@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -53,7 +54,20 @@ class Receiver:
         takes = _Takes(self)
         routes = [Route(path, takes.posted, methods=["POST"]) for path in _POSTED]
         routes += [Route("/healthz", takes.health, methods=["GET"]), Route("/metrics", takes.metrics, methods=["GET"])]
-        return Starlette(routes=routes)
+        return Starlette(routes=routes, exception_handlers={404: _nowhere, 405: _otherwise})
+
+
+async def _nowhere(_request: Request, _error: Exception) -> Response:
+    return _as_json(said(404, f"nothing is taken there: post to {', '.join(_POSTED)}"))
+
+
+async def _otherwise(request: Request, error: Exception) -> Response:
+    allowed = (error.headers or {}).get("Allow", "") if isinstance(error, HTTPException) else ""
+    return _as_json(said(405, f"{request.url.path} answers {allowed} alone"), Allow=allowed)
+
+
+def _as_json(answer: Answer, **headers: str) -> Response:
+    return Response(answer.body, answer.status, headers, answer.content_type)
 
 
 class _Takes:

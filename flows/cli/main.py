@@ -108,6 +108,7 @@ def _exit_code(arguments: list[str] | None) -> int:
     except typer.Abort:
         return _complain("stopped", 130)
     except typer.TyperException as error:
+        error.message = error.message.removeprefix("Value error, ")  # what pydantic says before what is wrong
         error.show(sys.stderr)  # type: ignore[attr-defined] - every one that typer raises can show itself
         return error.exit_code
     except KeyboardInterrupt:

@@ -103,7 +103,9 @@ def print_lines(title: str, lines: Lines, commands: Sequence[str] = ()) -> None:
         console.print(Text(terminal_safe(title), style="bold"), soft_wrap=True)
     indent = " " * _LABEL_WIDTH
     for label, text in lines:
-        parts = textwrap.wrap(terminal_safe(text), console.width - _LABEL_WIDTH) or [""]
+        # a path that is too long stays whole, as a command does: it is to be copied
+        width = console.width - _LABEL_WIDTH
+        parts = textwrap.wrap(terminal_safe(text), width, break_long_words=False, break_on_hyphens=False) or [""]
         console.print(Text.assemble((f"{label:<{_LABEL_WIDTH}}", "bold"), f"\n{indent}".join(parts)), soft_wrap=True)
     for at, command in enumerate(commands):
         label = "" if at else "next"

@@ -111,7 +111,7 @@ def run_why(settings: Settings, id: str, *, output: str, limit: int) -> None:  #
     """
     serving = published_file(settings)
     if serving is None:
-        message = "nothing is published yet: run slowwave nightly"
+        message = "nothing is published yet: run `slowwave nightly`"
         raise UserError(message)
     check_format(settings.lake_folder)
     config: DuckDBConfig = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
@@ -280,10 +280,13 @@ class Publish:
             return None, ""
         partitions = self._partitions()
         if partitions.missing is None:
-            return None, f"the ledger no longer says what run {self._run_id} was made from: run slowwave nightly --full"
+            return (
+                None,
+                f"the ledger no longer says what run {self._run_id} was made from: run `slowwave nightly --full`",
+            )
         if partitions.missing:
             missing = counted(partitions.missing, "partition")
-            return None, f"{missing} of run {self._run_id} cannot be found: run slowwave nightly --full"
+            return None, f"{missing} of run {self._run_id} cannot be found: run `slowwave nightly --full`"
         found: list[Record] = []
         if partitions.memory_eligibility:
             found = self.records(
@@ -298,10 +301,8 @@ class Publish:
                 f"{partitions.listed_from}, are counted and not listed: that evidence was let go of by retention"
             )
         if len(found) != count and partitions.memory_eligibility:
-            return (
-                None,
-                f"the partitions list {counted(len(found), 'interaction')}, not {count:,}: run slowwave nightly --full",
-            )
+            listed = counted(len(found), "interaction")
+            return None, f"the partitions list {listed}, not {count:,}: run `slowwave nightly --full`"
         return found, ""
 
     def _replayed(self, interaction_id: str) -> list[Record]:

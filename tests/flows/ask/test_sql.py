@@ -421,7 +421,16 @@ def test_landed_rows_can_be_asked_before_anything_is_published(tmp_path, capfd, 
     for query in ("FROM memory_health", "most_referenced", "SELECT * FROM interactions, runs"):
         said = ask(query)
         assert (said.code, said.out) == (1, "")
-        assert said.err == "slowwave: nothing is published yet: run slowwave nightly\n"
+        assert said.err == "slowwave: nothing is published yet: run `slowwave nightly`\n"
+
+
+def test_near_names_of_a_table_that_is_not_there_are_given(ask):
+    for query, near in (("FROM memory_helth", "memory_health"), ('SELECT * FROM "Outcome"', "outcomes")):
+        said = ask(query)
+        assert (said.code, said.out) == (1, "")
+        assert f"did you mean {near}" in said.err
+        assert "`slowwave schema` lists them" in said.err
+    assert ask("FROM zzz").err == "slowwave: there is no table 'zzz': `slowwave schema` lists them\n"
 
 
 def test_a_name_of_a_table_is_told_from_a_recipe(ask):
@@ -504,7 +513,7 @@ def test_wrong_usage_exits_with_2(ask, arguments, complaint):
     ("query", "complaint"),
     [
         ("SELECT * FRM runs", "syntax error"),
-        ("SELECT a FROM nowhere", "nowhere does not exist"),
+        ("SELECT a FROM nowhere", "there is no table 'nowhere'"),
         ("SELECT eligible FROM memory_health", "Candidate bindings"),
         ("SELECT 'x'::INTEGER", "Could not convert string"),
         ("SELECT error(chr(27) || '[31m\nmore\nand more')", "\\x1b[31m"),

@@ -318,7 +318,7 @@ def test_an_unknown_id_names_near_ones(why):
 def test_nothing_published_is_said(tmp_path, capfd, monkeypatch):
     said = asking(tmp_path / "absent", capfd, monkeypatch)("m1")
     assert (said.code, said.out) == (1, "")
-    assert said.err == "slowwave: nothing is published yet: run slowwave nightly\n"
+    assert said.err == "slowwave: nothing is published yet: run `slowwave nightly`\n"
 
 
 def test_partitions_that_are_gone_are_said_to_be(home, tmp_path, capfd, monkeypatch):

@@ -64,8 +64,12 @@ def test_one_row_an_array_and_lines_are_answered_row_by_row(receiver: Receiver):
     assert receiver.post("/interactions", gzip.compress(json.dumps(ROW).encode()), Content_Encoding="gzip")[0] == 200
     assert receiver.post("/interactions", {"response": "a"})[0] == 422
     assert receiver.post("/interactions", b"")[0] == 400
-    assert receiver.ask("GET", "/interactions")[0] == 405
-    assert receiver.ask("POST", "/elsewhere", ROW)[0] == 404
+    status, headers, answered = receiver.ask("GET", "/interactions")
+    assert (status, headers["allow"]) == (405, "POST")
+    assert json.loads(answered) == {"error": "/interactions answers POST alone"}
+    status, headers, answered = receiver.ask("POST", "/elsewhere", ROW)
+    assert (status, headers["content-type"]) == (404, "application/json")
+    assert json.loads(answered)["error"].startswith("nothing is taken there: post to /interactions, ")
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,12 @@ def test_a_name_is_shown_and_not_obeyed(home, capsys):
     assert not {"\x1b", "\u202e"} & set(shown)
 
 
+def test_a_path_that_is_long_stays_whole(capsys):
+    path = "/srv/" + "a-long-name/" * 20
+    print_lines("", [("other files", f"1 file left, such as {path}x.jsonl: is none")])
+    assert f" {path}x.jsonl:" in capsys.readouterr().out
+
+
 def test_without_memories_nothing_is_said(tmp_path: Path):
     made = SmallHome(tmp_path / "home")
     made.land(interaction("i1"))

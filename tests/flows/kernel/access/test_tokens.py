@@ -36,6 +36,11 @@ def test_a_token_opens_what_it_is_for_until_it_is_revoked(settings: Settings):
     assert tokens.verified(f"Bearer {given}", "capture") is None
 
 
+def test_what_a_token_cannot_open_is_said_without_the_words_of_a_package(settings: Settings):
+    said = SmallHome(settings.home).ask("token", "add", "helper", "--use", "all").stderr
+    assert "Invalid value for '--use': 'all' is not one of 'capture', 'mcp'." in said
+
+
 @pytest.mark.parametrize(
     "header", [None, "", "Bearer", "Bearer ", "Bearer swt_", "Basic {}", "{}", "Bearer {}x", "Bearer {} {}", "Bearer é"]
 )
