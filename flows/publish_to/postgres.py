@@ -275,7 +275,10 @@ def _told(error: Any, to: Postgres) -> str:  # noqa: ANN401 - the driver's own c
     state = getattr(error, "sqlstate", None) or ""
     said = _SAID.get(state) or _SAID.get(state[:2])
     if said is None or state not in _TOLD_WHOLE:
-        lines = [line.strip() for line in to.without_password(str(error)).splitlines() if line.strip()]
+        whole = to.without_password(str(error))
+        # what the server says; its details quote rows
+        words = whole.partition("ERROR:")[2].partition("DETAIL:")[0] or whole
+        lines = [line.strip() for line in words.splitlines() if line.strip()]
         words = shortened(" ".join(lines), 500)
         said = f"{said} ({words})" if said else words
     if "password" in said:

@@ -198,13 +198,12 @@ def test_a_night_of_prefect_copies_what_it_publishes_and_tries_again(server: Ser
 
     def night(url: str, *ids: str) -> tuple[int, str, list[tuple[str]]]:
         home.settings.settings_file.write_text(f'[publish_to]\nurl = "{url}"\nschema = "nights"\n')
-        (home.settings.inbox).mkdir(exist_ok=True)
         for one in ids:
             (home.settings.inbox / f"{one}.jsonl").write_text(json.dumps(memory(one)) + "\n")
         done = home.run("nightly")
         return done.returncode, done.stderr, server.rows("SELECT memory_id FROM nights.memory_health ORDER BY 1")
 
-    server.rows("CREATE SCHEMA nights")
+    home.settings.inbox.mkdir(parents=True)
     code, said, found = night(server.url, "m-1")
     assert (code, found) == (0, [("m-1",)]), said
     stopped = f"postgresql://127.0.0.1:1/{tmp_path.name}"
