@@ -171,7 +171,7 @@ def statement_signs(before: Frame[StatementSigns], statements: Lazy[ExtractedSta
     texts = statements.select("text").unique().collect()["text"]
     asked = pl.DataFrame({"part": hashed(texts), "text": texts}).with_columns(made_of=pl.lit(_LOOKED_FOR))
     known = asked.join(before, on=["part", "made_of"], how="inner")
-    new = asked.join(known, on="part", how="anti").with_columns(_signs().alias("signs"))
+    new = _with_signs(asked.join(known, on="part", how="anti"), "signs")
     found = pl.concat(some.select(*polars_schema(StatementSigns)) for some in (known, new))
     return framed(StatementSigns, found.sort("part"))
 
@@ -181,6 +181,12 @@ def _signs() -> pl.Expr:
     is_odd_size = (words < _FEW_WORDS) | (words > _MANY_WORDS)
     bits = [sign.holds().cast(pl.Int64) * 2**at for at, sign in enumerate(_SIGNS)]
     return pl.sum_horizontal(*bits, is_odd_size.cast(pl.Int64) * _IS_ODD_SIZE)
+
+
+def _with_signs(texts: pl.DataFrame, name: str) -> pl.DataFrame:
+    """`texts` (text) with their signs; where there are none, patterns are not even read, which takes longest."""
+    none = pl.lit(None, pl.Int64)
+    return texts.with_columns((none if texts.is_empty() else _signs()).alias(name))
 
 
 def judged_candidates(candidates: pl.DataFrame, least: int, signs: Frame[StatementSigns] | None = None) -> pl.DataFrame:
@@ -199,7 +205,7 @@ def judged_candidates(candidates: pl.DataFrame, least: int, signs: Frame[Stateme
     told = candidates.with_columns(part=hashed(candidates["text"].fill_null(""))).join(
         known.select("part", "signs"), on="part", how="left", maintain_order="left"
     )
-    new = told.filter(pl.col("signs").is_null()).select("part", "text").unique().select("part", found=_signs())
+    new = _with_signs(told.filter(pl.col("signs").is_null()).select("part", "text").unique(), "found").drop("text")
     shown = told.join(new, on="part", how="left", maintain_order="left").with_columns(pl.coalesce("signs", "found"))
     # few sets of signs are shown by many texts
     each = [((pl.col("signs") // 2**at) % 2 == 1).alias(_name(sign)) for at, sign in enumerate(_SIGNS)]

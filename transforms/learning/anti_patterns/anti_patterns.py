@@ -102,9 +102,13 @@ def anti_patterns(
     at = looks(own, last_day)
     tests = tested(all_sessions, numbered, params)
     failing_at = keeps_failing(at, totals, params)
-    kinds = _kinds(
-        open_states(failing_at, flagged_since(failing_at, totals, tests, numbered, last_day, params), params)
-    )
+    suspects = failing_at.filter(pl.col("probability") >= params.opens_at)
+    if suspects.is_empty():
+        return SCHEMA.to_frame()
+    flagged = flagged_since(failing_at, totals, tests, numbered, last_day, params)
+    if flagged.is_empty():
+        return SCHEMA.to_frame()
+    kinds = _kinds(open_states(failing_at, flagged, params))
     tonight = at.unique("cell", keep="last", maintain_order=True)
     of_rows = tonight.filter(pl.col("cell").is_in(kinds["cell"].implode()))
     arms_now = arms_at(tonight.select("cell", "agent_task", "task", "day"), totals)

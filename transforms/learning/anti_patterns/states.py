@@ -34,8 +34,9 @@ def probability_above(rates: pl.DataFrame) -> pl.Series:
         pl.when(converges).then(b).otherwise(a).alias("b"),
         pl.when(converges).then(x).otherwise(1 - x).alias("threshold"),
     )
-    below = _continued_fraction(a, b, x)
-    return swapped.select(pl.when("converges").then(1 - below).otherwise(below).alias("probability")).to_series()
+    found = swapped.select("converges", _continued_fraction(a, b, x).alias("below"))  # once: it is long to read
+    below = pl.col("below")
+    return found.select(pl.when("converges").then(1 - below).otherwise(below).alias("probability")).to_series()
 
 
 def baselines(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> pl.DataFrame:
