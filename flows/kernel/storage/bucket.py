@@ -13,6 +13,7 @@ after as rows that came late.
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
@@ -38,6 +39,7 @@ _AT_ONCE = 8
 _TRIES = 10
 _COPIES_BYTES = 20 * 10**9  # kept on a disk from one night to the next
 _LISTED_WITHIN_SECONDS = 60.0
+_IS_COPY = re.compile(r"~[0-9a-f]{16}$")
 # Folders of folders of tables: of these one at a time is listed.
 _DEEP = frozenset({"evidence", "moved_keys", "states"})
 
@@ -99,8 +101,8 @@ class Bucket:
         return self._entry(path).changed_at
 
     def on_disk(self, paths: Sequence[Path]) -> list[Path]:
-        """As in Storage: copies."""
-        copies = [_copy(path, self._entry(path).tag) for path in paths]
+        """As in Storage: copies, which are read as they are."""
+        copies = [path if _IS_COPY.search(path.stem) else _copy(path, self._entry(path).tag) for path in paths]
         missing = [path for path, copy in zip(paths, copies, strict=True) if not copy.exists()]
         if not missing:
             return copies

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -23,10 +24,13 @@ from slowwave.flows.kernel.storage.client import Client
 from slowwave.flows.kernel.storage.faults import BucketError, FencedError
 from slowwave.flows.kernel.storage.lease import leased
 from slowwave.flows.kernel.storage.mounts import bucket_at
+from slowwave.flows.kernel.storage.ranges import PartialCopies
 from slowwave.flows.kernel.storage.storage import mount
+from slowwave.flows.lake import pieces as pieces_of_files
 from slowwave.flows.lake.current import pointer
 from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.pieces import Between, footer, pieces, with_columns
+from slowwave.flows.publish import large_days, log_as_of
 from slowwave.transforms.evidence.buckets import ORDER
 from tests.laws.home import Home
 
@@ -113,6 +117,29 @@ def test_what_fails_on_the_way_changes_no_table(home: Home, proxy: Proxy, expect
     _nights(home)
     assert home.hashes() == expected
     assert sum(row["status"] == "published" for row in home.ledger()) == len({file.name[:10] for file in _FILES})
+
+
+def test_what_is_read_in_parts_is_the_same_from_copies_and_from_the_bucket(
+    new_home: Callable[[], Home], monkeypatch: pytest.MonkeyPatch, expected: dict[str, str]
+) -> None:
+    monkeypatch.setattr(log_as_of, "_MANY_FILES", 1)
+    monkeypatch.setattr(large_days, "MANY_BYTES", 0)
+    monkeypatch.setattr(large_days, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(pieces_of_files, "_LITTLE_BYTES", 0)
+    monkeypatch.setattr(pieces_of_files, "_OFTEN_ENOUGH", 64)
+    home, other = new_home(), new_home()
+    _nights(home)
+    assert home.hashes() == expected
+    fetched, holding = list[Path](), PartialCopies.holding
+
+    def noted(copies: PartialCopies, name: Path, *of: Any) -> Path:
+        fetched.append(name)
+        return holding(copies, name, *of)
+
+    monkeypatch.setattr(PartialCopies, "holding", noted)
+    other.drop("late.jsonl", _LINE)
+    assert other.nightly(full=True).is_published  # nothing differs from what is built anew of what was fetched
+    assert "interactions" in {name.parts[0] for name in fetched}
 
 
 def test_listings_that_lag_change_no_table(home: Home, proxy: Proxy, expected: dict[str, str]) -> None:
