@@ -175,6 +175,7 @@ def _serve(
         server.run(sockets=[listener])
     finally:
         committer.close()
+        spool.close()
         noted(stopped_at=utc_iso(utc_now()))
 
 

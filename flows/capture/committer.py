@@ -12,6 +12,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,7 +22,7 @@ import polars as pl
 
 from slowwave.flows.capture.counts import Counts
 from slowwave.flows.capture.otlp_wire import UnreadableError, document_of, taken_answer
-from slowwave.flows.capture.posts import Answer, Post, Where, later, said
+from slowwave.flows.capture.posts import Answer, Post, Sender, Where, later, said
 from slowwave.flows.capture.senders import Senders
 from slowwave.flows.capture.spool import Spool
 from slowwave.flows.kernel.errors import UserError
@@ -41,6 +42,7 @@ _GATHER_SECONDS = 0.005
 _ROWS_AT_ONCE = 20_000
 _SET_BACK = timedelta(seconds=2)
 _WARNED_EVERY_SECONDS = 60.0
+_NOTED_EVERY_SECONDS = 1.0
 _MOST_ROWS = 200_000
 _TOO_MANY = f"a body may have {_MOST_ROWS:,} rows: post it in parts"
 _FAULT = "a fault of slowwave's: nothing of it was kept"
@@ -61,7 +63,7 @@ class _Rows:
 
 
 class Committer:
-    """Takes posts until it is closed. `senders` says how the rows of each are read; `noted` is told after each file."""
+    """Takes posts until it is closed. `senders` says how the rows of each are read; `noted` is told of new counts."""
 
     def __init__(
         self,
@@ -76,6 +78,8 @@ class Committer:
         self._senders = senders
         self._counts = counts
         self._noted = noted
+        self._is_noted = True
+        self._note_at = 0.0
         self._posts: queue.SimpleQueue[Post | None] = queue.SimpleQueue()
         self._last_time = utc_now()
         self._warned_at = -_WARNED_EVERY_SECONDS
@@ -107,26 +111,42 @@ class Committer:
                 self._warn("failed on what was posted: %s", type(error).__name__)
                 for post in group:
                     self._commit_alone(post)
-            self._noted()
+            self._is_noted = False
+            if time.monotonic() >= self._note_at:
+                self._note()
             if is_last:
                 return
+
+    def _note(self) -> None:
+        """Not after each file: it costs a third of one."""
+        self._is_noted = True
+        self._note_at = time.monotonic() + _NOTED_EVERY_SECONDS
+        self._noted()
+
+    def _next(self) -> Post | None:
+        """The next post, however long that takes."""
+        if not self._is_noted:
+            with suppress(queue.Empty):
+                return self._posts.get(timeout=max(0.0, self._note_at - time.monotonic()))
+            self._note()
+        return self._posts.get()
 
     def _group(self, *, gathers: bool) -> tuple[list[Post], bool]:
         """The posts that become one file, and whether they are the last."""
         group: list[Post] = []
-        size, until = 0, None
-        while size < _GROUP_BYTES:
-            try:
-                wait = None if not group else max(0.0, until - time.monotonic()) if until else 0.0
-                post = self._posts.get(timeout=wait) if wait is None or wait > 0 else self._posts.get_nowait()
-            except queue.Empty:
-                break
-            if post is None:
-                return group, True
+        post, size = self._next(), 0
+        until = time.monotonic() + _GATHER_SECONDS if gathers else 0.0
+        while post is not None:
             group.append(post)
             size += len(post.body)
-            until = until or (time.monotonic() + _GATHER_SECONDS if gathers else None)
-        return group, False
+            if size >= _GROUP_BYTES:
+                return group, False
+            wait = until - time.monotonic()
+            try:
+                post = self._posts.get(timeout=wait) if wait > 0 else self._posts.get_nowait()
+            except queue.Empty:
+                return group, False
+        return group, True
 
     def _commit_alone(self, post: Post) -> None:
         try:
@@ -140,11 +160,12 @@ class Committer:
         lines: dict[Lane, list[bytes]] = {"rows": [], "otlp": []}
         taken: list[tuple[Where, int, int]] = []
         posted: list[_Rows] = []
+        readings: dict[str, Reading | Answer] = {}
         for post in group:
             if _lane(post.where) == "otlp":
                 answers.append((post, self._otlp(post, lines["otlp"], taken)))
                 continue
-            read = self._read(post)
+            read = self._read(post, readings)
             if isinstance(read, Answer):
                 answers.append((post, read))
             else:
@@ -192,11 +213,19 @@ class Committer:
         taken.append((post.where, len(made), refused))
         return taken_answer(signal, refused, is_protobuf=post.is_protobuf)
 
-    def _read(self, post: Post) -> _Rows | Answer:
+    def _reading(self, sender: Sender) -> Reading | Answer:
         try:
-            reading = self._senders.reading(post.sender)
+            return self._senders.reading(sender)
         except UserError:
             return later("the mapping of this token cannot be used: its owner must mend it", 60)
+
+    def _read(self, post: Post, readings: dict[str, Reading | Answer]) -> _Rows | Answer:
+        """The rows of a post; `readings`: those of the mappings that were asked for before, of the same group."""
+        reading = readings.get(post.sender.mapping)
+        if reading is None:
+            reading = readings[post.sender.mapping] = self._reading(post.sender)
+        if isinstance(reading, Answer):
+            return reading
         if has_too_many_values(post.body) or post.body.count(b"\n") > _MOST_ROWS:
             return said(413, _TOO_MANY)
         records = posted_records(post.body)

@@ -1,4 +1,7 @@
-"""Connections that ask for something: one that stays silent, or sends its headers for ever, is closed."""
+"""Connections that ask for something: one that stays silent, or sends its headers for ever, is closed.
+
+An answer goes out by one call of the system, not by one for its head and one for its body.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ def patient_for(seconds: float) -> type[H11Protocol]:
         _waiting: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - as uvicorn has it
-            super().connection_made(transport)
+            super().connection_made(_Gathering(transport, self.loop))  # type: ignore[arg-type] - all that is asked of it
             self._wait()
 
         def handle_events(self) -> None:
@@ -45,3 +48,32 @@ def patient_for(seconds: float) -> type[H11Protocol]:
                 self._waiting = None
 
     return Impatient
+
+
+class _Gathering:
+    """A transport that sends what is written to it in one turn of the loop together, at the next."""
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:  # noqa: ANN401 - as uvicorn has it
+        self._transport = transport
+        self._loop = loop
+        self._written: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        """Send it with the next turn."""
+        if not self._written:
+            self._loop.call_soon(self._send)
+        self._written.append(data)
+
+    def close(self) -> None:
+        """Close it, once all that was written is sent."""
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        if self._written:
+            data = b"".join(self._written)
+            self._written.clear()
+            self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - all else as the transport has it
+        return getattr(self._transport, name)

@@ -1,8 +1,12 @@
-"""The receiver's files in the inbox: each durable before it counts, and merged before there are too many."""
+"""The receiver's files in the inbox: each durable before it counts, and merged before there are too many.
+
+They are merged aside, for to let go of hundreds of files may take a second that no post should wait.
+"""
 
 from __future__ import annotations
 
 import errno
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,6 +34,7 @@ class Spool:
         # later than any that is there, whatever the clock says: no file takes another's name
         self._number = max([time.time_ns() // 1000, *(file.last + 1 for file in found)])
         self._count = len(found)
+        self._merging: threading.Thread | None = None
 
     def write(self, lane: Lane, lines: Sequence[bytes]) -> None:
         """Lines as one file, durable when this returns. Raises OSError as the disk does: then there is none."""
@@ -44,10 +49,29 @@ class Spool:
         """How many files wait to be landed. Raises OSError."""
         return len(received_files(self._settings.inbox))
 
+    def close(self) -> None:
+        """End what is being merged."""
+        if self._merging is not None:
+            self._merging.join()
+
     def _make_room(self) -> None:
-        with suppress(OSError):  # no room to merge may still be room for a small file
-            merge(self._settings, waits=self._count >= _WAITED_FOR_AT)
+        """Have files merged; wait for it only where soon no more could be written."""
+        waits = self._count >= _WAITED_FOR_AT
+        if self._merging is None:
+            self._merging = threading.Thread(
+                target=self._merge, args=(self._number, waits), name="slowwave-merge", daemon=True
+            )
+            self._merging.start()
+        if waits:
+            self._merging.join()
+        if self._merging.is_alive():
+            return
+        self._merging = None
         self._count = sum(file.stage == "capture" for file in received_files(self._settings.inbox))
         if self._count >= MOST_FILES:
             message = "too much waits in the inbox: it must be landed first"
             raise OSError(errno.EDQUOT, message)
+
+    def _merge(self, before: int, waits: bool) -> None:
+        with suppress(OSError):  # no room to merge may still be room for a small file
+            merge(self._settings, before=before, waits=waits)

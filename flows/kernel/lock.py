@@ -303,10 +303,12 @@ def _writing(bucket: Bucket, lease: Lease) -> Iterator[None]:
 
 
 def _write(handle: int, said: dict[str, Any]) -> None:
-    """In blocks, so that what is written anew all the time is never seen cut."""
+    """In blocks, so that what is written anew all the time is never seen cut, and mostly has the size it had."""
     text = json.dumps(said).encode()
-    os.pwrite(handle, text.ljust(-(-len(text) // _BLOCK) * _BLOCK), 0)
-    os.ftruncate(handle, -(-len(text) // _BLOCK) * _BLOCK)
+    size = -(-len(text) // _BLOCK) * _BLOCK
+    os.pwrite(handle, text.ljust(size), 0)
+    if os.fstat(handle).st_size != size:
+        os.ftruncate(handle, size)
 
 
 def _acquire(

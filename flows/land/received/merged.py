@@ -37,15 +37,16 @@ def claim(settings: Settings) -> None:
         flush_folder(settings.inbox)
 
 
-def merge(settings: Settings, *, waits: bool) -> None:
+def merge(settings: Settings, *, before: int, waits: bool) -> None:
     """Merge the files that no landing has claimed into larger ones; where one claims them now, only if it `waits`.
 
-    Raises OSError as the disk does.
+    `before`: of the writes before this one, for a later one may be under way. Raises OSError as the disk does.
     """
     with _merging(settings, waits=waits) as is_alone:
         if is_alone:
             _clear(settings)
-            _merge([one for one in received_files(settings.inbox) if one.stage == "capture"], "capture")
+            there = received_files(settings.inbox)
+            _merge([one for one in there if one.stage == "capture" and one.last < before], "capture")
 
 
 @contextmanager

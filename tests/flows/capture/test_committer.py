@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import queue
+import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -57,6 +58,7 @@ def receiving(tmp_path: Path) -> Iterator[Receiving]:
     receiving = Receiving(SmallHome(tmp_path / "home"))
     yield receiving
     receiving.committer.close()
+    receiving.spool.close()
 
 
 def test_many_posts_at_once_become_few_files_and_each_has_its_own_answer(receiving: Receiving):
@@ -169,12 +171,36 @@ def test_a_fault_of_ours_costs_the_post_that_trips_it_and_no_other(
 
 def test_so_many_files_wait_at_most(receiving: Receiving, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(spools, "_MERGED_AT", 5)
+    monkeypatch.setattr(spools, "_WAITED_FOR_AT", 5)
     most = 0
     for n in range(40):
         assert receiving.post("interactions", {"prompt": str(n)})[0] == 200
         most = max(most, len(received_files(receiving.home.settings.inbox)))
     assert most <= 6
     assert [row["prompt"] for row in receiving.inbox()] == [str(n) for n in range(40)]
+
+
+def test_files_are_merged_aside_while_others_are_written(receiving: Receiving, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(spools, "_MERGED_AT", 5)
+    monkeypatch.setattr(spools, "_WAITED_FOR_AT", 20)
+    real, begun, may_go_on = spools.merge, threading.Event(), threading.Event()
+
+    def slow(*options: Any, **more: Any) -> None:
+        begun.set()
+        assert may_go_on.wait(60)
+        real(*options, **more)
+
+    monkeypatch.setattr(spools, "merge", slow)
+    for n in range(12):
+        assert receiving.post("interactions", {"prompt": str(n)})[0] == 200
+    assert begun.is_set()
+    assert len(received_files(receiving.home.settings.inbox)) == 12
+    may_go_on.set()
+    for n in range(12, 60):
+        assert receiving.post("interactions", {"prompt": str(n)})[0] == 200
+        assert len(received_files(receiving.home.settings.inbox)) <= 21
+    receiving.spool.close()
+    assert [row["prompt"] for row in receiving.inbox()] == [str(n) for n in range(60)]
 
 
 def test_a_new_receiver_goes_on_where_the_last_one_was_killed(receiving: Receiving):

@@ -39,7 +39,7 @@ def test_many_become_one_in_their_order_and_lanes_stay_apart(settings: Settings)
     written(settings, *range(1, 40))
     written(settings, 40, 41, lane="otlp")
     before = lines(settings)
-    merge(settings, waits=False)
+    merge(settings, before=100, waits=False)
     assert [file.name for file in received_files(settings.inbox)] == [
         f"capture-{40:017d}-{41:017d}.otlp.jsonl",
         f"capture-{1:017d}-{39:017d}.jsonl",
@@ -49,11 +49,17 @@ def test_many_become_one_in_their_order_and_lanes_stay_apart(settings: Settings)
     assert received_files(settings.inbox)[0].path.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_write_that_may_be_under_way_is_not_merged(settings: Settings):
+    written(settings, 1, 2, 3)
+    merge(settings, before=3, waits=False)
+    assert [(file.first, file.last) for file in received_files(settings.inbox)] == [(1, 2), (3, 3)]
+
+
 def test_what_a_landing_claims_is_merged_no_more(settings: Settings):
     written(settings, 1, 2)
     claim(settings)
     written(settings, 3, 4)
-    merge(settings, waits=False)
+    merge(settings, before=100, waits=False)
     names = [file.name for file in received_files(settings.inbox)]
     assert names == [f"received-{1:017d}-{2:017d}.jsonl", f"capture-{3:017d}-{4:017d}.jsonl"]
     assert [one.source for one in inbox_deliveries(settings.inbox)] == sorted(names)
@@ -70,7 +76,7 @@ def test_a_merged_file_has_its_bounds(settings: Settings, monkeypatch: pytest.Mo
     monkeypatch.setattr(merged, "_MOST_BYTES", 20)
     written(settings, *range(1, 8))
     before = lines(settings)
-    merge(settings, waits=True)
+    merge(settings, before=100, waits=True)
     assert [(file.first, file.last) for file in received_files(settings.inbox)] == [(1, 2), (3, 4), (5, 6), (7, 7)]
     assert lines(settings) == before
 
@@ -100,7 +106,7 @@ def test_killed_at_any_step_no_row_is_lost_nor_landed_twice(
             patched.setattr(Path, name, counted(getattr(Path, name)))
         patched.setattr("slowwave.flows.kernel.access.private_files.os.fsync", counted(lambda _: None))
         try:
-            merge(settings, waits=True)
+            merge(settings, before=100, waits=True)
             claim(settings)
         except Killed:
             pass
@@ -108,7 +114,7 @@ def test_killed_at_any_step_no_row_is_lost_nor_landed_twice(
     if ends == "claim":
         claim(settings)
     else:
-        merge(settings, waits=True)
+        merge(settings, before=100, waits=True)
         claim(settings)
     assert lines(settings) == before
     assert all(file.stage == "received" for file in received_files(settings.inbox))
