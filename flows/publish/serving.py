@@ -245,9 +245,12 @@ class ServingFile:
 
     def extend(self, table: type[Table], rows: pl.LazyFrame) -> None:
         """Put these rows, sorted by key, behind those of a table."""
-        frame = conform(table, rows).sort(table.key).collect()
+        frame = conform(table, rows).collect()
         if frame.is_empty():
             return
+        first, *others = table.key
+        if others or not frame[first].is_sorted():  # most come so, and to sort them moves every row
+            frame = frame.sort(table.key)
         self._filled.add(table)
         self._rows += frame.height
         self._make_room(frame)

@@ -83,12 +83,17 @@ def error_fingerprints(
     shown = shown.with_columns(hashed(shown["error_template"]).alias("error_id"))
     put_in = named_placeholders(pl.col("masked"))
     merged = pl.format("{} texts merged, differing in token {}", "texts", shown_placeholders(pl.col("places")))
-    template_wide = pl.col("error_message").sort_by(pl.col("error_message").str.len_chars(), "error_message").first()
+    told = masked.join(templates, on=["project", "masked"], how="left").join(shown, on="template", how="left")
+    of_template = ["project", "error_template"]
+    examples = (
+        told.select(*of_template, size=pl.col("error_message").str.len_chars(), example="error_message")
+        .sort("size", "example")
+        .unique(of_template, keep="first")
+        .drop("size")
+    )
     return (
-        masked.join(templates, on=["project", "masked"], how="left")
-        .join(shown, on="template", how="left")
+        told.join(examples, on=of_template, how="left")
         .with_columns(
-            example=template_wide.over("project", "error_template"),
             reason=pl.concat_str(
                 pl.when(put_in == "").then(pl.lit("no placeholder")).otherwise(pl.format("put in: {}", put_in)),
                 pl.when(pl.col("places") != "").then(merged),

@@ -93,10 +93,23 @@ def counted_outcomes(
         .then("not_attempted")
     )
     counted = (
-        outcomes.join(readings.select("error_message", "not_attempted"), on="error_message", how="left")
-        .join(told_by_task, on="task", how="left")
-        .join(groups.select("project", "strategy", "strategy_id"), on=["project", "strategy"], how="left")
-        .join(errors.select("project", "error_message", "error_id"), on=["project", "error_message"], how="left")
+        # numbers in the order of ids: what is sorted and joined again are these
+        outcomes.sort("outcome_id")
+        .with_row_index("nth")
+        .join(readings.select("error_message", "not_attempted"), on="error_message", how="left", maintain_order="left")
+        .join(told_by_task, on="task", how="left", maintain_order="left")
+        .join(
+            groups.select("project", "strategy", "strategy_id"),
+            on=["project", "strategy"],
+            how="left",
+            maintain_order="left",
+        )
+        .join(
+            errors.select("project", "error_message", "error_id"),
+            on=["project", "error_message"],
+            how="left",
+            maintain_order="left",
+        )
         .with_columns(reason.alias("reason"))
         .with_columns(
             pl.col("reason").is_null().alias("is_attempt"),
@@ -114,13 +127,13 @@ def counted_outcomes(
     )
     tried = counted.filter("is_counted", pl.col("interaction_id").is_not_null())
     deciding = (
-        tried.select("interaction_id", "created_at", "outcome_id")
-        .sort("created_at", "outcome_id")
+        tried.select("interaction_id", "created_at", "nth")
+        .sort("created_at", "nth")
         .unique("interaction_id", keep="last")
-        .select("outcome_id", pl.lit(value=True).alias("is_deciding"))
+        .select("nth", pl.lit(value=True).alias("is_deciding"))
     )
     return (
-        counted.join(deciding, on="outcome_id", how="left")
+        counted.join(deciding, on="nth", how="left", maintain_order="left")
         .with_columns(pl.coalesce("reason", left_out).alias("reason"), pl.col("is_deciding").fill_null(value=False))
         .with_columns(pl.col("reason").is_null().alias("is_learned"))
         .select(
@@ -151,7 +164,6 @@ def counted_outcomes(
             "tokens",
             "cost",
         )
-        .sort("outcome_id")
     )
 
 

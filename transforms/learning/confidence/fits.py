@@ -91,10 +91,15 @@ def _newcomers(losses: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParam
 
 def _sampled(rows: pl.DataFrame, cells: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
     """The rows of every n-th agent and task type of each project, sorted."""
-    nth = -(-rows.height // params.max_fit_rows)
+    return _of_sample(rows, rows.height, cells, params).sort(rows.columns)
+
+
+def _of_sample(rows: pl.DataFrame, count: int, cells: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
+    """Those of every n-th agent and task type of each project, so that about `max_fit_rows` of `count` stay."""
+    nth = -(-count // params.max_fit_rows)
     number = pl.struct(GROUP).rank("dense").over("project").cast(pl.Int64) - 1
     sample = cells.filter(number % nth == 0)["cell"]
-    return rows.filter(pl.col("cell").is_in(sample.implode())).sort(rows.columns)
+    return rows.filter(pl.col("cell").is_in(sample.implode()))
 
 
 def interval_grades(
@@ -114,20 +119,24 @@ def interval_grades(
     """
     last = params.horizon_days - 1
     first_cutoff = -((last - pl.col("day")) // _DAYS_BETWEEN) * _DAYS_BETWEEN
-    is_next = pl.col("day") == pl.col("cutoff")
-    tried = (
+    is_next = (pl.col("day") == pl.col("cutoff")).cast(pl.Int64)
+    of_cutoffs = (
         sessions.group_by("cell", "day")
         .agg(pl.col(_COUNTS).sum(), pl.col("known_day").max())
         .with_columns(pl.int_ranges(first_cutoff, pl.col("day") + 1, _DAYS_BETWEEN).alias("cutoff"))
         .explode("cutoff")
+    )
+    asked = of_cutoffs.select((pl.col("cell") * 2**32 + pl.col("cutoff")).alias("asked"))["asked"].n_unique()
+    tried = (
+        _of_sample(of_cutoffs, asked, cells, params)
         .group_by("cell", "cutoff")
         .agg(
             pl.col(_COUNTS).sum().name.suffix("_week"),
-            pl.col(_COUNTS).filter(is_next).sum().name.suffix("_day"),
+            (pl.col(_COUNTS) * is_next).sum().name.suffix("_day"),
             pl.max_horizontal(pl.col("known_day").max(), pl.col("cutoff").first() + last),
         )
     )
-    tried = _sampled(tried, cells, params)
+    tried = tried.sort(tried.columns)
     rows = _with_points(tried, cells, losses, params)
     names = [f"{horizon}_{number}" for horizon in ("day", "week") for number in range(len(params.dispersions))]
     empty = pl.DataFrame(
