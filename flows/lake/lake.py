@@ -19,7 +19,7 @@ from slowwave.flows.kernel.storage.storage import on_disk, storage_of
 from slowwave.flows.kernel.store import row_groups_count, write_durably, write_parquet, write_parquet_parts
 from slowwave.flows.lake.files import LakeFile, LakeFormat, check_format, files_by_day, microseconds
 from slowwave.flows.lake.formats import bring_up_to_date
-from slowwave.flows.lake.pieces import gathered_pieces
+from slowwave.flows.lake.pieces import gathered_pieces, with_columns
 from slowwave.transforms.core.frames import Lazy, T, conform
 from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
@@ -141,7 +141,8 @@ class Lake:
         if not files:
             return pl.DataFrame(schema=_MOVED_KEYS)
         wanted = key_hashes.unique().to_frame("key_hash").lazy()
-        rows = self.scan_files(table, files, ["key_hash"]).join(wanted, on="key_hash", how="semi")
+        rows = scan_declared(table, with_columns(files, ("key_hash",)), include_file_paths="file_path")
+        rows = rows.select("file_path", "key_hash").join(wanted, on="key_hash", how="semi")
         return rows.select("key_hash", _day_of_file()).unique().collect()
 
     # ---------------------------------------------------------------- evidence
