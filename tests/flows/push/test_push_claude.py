@@ -253,7 +253,7 @@ def test_of_claude_md_a_patch_is_printed(home: SmallHome, root: Path):
     assert (root / "CLAUDE.md").read_bytes() == before
 
 
-_STOPS_AFTER = 3
+_STOPS_AFTER = 5  # a file has gone to the archive, and its line is still in the index
 
 
 class _KilledError(BaseException):
@@ -289,7 +289,10 @@ def test_a_push_that_stops_anywhere_is_finished_by_the_next(
             push(home, root, "--yes")
     imported = json.loads(ask(home, "import", "claude-memory", str(root), "--format", "json"))
     assert imported["landing"]["totals"]["accepted"] == 0
+    assert (root / PROJECT / ".archive" / "old.md").is_file()
+    assert "(old.md)" in (root / PROJECT / "MEMORY.md").read_text()
     push(home, root, "--yes")
+    assert "(old.md)" not in (root / PROJECT / "MEMORY.md").read_text()
     assert push(home, root, "--yes")["changes"] == []
     landed = push_decisions(landed_decisions(Lake(home.settings.lake_folder)).collect())
     runs = {one.run for one in landed if one.command == PUSH}

@@ -7,7 +7,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from library_stores import ALMA, ASTROCYTE, LANGGRAPH, LIBRARIES, Made, newly_landed, of_astrocyte, published, pushed
+from library_stores import (
+    ALMA,
+    ASTROCYTE,
+    LANGGRAPH,
+    LIBRARIES,
+    Made,
+    newly_landed,
+    of_alma,
+    of_astrocyte,
+    published,
+    pushed,
+)
 from small_home import SmallHome
 
 pytestmark = pytest.mark.slow
@@ -81,6 +92,19 @@ def test_another_text_is_written_or_said_why_not(made: Made, tmp_path: Path):
         assert told["changes"] == []
     assert made.read(path) == before
     assert newly_landed(home, made, path) == 0
+
+
+def test_what_alma_had_archived_and_not_deleted_is_archived_once(tmp_path: Path):
+    home, path = SmallHome(tmp_path / "home"), tmp_path / "store.db"
+    published(home, ALMA, path)
+    pushed(home, ALMA, path, "--yes")
+    assert home.ask("memory", "archive", ALMA.other, "--yes").returncode == 0
+    # as a push leaves it that is killed between the two
+    of_alma(path).archive_memory("h1", "heuristic", ALMA.read(path)[ALMA.other]["said"], 0.0)
+    told = pushed(home, ALMA, path, "--yes")
+    assert [one["memory_id"] for one in told["changes"]] == [ALMA.other]
+    assert ALMA.other not in ALMA.read(path)
+    assert len(of_alma(path).list_archives("shop")) == 1
 
 
 def test_what_astrocyte_holds_for_the_law_is_not_touched(tmp_path: Path):
