@@ -1,0 +1,184 @@
+"""Which acts that were meant are told as done in other words, or by a verdict; each once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from slowwave.transforms.observations.prose.intents import Intent, intent, stems_of
+from slowwave.transforms.observations.prose.verbs import REMOVING, is_one_kind
+from slowwave.transforms.observations.prose.verdicts import Verdict, passing, verdicts
+from slowwave.transforms.observations.turns.cues import Statement, Turn
+
+_RARE = 8
+_COMPARED = 16
+_NEAR = 6
+_FEW = 1.25
+_FILE = re.compile(r"\.[a-z]{1,5}$")
+_NUMBERED = re.compile(r"\b(?:phase|step|task|part|fix|issue|test|case|option|#)s?\s?#?(\d+)", re.IGNORECASE)
+_HANDING_ON = frozenset({"commit", "push", "deploy", "save"})
+"""What follows when something is done: no other act is told by it."""
+_TWO, _THREE, _FOUR = 2, 3, 4
+
+
+def done_in_prose(told: Iterable[Statement], settled: frozenset[int] = frozenset()) -> Iterator[Turn]:
+    """Of each act told as done the statement in which it was meant that shares most with it.
+
+    settled: statements of which a change is known already: what they meant was done, or they tell what was.
+    """
+    scopes: dict[int, list[Statement]] = {}
+    for one in told:
+        scopes.setdefault(one.scope, []).append(one)
+    for some in scopes.values():
+        yield from _Scope(sorted(some, key=lambda one: (one.at, one.statement)), settled).turns()
+
+
+class _Meant:
+    """An act that waits to be told as done."""
+
+    def __init__(self, one: Statement, act: Intent) -> None:
+        self.one, self.act, self.is_open = one, act, True
+
+
+class _Scope:
+    """The statements of one scope, read in order of time."""
+
+    def __init__(self, told: list[Statement], settled: frozenset[int]) -> None:
+        self._told = [(one, intent(one.text)) for one in told]
+        self._settled = settled
+        self._count = Counter(word for _, act in self._told if act is not None for word in act.stems)
+        self._meant: list[_Meant] = []
+        self._by_mark: dict[str, list[int]] = {}
+        self._mends: dict[str, Statement] = {}
+        self._parts: dict[str, Statement] = {}
+        self._passed: tuple[Statement, int] | None = None
+
+    def turns(self) -> Iterator[Turn]:
+        """The changes, in order of time."""
+        for one, act in self._told:
+            is_meant = act is not None and act.is_to_be
+            turn = self._counted(one)
+            for found in verdicts(one.text, is_meant=is_meant):
+                turn = self._by_verdict(one, found) or turn
+            if turn is None and act is not None and not act.is_to_be and one.statement not in self._settled:
+                turn = self._told_done(one, act)
+            if turn is not None:
+                yield turn
+            if act is not None and act.is_to_be:
+                self._mean(one, act)
+
+    def _mean(self, one: Statement, act: Intent) -> None:
+        if one.statement in self._settled:
+            return
+        for mark in sorted(act.names | act.stems):
+            self._by_mark.setdefault(mark, []).append(len(self._meant))
+        self._meant.append(_Meant(one, act))
+
+    def _by_verdict(self, one: Statement, found: Verdict) -> Turn | None:
+        """What the verdict tells as done; or, where it waits for one, nothing yet."""
+        if found.sort == "mend":
+            self._mends[found.of] = one
+        elif found.sort == "heading":
+            self._parts[found.of] = one
+        elif found.sort == "pass":
+            return _turn(self._mends.pop(found.of, None), one, found.said)
+        elif found.sort == "part":
+            return _turn(self._parts.pop(found.of, None), one, found.said)
+        elif found.sort == "all":
+            of = [part for part in self._parts if part.startswith(found.of)]
+            return _turn(self._parts.pop(of[-1]) if of else None, one, found.said)
+        else:
+            return self._of_verb(one, found)
+        return None
+
+    def _of_verb(self, one: Statement, found: Verdict) -> Turn | None:
+        """The newest that was meant by the verb: of the same thing, or among the last few."""
+        stems = stems_of(found.of)
+        for place in range(len(self._meant) - 1, max(-1, len(self._meant) - 1 - (_COMPARED if stems else _NEAR)), -1):
+            meant = self._meant[place]
+            is_verb = meant.act.verb == found.verb
+            if not meant.is_open or meant.one.at >= one.at or not is_verb:
+                continue
+            if stems.isdisjoint(meant.act.stems) and not (found.sort == "alone" and not stems):
+                continue
+            meant.is_open = False
+            return _turn(meant.one, one, found.said)
+        return None
+
+    def _counted(self, one: Statement) -> Turn | None:
+        """More tests pass than before, of about as many."""
+        count = passing(one.text)
+        if count is None:
+            return None
+        before, self._passed = self._passed, (one, count)
+        if before is None or before[1] >= count or before[0].at >= one.at:
+            return None
+        if count > _FEW * before[1]:
+            return None
+        return Turn(
+            before[0].statement, one.statement, "", "", f"all {before[1]} tests pass", f"all {count} tests pass"
+        )
+
+    def _told_done(self, one: Statement, deed: Intent) -> Turn | None:
+        near = {
+            place
+            for mark in (*deed.names, *deed.stems)
+            for place in self._by_mark.get(mark, [])[-_COMPARED:]
+            if self._meant[place].is_open and self._meant[place].one.at < one.at
+        }
+        met = [place for place in sorted(near) if self._is_told_done(self._meant[place].act, deed)]
+        if not met:
+            return None
+        best = max(met, key=lambda place: (_shared(self._meant[place].act, deed), place))
+        for place in met:
+            self._meant[place].is_open = False
+        return Turn(self._meant[best].one.statement, one.statement, "", "", self._meant[best].act.said, deed.said)
+
+    def _is_told_done(self, plan: Intent, deed: Intent) -> bool:
+        if plan.is_bare or deed.is_bare or (plan.verb in REMOVING) != (deed.verb in REMOVING):
+            return False
+        if _is_of_other_number(plan, deed) or (deed.verb in _HANDING_ON and plan.verb != deed.verb):
+            return False
+        if plan.names and deed.names and plan.names.isdisjoint(deed.names):
+            return False
+        same = plan.stems & deed.stems
+        named = _is_named(plan, deed)
+        if plan.verb == deed.verb and not deed.is_weak:
+            return (named and bool(same)) or self._is_worded(plan, deed, _TWO)
+        if is_one_kind(plan.verb, deed.verb) and not deed.is_weak:
+            return (named and len(same) >= _TWO) or (plan.noun == deed.noun and self._is_worded(plan, deed, _THREE))
+        return (named and len(same) >= _THREE) or (plan.noun == deed.noun and self._is_worded(plan, deed, _FOUR))
+
+    def _is_worded(self, plan: Intent, deed: Intent, least: int) -> bool:
+        """Whether the words that both have are enough: most of them, some of them rare, and what it is done to."""
+        same = plan.stems & deed.stems
+        is_rare = any(self._count[word] <= _RARE for word in same)
+        if least == _TWO and plan.heads and plan.heads <= deed.heads and (is_rare or len(plan.heads) >= _TWO):
+            return True
+        nouns = {plan.noun, deed.noun} & (plan.stems | {plan.noun}) & (deed.stems | {deed.noun}) - {""}
+        is_most = _TWO * len(same) >= min(len(plan.stems), len(deed.stems))
+        return bool(nouns) and len(same) >= least and is_rare and is_most and not plan.heads.isdisjoint(deed.heads)
+
+
+def _is_named(plan: Intent, deed: Intent) -> bool:
+    """Whether both name one thing in code: as what it is done to, or two names."""
+    names = {name for name in plan.names & deed.names if not _FILE.search(name)}
+    is_object = bool(names & plan.objects & deed.objects)
+    is_told = bool(names & (plan.objects | deed.objects)) and not plan.heads.isdisjoint(deed.heads)
+    return is_object or is_told or len(names) >= _TWO
+
+
+def _shared(plan: Intent, deed: Intent) -> tuple[int, int]:
+    return 2 * len(plan.names & deed.names) + len(plan.stems & deed.stems), int(plan.verb == deed.verb)
+
+
+def _is_of_other_number(plan: Intent, deed: Intent) -> bool:
+    one, other = set(_NUMBERED.findall(plan.said)), set(_NUMBERED.findall(deed.said))
+    return bool(one and other) and one.isdisjoint(other)
+
+
+def _turn(meant: Statement | None, one: Statement, said: str) -> Turn | None:
+    if meant is None or meant.at >= one.at:
+        return None
+    return Turn(meant.statement, one.statement, "", "", meant.text, said)
