@@ -8,7 +8,8 @@ from slowwave.transforms.observations.states.claims import LONGEST
 
 TELLS_IN_PROSE = (
     r"(?i)(?-u:\b)(?:now|no longer|(?:has|have) been|(?:travell?ed|flew|drove|returned|came|commuted) (?:back )?from"
-    r"|fired|laid off|let go|dismissed|promoted|hired|evicted|expelled|back together)(?-u:\b)"
+    r"|fired|laid off|let go|dismissed|promoted|hired|evicted|expelled|back together|stopped working|broke down"
+    r"|fell apart|called off|cancell?ed|postponed)(?-u:\b)"
 )
 """Without one of these none tells in passing what changed."""
 _MEANT = (
@@ -19,13 +20,17 @@ _MEANT = (
 _PLANNED = (
     r"(?i)(?-u:\b)(?:will|going|gonna|wanna|upcoming|soon|next|have to|has to|book(?:s|ed|ing)?|tickets?|about to"
     r"|can(?:no|['’])t wait|(?:is|are|am|was|were|been|be) \w+ing"
-    r"|(?:plan|inten|hop|wish|aim|want|dream|consider|prepar|schedul|promis|seek|think|look|excit|invit|regist|enrol|sign"
-    r"|try|trie|expect|wait|appl|choos|chose|agree|need|decid|train|sav|search|organi|arrang|practic|goal)\w*)(?-u:\b)"
+    r"|(?:plan|inten|hop|wish|aim|want|dream|consider|prepar|schedul|promis|seek|think|look|excit|invit|regist"
+    r"|enrol|sign"
+    r"|try|trie|expect|wait|appl|choos|chose|agree|need|decid|train|sav|search|organi|arrang|practic"
+    r"|goal)\w*)(?-u:\b)"
 )
 """Without one of these a statement tells of nothing that somebody means to do."""
 _FELT = (
-    r"(?i)(?-u:\b)(?:better|recover\w*|worse|worsen\w*|over (?:it|his|her|their|the)|calmed|relieved|cheered up|made up"
-    r"|reconciled|solve[ds]?|resolve[ds]?|sort(?:ed|s)? out|happier|calmer|feel\w*|tested negative)(?-u:\b)"
+    r"(?i)(?-u:\b)(?:better|recover\w*|worse|worsen\w*|over (?:it|his|her|their|the)|calmed|relieved|cheered up"
+    r"|made up"
+    r"|reconciled|solve[ds]?|resolve[ds]?|sort(?:ed|s)? out|happier|calmer|feel\w*|tested negative|return\w*"
+    r"|back)(?-u:\b)"
 )
 """Without one of these nobody feels otherwise than before."""
 _SECOND_SENTENCE = r"[.!?]\s+\S"

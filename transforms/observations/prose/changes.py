@@ -10,8 +10,8 @@ import polars as pl
 
 from slowwave.transforms.observations.prose.candidates import prose_candidates
 from slowwave.transforms.observations.prose.done import done_in_prose
-from slowwave.transforms.observations.prose.feelings import felt_since
 from slowwave.transforms.observations.prose.lives import done_in_lives
+from slowwave.transforms.observations.prose.spells import gone_through
 from slowwave.transforms.observations.prose.told import told_in_prose
 from slowwave.transforms.observations.states.changes import StateChange
 from slowwave.transforms.observations.turns.changes import Reading, turns
@@ -39,9 +39,9 @@ def _more(told: list[Statement], known: list[StateChange]) -> list[StateChange]:
 
 
 def _of_lives(told: Iterable[Statement], settled: frozenset[int]) -> Iterator[Turn]:
-    """What people did and how they feel, in statements of which nothing is known."""
+    """What people did and went through, in statements of which nothing is known."""
     told = list(told)
-    for turn in (*done_in_lives(told), *felt_since(told)):
+    for turn in (*done_in_lives(told), *gone_through(told)):
         if turn.later not in settled:
             yield turn
 

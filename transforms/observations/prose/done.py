@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from slowwave.transforms.observations.prose.intents import Intent, intent, stems_of
+from slowwave.transforms.observations.prose.intents import Intent, intents, stems_of
 from slowwave.transforms.observations.prose.verbs import REMOVING, is_one_kind
-from slowwave.transforms.observations.prose.verdicts import Verdict, passing, verdicts
+from slowwave.transforms.observations.prose.verdicts import Verdict, is_summary, passing, verdicts
 from slowwave.transforms.observations.turns.cues import Statement, Turn
 
 _RARE = 8
@@ -34,46 +34,87 @@ def done_in_prose(told: Iterable[Statement], settled: frozenset[int] = frozenset
         yield from _Scope(sorted(some, key=lambda one: (one.at, one.statement)), settled).turns()
 
 
+def _read(told: Iterable[Statement]) -> Iterator[tuple[Statement, tuple[Intent, ...]]]:
+    """Statements and the acts they tell; after one that says "here is what was done", those of its time are a list."""
+    listed_at = None
+    for one in told:
+        acts = intents(one.text, is_listed=listed_at == one.at)
+        if is_summary(one.text):
+            listed_at = one.at
+        yield one, acts
+
+
 class _Meant:
     """An act that waits to be told as done."""
 
-    def __init__(self, one: Statement, act: Intent) -> None:
-        self.one, self.act, self.is_open = one, act, True
+    def __init__(self, number: int, one: Statement, act: Intent) -> None:
+        self.number, self.one, self.act, self.is_open = number, one, act, True
 
 
 class _Scope:
     """The statements of one scope, read in order of time."""
 
     def __init__(self, told: list[Statement], settled: frozenset[int]) -> None:
-        self._told = [(one, intent(one.text)) for one in told]
+        self._told = list(_read(told))
         self._settled = settled
-        self._count = Counter(word for _, act in self._told if act is not None for word in act.stems)
+        self._count = Counter(word for _, acts in self._told for word in {word for act in acts for word in act.stems})
         self._meant: list[_Meant] = []
         self._by_mark: dict[str, list[int]] = {}
         self._mends: dict[str, Statement] = {}
         self._parts: dict[str, Statement] = {}
         self._passed: tuple[Statement, int] | None = None
+        self._summed = 0
 
     def turns(self) -> Iterator[Turn]:
         """The changes, in order of time."""
-        for one, act in self._told:
-            is_meant = act is not None and act.is_to_be
+        summary: Statement | None = None
+        for one, acts in self._told:
+            if summary is not None and one.at > summary.at:
+                yield from self._summed_up(summary)
+                summary = None
+            if is_summary(one.text):
+                summary = one
+            is_meant = any(act.is_to_be for act in acts)
             turn = self._counted(one)
             for found in verdicts(one.text, is_meant=is_meant):
                 turn = self._by_verdict(one, found) or turn
-            if turn is None and act is not None and not act.is_to_be and one.statement not in self._settled:
-                turn = self._told_done(one, act)
             if turn is not None:
                 yield turn
-            if act is not None and act.is_to_be:
-                self._mean(one, act)
+            elif one.statement not in self._settled:
+                yield from self._all_done(one, [act for act in acts if not act.is_to_be])
+            meant = [act for act in acts if act.is_to_be]
+            if len(meant) > 1 or one.statement not in self._settled:
+                for act in meant:
+                    self._mean(one, act)
+
+        if summary is not None:
+            yield from self._summed_up(summary)
+
+    def _summed_up(self, one: Statement) -> Iterator[Turn]:
+        """What was meant last, if it is still open: "here is what was done" tells it, too."""
+        last = next((meant for meant in reversed(self._meant) if meant.one.at < one.at), None)
+        if (
+            last is not None
+            and last.is_open
+            and last.act.is_meant
+            and not last.act.is_bare
+            and last.number >= self._summed
+        ):
+            yield Turn(last.one.statement, one.statement, "", "", last.act.said, one.text)
+        self._summed = len(self._meant)
+
+    def _all_done(self, one: Statement, deeds: list[Intent]) -> Iterator[Turn]:
+        earlier: set[int] = set()
+        for deed in deeds:
+            turn = self._told_done(one, deed)
+            if turn is not None and turn.earlier is not None and turn.earlier not in earlier:
+                earlier.add(turn.earlier)
+                yield turn
 
     def _mean(self, one: Statement, act: Intent) -> None:
-        if one.statement in self._settled:
-            return
         for mark in sorted(act.names | act.stems):
             self._by_mark.setdefault(mark, []).append(len(self._meant))
-        self._meant.append(_Meant(one, act))
+        self._meant.append(_Meant(len(self._meant), one, act))
 
     def _by_verdict(self, one: Statement, found: Verdict) -> Turn | None:
         """What the verdict tells as done; or, where it waits for one, nothing yet."""
@@ -144,6 +185,8 @@ class _Scope:
             return False
         same = plan.stems & deed.stems
         named = _is_named(plan, deed)
+        if not deed.verb:
+            return plan.is_meant and _is_listed(plan, deed)
         if plan.verb == deed.verb and not deed.is_weak:
             return (named and bool(same)) or self._is_worded(plan, deed, _TWO)
         if is_one_kind(plan.verb, deed.verb) and not deed.is_weak:
@@ -159,6 +202,15 @@ class _Scope:
         nouns = {plan.noun, deed.noun} & (plan.stems | {plan.noun}) & (deed.stems | {deed.noun}) - {""}
         is_most = _TWO * len(same) >= min(len(plan.stems), len(deed.stems))
         return bool(nouns) and len(same) >= least and is_rare and is_most and not plan.heads.isdisjoint(deed.heads)
+
+
+def _is_listed(plan: Intent, deed: Intent) -> bool:
+    """Whether an item of a list of what was done names what was meant, and says what of it."""
+    objects = {name for name in plan.objects & deed.objects if len(name) >= _THREE}
+    of_file = bool(objects) and all(map(_FILE.search, objects)) and plan.verb != "add"
+    is_said = not plan.noun or plan.noun in deed.stems
+    same = plan.stems & deed.stems
+    return (bool(objects) and (len(same) >= 1 if of_file else is_said)) or len(plan.heads & deed.heads) >= _TWO
 
 
 def _is_named(plan: Intent, deed: Intent) -> bool:

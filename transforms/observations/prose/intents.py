@@ -37,6 +37,8 @@ _LABEL = re.compile(
     r"^(?!I\b|We\b|Let\b)(?:`[^`]+`(?: \([^)]*\))?"
     r"|[A-Z][\w ./()`-]{0,60}?)\s?(?:\s[—–-]|:)\s+(?=\w)"
 )
+_ENDS_NAME = r"\s[—–-]\s|:\s|,\s|;"
+_JOINED = re.compile(r"(?:[,;]\s+(?:and\s+|then\s+)?|\s+and\s+(?:then\s+|also\s+)?)(?=[a-z]{3,}\b)")
 _VERB = re.compile(r"([A-Za-z-]+)\s+(.+)", re.DOTALL)
 _NEW = re.compile(r"^new\b[\s—:-]*(?P<object>.{3,120})", re.IGNORECASE)
 _IS_THERE = re.compile(
@@ -62,7 +64,8 @@ _GENERAL = frozenset(
         stem,
         words(
             "file code change thing need all new old exist update function project up out add make use now way both "
-            "same other first only also sure following existing necessary proper correct properly correctly so that this it"
+            "same other first only also sure following existing necessary proper correct properly correctly so "
+            "that this it"
         ),
     )
 )
@@ -74,7 +77,8 @@ class Intent(NamedTuple):
     """An act: to be, or done; its verb, names in code, and the stems of all that is told with it.
 
     objects, heads: the names and stems of what it is done to alone; noun: the last of these, '' where it is a name.
-    is_weak: told in the present ("passes `x` on"), alone no event.
+    is_weak: told in the present ("passes `x` on"), alone no event. is_meant: the speaker says so ("let me", "now",
+    "adding"): not only an item of a plan.
     """
 
     is_to_be: bool
@@ -86,6 +90,7 @@ class Intent(NamedTuple):
     noun: str
     said: str
     is_weak: bool
+    is_meant: bool = False
 
     @property
     def is_bare(self) -> bool:
@@ -93,8 +98,11 @@ class Intent(NamedTuple):
         return not (self.objects or self.heads)
 
 
-def intent(text: str) -> Intent | None:
-    """The act that a statement of one sentence tells; None: none."""
+def intents(text: str, *, is_listed: bool = False) -> tuple[Intent, ...]:
+    """The acts that a statement of one sentence tells, in its order: "adding the flag, and updating the help".
+
+    is_listed: whether it stands in a list of what was done: then it tells what is there, without a verb, too.
+    """
     text = text.replace("**", "").strip()
     opened = _OPENERS.match(text)
     said = text[opened.end() :] if opened is not None else text.lstrip("#-*•> ")
@@ -103,14 +111,41 @@ def intent(text: str) -> Intent | None:
     said = said if label is None else said[label.end() :]
     to_be = _TO_BE.match(said)
     rest = said[to_be.end() :] if to_be is not None else _DOER.sub("", said)
-    led = _VERB.match(rest)
-    if led is not None:
-        verb, form = deed_verb(led[1].lower())
-        is_begun = to_be is not None or opened is not None or rest != said
-        is_doing = form == "ing" and is_begun and work_verb(led[1].lower())[0] is not None
-        if verb is not None and (form == "base" or is_doing or (to_be is None and form in {"past", "s"})):
-            return _intent(verb, rest, about, is_to_be=form in {"base", "ing"}, is_weak=form == "s")
-    return None if to_be is not None else _come_about(said, about)
+    pieces = [piece for piece in _JOINED.split(rest) if piece] or [""]
+    is_begun = to_be is not None or opened is not None or rest != said or text.endswith((".", ":", "…"))
+    first = _led(pieces[0], about, is_to_be=to_be is not None, is_begun=is_begun)
+    if first is None or (is_listed and to_be is None and (first.is_to_be or first.is_weak)):
+        listed = _listed(said, about) if is_listed and to_be is None else None
+        other = None if to_be is not None else _come_about(said, about)
+        return tuple(one for one in (other or listed,) if one is not None)
+    more = (_led(piece, about, is_to_be=first.is_to_be, is_begun=True) for piece in pieces[1:])
+    is_meant = to_be is not None or opened is not None
+    told = (first, *(one for one in more if one is not None and one.is_to_be == first.is_to_be))
+    return tuple(one._replace(is_meant=is_meant or one.is_meant) for one in told)
+
+
+def _led(piece: str, about: str, *, is_to_be: bool, is_begun: bool) -> Intent | None:
+    """The act of a piece that begins with its verb; None: it does not, or that verb tells no act in this form."""
+    led = _VERB.match(piece)
+    if led is None:
+        return None
+    verb, form = deed_verb(led[1].lower())
+    is_doing = form == "ing" and is_begun and work_verb(led[1].lower())[0] is not None
+    if verb is None or not (form == "base" or is_doing or (not is_to_be and form in {"past", "s"})):
+        return None
+    found = _intent(verb, piece, about, is_to_be=form in {"base", "ing"}, is_weak=form == "s")
+    return found._replace(is_meant=form == "ing")
+
+
+def _listed(said: str, about: str) -> Intent | None:
+    """What an item of a list of what was done names: a thing, and what it is."""
+    whole = f"{about} {said}".strip()
+    if not (about or said.startswith("`")):
+        return None
+    named = _TOWARDS.split(f" {about or re.split(_ENDS_NAME, said, maxsplit=1)[0]} ", maxsplit=1)[0]
+    names, objects = names_of(whole), names_of(named)
+    stems, heads = stems_of(whole, names), stems_of(named, names)
+    return Intent(False, "", names, stems, objects, heads, "", whole[:_LONGEST_SAID], is_weak=False)
 
 
 def _come_about(said: str, about: str) -> Intent | None:
@@ -122,8 +157,9 @@ def _come_about(said: str, about: str) -> Intent | None:
     if match is None or _NOT_SO.search(match["object"]) or not (words_of(match["object"]) or "`" in match["object"]):
         return None
     verb, form = deed_verb(match["verb"].lower())
-    led = inflection(match["object"].split(maxsplit=1)[0].strip("`*").lower())
-    is_act = led.is_verb and led.form in {"s", "ing", "past"}
+    first, *others = match["object"].lower().split(maxsplit=2)
+    led = inflection(first.strip("`*"))
+    is_act = led.is_verb and (led.form in {"s", "ing", "past"} or others[:1] in (["the"], ["a"], ["all"]))
     if verb is None or form != "past" or is_act or not (match["be"] or work_verb(match["verb"].lower())[0]):
         return None
     about, rest = f"{about} {match['object']}", f"{match['verb']} {match['object']}{match['rest']}"

@@ -18,6 +18,7 @@ from slowwave.transforms.observations.states.acts import DONE, TO_BE, UNDER_WAY,
 from slowwave.transforms.observations.states.plan_words import (
     AT_ONCE,
     EMPTY_VERBS,
+    FINISHED,
     GOING,
     HABITS,
     PLACES,
@@ -39,6 +40,10 @@ _DAYS = MONTHS.keys() | WEEKDAYS.keys()
 _ENDING = CANCELLING | TAKING_PART | GOING | TRYING | AT_ONCE | EMPTY_VERBS
 """By these nearly any plan may be told as carried out."""
 _ACQUIRING = frozenset({"have", "get", "adopt", "buy", "purchase", "acquire", "rent"})
+_DAILY = frozenset(
+    map(stem, ("breakfast", "lunch", "dinner", "brunch", "coffee", "tea", "gym", "shower", "bed", "store"))
+)
+"""They come every day: the next is another."""
 _WHERE = PLACES | {"", "&", "on"}
 _LONG_AGO = re.compile(
     r"\b(?:last year|years? ago|as a (?:child|kid|teenager)|in (?:19|20)\d\d|when (?:he|she|they|i|we) (?:was|were))\b",
@@ -88,7 +93,7 @@ def _is_deed(act: Act, text: str, *, is_first: bool) -> bool:
     if act.verb in HABITS:
         return False
     is_begun = act.stage == UNDER_WAY and ((is_first and act.form == "ing") or _BEGUN.search(text) is not None)
-    return act.stage == DONE or is_begun
+    return act.stage == DONE or is_begun or (act.stage == UNDER_WAY and act.verb in FINISHED)
 
 
 def _newest(
@@ -109,7 +114,7 @@ def _newest(
 
 
 def _is_done(plan: Act, deed: Act, apart: timedelta, is_in: Callable[[str, int], bool]) -> bool:
-    if not deed.marks <= plan.marks or (plan.stage == UNDER_WAY and plan.verb not in GOING):
+    if not deed.marks <= plan.marks or not _may_end(plan, deed):
         return False
     names = (plan.names & deed.names) - _DAYS
     if plan.names - _DAYS and deed.names - _DAYS and not names:
@@ -123,17 +128,22 @@ def _is_done(plan: Act, deed: Act, apart: timedelta, is_in: Callable[[str, int],
     )
 
 
+def _may_end(plan: Act, deed: Act) -> bool:
+    """Whether what was under way is over by it: a journey, or what was finished since."""
+    return plan.stage != UNDER_WAY or plan.verb in GOING or deed.verb in FINISHED
+
+
 def _is_one_thing(
     one: Phrase, other: Phrase, plan: Act, deed: Act, apart: timedelta, is_in: Callable[[str, int], bool]
 ) -> bool:
     """Whether what both name is one thing: told by few words of hers, soon after, or with another such word."""
     head, some, more = stem(one.words[-1]), _telling(one.words), _telling(other.words)
-    if head not in some or (some - {head} and more - {head} and not some & more - {head}):
+    if head in _DAILY or head not in some or (some - {head} and more - {head} and not some & more - {head}):
         return False
     if one.binder in PLACES and plan.verb not in GOING | TAKING_PART:
         return False
     is_there = plan.verb in GOING and one.binder in PLACES and other.binder in PLACES
-    is_same_act = stem(plan.verb) == stem(deed.verb) or deed.verb in _ENDING or deed.stage == UNDER_WAY
+    is_same_act = stem(plan.verb) == stem(deed.verb) or deed.verb in _ENDING | FINISHED or deed.stage == UNDER_WAY
     if not (is_there or is_same_act):
         return False
     if deed.verb in CANCELLING and apart <= _AT_ONCE:

@@ -68,11 +68,22 @@ _BEFELL = tuple(
         ("apart", "back together"),
     )
 )
+_STOPPED = re.compile(
+    rf"^{_SUBJECT}\s(?:\w+ (?:\w+ )?and )?(?P<after>(?:has |have |just |suddenly )*(?:stopped working|broke down"
+    rf"|fell apart))\b",
+    re.IGNORECASE,
+)
+_CALLED_OFF = re.compile(
+    r"^(?P<subject>\w+(?: \w+)?)\s(?:[^;:]{0,60}?(?:,|\band)\s(?:thus |so |and )*)?(?:(?:he|she|they) )?(?:had to )?"
+    r"(?P<after>(?:called off|cancell?ed|postponed) (?:his|her|their|the|my|our) [^,;.]{2,60})",
+    re.IGNORECASE,
+)
 _NOT_YET = re.compile(
     r"\b(?:going to|thinks?|worr\w+|afraid|hop\w+|wants?|about|ask\w*|almost|nearly)\b", re.IGNORECASE
 )
 _NO_EVENT = re.compile(
-    r"\b(?:it|they|you|we|i|if|when|whenever|wants?|wanted|need\w*|whether|so that|until|that|which|who|not|never|could"
+    r"\b(?:it|they|you|we|i|if|when|whenever|wants?|wanted|need\w*|whether|so that|until|that|which|who|not"
+    r"|never|could"
     r"|might|may|would"
     r"|should|must|ensure\w*|verify|check\w*|expect\w*|how|why|because|since|after|before)\b|n['’]t\b",
     re.IGNORECASE,
@@ -82,7 +93,7 @@ _VAGUE = re.compile(
     r"|how|where|understand|see|know|have (?:a|all|the)|about|that)\b",
     re.IGNORECASE,
 )
-_CUT_OFF = re.compile(r"\b(?:for|to|with|as|by|both|the|of|in|show|and)$")
+_CUT_OFF = re.compile(r"\b(?:for|to|with|as|by|both|like|the|of|in|show|and)$")
 _PRAISED = re.compile(
     r"^(?:\w+ ){0,2}(?:(?:more|much|better|easier|cleaner|faster|simpler|safer|well-\w+|great|perfect|nice)\b"
     r"|the recommended\b"
@@ -90,7 +101,7 @@ _PRAISED = re.compile(
     re.IGNORECASE,
 )
 _NO_THING = re.compile(r"\b(?:next step|question|plan|goal|reason|idea|point|preference|only thing)s?$", re.IGNORECASE)
-_NO_STATE = frozenset({"test", "verify", "format", "document", "be", "see", "make", "identify", "wait"})
+_NO_STATE = frozenset({"wrap", "test", "verify", "format", "document", "be", "see", "make", "identify", "wait"})
 _REMOVED = frozenset({"remove", "revert", "disable"})
 
 
@@ -160,6 +171,10 @@ def _came_upon(said: str) -> ToldChange | None:
         match = pattern.match(said)
         if match is not None and not _NO_EVENT.search(match["subject"]) and not _NOT_YET.search(match["subject"]):
             return ToldChange(match["subject"].strip(), before, f"{match['after']}{match['rest']}".strip())
+    for before, pattern in (("working", _STOPPED), ("planned", _CALLED_OFF)):
+        match = pattern.match(said)
+        if match is not None and not _NO_EVENT.search(match["subject"]):
+            return ToldChange(match["subject"].strip(), before, match["after"])
     return None
 
 

@@ -1,4 +1,4 @@
-"""Verdicts by which something meant is said to be done: a build that succeeds, a step that is complete, "reverted"."""
+"""Verdicts by which something meant is said to be done: a build that succeeds, a step that is done, "reverted"."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ _ERRORS = r"(?:errors?|issues?|problems?|failures?|warnings?|mismatch\w*|complai
 _MENDING = (
     r"\b(?:fix|fixing|resolve|resolving|correct|correcting|address|addressing|repair|repairing|clean(?:ing)? up)\b"
 )
+_BRIEFLY = r"(?:(?!\b(?:before|after|when|while|since|because|if|so)\b)[^.;:—–]){0,60}?"
 _MENDED = (
     (
         "build",
-        re.compile(rf"{_MENDING}.*\b(?:type\w*|compil\w*|build|import|syntax)\b.*\b{_ERRORS}\b", re.IGNORECASE),
+        re.compile(
+            rf"{_MENDING}{_BRIEFLY}\b(?:type\w*|compil\w*|build|import|syntax)\b{_BRIEFLY}\b{_ERRORS}\b", re.IGNORECASE
+        ),
     ),
-    ("lint", re.compile(rf"{_MENDING}.*\b(?:\w*lint\w*|formatting)\b", re.IGNORECASE)),
-    ("tests", re.compile(rf"{_MENDING}.*\b(?:tests?|test (?:failures?|errors?))\b", re.IGNORECASE)),
+    ("lint", re.compile(rf"{_MENDING}{_BRIEFLY}\b(?:\w*lint\w*|formatting)\b", re.IGNORECASE)),
+    ("tests", re.compile(rf"{_MENDING}{_BRIEFLY}\btests?\b", re.IGNORECASE)),
 )
 _PASSES = (
     (
@@ -50,7 +53,8 @@ _PASSES = (
     ),
 )
 _NOT_YET = re.compile(
-    r"\b(?:verif\w+|check\w*|make sure|ensure|whether|if|until|should|let me|need\w*|so that|would|could|might|may|will"
+    r"\b(?:verif\w+|check\w*|make sure|ensure|whether|if|until|should|let me|need\w*|so that|would|could|might"
+    r"|may|will"
     r"|want|expect\w*|when|unless|once|before|after|but|except|fail\w*|not)\b|n['’]t\b|\?$",
     re.IGNORECASE,
 )
@@ -85,11 +89,24 @@ _IS_IN = re.compile(
 _ALONE = re.compile(r"^\W*(?P<verb>[A-Z][a-z]+ed)(?:$|[.!,](?:\s|$)|\s?[—–:-]\s|\s(?:it|this|that|them|back)\b)")
 
 
+_SUMMARY = re.compile(
+    r"^[^\w\[(]*(?:(?:done|all done|all set)\W+)?(?:here(?:['’]s| is| are) (?:a (?:\w+ )?summary of "
+    r"|an overview of )?"
+    r"(?:what|the changes|everything|all the changes)\b.*\b(?:done|implemented|added|changed|set up|updated"
+    r"|fixed|created"
+    r"|built|made|did|accomplished|removed|refactored)\b"
+    r"|(?:summary of (?:the )?(?:changes|what)|what (?:was|i|i['’]ve) (?:changed|added|did|done|implemented"
+    r"|built|fixed)"
+    r"|changes (?:made|implemented)|summary of the \w+ (?:fixes|changes))\b)",
+    re.IGNORECASE,
+)
+
+
 class Verdict(NamedTuple):
     """What is said to be so: its sort, what it is of, and as written.
 
     sort: "mend" (what is broken is to be mended: kind of run), "pass" (kind of run), "heading" and "part" (a numbered
-    part of the work), "all" (all parts), "in" (a thing, and the verb that was meant), "alone" (a verb).
+    part of the work), "all" (all parts), "in" (a thing, and the verb that was meant), "alone" (a verb, what follows).
     """
 
     sort: str
@@ -118,7 +135,7 @@ def _given(text: str) -> Iterator[Verdict]:
     match = _ALONE.match(text)
     verb, form = (None, "") if match is None else work_verb(match["verb"].lower())
     if verb is not None and form == "past":
-        yield Verdict("alone", "", text, verb)
+        yield Verdict("alone", text[match.end() :] if match is not None else "", text, verb)
     match = _IS_IN.match(text)
     if match is not None:
         yield Verdict("in", match["object"], match.group(), _NOUNS[match["noun"].lower()])
@@ -129,6 +146,11 @@ def _given(text: str) -> Iterator[Verdict]:
         match = pattern.search(text)
         if match is not None and not _NOT_YET.search(text[: match.end()]):
             yield Verdict("pass", kind, match.group())
+
+
+def is_summary(text: str) -> bool:
+    """Whether a statement opens a list of what was done."""
+    return _SUMMARY.match(text) is not None
 
 
 def passing(text: str) -> int | None:

@@ -1,4 +1,4 @@
-"""How somebody feels, and that it got worse or is over: ill, then better; upset, then over it."""
+"""Spells that somebody goes through, and that they are worse or over: ill and better, away and back."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from slowwave.transforms.observations.turns.phrases import is_so
 
 _BAD, _WORSE, _WELL = range(3)
 _WEEKS, _ZERO = timedelta(days=21), timedelta(0)
+_NAME = re.compile(r"\b[A-Z][a-z]+\b")
 _FIRST = re.compile(r"\s")
 _BEGINS = re.compile(r"\b(?:start(?:s|ed|ing)|beg(?:an|ins)|manage[ds]|(?:was|is) able) to\s", re.IGNORECASE)
 _HEALTH = (
@@ -35,7 +36,7 @@ _HEALTH = (
     (
         _BAD,
         re.compile(
-            r"\b(?:sick|ill|flu|covid|fever|(?:caught|has|got|had) a (?:bad )?cold|not feeling (?:well|good)|unwell"
+            r"\b(?:sick|ill|flu|covid|fever|(?:caught|has|got|had) a (?:bad )?cold|not spell (?:well|good)|unwell"
             r"|migraine|food poisoning|pneumonia|infection|injur(?:ed|y)|stomach ?aches?|hung ?over)\b",
             re.IGNORECASE,
         ),
@@ -66,7 +67,7 @@ _MOOD = (
 )
 
 
-class _Feeling(NamedTuple):
+class _Spell(NamedTuple):
     """How far it is, the stems of what it is about, and as written."""
 
     stage: int
@@ -74,34 +75,64 @@ class _Feeling(NamedTuple):
     said: str
 
 
-def felt_since(told: Iterable[Statement]) -> Iterator[Turn]:
+_AWAY = (
+    (
+        _WELL,
+        re.compile(
+            r"\b(?:return(?:s|ed|ing)? (?:back |home )?(?:from|after|home)|(?:came|comes|coming|got|gets|getting"
+            r"|is|are|was) "
+            r"(?:just )?back (?:home|from)|returning back|returned home)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        _BAD,
+        re.compile(
+            r"\b(?:caught a flight|flew|fl(?:ies|ying)|le(?:ft|aves|aving)|depart\w*|travel(?:l?ed|s|l?ing)|went"
+            r"|goes|going"
+            r"|(?:is|are) (?:now )?on) (?:to|for|on|in|a|an|vacation)\b(?= .*\b(?:city|trip|vacation|holiday"
+            r"|flight|abroad"
+            r"|[A-Z][a-z]+))",
+        ),
+    ),
+)
+
+
+def gone_through(told: Iterable[Statement]) -> Iterator[Turn]:
     """Of what statements tell of how somebody is, each that is further than what was told of it last."""
     for some in by_subject(told):
-        last: dict[str, tuple[Statement, _Feeling]] = {}
+        last: dict[str, tuple[Statement, _Spell]] = {}
         for one in some:
-            for sort, feeling in _feelings(one.text):
+            for sort, spell in _spells(one.text):
                 before = last.get(sort)
-                if before is not None and _is_further(before[1], feeling) and _ZERO < one.at - before[0].at <= _WEEKS:
+                if before is not None and _is_further(before[1], spell) and _ZERO < one.at - before[0].at <= _WEEKS:
                     yield Turn(
-                        before[0].statement, one.statement, _FIRST.split(one.text)[0], "", before[1].said, feeling.said
+                        before[0].statement, one.statement, _FIRST.split(one.text)[0], "", before[1].said, spell.said
                     )
-                last[sort] = (one, feeling)
+                last[sort] = (one, spell)
 
 
-def _feelings(text: str) -> Iterator[tuple[str, _Feeling]]:
+def _spells(text: str) -> Iterator[tuple[str, _Spell]]:
     text = _BEGINS.sub("", text)
-    for sort, stages in (("health", _HEALTH), ("mood", _MOOD)):
+    for sort, stages in (("health", _HEALTH), ("mood", _MOOD), ("journey", _AWAY)):
         for stage, pattern in stages:
             match = pattern.search(text)
             if match is not None and stage != _BAD and not is_so(text, match.start()):
                 break
             if match is not None:
-                about = stems(text[match.end() :].split(",", maxsplit=1)[0]) if sort == "mood" else frozenset()
-                yield sort, _Feeling(stage, frozenset(word for word in about if word.isalpha()), match.group())
+                yield sort, _Spell(stage, _about(sort, text[match.end() :]), match.group())
                 break
 
 
-def _is_further(before: _Feeling, after: _Feeling) -> bool:
-    """Whether who was ill or upset is worse or over it: of the same thing, where both name one."""
+def _about(sort: str, rest: str) -> frozenset[str]:
+    """What it is about: the stems of what upsets, the names of places."""
+    if sort == "journey":
+        return frozenset(_NAME.findall(rest))
+    told = stems(rest.split(",", maxsplit=1)[0]) if sort == "mood" else frozenset()
+    return frozenset(word for word in told if word.isalpha())
+
+
+def _is_further(before: _Spell, after: _Spell) -> bool:
+    """Whether who was ill, upset or away is worse, over it or back: of the same thing, where both name one."""
     is_one = not before.about or not after.about or not before.about.isdisjoint(after.about)
     return before.stage < after.stage and is_one
