@@ -9,7 +9,8 @@ from slowwave.transforms.observations.states.claims import LONGEST
 TELLS_IN_PROSE = (
     r"(?i)(?-u:\b)(?:now|no longer|(?:has|have) been|(?:travell?ed|flew|drove|returned|came|commuted) (?:back )?from"
     r"|fired|laid off|let go|dismissed|promoted|hired|evicted|expelled|back together|stopped working|broke down"
-    r"|fell apart|called off|cancell?ed|postponed)(?-u:\b)"
+    r"|fell apart|called off|cancell?ed|postponed|old|previous|former|unused|legacy|duplicated?|obsolete)(?-u:\b)"
+    r"|\((?:was|were|previously|formerly|up from|down from) "
 )
 """Without one of these none tells in passing what changed."""
 _MEANT = (

@@ -186,12 +186,18 @@ class _Scope:
         same = plan.stems & deed.stems
         named = _is_named(plan, deed)
         if not deed.verb:
-            return plan.is_meant and _is_listed(plan, deed)
+            return plan.is_meant and (self._stands(plan, deed) if deed.is_meant else _is_listed(plan, deed))
         if plan.verb == deed.verb and not deed.is_weak:
             return (named and bool(same)) or self._is_worded(plan, deed, _TWO)
         if is_one_kind(plan.verb, deed.verb) and not deed.is_weak:
             return (named and len(same) >= _TWO) or (plan.noun == deed.noun and self._is_worded(plan, deed, _THREE))
         return (named and len(same) >= _THREE) or (plan.noun == deed.noun and self._is_worded(plan, deed, _FOUR))
+
+    def _stands(self, plan: Intent, deed: Intent) -> bool:
+        """Whether what "is in place" is what was meant: two of its words, or the same name."""
+        objects = {name for name in plan.names & deed.objects if len(name) >= _THREE and not _FILE.search(name)}
+        same = plan.stems & deed.heads
+        return bool(objects) or (len(same) >= _TWO and any(self._count[word] <= _RARE for word in same))
 
     def _is_worded(self, plan: Intent, deed: Intent, least: int) -> bool:
         """Whether the words that both have are enough: most of them, some of them rare, and what it is done to."""

@@ -46,6 +46,11 @@ _IS_THERE = re.compile(
     r"|class|hook|flag|option|struct|component|endpoint)\b",
     re.IGNORECASE,
 )
+_STANDS = re.compile(
+    r"^(?P<object>[^,;:]{3,90}?)\s(?:is|are)\s(?:now\s|all\s|fully\s)*"
+    r"(?:in place|ready|live|set up|up and running|running|working|available|done|complete|finished)\b",
+    re.IGNORECASE,
+)
 _PASSIVE = re.compile(
     r"^(?P<object>[^,;:]{3,90}?)\s(?P<be>(?:is now|are now|was|were|has been|have been)\s)?"
     r"(?:now\s|all\s|also\s|fully\s|successfully\s)*"
@@ -53,6 +58,8 @@ _PASSIVE = re.compile(
     re.IGNORECASE,
 )
 _TOWARDS = re.compile(r"\s(?:to|in|into|from|on|for|at|with|by|of|that|which|so|when|where|if|\w{3,}ing)\s|[,;:(]")
+_STATES = re.compile(r"\b(?:is|are|was|were|does|did|will|would|can|cannot|could|should|has|have|had)\b|n['’]t\b")
+"""With one of these what begins with "-ing" is the subject of a sentence."""
 _NOT_SO = re.compile(
     r"\b(?:not|never|isn|wasn|can|could|should|must|if|when|to be|which|that|need|needs|will|would|how|why|because"
     r"|since|after|where|what|already|once|though|although"
@@ -130,7 +137,7 @@ def _led(piece: str, about: str, *, is_to_be: bool, is_begun: bool) -> Intent | 
     if led is None:
         return None
     verb, form = deed_verb(led[1].lower())
-    is_doing = form == "ing" and is_begun and work_verb(led[1].lower())[0] is not None
+    is_doing = form == "ing" and is_begun and (is_to_be or not _STATES.search(piece))
     if verb is None or not (form == "base" or is_doing or (not is_to_be and form in {"past", "s"})):
         return None
     found = _intent(verb, piece, about, is_to_be=form in {"base", "ing"}, is_weak=form == "s")
@@ -153,6 +160,10 @@ def _come_about(said: str, about: str) -> Intent | None:
     there = _NEW.match(said) or _IS_THERE.match(said)
     if there is not None:
         return _intent("add", f"new {said[there.start('object') :]}", about, is_to_be=False, is_weak=False)
+    stands = _STANDS.match(said)
+    if stands is not None and not _NOT_SO.search(stands["object"]):
+        found = _listed(f"`` {stands['object']}", about)
+        return None if found is None else found._replace(said=stands.group(), is_meant=True)
     match = _PASSIVE.match(said)
     if match is None or _NOT_SO.search(match["object"]) or not (words_of(match["object"]) or "`" in match["object"]):
         return None

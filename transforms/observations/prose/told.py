@@ -43,6 +43,17 @@ _HAS_BEEN = re.compile(
     rf"(?P<verb>[a-z]+(?:ed|en|t))\b(?P<after>[^;]{{0,80}}?){_END}",
     re.IGNORECASE,
 )
+_OF_LABEL = re.compile(r"^([^:;.]{2,40}?)(?::|\s[—–-])\s(?:It|They|This)\b(?= (?:now|no longer|is now|are now)\b)")
+_SO_NOW = re.compile(rf"^{_SUBJECT}\s(?:is|are)\s(?P<after>[^,;:]{{3,60}}?) now(?=$|[.!])", re.IGNORECASE)
+_WAS = re.compile(
+    r"(?P<after>[~<>]?\d[\w.,%]*)(?P<subject>(?: [a-z][\w-]*){1,4}) "
+    r"\((?:was|were|previously|formerly|up from|down from) (?P<before>[~<>]?\d[^()]{0,20}?)\)"
+)
+_OLD_GONE = re.compile(
+    r"^(?:and )?(?P<subject>(?:the |all )?(?:old|previous|former|unused|legacy|duplicate[d]?|obsolete)\b[^;:]{2,80}?) "
+    r"(?:is|are|was|were) (?:now |all )?(?P<after>removed|gone|deleted|replaced)\b",
+    re.IGNORECASE,
+)
 _PLACE = r"[A-Z][\w'’.-]*(?: (?:of |the )?[A-Z][\w'’.-]*)*"
 _WENT = re.compile(
     rf"^(?P<subject>[^,;:?]{{2,40}}?)\s(?:has |have )?(?:just |recently |finally )?"
@@ -110,8 +121,9 @@ def told_in_prose(text: str) -> ToldChange | None:
     """What a statement tells as changed, the first that can be read; None: it does not tell."""
     if tells_nothing(text):
         return None
-    said = text.strip().removesuffix(":").replace("**", "").lstrip("-*•#>0123456789. ")
-    return _now(said) or _has_been(said) or _went(said) or _came_upon(said)
+    said = text.strip().removesuffix(":").replace("**", "").lstrip("-*•#>. ")
+    said = _OF_LABEL.sub(r"\1", said)
+    return _now(said) or _since(said) or _has_been(said) or _went(said) or _came_upon(said)
 
 
 def _now(said: str) -> ToldChange | None:
@@ -122,7 +134,8 @@ def _now(said: str) -> ToldChange | None:
         found = match.groupdict()
         if pattern is _SHOULD_NOW and not (found["first"] or found["second"]):
             continue
-        if pattern in {_NOW_DOES, _NOW_OF_LABEL} and not _is_told_verb(found["verb"]):
+        is_sure = "`" in found["subject"] or (found.get("since") or "").lower() == "no longer"
+        if pattern in {_NOW_DOES, _NOW_OF_LABEL} and not _is_told_verb(found["verb"], is_sure=is_sure):
             continue
         after = found["after"] if pattern in {_NOW_IS, _SHOULD_NOW} else f"{found['verb']} {found['after']}"
         subject = found["subject"].strip(" *-—–")
@@ -139,9 +152,23 @@ def _now(said: str) -> ToldChange | None:
     return None
 
 
-def _is_told_verb(word: str) -> bool:
-    """Whether it is a verb in the present: "now skips", "now use"."""
+def _since(said: str) -> ToldChange | None:
+    """So: "the knob is softer now", "24 px gap (was 18 px)", "the old bar is removed"."""
+    match = _SO_NOW.match(said)
+    if match is not None and not _NO_EVENT.search(match["subject"]) and _names(match["subject"]):
+        return None if _VAGUE.match(match["after"]) else ToldChange(match["subject"], "not so", f"{match['after']} now")
+    match = _WAS.search(said)
+    if match is not None and not _NO_EVENT.search(said[: match.start()]):
+        return ToldChange(match["subject"].strip(), match["before"].strip(), match["after"].strip())
+    match = _OLD_GONE.match(said)
+    return None if match is None else ToldChange(match["subject"].strip(), "there", match["after"])
+
+
+def _is_told_verb(word: str, *, is_sure: bool) -> bool:
+    """Whether it is a verb in the present: "now skips", "now use"; is_sure: of a name in code, or after "no longer"."""
     form = inflection(word.lower())
+    if is_sure and form.form in {"s", "base", "other"}:
+        return word.lower() not in {"let", "lets"}
     return form.is_verb and form.form in {"s", "base"} and word.lower() not in {"let", "lets"}
 
 
