@@ -104,10 +104,10 @@ class _Scope:
         self._summed = len(self._meant)
 
     def _all_done(self, one: Statement, deeds: list[Intent]) -> Iterator[Turn]:
-        earlier: set[int] = set()
+        earlier: set[int | None] = set()
         for deed in deeds:
             turn = self._told_done(one, deed)
-            if turn is not None and turn.earlier is not None and turn.earlier not in earlier:
+            if turn is not None and turn.earlier not in earlier:
                 earlier.add(turn.earlier)
                 yield turn
 
@@ -123,12 +123,12 @@ class _Scope:
         elif found.sort == "heading":
             self._parts[found.of] = one
         elif found.sort == "pass":
-            return _turn(self._mends.pop(found.of, None), one, found.said)
+            return _of(self._mends.pop(found.of, None), one, found.said)
         elif found.sort == "part":
-            return _turn(self._parts.pop(found.of, None), one, found.said)
+            return _of(self._parts.pop(found.of, None), one, found.said)
         elif found.sort == "all":
             of = [part for part in self._parts if part.startswith(found.of)]
-            return _turn(self._parts.pop(of[-1]) if of else None, one, found.said)
+            return _of(self._parts.pop(of[-1]) if of else None, one, found.said)
         else:
             return self._of_verb(one, found)
         return None
@@ -139,12 +139,12 @@ class _Scope:
         for place in range(len(self._meant) - 1, max(-1, len(self._meant) - 1 - (_COMPARED if stems else _NEAR)), -1):
             meant = self._meant[place]
             is_verb = meant.act.verb == found.verb
-            if not meant.is_open or meant.one.at >= one.at or not is_verb:
+            if not meant.is_open or meant.one.at > one.at or not is_verb:
                 continue
             if stems.isdisjoint(meant.act.stems) and not (found.sort == "alone" and not stems):
                 continue
             meant.is_open = False
-            return _turn(meant.one, one, found.said)
+            return _turn(meant.one, one, meant.act.said, found.said)
         return None
 
     def _counted(self, one: Statement) -> Turn | None:
@@ -166,7 +166,7 @@ class _Scope:
             place
             for mark in (*deed.names, *deed.stems)
             for place in self._by_mark.get(mark, [])[-_COMPARED:]
-            if self._meant[place].is_open and self._meant[place].one.at < one.at
+            if self._meant[place].is_open and self._meant[place].one.at <= one.at
         }
         met = [place for place in sorted(near) if self._is_told_done(self._meant[place].act, deed)]
         if not met:
@@ -174,7 +174,7 @@ class _Scope:
         best = max(met, key=lambda place: (_shared(self._meant[place].act, deed), place))
         for place in met:
             self._meant[place].is_open = False
-        return Turn(self._meant[best].one.statement, one.statement, "", "", self._meant[best].act.said, deed.said)
+        return _turn(self._meant[best].one, one, self._meant[best].act.said, deed.said)
 
     def _is_told_done(self, plan: Intent, deed: Intent) -> bool:
         if plan.is_bare or deed.is_bare or (plan.verb in REMOVING) != (deed.verb in REMOVING):
@@ -231,12 +231,17 @@ def _shared(plan: Intent, deed: Intent) -> tuple[int, int]:
     return 2 * len(plan.names & deed.names) + len(plan.stems & deed.stems), int(plan.verb == deed.verb)
 
 
+def _of(meant: Statement | None, one: Statement, said: str) -> Turn | None:
+    return None if meant is None else _turn(meant, one, meant.text, said)
+
+
 def _is_of_other_number(plan: Intent, deed: Intent) -> bool:
     one, other = set(_NUMBERED.findall(plan.said)), set(_NUMBERED.findall(deed.said))
     return bool(one and other) and one.isdisjoint(other)
 
 
-def _turn(meant: Statement | None, one: Statement, said: str) -> Turn | None:
-    if meant is None or meant.at >= one.at:
+def _turn(meant: Statement | None, one: Statement, before: str, after: str) -> Turn | None:
+    """From what was meant to what is told; said at one time, that time tells both."""
+    if meant is None or meant.statement == one.statement or meant.at > one.at:
         return None
-    return Turn(meant.statement, one.statement, "", "", meant.text, said)
+    return Turn(meant.statement if meant.at < one.at else None, one.statement, "", "", before, after)

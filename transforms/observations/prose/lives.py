@@ -77,7 +77,8 @@ def _of_one(told: list[Statement]) -> Iterator[Turn]:
             if found is not None:
                 place, deed = found
                 before, _, plan = plans.pop(place)
-                yield Turn(before.statement, one.statement, said.said, "", plan.said, deed.said)
+                earlier = before.statement if before.at < one.at else None  # at one time: that tells both
+                yield Turn(earlier, one.statement, said.said, "", plan.said, deed.said)
         if not any(act.verb in HABITS for act in said.acts):
             plans += [(one, said.subject, act) for act in said.acts if act.stage in {TO_BE, UNDER_WAY}]
 
@@ -105,7 +106,7 @@ def _newest(
 ) -> tuple[int, Act] | None:
     for place in range(len(plans) - 1, -1, -1):
         before, whose, plan = plans[place]
-        if whose != subject or not subject or before.at >= one.at:
+        if whose != subject or not subject or before.at > one.at:
             continue
         for deed in deeds:
             if (plan.stage == TO_BE or deed.stage == DONE) and _is_done(plan, deed, one.at - before.at, is_in):
