@@ -10,12 +10,12 @@ TELLS_IN_PROSE = (
     r"(?i)(?-u:\b)(?:now|no longer|(?:has|have) been|(?:travell?ed|flew|drove|returned|came|commuted) (?:back )?from"
     r"|fired|laid off|let go|dismissed|promoted|hired|evicted|expelled|back together|stopped working|broke down"
     r"|fell apart|called off|cancell?ed|postponed|old|previous|former|unused|legacy|duplicated?|obsolete)(?-u:\b)"
-    r"|\((?:was|were|previously|formerly|up from|down from) "
+    r"|\((?:was|were|previously|formerly|up from|down from) |` (?:→|->) `"
 )
 """Without one of these none tells in passing what changed."""
 _MEANT = (
     r"(?i)(?-u:\b)(?:let me|let['’]s|i['’]ll|i will|need to|going to|i should|we should|we['’]ll|next step|todo)"
-    r"(?-u:\b)|^\W*(?:now|next|first|then|also|step \d|phase \d|task \d|part \d|\w+ing)(?-u:\b)"
+    r"(?-u:\b)|^\W*(?:now|next|first|then|also|step \d|phase \d|task \d|part \d|before|\w+ing)(?-u:\b)"
 )
 """Where no statement of a scope has one of these, none means to do anything."""
 _PLANNED = (

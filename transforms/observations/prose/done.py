@@ -19,6 +19,8 @@ _FILE = re.compile(r"\.[a-z]{1,5}$")
 _NUMBERED = re.compile(r"\b(?:phase|step|task|part|fix|issue|test|case|option|#)s?\s?#?(\d+)", re.IGNORECASE)
 _HANDING_ON = frozenset({"commit", "push", "deploy", "save"})
 """What follows when something is done: no other act is told by it."""
+_BEFORE = re.compile(r"^\W*(?:before|was|old|previously)\b\W{0,3}:\W{0,4}(?P<state>\S.*)$", re.IGNORECASE)
+_AFTER = re.compile(r"^\W*(?:after|now|new|is now)\b\W{0,3}:\W{0,4}(?P<state>\S.*)$", re.IGNORECASE)
 _TWO, _THREE, _FOUR = 2, 3, 4
 
 
@@ -63,6 +65,7 @@ class _Scope:
         self._mends: dict[str, Statement] = {}
         self._parts: dict[str, Statement] = {}
         self._passed: tuple[Statement, int] | None = None
+        self._before: tuple[Statement, str] | None = None
         self._summed = 0
 
     def turns(self) -> Iterator[Turn]:
@@ -75,7 +78,7 @@ class _Scope:
             if is_summary(one.text):
                 summary = one
             is_meant = any(act.is_to_be for act in acts)
-            turn = self._counted(one)
+            turn = self._counted(one) or self._contrasted(one)
             for found in verdicts(one.text, is_meant=is_meant):
                 turn = self._by_verdict(one, found) or turn
             if turn is not None:
@@ -160,6 +163,17 @@ class _Scope:
         return Turn(
             before[0].statement, one.statement, "", "", f"all {before[1]} tests pass", f"all {count} tests pass"
         )
+
+    def _contrasted(self, one: Statement) -> Turn | None:
+        """What is told as before and after, one below the other."""
+        before, self._before = self._before, None
+        match = _BEFORE.match(one.text)
+        if match is not None:
+            self._before = (one, match["state"])
+        match = _AFTER.match(one.text)
+        if match is None or before is None or before[0].at != one.at:
+            return None
+        return Turn(None, one.statement, "", "", before[1], match["state"])
 
     def _told_done(self, one: Statement, deed: Intent) -> Turn | None:
         near = {

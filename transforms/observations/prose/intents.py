@@ -40,6 +40,7 @@ _LABEL = re.compile(
 _ENDS_NAME = r"\s[—–-]\s|:\s|,\s|;"
 _JOINED = re.compile(r"(?:[,;]\s+(?:and\s+|then\s+)?|\s+and\s+(?:then\s+|also\s+)?)(?=[a-z]{3,}\b)")
 _VERB = re.compile(r"([A-Za-z-]+)\s+(.+)", re.DOTALL)
+_OF_IT = re.compile(r"(?P<verb>[a-z]+) (?:it|them)\b")
 _NEW = re.compile(r"^new\b[\s—:-]*(?P<object>.{3,120})", re.IGNORECASE)
 _IS_THERE = re.compile(
     r"^(?P<object>`[^`]+`(?: [`*\w]+)?) (?:function|method|field|type|parameter|column|test|helper|constant|const"
@@ -118,17 +119,30 @@ def intents(text: str, *, is_listed: bool = False) -> tuple[Intent, ...]:
     said = said if label is None else said[label.end() :]
     to_be = _TO_BE.match(said)
     rest = said[to_be.end() :] if to_be is not None else _DOER.sub("", said)
-    pieces = [piece for piece in _JOINED.split(rest) if piece] or [""]
+    pieces = _pieces(rest)
     is_begun = to_be is not None or opened is not None or rest != said or text.endswith((".", ":", "…"))
-    first = _led(pieces[0], about, is_to_be=to_be is not None, is_begun=is_begun)
+    led = [
+        _led(piece, about, is_to_be=to_be is not None, is_begun=is_begun or at > 0) for at, piece in enumerate(pieces)
+    ]
+    first = led[0] if to_be is None else next((one for one in led if one is not None), None)
     if first is None or (is_listed and to_be is None and (first.is_to_be or first.is_weak)):
         listed = _listed(said, about) if is_listed and to_be is None else None
         other = None if to_be is not None else _come_about(said, about)
         return tuple(one for one in (other or listed,) if one is not None)
-    more = (_led(piece, about, is_to_be=first.is_to_be, is_begun=True) for piece in pieces[1:])
     is_meant = to_be is not None or opened is not None
-    told = (first, *(one for one in more if one is not None and one.is_to_be == first.is_to_be))
+    told = [one for one in led if one is not None and one.is_to_be == first.is_to_be]
     return tuple(one._replace(is_meant=is_meant or one.is_meant) for one in told)
+
+
+def _pieces(said: str) -> list[str]:
+    """The parts of a sentence that begin with verbs of their own; "it" is what the part before it named."""
+    pieces = [piece for piece in _JOINED.split(said) if piece] or [""]
+    for at in range(1, len(pieces)):
+        led, before = _OF_IT.match(pieces[at]), _VERB.match(pieces[at - 1])
+        if led is not None and before is not None:
+            thing = _TOWARDS.split(f" {before[2]} ", maxsplit=1)[0].strip()
+            pieces[at] = f"{led['verb']} {thing}{pieces[at][led.end() :]}"
+    return pieces
 
 
 def _led(piece: str, about: str, *, is_to_be: bool, is_begun: bool) -> Intent | None:
@@ -147,7 +161,7 @@ def _led(piece: str, about: str, *, is_to_be: bool, is_begun: bool) -> Intent | 
 def _listed(said: str, about: str) -> Intent | None:
     """What an item of a list of what was done names: a thing, and what it is."""
     whole = f"{about} {said}".strip()
-    if not (about or said.startswith("`")):
+    if not (about or said.startswith(("`", "✅"))):
         return None
     named = _TOWARDS.split(f" {about or re.split(_ENDS_NAME, said, maxsplit=1)[0]} ", maxsplit=1)[0]
     names, objects = names_of(whole), names_of(named)

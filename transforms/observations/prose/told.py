@@ -49,6 +49,8 @@ _WAS = re.compile(
     r"(?P<after>[~<>]?\d[\w.,%]*)(?P<subject>(?: [a-z][\w-]*){1,4}) "
     r"\((?:was|were|previously|formerly|up from|down from) (?P<before>[~<>]?\d[^()]{0,20}?)\)"
 )
+_ARROW = re.compile(r"^(?P<subject>[^:`]{2,60}): `(?P<before>[^`]{3,60})` (?:→|->) `(?P<after>[^`]{3,60})`$")
+_PARTS = 2
 _OLD_GONE = re.compile(
     r"^(?:and )?(?P<subject>(?:the |all )?(?:old|previous|former|unused|legacy|duplicate[d]?|obsolete)\b[^;:]{2,80}?) "
     r"(?:is|are|was|were) (?:now |all )?(?P<after>removed|gone|deleted|replaced)\b",
@@ -123,7 +125,7 @@ def told_in_prose(text: str) -> ToldChange | None:
         return None
     said = text.strip().removesuffix(":").replace("**", "").lstrip("-*•#>. ")
     said = _OF_LABEL.sub(r"\1", said)
-    return _now(said) or _since(said) or _has_been(said) or _went(said) or _came_upon(said)
+    return _now(said) or _since(said) or _of_shape(said) or _has_been(said) or _went(said) or _came_upon(said)
 
 
 def _now(said: str) -> ToldChange | None:
@@ -162,6 +164,18 @@ def _since(said: str) -> ToldChange | None:
         return ToldChange(match["subject"].strip(), match["before"].strip(), match["after"].strip())
     match = _OLD_GONE.match(said)
     return None if match is None else ToldChange(match["subject"].strip(), "there", match["after"])
+
+
+def _of_shape(said: str) -> ToldChange | None:
+    """Two names in code of one shape, of which one part differs: "the note: `text-gray-300` → `text-gray-600`"."""
+    match = _ARROW.match(said)
+    if match is None:
+        return None
+    before, after = (re.split(r"[^\w]+", match[side].lower()) for side in ("before", "after"))
+    differs = sum(one != other for one, other in zip(before, after, strict=False))
+    if len(before) != len(after) or len(before) < _PARTS or differs != 1:
+        return None
+    return ToldChange(match["subject"].strip(), match["before"], match["after"])
 
 
 def _is_told_verb(word: str, *, is_sure: bool) -> bool:
