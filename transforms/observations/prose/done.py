@@ -21,7 +21,7 @@ _HANDING_ON = frozenset({"commit", "push", "deploy", "save"})
 """What follows when something is done: no other act is told by it."""
 _BEFORE = re.compile(r"^\W*(?:before|was|old|previously)\b\W{0,3}:\W{0,4}(?P<state>\S.*)$", re.IGNORECASE)
 _AFTER = re.compile(r"^\W*(?:after|now|new|is now)\b\W{0,3}:\W{0,4}(?P<state>\S.*)$", re.IGNORECASE)
-_TWO, _THREE, _FOUR = 2, 3, 4
+_TWO, _THREE = 2, 3
 
 
 def done_in_prose(told: Iterable[Statement], settled: frozenset[int] = frozenset()) -> Iterator[Turn]:
@@ -49,8 +49,8 @@ def _read(told: Iterable[Statement]) -> Iterator[tuple[Statement, tuple[Intent, 
 class _Meant:
     """An act that waits to be told as done."""
 
-    def __init__(self, number: int, one: Statement, act: Intent) -> None:
-        self.number, self.one, self.act, self.is_open = number, one, act, True
+    def __init__(self, one: Statement, act: Intent) -> None:
+        self.one, self.act, self.is_open = one, act, True
 
 
 class _Scope:
@@ -70,13 +70,13 @@ class _Scope:
 
     def turns(self) -> Iterator[Turn]:
         """The changes, in order of time."""
-        summary: Statement | None = None
+        summary: tuple[Statement, int] | None = None
         for one, acts in self._told:
-            if summary is not None and one.at > summary.at:
-                yield from self._summed_up(summary)
+            if summary is not None and one.at > summary[0].at:
+                yield from self._summed_up(*summary)
                 summary = None
             if is_summary(one.text):
-                summary = one
+                summary = (one, len(self._meant))
             is_meant = any(act.is_to_be for act in acts)
             turn = self._counted(one) or self._contrasted(one)
             for found in verdicts(one.text, is_meant=is_meant):
@@ -86,25 +86,21 @@ class _Scope:
             elif one.statement not in self._settled:
                 yield from self._all_done(one, [act for act in acts if not act.is_to_be])
             meant = [act for act in acts if act.is_to_be]
-            if len(meant) > 1 or one.statement not in self._settled:
-                for act in meant:
-                    self._mean(one, act)
+            for act in meant[1 if one.statement in self._settled else 0 :]:
+                self._mean(one, act)
 
         if summary is not None:
-            yield from self._summed_up(summary)
+            yield from self._summed_up(*summary)
 
-    def _summed_up(self, one: Statement) -> Iterator[Turn]:
+    def _summed_up(self, one: Statement, until: int) -> Iterator[Turn]:
         """What was meant last, if it is still open: "here is what was done" tells it, too."""
-        last = next((meant for meant in reversed(self._meant) if meant.one.at < one.at), None)
-        if (
-            last is not None
-            and last.is_open
-            and last.act.is_meant
-            and not last.act.is_bare
-            and last.number >= self._summed
-        ):
-            yield Turn(last.one.statement, one.statement, "", "", last.act.said, one.text)
+        last = self._meant[until - 1] if until > self._summed else None
         self._summed = len(self._meant)
+        is_open = last is not None and last.is_open and last.act.is_meant and not last.act.is_bare
+        if last is not None and is_open and last.act.verb not in _HANDING_ON:
+            turn = _turn(last.one, one, last.act.said, one.text)
+            if turn is not None:
+                yield turn
 
     def _all_done(self, one: Statement, deeds: list[Intent]) -> Iterator[Turn]:
         earlier: set[int | None] = set()
@@ -117,7 +113,7 @@ class _Scope:
     def _mean(self, one: Statement, act: Intent) -> None:
         for mark in sorted(act.names | act.stems):
             self._by_mark.setdefault(mark, []).append(len(self._meant))
-        self._meant.append(_Meant(len(self._meant), one, act))
+        self._meant.append(_Meant(one, act))
 
     def _by_verdict(self, one: Statement, found: Verdict) -> Turn | None:
         """What the verdict tells as done; or, where it waits for one, nothing yet."""
@@ -205,7 +201,7 @@ class _Scope:
             return (named and bool(same)) or self._is_worded(plan, deed, _TWO)
         if is_one_kind(plan.verb, deed.verb) and not deed.is_weak:
             return (named and len(same) >= _TWO) or (plan.noun == deed.noun and self._is_worded(plan, deed, _THREE))
-        return (named and len(same) >= _THREE) or (plan.noun == deed.noun and self._is_worded(plan, deed, _FOUR))
+        return named and len(same) >= _THREE
 
     def _stands(self, plan: Intent, deed: Intent) -> bool:
         """Whether what "is in place" is what was meant: two of its words, or the same name."""
@@ -220,8 +216,11 @@ class _Scope:
         if least == _TWO and plan.heads and plan.heads <= deed.heads and (is_rare or len(plan.heads) >= _TWO):
             return True
         nouns = {plan.noun, deed.noun} & (plan.stems | {plan.noun}) & (deed.stems | {deed.noun}) - {""}
+        alike = plan.heads & deed.heads
+        if len(alike) < _TWO and plan.heads - alike and deed.heads - alike:
+            return False  # the one page is not the other
         is_most = _TWO * len(same) >= min(len(plan.stems), len(deed.stems))
-        return bool(nouns) and len(same) >= least and is_rare and is_most and not plan.heads.isdisjoint(deed.heads)
+        return bool(nouns) and len(same) >= least and is_rare and is_most and bool(alike)
 
 
 def _is_listed(plan: Intent, deed: Intent) -> bool:

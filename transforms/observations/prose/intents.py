@@ -61,10 +61,11 @@ _PASSIVE = re.compile(
 _TOWARDS = re.compile(r"\s(?:to|in|into|from|on|for|at|with|by|of|that|which|so|when|where|if|\w{3,}ing)\s|[,;:(]")
 _STATES = re.compile(r"\b(?:is|are|was|were|does|did|will|would|can|cannot|could|should|has|have|had)\b|n['’]t\b")
 """With one of these what begins with "-ing" is the subject of a sentence."""
+_IS_DONE = re.compile(r"\b(?:has|have) been\b|✅")
 _NOT_SO = re.compile(
     r"\b(?:not|never|isn|wasn|can|could|should|must|if|when|to be|which|that|need|needs|will|would|how|why|because"
     r"|since|after|where|what|already|once|though|although"
-    r"|even|you|there|should)\b",
+    r"|even|i|we|you|there|should)\b",
     re.IGNORECASE,
 )
 _GENERAL = frozenset(
@@ -152,7 +153,8 @@ def _led(piece: str, about: str, *, is_to_be: bool, is_begun: bool) -> Intent | 
         return None
     verb, form = deed_verb(led[1].lower())
     is_doing = form == "ing" and is_begun and (is_to_be or not _STATES.search(piece))
-    if verb is None or not (form == "base" or is_doing or (not is_to_be and form in {"past", "s"})):
+    is_base = form == "base" and not _IS_DONE.search(piece)
+    if verb is None or not (is_base or is_doing or (not is_to_be and form in {"past", "s"})):
         return None
     found = _intent(verb, piece, about, is_to_be=form in {"base", "ing"}, is_weak=form == "s")
     return found._replace(is_meant=form == "ing")
@@ -197,7 +199,7 @@ def _intent(verb: str, rest: str, about: str, *, is_to_be: bool, is_weak: bool) 
     whole = f"{about} {after}"
     names = names_of(whole)
     last = words_of(thing.replace("`", ""))[-1:]
-    noun = stem(last[0]) if last and last[0] not in names else ""
+    noun = stem(last[0]) if last and last[0] not in names and stem(last[0]) not in _GENERAL else ""
     stems, heads = stems_of(whole, names), stems_of(thing, names)
     return Intent(is_to_be, verb, names, stems, names_of(thing), heads, noun, rest[:_LONGEST_SAID], is_weak)
 

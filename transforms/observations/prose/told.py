@@ -145,9 +145,10 @@ def _now(said: str) -> ToldChange | None:
             _NO_EVENT.search(f"{found.get('label') or ''} {subject}")
             or _VAGUE.match(after)
             or _PRAISED.match(after)
+            or _CUT_OFF.search(after)
             or not _names(subject)
         ):
-            return None
+            continue
         after = after.removeprefix("be ")
         is_over = (found.get("since") or "").lower() == "no longer"
         return ToldChange(subject, after if is_over else "not so", f"no longer {after}" if is_over else f"now {after}")
@@ -183,7 +184,7 @@ def _is_told_verb(word: str, *, is_sure: bool) -> bool:
     form = inflection(word.lower())
     if is_sure and form.form in {"s", "base", "other"}:
         return word.lower() not in {"let", "lets"}
-    return form.is_verb and form.form in {"s", "base"} and word.lower() not in {"let", "lets"}
+    return form.form == "s" or (form.is_verb and form.form == "base" and word.lower() != "let")
 
 
 def _has_been(said: str) -> ToldChange | None:

@@ -11,7 +11,7 @@ _LOOKING = words(
     "think note explain show tell say ask want need try get go come take give have do be let keep wait stop "
     "consider decide analyze investigate debug trace confirm ensure help hope like plan proceed figure seem feel "
     "mean work happen occur require exist contain appear expect suggest recommend summarize describe list compare "
-    "learn believe agree share relate base name detail attach prove mark"
+    "learn believe agree share relate base name detail attach prove mark provide present"
 )
 REMOVING = frozenset({"remove", "revert", "disable", "downgrade"})
 """They undo: never one act with those that make."""

@@ -69,6 +69,7 @@ _PART_DONE = re.compile(
     re.IGNORECASE,
 )
 _DONE_PART = re.compile(rf"^\W*(?:i['’]ve |i have |we['’]ve )?(?:completed|finished)\s{_PART}\b", re.IGNORECASE)
+_FINISHED = re.compile(r"✅|☑|✔|\b(?:completed?|done|finished)\b", re.IGNORECASE)
 _PARTS_DONE = (_PART_DONE, _DONE_PART)
 _ALL_DONE = re.compile(
     r"\ball (?:\w+ )?(?P<kind>step|phase|task|part|stage|milestone)s (?:are |have been |now |successfully )*"
@@ -121,7 +122,7 @@ def verdicts(text: str, *, is_meant: bool) -> Iterator[Verdict]:
     done = next((found for pattern in _PARTS_DONE if (found := pattern.search(text)) is not None), None)
     if done is not None and not _NOT_YET.search(text[: done.end()]):
         yield Verdict("part", f"{done['kind']} {done['number']}".lower(), done.group())
-    elif heading is not None:
+    elif heading is not None and not _FINISHED.search(text):
         yield Verdict("heading", f"{heading['kind']} {heading['number']}".lower(), text)
     if not is_meant:
         yield from _given(text)
