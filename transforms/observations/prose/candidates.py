@@ -14,8 +14,13 @@ TELLS_IN_PROSE = (
 )
 """Without one of these none tells in passing what changed."""
 _MEANT = (
-    r"(?i)(?-u:\b)(?:let me|let['’]s|i['’]ll|i will|need to|going to|i should|we should|we['’]ll|next step|todo)"
-    r"(?-u:\b)|^\W*(?:now|next|first|then|also|step \d|phase \d|task \d|part \d|before|\w+ing)(?-u:\b)"
+    r"(?i)(?-u:\b)(?:let me|let['’]s|i['’]ll|i will|need to|going to|i should|we should|we['’]ll|next step"
+    r"|todo)(?-u:\b)"
+    r"|^\W*(?:step \d|phase \d|task \d|part \d|before\W{0,3}:|all \d+ |(?:now|next|first|then|also|finally),? [a-z]+ "
+    r"|(?:add|creat|implement|introduc|build|remov|delet|fix|resolv|correct|renam|mov|extract|updat|chang|modif"
+    r"|replac"
+    r"|switch|convert|migrat|rewrit|wir|connect|integrat|merg|register|simplif|upgrad|enabl|disabl|install|refactor"
+    r"|document|expos|deploy|configur|apply|writ|adjust|restor|revert|test|mak|us|sett|extend|expand)\w*ing )"
 )
 """Where no statement of a scope has one of these, none means to do anything."""
 _PLANNED = (
