@@ -20,7 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 from otlp_documents import OTHER_TRACE, TRACE, chat, span, traces
-from otlp_exporter import EXPORTER
+from otlp_exporter import EXPORTER, OPENINFERENCE
 from small_home import SmallHome
 
 from slowwave.flows.capture.otlp_wire import UnreadableError, document_of, taken_answer
@@ -32,13 +32,21 @@ from slowwave.flows.nightly.nightly import land_inbox, start_run
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.imports.otlp.posted import kept_document, why_not_taken
 
+# One that has `openinference-instrumentation` and OpenTelemetry's exporter, which the development lock does not hold.
+OPENINFERENCE_PYTHON = os.environ.get("SLOWWAVE_TEST_OPENINFERENCE_PYTHON", "")
+BY_ITSELF = pytest.param(
+    "by itself",
+    marks=pytest.mark.skipif(not OPENINFERENCE_PYTHON, reason="SLOWWAVE_TEST_OPENINFERENCE_PYTHON names none"),
+)
+
 
 def export(url: str, prompt: str, token: str = "", attributes: str = "gen_ai") -> None:
-    """Send a span with the SDK's own exporter."""
+    """Send a span with the SDK's own exporter; `by itself`: by OpenInference's own library."""
     env = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": url}
     if token:
         env["OTEL_EXPORTER_OTLP_HEADERS"] = f"Authorization=Bearer%20{token}"
-    subprocess.run([sys.executable, "-c", EXPORTER, prompt, attributes], env=env, check=True, timeout=120)
+    python, program = (OPENINFERENCE_PYTHON, OPENINFERENCE) if attributes == "by itself" else (sys.executable, EXPORTER)
+    subprocess.run([python, "-c", program, prompt, attributes], env=env, check=True, timeout=120)
 
 
 def landed(home: SmallHome) -> list[dict[str, Any]]:
@@ -61,7 +69,7 @@ def deliver(home: SmallHome, number: int, *documents: object) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("attributes", ["gen_ai", "openinference"])
+@pytest.mark.parametrize("attributes", ["gen_ai", "openinference", BY_ITSELF])
 def test_a_real_exporter_delivers_and_the_project_is_that_of_its_token(attributes: str, tmp_path: Path):
     home = SmallHome(tmp_path / "home")
     token = add_token(home.settings, "api", "capture", "team/shop")
@@ -77,7 +85,7 @@ def test_a_real_exporter_delivers_and_the_project_is_that_of_its_token(attribute
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("attributes", ["gen_ai", "openinference"])
+@pytest.mark.parametrize("attributes", ["gen_ai", "openinference", BY_ITSELF])
 def test_a_real_exporter_tries_again_until_it_is_kept(attributes: str, tmp_path: Path):
     home = SmallHome(tmp_path / "home")
     refusals: list[str] = []
