@@ -18,6 +18,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.inbox import Delivery, inbox_deliveries, inbox_otlp
 from slowwave.flows.land.received.merged import claim
+from slowwave.flows.land.received.names import is_unclaimed
 
 if TYPE_CHECKING:
     from slowwave.flows.imports.importing import ImportReport
@@ -36,7 +37,7 @@ def received_deliveries(
     """
     claim(settings)
     now = time.time()
-    files = inbox_otlp(settings.inbox)
+    files = [file for file in inbox_otlp(settings.inbox) if not is_unclaimed(file.name)]
     if ends_traces:
         for file in files:
             with suppress(PermissionError):  # what is another user's waits for its hour
@@ -47,7 +48,8 @@ def received_deliveries(
             some = [file for file in files if is_old[file] == are_old]
             if some:
                 _take(settings, some, told)
-    return inbox_deliveries(settings.inbox)
+    # what came since waits for the next landing: the receiver may merge it while this one reads
+    return [one for one in inbox_deliveries(settings.inbox) if not is_unclaimed(one.source)]
 
 
 def _take(settings: Settings, files: Sequence[Path], told: Callable[[str], None]) -> None:

@@ -49,6 +49,12 @@ def is_received(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
+def is_unclaimed(name: str) -> bool:
+    """Whether a file of the inbox is the receiver's still, which may merge it with others at any moment."""
+    stated = _NAME.fullmatch(name)
+    return stated is not None and stated[1] == "capture"
+
+
 def is_otlp(name: str) -> bool:
     """Whether a file of the inbox holds OTLP, which is imported before what comes of it lands."""
     return name.lower().endswith(SUFFIXES["otlp"])

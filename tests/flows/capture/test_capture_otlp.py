@@ -24,10 +24,13 @@ from otlp_exporter import EXPORTER, OPENINFERENCE
 from small_home import SmallHome
 
 from slowwave.flows.capture.otlp_wire import UnreadableError, document_of, taken_answer
+from slowwave.flows.imports.connections import received
 from slowwave.flows.imports.connections.received import received_deliveries
 from slowwave.flows.kernel.access.tokens import add_token
 from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.inbox import inbox_otlp
+from slowwave.flows.land.received.merged import claim
 from slowwave.flows.nightly.nightly import land_inbox, start_run
 from slowwave.flows.publish.run import Run
 from slowwave.transforms.imports.otlp.posted import kept_document, why_not_taken
@@ -236,6 +239,28 @@ def test_killed_before_its_file_goes_the_same_lands_once(tmp_path: Path, monkeyp
     assert run.landed.total("quarantined") == 1
     assert run.landed.total("duplicate") == 0
     assert list(home.settings.inbox.iterdir()) == []
+
+
+def test_what_comes_while_the_inbox_is_claimed_waits_for_the_next_landing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Else the receiver might merge it while it is read: there would be no such file any more."""
+    home = SmallHome(tmp_path / "home")
+    deliver(home, 1, traces(span(1, chat("Which port?", "5432."))))
+    row = home.settings.inbox / f"capture-{3:017d}-{3:017d}.jsonl"
+
+    def claims(settings: Settings) -> None:
+        claim(settings)
+        deliver(home, 2, traces(span(2, chat("Which host?", "db."), trace=OTHER_TRACE)))
+        row.write_text('{"prompt": "Which user?", "created_at": "2026-03-02T09:00:00Z"}\n')
+
+    with monkeypatch.context() as patched:
+        patched.setattr(received, "claim", claims)
+        land(home)
+    assert [one["prompt"] for one in landed(home)] == ["Which port?"]
+    assert row.exists()
+    land(home)
+    assert [one["prompt"] for one in landed(home)] == ["Which host?", "Which port?", "Which user?"]
 
 
 def test_what_cannot_be_read_stays_and_is_named(tmp_path: Path):
