@@ -47,7 +47,8 @@ def completed_interactions(frame: pl.DataFrame) -> pl.DataFrame:
 def _known_at() -> pl.Expr:
     """An outcome is known when it ended: `created_at` plus `duration_ms`, at most the last instant there is."""
     left_us = (pl.lit(_LATEST, dtype=pl.Datetime("us")) - pl.col("created_at")).dt.total_microseconds()
-    taken_us = pl.min_horizontal((pl.col("duration_ms").fill_null(0) * 1000).round(), left_us.cast(pl.Float64))
+    left = left_us.cast(pl.Float64).fill_null(0)  # of a time that is none: the row is refused, however long it took
+    taken_us = pl.min_horizontal((pl.col("duration_ms").fill_null(0) * 1000).round(), left)
     return pl.col("created_at") + pl.duration(microseconds=taken_us.cast(pl.Int64))
 
 

@@ -133,6 +133,8 @@ def test_a_row_of_no_kind_is_refused_with_all_it_could_have_had():
         ({**ASKED, "success": True, "outcome_id": []}, "outcome_id", "outcome_id must be text, not a JSON list"),
         ({**ASKED, "success": False, "error_message": {"c": 1}}, "error_message", "error_message must be text"),
         ({**ASKED, "success": ""}, "success", "success is missing"),
+        ({**ENDED, "created_at": "soon", "duration_ms": 1e308}, "created_at", "created_at is not a time: 'soon'"),
+        ({**ASKED, "created_at": None, "success": True, "duration_ms": 1e18}, "created_at", "created_at is missing"),
     ],
 )  # fmt: skip
 def test_a_row_is_refused_whole_with_its_reason(row, field, reason):
