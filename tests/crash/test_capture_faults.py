@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from capture_faults import check, filled, killed, landed, small_disk
+from capture_faults import check, filled, killed, landed, published, small_disk
 from small_home import SmallHome
 
 pytestmark = pytest.mark.slow
@@ -16,7 +16,9 @@ pytestmark = pytest.mark.slow
 def test_killed_at_random_moments(tmp_path: Path):
     home = SmallHome(tmp_path / "home")
     posting, _ = killed(home, 6, seed=int(os.environ.get("SLOWWAVE_SEED", "7")[:8], 16))
-    check(posting, landed(home))
+    found = landed(home)
+    check(posting, found)
+    assert published(home) == len(found)
 
 
 def test_a_disk_that_is_full_at_random_moments(tmp_path: Path):
