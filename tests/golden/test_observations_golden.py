@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 from golden_tables import GOLDEN, golden_names
 from observation_rows import AS_OF, PARAMS, START, change, health_of, states_of
-from prose_log import APART, IN_PASSING, PROSE
 from turned_log import TOLD, TURNED
 from worked_log import LEFT, TOLD_SINCE, WORKED
 
@@ -25,7 +24,7 @@ from slowwave.transforms.observations.curation.decisions import curation_decisio
 from slowwave.transforms.observations.observations import observed
 from slowwave.transforms.observations.params import ObservationParams
 
-NAMES = golden_names("observe-1", "observe-2", "observe-3", "observe-4", "observe-5", "curate-1", "curate-2")
+NAMES = golden_names("observe-1", "observe-2", "observe-3", "observe-4", "curate-1", "curate-2")
 TEXTS = (
     "User prefers dark mode", "The user prefers dark mode.", "The users prefer dark mode in the editor",
     "The API port is 8080", "The API port is 9090", "The API port is now 7070", "Always run the linter before pushing",
@@ -44,8 +43,6 @@ NEAR = (
     ("The worker listens on port 80", "project"), ("The worker listens on port 81", "knowledge"),
 )  # fmt: skip
 WORK = (*(text for pair in (*WORKED, *LEFT) for text in pair), *(text for text, _, _ in TOLD_SINCE))
-
-TOLD_IN_PROSE = (*WORK, *(text for pair in (*PROSE, *APART) for text in pair), *(text for text, _, _ in IN_PASSING))
 
 
 def _golden() -> dict[str, pl.DataFrame]:
@@ -78,10 +75,7 @@ def _golden() -> dict[str, pl.DataFrame]:
     tables |= {f"observe-3/{name}": table for name, table in turned._asdict().items()}
     params = ObservationParams(method="observe/4", curation_method="curate/1")
     worked = observed(_with_turns(rows, WORK), health_of(health), word_vectors, AS_OF, params)
-    tables |= {f"observe-4/{name}": table for name, table in worked._asdict().items()}
-    params = ObservationParams(method="observe/5", curation_method="curate/1")
-    in_prose = observed(_with_turns(rows, TOLD_IN_PROSE), health_of(health), word_vectors, AS_OF, params)
-    return tables | {f"observe-5/{name}": table for name, table in in_prose._asdict().items()}
+    return tables | {f"observe-4/{name}": table for name, table in worked._asdict().items()}
 
 
 def _with_turns(rows: list[dict[str, Any]], more: tuple[str, ...] = ()) -> pl.DataFrame:

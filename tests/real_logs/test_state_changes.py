@@ -6,7 +6,7 @@ before any rule was written, `conv-43` and `conv-48` before the rules that had b
 `conv-42`, `conv-44` and the session `8463c716` were marked by a reader who had seen no rule, before `observe/3` was
 begun. When it first ran on them it found 6 of 14, 0 of 9 and 5 of 11; it was mended on them after that, so what is
 printed for all is no figure of logs that are new to it: the README of the sheets has those. `observe/4` was made with
-all of these in sight, `observe/5` with these and more.
+all of these in sight.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def sheet(name: str) -> list[dict[str, Any]]:
 
 
 def changes_in(
-    rows: list[tuple[str, int, datetime, str]], method: str = "observe/5"
+    rows: list[tuple[str, int, datetime, str]], method: str = "observe/4"
 ) -> list[tuple[str | None, str, StateChange]]:
     """The changes found in rows of id, scope, time and text: the ids of both statements, the first None if told."""
     frame = pl.DataFrame(
@@ -125,11 +125,11 @@ def test_changes_found_are_right_and_changes_marked_are_found() -> None:
         right += [read[log, a, b] for a, b, _ in found if (log, a, b) in read]
         unread += [(log, a, b) for a, b, _ in found if (log, a, b) not in read]
         marks = [mark for mark in marked if mark["log"] == log]
-        before = marks_found(marks, changes_in(rows, "observe/4"))
+        before = marks_found(marks, changes_in(rows, "observe/3"))
         hits = marks_found(marks, found)
         found_marks += [place < hits for place in range(len(marks))]
         if marks:
-            print(f"\n{log}: {hits} of {len(marks)} changes marked were found (observe/4: {before})", end="")
+            print(f"\n{log}: {hits} of {len(marks)} changes marked were found (observe/3: {before})", end="")
     print(
         f"\nall: {sum(found_marks)} of {len(found_marks)} marked found; {sum(right)} of {len(right)} found were right"
     )
@@ -159,16 +159,10 @@ def test_what_was_read_and_marked_of_sessions_that_the_last_rules_were_not_made_
     assert f"of the {len(marks) - items} that sentences tell" in PAGE
 
 
-def test_what_was_read_and_marked_before_what_prose_tells_was_looked_for() -> None:
-    read, marks = sheet("state_changes_read_blind.ndjson"), sheet("state_changes_marked_blind.ndjson")
-    right = sum(row["is_right"] for row in read)
+def test_what_was_marked_where_changes_are_told_in_prose() -> None:
+    marks = sheet("state_changes_marked_blind.ndjson")
     is_said = [mark["log"].startswith(("realtalk", "memory bank")) for mark in marks]
-    print(f"\n{right} of {len(read)} found were right; {len(marks)} marked, {sum(is_said)} of them in conversations")
-    assert len({(row["log"], row["earlier"], row["later"]) for row in read}) == len(read)
-    assert all(row["is_right"] == ("wrong" not in row) for row in read)
-    assert f"of {len(read)} that were read {right} were right" in PAGE
-    assert f"of {len(marks) - sum(is_said)} marked in three coding sessions" in PAGE
-    assert f"of {sum(is_said)} in five conversations" in PAGE
+    assert f"of {len(marks) - sum(is_said)} that were marked, and 2 of {sum(is_said)} in five conversations" in PAGE
 
 
 def test_twenty_changes_of_a_made_up_log() -> None:

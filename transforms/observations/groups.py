@@ -17,7 +17,6 @@ from slowwave.transforms.observations.pairs.relation import Relation
 from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.observations.pairs.texts import PairTexts, ReadyTexts, pair_texts, products
 from slowwave.transforms.observations.params import ObservationParams
-from slowwave.transforms.observations.prose.changes import prose_changes
 from slowwave.transforms.observations.states.candidates import state_candidates
 from slowwave.transforms.observations.states.changes import StateChange, Stated, state_changes
 from slowwave.transforms.observations.turns.candidates import turn_candidates
@@ -128,8 +127,6 @@ def changes_of_state(statements: pl.DataFrame, method: str) -> list[StateChange]
         statements: statement, scope (numbers), first_at, last_at and content.
         method: observe/2 or a later one.
     """
-    if method == "observe/5":
-        return prose_changes(statements)
     if method == "observe/4":
         return work_changes(statements)
     found = state_changes(Stated(*row) for row in state_candidates(statements).iter_rows())

@@ -15,8 +15,6 @@ from slowwave.transforms.observations.pairs.conflicts import only_retracts
 from slowwave.transforms.observations.pairs.reading import reading
 from slowwave.transforms.observations.pairs.relation import relation
 from slowwave.transforms.observations.params import ObservationParams
-from slowwave.transforms.observations.prose.candidates import TELLS_IN_PROSE
-from slowwave.transforms.observations.prose.changes import prose_between, told_prose
 from slowwave.transforms.observations.states.candidates import TELLS_ITSELF
 from slowwave.transforms.observations.states.changes import StateChange, change_between, stated_change
 from slowwave.transforms.observations.turns.candidates import TELLS_BY_ITSELF
@@ -102,8 +100,8 @@ def journeys(
 
 
 def _changed(before: str, after: str, params: ObservationParams) -> StateChange | None:
-    between = {"observe/2": change_between, "observe/3": turn_between, "observe/4": work_between}
-    return between.get(params.method, prose_between)(before, after)
+    between = {"observe/2": change_between, "observe/3": turn_between}.get(params.method, work_between)
+    return between(before, after)
 
 
 def _changed_steps(steps: list[_Interval], params: ObservationParams) -> list[dict[str, str | None]]:
@@ -125,8 +123,7 @@ def _told_by_itself(
     may_tell, told_by = {
         "observe/2": (TELLS_ITSELF, stated_change),
         "observe/3": (f"{TELLS_ITSELF}|{TELLS_BY_ITSELF}", told_turn),
-        "observe/4": (f"{TELLS_ITSELF}|{TELLS_SINCE}", told_work),
-    }.get(params.method, (f"{TELLS_ITSELF}|{TELLS_SINCE}|{TELLS_IN_PROSE}", told_prose))
+    }.get(params.method, (f"{TELLS_ITSELF}|{TELLS_SINCE}", told_work))
     best = (
         placed.filter(pl.col("head") == pl.col("end"))
         .unique("end", keep="first", maintain_order=True)

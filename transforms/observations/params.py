@@ -15,10 +15,9 @@ class ObservationParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: Annotated[str, chosen_method("observations.method")] = Field(
-        default="observe/5",
+        default="observe/4",
         description="observe/1 takes what is newer, and at odds by its words, for a change of state; observe/2 knows "
-        "no stages; observe/3 reads no lists that are ticked off, and takes a plan that was carried out for one to be; "
-        "observe/4 hardly finds what is told in prose.",
+        "no stages; observe/3 reads no lists that are ticked off, and takes a plan that was carried out for one to be.",
     )
     curation_method: Annotated[str, chosen_method("observations.curation_method")] = Field(
         default="curate/2",

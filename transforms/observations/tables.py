@@ -122,4 +122,4 @@ class MergeProposals(Table):
     is_certain: bool = column("They are one observation. False: nearly alike enough.")
     said_at: datetime = column("When the latest of them was said.", unit="UTC")
     reason: str = column("Why they are taken for one fact, in words.")
-    method: str = column("Who says so: observe/1 to observe/5 are rules.")
+    method: str = column("Who says so: observe/1 to observe/4 are rules.")

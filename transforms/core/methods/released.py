@@ -266,15 +266,6 @@ RELEASED: tuple[Method, ...] = (
         golden=("observe-4/observations", "observe-4/contradictions", "observe-4/merge_proposals"),
     ),
     Method(
-        id="observe/5",
-        computes="Which memories state one fact, and what contradicts or replaces what.",
-        implementation="slowwave.transforms.observations.observations.observed",
-        chosen_by=("observations.method",),
-        reads=("observations",),
-        changed="What was meant and is told as done in other words, or by a verdict, and what is so now, are changes.",
-        golden=("observe-5/observations", "observe-5/contradictions", "observe-5/merge_proposals"),
-    ),
-    Method(
         id="curate/1",
         computes="What is to be done with new memories, and which mergers are proposed.",
         implementation="slowwave.transforms.observations.curation.decisions.curation_decisions",
