@@ -13,8 +13,8 @@ from slowwave.flows.lake.files import LakeFile
 from slowwave.flows.lake.lake import scan_declared
 from slowwave.flows.lake.pieces import Between, footer, pieces, with_columns
 from slowwave.flows.publish.replay_inputs import ReplayInputs, Times
-from slowwave.transforms.core.hashing import RowsDigest
 from slowwave.transforms.core.node import Rows
+from slowwave.transforms.core.rows_digest import RowsDigest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
 from slowwave.transforms.evidence.buckets import ORDER, bucket_ends
 from slowwave.transforms.evidence.eligibility import memory_eligibility_of_parts
