@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.hashing import DIGEST_BYTES
@@ -24,6 +23,8 @@ class RowsDigest:
 
     def digest(self) -> str:
         """Digest of all that were taken."""
+        import numpy as np  # commands that plan load what is here, and few have a day so large
+
         ordered = np.frombuffer(b"".join(self._parts), dtype=f"S{DIGEST_BYTES}").copy()
         ordered.sort()
         state = hashlib.blake2b(digest_size=DIGEST_BYTES)
