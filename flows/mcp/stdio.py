@@ -60,8 +60,8 @@ async def serve_stdio(server: MCPServer) -> None:
                         while len(waiting) >= MOST_WAITING:
                             await anyio.sleep(_LOOK_SECONDS)
                         waiting.add(message.id)
-                    elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
-                        waiting.discard((message.params or {}).get("requestId"))
+                    else:
+                        waiting.discard(_given_up(message))
                     await to_server.send(SessionMessage(message))
                 with anyio.move_on_after(2 * SECONDS):
                     while waiting:
@@ -78,6 +78,14 @@ async def serve_stdio(server: MCPServer) -> None:
             running = server._lowlevel_server  # noqa: SLF001 - MCPServer runs over streams of its own only
             await running.run(from_client, to_client, running.create_initialization_options())
             relays.cancel_scope.cancel()
+
+
+def _given_up(message: JSONRPCMessage) -> str | int | None:
+    """The id of a request that needs no answer any more; None where a message names none, whatever else it names."""
+    if not isinstance(message, JSONRPCNotification) or message.method != _CANCELLED:
+        return None
+    named = (message.params or {}).get("requestId")
+    return named if isinstance(named, str | int) else None
 
 
 async def _messages() -> AsyncIterator[JSONRPCMessage | str]:

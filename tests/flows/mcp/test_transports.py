@@ -86,6 +86,13 @@ def test_a_wrong_protocol_version_is_answered_with_one_that_is_spoken(home: Smal
     assert answer["result"]["protocolVersion"] > "2024"
 
 
+@pytest.mark.parametrize("named", [[1], {"a": 1}, None, 1.5, 7])
+def test_to_give_up_what_was_never_asked_ends_nothing(named: object, home: SmallHome) -> None:
+    given_up = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": named}}
+    answers = said(home, asked(1, "initialize", **BEGIN), json.dumps(given_up), asked(2, "tools/list"))
+    assert {answer["id"] for answer in answers} == {1, 2}
+
+
 def test_a_thousand_calls_at_once_are_all_answered(home: SmallHome) -> None:
     calls = [call(at, "sql", name="memories_by_verdict") for at in range(2, CALLS + 2)]
     answers = said(home, asked(1, "initialize", **BEGIN), *calls)
