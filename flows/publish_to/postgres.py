@@ -157,7 +157,7 @@ class _Database:
             there = {name: (kind, said, key) for name, kind, said, key, _ in found}
             self._refuse_foreign(tables, there)
             self._refuse_guarded({name for name, *_, is_guarded in found if is_guarded}, tables)
-            has_key = {table: _fits_an_index(published, table) for table in tables}
+            has_key = {table: _may_have_key(published, table) for table in tables}
             rows = {table.name: self._stage(published, table) for table in tables}
         held_columns = self._found_columns()
         for table in tables:
@@ -249,7 +249,8 @@ class _Database:
 
     def _drop_key(self, table: type[Table], constraint: str) -> None:
         self._cursor.execute(f"ALTER TABLE {named(self._schema, table.name)} DROP CONSTRAINT {named(constraint)}")
-        self._note(f"{table.name} has no key any more: one of its keys is longer than an index of Postgres takes")
+        why = "one of its keys holds a NUL, or is longer than an index of Postgres takes"
+        self._note(f"{table.name} has no key any more: {why}")
 
     def _replace(self, table: type[Table]) -> None:
         listed = ", ".join(named(column.name) for column in columns(table))
@@ -263,12 +264,15 @@ def _staged(table: type[Table]) -> str:
     return f"staged_{table.name}"
 
 
-def _fits_an_index(published: duckdb.DuckDBPyConnection, table: type[Table]) -> bool:
-    texts = [f"strlen({named(c.name)})" for c in columns(table) if c.name in table.key and c.duckdb_type == "VARCHAR"]
+def _may_have_key(published: duckdb.DuckDBPyConnection, table: type[Table]) -> bool:
+    """Whether its keys fit an index of Postgres, and are told apart there, where a NUL is another sign."""
+    texts = [named(c.name) for c in columns(table) if c.name in table.key and c.duckdb_type == "VARCHAR"]
     if not texts:
         return True
-    (longest,) = published.execute(f"SELECT max({' + '.join(texts)}) FROM {named(table.name)}").fetchall()  # noqa: S608 - declared names
-    return (longest[0] or 0) <= _LONGEST_KEY
+    length, has_nul = " + ".join(f"strlen({text})" for text in texts), f"contains(concat({', '.join(texts)}), chr(0))"
+    asked = f"SELECT max({length}), bool_or({has_nul}) FROM {named(table.name)}"  # noqa: S608 - declared names
+    ((longest, is_any),) = published.execute(asked).fetchall()
+    return (longest or 0) <= _LONGEST_KEY and not is_any
 
 
 def _told(error: Any, to: Postgres) -> str:  # noqa: ANN401 - the driver's own class

@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,18 @@ def test_tables_have_the_values_keys_and_comments_of_their_declarations(runs: li
     assert {name.split(".")[1]: many for name, many in keys} == {table.name: len(table.key) for table in SERVING}
     said = server.rows("SELECT col_description('\"values\".memory_health'::regclass, 1)")
     assert said == [(columns(SERVING[0])[0].description,)]
+
+
+@pytest.mark.usefixtures("password")
+def test_ids_that_a_database_cannot_tell_apart_are_published_without_a_key(tmp_path: Path, server: Server) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m\ufffd"))
+    home.nightly(datetime(2026, 3, 5))  # noqa: DTZ001 - times are naive and hold UTC everywhere
+    home.land(memory("m\x00"))
+    home.nightly(datetime(2026, 3, 6))  # noqa: DTZ001
+    for path in sorted((home.settings.serving / "runs").glob("*.duckdb")):
+        published(path, server, "alike")
+    assert server.rows("SELECT memory_id FROM alike.memory_health") == [("m\ufffd",), ("m\ufffd",)]
 
 
 @pytest.mark.usefixtures("password")
