@@ -51,7 +51,8 @@ def test_what_is_packed_over_many_blocks_is_whole():
         (b"{}", 400, "no gzip"),
         (gzip.compress(b"") * 10_001, 400, "more than 10,000 parts"),
     ],
-)
+    ids=("long", "long in two", "without its end", "without its head", "with more behind", "another", "many parts"),
+)  # the bytes hold the time: as names they would differ between processes
 def test_what_is_no_gzip_or_a_bomb_is_refused(packed: bytes, status: int, why: str):
     found, said = refused(packed)
     assert found == status
