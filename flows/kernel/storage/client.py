@@ -78,6 +78,7 @@ class Client:
         Raises FileNotFoundError, and BucketError where it was replaced.
         """
         import obstore
+        from obstore.exceptions import PreconditionError
 
         def get() -> bytes:
             options: Any = {"range": (start, end), "if_match": tag}
@@ -87,10 +88,14 @@ class Client:
                 raise ConnectionError(message)
             return content
 
-        return self._tried("reading", get, key)
+        try:
+            return self._tried("reading", get, key)
+        except PreconditionError as error:
+            message = f"{self.url}/{key} was replaced while it was read: run this again"
+            raise BucketError(message) from error
 
     def download(self, key: str, to: Path) -> Entry:
-        """Fetch an object into a file; what was cut off is gone on with.
+        """Fetch an object into a file; what was cut off is gone on with, unless it was replaced since.
 
         Raises FileNotFoundError, and BucketError also where the disk is full.
         """
@@ -103,6 +108,7 @@ class Client:
 
     def _downloaded(self, key: str, to: Path) -> Entry:
         import obstore
+        from obstore.exceptions import PreconditionError
 
         with to.open("wb") as file:
             tag = ""
@@ -111,7 +117,13 @@ class Client:
                 nonlocal tag
                 begun = file.tell()
                 options: Any = {"range": {"offset": begun}, "if_match": tag} if begun else None
-                got = obstore.get(self._store, key, options=options)
+                try:
+                    got = obstore.get(self._store, key, options=options)
+                except PreconditionError as error:
+                    file.seek(0)
+                    file.truncate()
+                    message = f"timed out: {key} was replaced while it was read"
+                    raise ConnectionError(message) from error
                 meta = got.meta
                 tag = meta["e_tag"] or ""
                 if meta["size"] > begun:

@@ -342,6 +342,29 @@ def test_a_large_file_goes_up_in_parts_and_comes_down_whole_also_where_it_is_cut
     assert back.read_bytes() == content
 
 
+def test_what_is_replaced_while_it_is_read_is_read_anew_or_told_of(home: Home, proxy: Proxy) -> None:
+    client = _bucket_client(home)
+    home.folder.mkdir(parents=True)
+    old, new, back = home.folder / "old", home.folder / "new", home.folder / "back"
+    old.write_bytes(b"old" * 10**6)
+    new.write_bytes(b"new" * 10**6)
+    tag, cut, replaced = client.upload(old, "one"), iter(["cut"]), []
+
+    def fault(method: str, path: str) -> Fault:
+        if method != "GET" or not path.endswith("/one"):
+            return None
+        of_this = next(cut, None)
+        if of_this is None and not replaced:
+            replaced.append(client.upload(new, "one"))
+        return of_this
+
+    proxy.fault = fault
+    client.download("one", back)
+    assert (back.read_bytes(), len(replaced)) == (new.read_bytes(), 1)
+    with pytest.raises(BucketError, match="/one was replaced while it was read: run this again"):
+        client.read_range("one", 0, 10, tag)
+
+
 @pytest.mark.parametrize("size", [100, 3_000_000])
 def test_a_full_disk_of_this_machine_is_not_taken_for_a_fault_of_the_bucket(home: Home, size: int) -> None:
     home.folder.mkdir(parents=True)
