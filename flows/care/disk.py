@@ -22,7 +22,7 @@ from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, terminal_safe
+from slowwave.flows.kernel.terminal import counted, size_shown, terminal_safe
 from slowwave.flows.lake.published import current_run
 
 Kind = Literal[
@@ -104,7 +104,7 @@ def weighed(settings: Settings) -> Iterator[Weighed]:
         parts = path.relative_to(lake).parts
         kind = _OF_LAKE.get(parts[0], "ledger")
         of_folder = parts[0] == "quarantine" and parts[1:2] == ("files",)
-        table = "/".join(parts[:2]) if kind == "evidence" or of_folder else parts[0]
+        table = "/".join(parts[:2]) if parts[0] == "evidence" or of_folder else parts[0]
         yield _weighed(kind, table if len(parts) > 1 else "lake", path, status)
     prefect = settings.prefect_home.absolute()
     if not prefect.is_relative_to(home):
@@ -227,7 +227,7 @@ def _print(
 
     console = screen()
     total = sum(file.bytes for file in files)
-    title = f"{_size(total)} in {counted(len(files), 'file')} · {settings.home}"
+    title = f"{size_shown(total)} in {counted(len(files), 'file')} · {settings.home}"
     console.print(Text(terminal_safe(title), style="bold", overflow="fold"))
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for is_number in (False, False, True, True, False):
@@ -236,27 +236,19 @@ def _print(
         for at, one in enumerate(one for one in tables if one.kind == kind):
             days = f"{one.first_day} to {one.last_day}" if one.first_day else ""
             name = terminal_safe(one.table)
-            grid.add_row(kind if not at else "", name, _size(one.bytes), counted(one.files, "file"), days)
+            grid.add_row(kind if not at else "", name, size_shown(one.bytes), counted(one.files, "file"), days)
     console.print(grid)
     if growth:
         first, last = min(growth), max(growth)
-        console.print(Text(f"grows by {_size(_a_day(growth))} a day (landed and evidence, {first} to {last})"))
+        console.print(Text(f"grows by {size_shown(_a_day(growth))} a day (landed and evidence, {first} to {last})"))
     console.print(Text("older than so many days, and what would be freed if it went", style="bold"))
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for is_number in (False, *(True for _ in AGES), False):
         grid.add_column(justify="right" if is_number else "left", overflow="fold")
     grid.add_row("", *map(str, AGES), "")
     for rule, of in freed.items():
-        grid.add_row(rule, *(_size(of[days]) for days in AGES), RULES[rule])
+        grid.add_row(rule, *(size_shown(of[days]) for days in AGES), RULES[rule])
     console.print(grid)
-
-
-_UNITS = ((10**9, 10**9, "GB"), (10**5, 10**6, "MB"), (0, 10**3, "kB"))
-
-
-def _size(size: float) -> str:
-    unit, name = next((unit, name) for least, unit, name in _UNITS if size >= least)
-    return f"{size / unit:,.1f} {name}"
 
 
 def _as_json(one: TableWeight) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from slowwave.flows.kernel.checks import CheckLine
 from slowwave.flows.kernel.file_system import nearest_folder
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
-from slowwave.flows.kernel.terminal import counted, shortened
+from slowwave.flows.kernel.terminal import counted, shortened, size_shown
 from slowwave.flows.kernel.times import in_words, utc_text
 from slowwave.flows.lake.files import LakeFile, files_by_day
 from slowwave.flows.lake.lake_rows import Record, lake_rows
@@ -130,7 +130,7 @@ def growth(settings: Settings, now: datetime) -> CheckLine:
     a_day = sum(recent) / _GROWTH_DAYS
     left = int(spare / a_day) if a_day else None
     facts = {"free_bytes": free, "bytes_a_day": round(a_day), "days_left": left}
-    says = f"{free / 1e9:,.1f} GB free; the lake grows by {a_day / 1e6:,.1f} MB a day"
+    says = f"{free / 1e9:,.1f} GB free; the lake grows by {size_shown(a_day)} a day"
     if left is None or left >= _WARN_DAYS:
         return CheckLine("disk", "ok", says, "", facts)
     todo = "make room, or put the lake on a larger disk (SLOWWAVE_LAKE)"

@@ -18,7 +18,7 @@ from slowwave.flows.imports.units import home_shortened
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.progress import Lines, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
+from slowwave.flows.kernel.terminal import counted, quoted, size_shown, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
 
 
@@ -77,7 +77,7 @@ def _is_wanted(one: Detected) -> bool:
 def _described(one: Detected) -> str:
     files = counted(one.files_count, "file")
     return (
-        f"{one.source.described} in {home_shortened(one.path)} ({files}, {one.bytes_count / 1e6:,.1f} MB, "
+        f"{one.source.described} in {home_shortened(one.path)} ({files}, {size_shown(one.bytes_count)}, "
         f"written {_days(one)})"
     )
 

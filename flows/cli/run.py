@@ -24,7 +24,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Screen, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import counted, quoted, terminal_safe
+from slowwave.flows.kernel.terminal import counted, quoted, size_shown, terminal_safe
 from slowwave.flows.kernel.times import parse_as_of
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.landed_lake import landed_lake
@@ -362,7 +362,7 @@ def run_prune(settings: Settings, keep: int) -> None:
     with Screen() as screen, writer_lock(settings, "prune", wait_seconds=WAIT_SECONDS, waiting=screen.note):
         pruned = prune(settings, lake, keep)
     files, partitions = counted(pruned.serving_files, "serving file"), counted(pruned.partitions, "evidence partition")
-    typer.echo(f"removed {files} and {partitions}: {pruned.bytes / 1e6:,.1f} MB")
+    typer.echo(f"removed {files} and {partitions}: {size_shown(pruned.bytes)}")
 
 
 def run_serve(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import sys
 from pathlib import Path
@@ -34,7 +35,9 @@ def run_schema(table: str | None, *, output: str) -> None:
     """
     tables = {declared.name: declared for group in GROUPS.values() for declared in group}
     if table is not None and table not in tables:
-        message = f"there is no table {quoted(table)}: the tables are {', '.join(tables)}"
+        near = difflib.get_close_matches(table.casefold(), tables, n=3)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        message = f"there is no table {quoted(table)}: {hint}`slowwave schema` lists them"
         raise UserError(message)
     chosen = list(tables.values()) if table is None else [tables[table]]
     if output == "markdown":

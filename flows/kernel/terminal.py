@@ -17,6 +17,8 @@ _INVISIBLE = {
 # What makes a spreadsheet take a cell for a formula, in its full-width form too, behind whatever it passes over.
 _NOT_SEEN = "\\ufeff\\u200b\\u200e\\u200f\\u2060"
 _QUOTED = 200
+# From how many bytes on a size is shown in a unit, of how many, and its name.
+_UNITS = ((10**9, 10**9, "GB"), (10**5, 10**6, "MB"), (0, 10**3, "kB"))
 _FORMULA = re.compile(rf"[\s{_NOT_SEEN}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|(?:[^\S\t\r]|[{_NOT_SEEN}])*[\t\r]")
 
 
@@ -50,3 +52,9 @@ def quoted(text: str) -> str:
 def counted(count: int, one: str, many: str = "") -> str:
     """`1 file`, `2,000 files`; also with what they do: `1 answer repeats`, `0 answers repeat`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def size_shown(size: float) -> str:
+    """`1.2 GB`, `0.1 MB`, `3.4 kB`: so many bytes."""
+    unit, name = next((unit, name) for least, unit, name in _UNITS if size >= least)
+    return f"{size / unit:,.1f} {name}"

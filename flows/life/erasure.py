@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -103,8 +103,9 @@ def planned(lake: Lake, asked: tuple[tuple[str, str], ...]) -> tuple[Erasure, Re
                 sessions.update(frame["session_id"].drop_nulls())
     ids = frozenset(name for _, name in asked).union(*keys.values(), sessions)
     all_windows = np.unique(np.concatenate(windows)) if windows else np.empty(0, np.uint64)
-    repeated, still, shared = _repeated(files, keys, Sought(ids, WindowSet(all_windows)))
-    ids -= {one for one in sessions & still if ("session", one) not in asked}
+    sessions -= {name for kind, name in asked if kind == "session"}
+    repeated, still, shared = _repeated(files, keys, Sought(ids, WindowSet(all_windows)), sessions)
+    ids -= sessions & still
     erasure = Erasure(
         asked=asked,
         keys=keys,
@@ -127,9 +128,15 @@ def _pushed(lake: Lake, memory_ids: frozenset[str]) -> tuple[str, ...]:
 
 
 def _repeated(
-    files: Mapping[type[Landed], list[LakeFile]], keys: Mapping[str, frozenset[str]], sought: Sought
+    files: Mapping[type[Landed], list[LakeFile]],
+    keys: Mapping[str, frozenset[str]],
+    sought: Sought,
+    sessions: Set[str],
 ) -> tuple[Repeated, set[str], Numbers]:
-    """Rows that stay and name or repeat what goes, the ids they name, and the windows they repeat."""
+    """Rows that stay and name or repeat what goes, the ids they name, and the windows they repeat.
+
+    `sessions`: of a user's; a row that names one has had part in it, so that the session is not theirs alone and stays.
+    """
     repeated, still, shared = Repeated(), set[str](), [np.empty(0, np.uint64)]
     for table in LANDED:
         for frame in _rows(table, files[table], keys, goes=False):
@@ -141,7 +148,8 @@ def _repeated(
             naming: dict[int, None] = {}
             for place, one in sought.named(texts):
                 still.add(one)
-                naming[place] = None
+                if one not in sessions:
+                    naming[place] = None
             for place in naming:
                 repeated.note("naming", table.name, own[place])
     return repeated, still, np.unique(np.concatenate(shared))
@@ -152,7 +160,7 @@ def repeated_now(lake: Lake, erasure: Erasure) -> Sought:
     files = {table: [file for of_day in lake.files(table.name).values() for file in of_day] for table in LANDED}
     nothing = dict.fromkeys((table.name for table in LANDED), frozenset[str]())
     sought = erasure.nowhere
-    _, still, shared = _repeated(files, nothing, sought)
+    _, still, shared = _repeated(files, nothing, sought, frozenset())
     return Sought(set(sought.ids) - still, sought.windows.without(shared))
 
 

@@ -36,7 +36,7 @@ from slowwave.flows.publish.run import Progress, Run, no_progress, start_run
 from slowwave.flows.publish.serving import Finding, is_readable, swap_in
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.landing.decisions_table import Decisions
-from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.transforms.landing.ledger_tables import RunFiles, Runs
 from slowwave.transforms.landing.tables import LANDED
 
 if TYPE_CHECKING:
@@ -343,6 +343,12 @@ def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:
     return Plan(log, run.lake.ledger(DayInputs), full=full)
 
 
+def _has_refused_since(lake: Lake, run_id: str) -> bool:
+    """Whether rows came into the quarantine or left it after a run: `sql` shows them once they are published."""
+    since = lake.ledger(RunFiles).filter((pl.col("run_id") > run_id) & (pl.col("quarantined") != 0))
+    return not since.is_empty()
+
+
 def _nothing_new(run: Run, plan: Plan, *, explicit: bool) -> str:
     """Why current can stay; '' when it cannot."""
     current = current_run(run.settings)
@@ -355,7 +361,7 @@ def _nothing_new(run: Run, plan: Plan, *, explicit: bool) -> str:
     as_of = plan.log.as_of
     if explicit:
         return f"current already shows {as_of}: same input, params and code" if same and row["as_of"] == as_of else ""
-    if same and row["as_of"].date() == as_of.date():
+    if same and row["as_of"].date() == as_of.date() and not _has_refused_since(run.lake, current.stem):
         return f"nothing new since the publish as of {row['as_of']:%Y-%m-%d %H:%M:%S}Z"
     return ""
 

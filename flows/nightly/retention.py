@@ -25,6 +25,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import is_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.terminal import size_shown
 from slowwave.flows.lake.erased.raw_files import raw_frames, rewritten
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.published import current_run, report_file, reports_folder
@@ -141,4 +142,4 @@ def retained_line(gone: dict[str, LetGo]) -> str:
     """What went, in words; '' where nothing did."""
     things = [f"{count:,} × {thing}" for one in gone.values() for thing, count in one.things.items()]
     size = sum(one.bytes for one in gone.values())
-    return f"{', '.join(things)}: {size / 1e6:,.1f} MB" if things else ""
+    return f"{', '.join(things)}: {size_shown(size)}" if things else ""

@@ -8,7 +8,7 @@ from slowwave.flows.cli.shared import ask
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
-from slowwave.flows.kernel.terminal import terminal_safe
+from slowwave.flows.kernel.terminal import counted, size_shown, terminal_safe
 from slowwave.flows.lake.landed_lake import landed_lake
 from slowwave.flows.nightly.retained.let_go import LetGo
 from slowwave.flows.nightly.retention import let_go, retention
@@ -40,9 +40,13 @@ def run_retain(settings: Settings, *, dry_run: bool, yes: bool) -> None:
 
 
 def _lines(gone: dict[str, LetGo]) -> Lines:
-    return [
-        (rule, f"{', '.join(f'{count:,} × {thing}' for thing, count in one.things.items())}: {one.bytes / 1e6:,.1f} MB")
-        if one.things
-        else (rule, "nothing is that old")
-        for rule, one in gone.items()
-    ]
+    return [(rule, _line(one)) for rule, one in gone.items()]
+
+
+def _line(one: LetGo) -> str:
+    things = ", ".join(f"{count:,} × {thing}" for thing, count in one.things.items())
+    line = f"{things}: {size_shown(one.bytes)}" if things else ""
+    if one.waiting_days:
+        days = counted(one.waiting_days, "day waits", "days wait")
+        line += f"{'; ' if line else ''}{days} for a nightly that publishes what has landed since"
+    return line or "nothing is that old"

@@ -69,4 +69,8 @@ def list_(output: Output = "text") -> None:
 @token.command("revoke", epilog=examples(EXAMPLES["revoke"]))
 def revoke(name: Annotated[str, typer.Argument(help="Whose token it is.", metavar="NAME")]) -> None:
     """Let a token open nothing any more, from the next request on."""
-    revoke_token(settings_from_environment(), name)
+    settings = settings_from_environment()
+    revoke_token(settings, name)
+    is_last = all(one.revoked_at for one in Tokens(settings).listed())
+    after = "; no valid token is left, and each request still needs one" if is_last else ""
+    typer.echo(f"{name} opens nothing any more{after}")

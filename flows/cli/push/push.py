@@ -93,6 +93,8 @@ def _print(plan: Plan, did: Done | None, undo: str | None) -> None:
     for label, kept in (("not touched", plan.kept), ("refused", refused), ("failed", did.failed if did else [])):
         lines += [(label if not at else "", f"{one}: {why}") for at, (one, why) in enumerate(kept[:_SHOWN])]
         lines += [("", f"and {len(kept) - _SHOWN:,} more")] if len(kept) > _SHOWN else []
+    if len(lines) == 1 and not changes and not plan.patches:
+        lines.append(("", "no memory that was imported from it has a place of its own there"))
     print_lines("", lines, _next(plan, did, undo))
     for patch in plan.patches:
         typer.echo(f"\nyours to apply, for nobody else writes to this file:\n{patch}")

@@ -45,10 +45,10 @@ def let_texts_go(settings: Settings, lake: Lake, days: int, *, rehearses: bool) 
     before = (utc_now() - timedelta(days=days)).date()
     reached = horizon(lake.root, "texts")
     before = max(before, reached.before) if reached else before
-    gone, again, is_declared = LetGo(), set[date](), rehearses
+    gone, again, waiting, is_declared = LetGo(), set[date](), set[date](), rehearses
     for table, day, files in _to_look_at(lake, before):
         if not published.is_as_now(table, day):
-            again.add(day)
+            waiting.add(day)
             continue
         for file in files:
             hashes, unseen = with_texts(table, file, published.as_of)
@@ -62,7 +62,8 @@ def let_texts_go(settings: Settings, lake: Lake, days: int, *, rehearses: bool) 
             size = texts_bytes(table, file) if rehearses else _take(lake, published, table, file, hashes)
             gone.note(f"texts of {table.name}", size, len(hashes))
     if not rehearses and horizon(lake.root, "texts"):
-        note_done(lake.root, "texts", before, sorted(again))
+        note_done(lake.root, "texts", before, sorted(again | waiting))
+    gone.waiting_days = len(waiting)
     return gone
 
 

@@ -15,6 +15,8 @@ FILES = {
     "lake/interactions/day=2026-03-05/b.parquet": 500,
     "lake/memories/day=2026-03-05/c.parquet": 70,
     "lake/evidence/memory_days/day=2026-03-05/d.parquet": 40,
+    "lake/kept_references/day=2026-03-01/x.parquet": 6,
+    "lake/kept_references/day=2026-03-05/y.parquet": 4,
     "lake/quarantine/day=2026-03-05/e.parquet": 30,
     "lake/quarantine/files/0f": 2_000,
     "lake/runs/day=2026-03-05/f.parquet": 20,
@@ -51,20 +53,22 @@ def test_every_file_counts_once_under_its_kind(home: SmallHome) -> None:
     assert found["bytes"] == sum(FILES.values()) == sum(found["kinds"].values())
     assert found["files"] == len(FILES)
     assert found["kinds"] == {
-        "landed": 1_570, "evidence": 40, "quarantine": 2_030, "ledger": 22, "imports": 10, "serving": 300,
+        "landed": 1_570, "evidence": 50, "quarantine": 2_030, "ledger": 22, "imports": 10, "serving": 300,
         "reports": 80, "inbox": 60, "prefect": 50, "other": 5,
     }  # fmt: skip
     (interactions,) = (table for table in found["tables"] if table["table"] == "interactions")
     days = {"first_day": "2026-03-01", "last_day": "2026-03-05"}
     assert interactions == {"table": "interactions", "kind": "landed", "files": 2, "bytes": 1_500, **days}
+    (kept,) = (table for table in found["tables"] if table["table"].startswith("kept_references"))
+    assert kept == {"table": "kept_references", "kind": "evidence", "files": 2, "bytes": 10, **days}
 
 
 def test_growth_is_what_each_of_thirty_days_of_the_log_takes(home: SmallHome) -> None:
     found = said(home)
     by_day = {one["day"]: one["bytes"] for one in found["growth"]}
     assert len(by_day) == 30
-    assert (by_day["2026-03-01"], by_day["2026-03-04"], by_day["2026-03-05"]) == (1_000, 0, 610)
-    assert found["bytes_a_day"] == round(1_610 / 30)
+    assert (by_day["2026-03-01"], by_day["2026-03-04"], by_day["2026-03-05"]) == (1_006, 0, 614)
+    assert found["bytes_a_day"] == round(1_620 / 30)
 
 
 def test_what_could_go_leaves_what_is_current(home: SmallHome) -> None:

@@ -215,7 +215,7 @@ def test_the_plan_says_why_and_writes_nothing(command: Command, home: Path, tmp_
 def test_prune_says_what_went(command: Command, tmp_path: Path) -> None:
     command("land", str(jsonl(tmp_path / "log.jsonl", INTERACTION)))
     code, out, _ = command("prune", "--keep", "0")
-    assert (code, out) == (0, "removed 0 serving files and 0 evidence partitions: 0.0 MB\n")
+    assert (code, out) == (0, "removed 0 serving files and 0 evidence partitions: 0.0 kB\n")
 
 
 # -------------------------------------------------------------------------------------------------------- wrong usage

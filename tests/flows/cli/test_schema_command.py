@@ -47,6 +47,11 @@ def test_every_table_is_listed_with_a_line(schema):
     assert {table.name for table in (*LANDED, *SERVING)} <= set(NAMES)
 
 
+def test_a_misspelt_table_is_answered_with_the_names_near_it(capfd):
+    assert cli._exit_code(["schema", "Memory_helth"]) == 1
+    assert "did you mean memory_health or " in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_json_schema_is_valid(schema, name):
     found = json.loads(schema(name))

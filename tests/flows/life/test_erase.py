@@ -220,6 +220,13 @@ def test_rows_of_others_that_name_it_stay_and_are_told(home: SmallHome) -> None:
     assert "memory known-of-bob: erased on 2" in home.ask("why", "known-of-bob").stdout
 
 
+def test_sessions_that_others_had_part_in_are_theirs_and_no_name_of_it(tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(*(interaction(user, session_id="both", user_id=user) for user in ("ada", "bob")))
+    home.nightly(AS_OF)
+    assert erased(home, "--user", "ada")["named_by_others"] == {}
+
+
 HOSTILE = (
     "a",
     "%",

@@ -232,6 +232,16 @@ def test_a_night_killed_while_prefect_starts_is_seen(home: SmallHome) -> None:
     assert status(home)["last night"].state == "ok"
 
 
+def test_rows_that_were_refused_are_news_though_no_number_changes(tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"), interaction("i1"))
+    home.nightly()
+    home.land({"interaction_id": "bad", "prompt": "When?", "created_at": "soon"})
+    assert [home.nightly().status for _ in range(2)] == ["published", "skipped"]
+    shown = home.ask("sql", "SELECT count(*) AS refused FROM quarantine", "--format", "json").stdout
+    assert json.loads(shown) == [{"refused": 1}]
+
+
 def test_what_is_new_is_what_current_lacks_and_no_earlier_publish(tmp_path: Path) -> None:
     home = SmallHome(tmp_path / "home")
     home.land(memory("m1"), interaction("i1"))

@@ -122,7 +122,8 @@ def test_late_rows_of_a_day_without_texts_count_as_all_others(home: SmallHome) -
 @pytest.mark.slow
 def test_what_landed_since_the_publish_waits_for_the_next_night(home: SmallHome) -> None:
     home.land(told("unseen", 60))
-    home.ask("retain", "--yes")
+    said = " ".join(home.ask("retain", "--yes").stdout.split())
+    assert "1 day waits for a nightly that publishes what has landed since" in said
     assert f"day={day(60)[:10]}" in standing(home, TOLD)
     home.nightly()
     assert standing(home, TOLD) == {f"day={day(2)[:10]}"}

@@ -157,6 +157,17 @@ def test_the_command_that_is_printed_takes_it_back(home: SmallHome, root: Path):
     assert contents(root) == before
 
 
+def test_a_store_of_sections_alone_says_why_there_is_nothing_to_write(tmp_path: Path):
+    home, store = SmallHome(tmp_path / "home"), tmp_path / "claude"
+    store.mkdir()
+    (store / "CLAUDE.md").write_text("# Tone\nBe brief and kind.\n")
+    ask(home, "import", "claude-memory", str(store))
+    home.nightly()
+    assert "no memory that was imported from it has a place of its own there" in ask(
+        home, "push", "claude-memory", str(store)
+    )
+
+
 def test_where_nothing_would_change_nobody_is_told_to_add_yes(home: SmallHome, root: Path):
     push(home, root, "--yes")
     assert ask(home, "push", "claude-memory", str(root)).endswith("nothing was written\n")

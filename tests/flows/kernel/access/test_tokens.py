@@ -106,7 +106,9 @@ def test_the_commands_print_the_token_alone_and_never_again(tmp_path: Path):
     (shown,) = json.loads(home.ask("token", "list", "--format", "json").stdout)
     assert (shown["name"], shown["use"], shown["revoked_at"]) == ("shop-api", "capture", "")
     assert "digest" not in shown
-    assert home.ask("token", "revoke", "shop-api").returncode == 0
+    assert home.ask("token", "add", "helper", "--use", "mcp").returncode == 0
+    assert home.ask("token", "revoke", "shop-api").stdout == "shop-api opens nothing any more\n"
+    assert "no valid token is left" in home.ask("token", "revoke", "helper").stdout
     assert ", revoked 2" in home.ask("token", "list").stdout
 
 
