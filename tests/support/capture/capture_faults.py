@@ -76,7 +76,7 @@ class Posting:
 
 
 def _row(path: str, mark: str, rng: random.Random) -> dict[str, Any]:
-    text = "x" * rng.choice((10, 1_000, 5_000))
+    text = mark + "x" * rng.choice((10, 1_000, 5_000))  # of its own: else every answer would repeat every memory
     if path == "/interactions":
         return {"mark": mark, "prompt": f"Push {mark}", "response": text}
     if path == "/outcomes":
