@@ -21,6 +21,7 @@ from slowwave.flows.publish.plan import DayPlan
 from slowwave.flows.publish.replay_inputs import ReplayInputs, Times
 from slowwave.flows.publish.runner import Pieces, Runner
 from slowwave.flows.publish.word_vectors import word_vectors
+from slowwave.transforms.core.frames import framed
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.node import Given, GraphError, Node, Rows, named
 from slowwave.transforms.core.schema import Table, polars_schema
@@ -384,7 +385,8 @@ def _used(log: LogAsOf, rows: pl.DataFrame, judged: Mapping[date, _Day]) -> pl.D
 def _pool_of_day(log: LogAsOf, day: date, judged: _Day) -> pl.LazyFrame:
     """The pool rows of the memories that were eligible on a day, with `day`."""
     pool = log.pool_between(judged.times)
-    return eligible_pool(pool, judged.eligible.lazy()).with_columns(pl.lit(day).alias("day"))
+    eligibility = framed(MemoryEligibility, judged.eligible.lazy(), partial=True)
+    return eligible_pool(pool, eligibility).with_columns(pl.lit(day).alias("day"))
 
 
 def _wanted_rows(texts: pl.DataFrame, wanted: pl.DataFrame, seen: set[str]) -> pl.DataFrame:

@@ -124,7 +124,7 @@ def _partial_stretches(pool: pl.LazyFrame, at_places: pl.LazyFrame) -> pl.LazyFr
     )
 
 
-def eligible_pool(pool: pl.LazyFrame, eligibility: pl.LazyFrame) -> pl.LazyFrame:
+def eligible_pool(pool: pl.LazyFrame, eligibility: Lazy[MemoryEligibility]) -> pl.LazyFrame:
     """The rows of `pool` of the memories that were eligible on a day, with the text they then had.
 
     `eligibility`: memory_id, content_hash (`ELIGIBLE`), of `memory_eligibility` of that day.
