@@ -29,6 +29,8 @@ from small_home import SmallHome  # noqa: E402
 
 _PATHS = ("/interactions", "/outcomes", "/memories")
 _CLIENTS = 6
+# So that in minutes no more comes than a night publishes in some.
+_PROJECTS, _PAUSE_SECONDS = 400, 0.03
 
 
 class Posting:
@@ -64,6 +66,7 @@ class Posting:
                     connection.request("POST", path, json.dumps(rows))
                     answer = connection.getresponse()
                     self._note(rows, answer.status, answer.read())
+                    time.sleep(_PAUSE_SECONDS)
             connection.close()
             time.sleep(0.02)
 
@@ -77,11 +80,12 @@ class Posting:
 
 def _row(path: str, mark: str, rng: random.Random) -> dict[str, Any]:
     text = mark + "x" * rng.choice((10, 1_000, 5_000))  # of its own: else every answer would repeat every memory
+    row: dict[str, Any] = {"mark": mark, "project": f"p{rng.randrange(_PROJECTS)}"}
     if path == "/interactions":
-        return {"mark": mark, "prompt": f"Push {mark}", "response": text}
+        return {**row, "prompt": f"Push {mark}", "response": text}
     if path == "/outcomes":
-        return {"mark": mark, "success": True, "feedback": text}
-    return {"mark": mark, "memory_id": f"m-{mark}", "content": text, "status": "active"}
+        return {**row, "success": True, "feedback": text}
+    return {**row, "memory_id": f"m-{mark}", "content": text, "status": "active"}
 
 
 def killed(home: SmallHome, moments: int, seed: int) -> tuple[Posting, int]:
