@@ -139,7 +139,7 @@ def test_nothing_outside_is_reached_and_nothing_changed(ask, home, query):
 
 def test_what_one_query_makes_no_other_sees(ask):
     assert ask("CREATE TEMP TABLE mine AS SELECT 1 AS a; SET VARIABLE v = 2; FROM mine").count == 1
-    with pytest.raises(UserError, match="mine does not exist"):
+    with pytest.raises(UserError, match="there is no table 'mine'"):
         ask("FROM mine")
     assert ask("SELECT getvariable('v') AS v").cells == [[None]]
 
@@ -203,7 +203,7 @@ def test_landed_rows_are_there_too(ask):
     ("query", "says"),
     [
         ("SELCT 1", "syntax error"),
-        ("FROM memory_healht", "Did you mean"),
+        ("FROM memory_healht", "did you mean memory_health"),
         ("most_refrenced", "neither SQL nor in the cookbook"),
         ("SELECT $x", "the query needs --param x"),
         ("-- nothing", "the query is empty"),
