@@ -54,7 +54,7 @@ def _started(workers: int) -> Iterator[Any]:
     }
     settings = {
         "distributed.scheduler.allowed-failures": 0,  # how often a task is tried is counted by us
-        # else the system gives and takes back every large array anew, a fifth of all CPU time
+        # else what every large array took is given back to the system, and asked for anew by the next
         "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
     }
     with (
