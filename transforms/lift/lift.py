@@ -227,20 +227,17 @@ def _matched(
 ) -> pl.DataFrame:
     usual = expected_success(known, before, None, params).select("expected")
     everyone = pl.concat([known, usual], how="horizontal").select(
-        *("trial", "block", "at", "of_task_type"),
+        *("block", "at", "of_task_type"),
         (pl.col("success") - pl.col("expected")).alias("usual"),
         (pl.col("expected") * (1 - pl.col("expected"))).alias("variance"),
     )
-    of_all = everyone.select("trial", "usual")
-    treated = (
-        _compared(_unsettled(having, found))
-        .rename({"value": "residual"})
-        .join(of_all, on="trial", maintain_order="left")
-    )
-    pseudo = pseudo_treated(having, _unsettled(created, found), params).join(everyone, on="trial")
+    treated = _compared(_unsettled(having, found)).rename({"value": "residual"})
+    treated = treated.with_columns(everyone["usual"].gather(treated["trial"]))
+    pseudo = pseudo_treated(having, _unsettled(created, found), params)
+    as_usual = everyone.select("block", "usual", "variance", residual="usual")
+    pseudo = pl.concat([pseudo, as_usual[pseudo["trial"]]], how="horizontal")
     others = Others.of(everyone, params)
-    lifts = matched(treated, others, params)
-    placebos = matched(pseudo.with_columns(pl.col("usual").alias("residual")), others, params)
+    lifts, placebos = matched(treated, others), matched(pseudo, others)
     return _checked(lifts, placebos, "matched", params)
 
 

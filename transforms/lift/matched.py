@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 
+import numpy as np
 import polars as pl
 
+from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.compiled import kernel
 from slowwave.transforms.core.counts.ordered_sums import ordered_sum
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _SPANS = 2**23  # more than there are days
+_COMPILED_ROWS = 20_000  # from so many on the compiled loop is worth loading
+_SUMS_HOLD = 2.0**32  # of the compiled loop
 _SCHEMA = pl.Schema(
     {"memory": pl.Int64, **dict.fromkeys(["estimate", "standard_error", "degrees", "sessions"], pl.Float64)}
 )
@@ -17,33 +23,36 @@ _SCHEMA = pl.Schema(
 
 @dataclass(frozen=True)
 class Others:
-    """All trials by stratum: stratum, nth (its number), all_n, all_usual, per_trial.
+    """All trials by stratum: nth (its number), all_n, all_usual, per_trial; and the stratum of each trial.
 
     The last is the variance of a mean of residuals of that task type, times their number.
     """
 
     strata: pl.DataFrame
+    of_trials: pl.Series
 
     @staticmethod
     def of(forecasts: pl.DataFrame, params: MemoryOutcomeParams) -> Others:
-        """`forecasts`: trial, block, of_task_type, at, usual (success less the forecast of all): all trials."""
-        strata = forecasts.group_by(_stratum(params)).agg(
+        """`forecasts`: block, of_task_type, at, usual (success less the forecast of all): all trials, in order."""
+        forecasts = forecasts.with_columns(_stratum(params))
+        strata = forecasts.group_by("stratum").agg(
             pl.len().cast(pl.Int64).alias("all_n"),
             ordered_sum(pl.col("usual")).alias("all_usual"),
             pl.col("of_task_type").first(),
         )
         told = strata.join(_variance_per_trial(forecasts), on="of_task_type").drop("of_task_type")
-        return Others(told.with_columns(nth=pl.int_range(pl.len(), dtype=pl.Int64)))
+        told = told.with_columns(nth=pl.int_range(pl.len(), dtype=pl.Int64))
+        of_trials = forecasts.select("stratum").join(told, on="stratum", how="left", maintain_order="left")["nth"]
+        return Others(told.drop("stratum"), of_trials)
 
 
-def matched(rows: pl.DataFrame, others: Others, params: MemoryOutcomeParams) -> pl.DataFrame:
+def matched(rows: pl.DataFrame, others: Others) -> pl.DataFrame:
     """Per memory: memory, estimate, standard_error, degrees, sessions; sorted by memory.
 
     Args:
-        rows: memory, trial, block, of_task_type, at, residual (success less the forecast without the memory), usual
-            (success less the forecast of all), variance: the trials that had it.
+        rows: memory, trial, block, residual (success less the forecast without the memory), usual (success less the
+            forecast of all), variance: the trials that had it, sorted by memory.
         others: what they are compared with.
-        params: `stratum_days`.
 
     Residuals of the interactions that had it less those of the others of the same project, agent, task type and
     `stratum_days`, strata weighted by n1 n0 / n, the overlap weights of Li, Morgan & Zaslavsky (2018): a stratum in
@@ -54,14 +63,42 @@ def matched(rows: pl.DataFrame, others: Others, params: MemoryOutcomeParams) -> 
     """
     if rows.is_empty():
         return _SCHEMA.to_frame()
-    # one number is grouped and joined in half the time that several take
-    cell = (pl.col("memory") * others.strata.height + pl.col("nth")).alias("cell")
-    chosen = (
-        rows.with_columns(_stratum(params))
-        .join(others.strata.select("stratum", "nth"), on="stratum")
-        .with_columns(cell)
-        .drop("stratum")
+    rows = rows.with_columns(others.of_trials.gather(rows["trial"]))
+    loops = kernel("lift.matched_kernel") if rows.height >= _COMPILED_ROWS else None
+    found = None if loops is None else _compiled(loops, rows, others.strata)
+    return _matched(rows, others.strata) if found is None else found
+
+
+def _compiled(loops: ModuleType, rows: pl.DataFrame, strata: pl.DataFrame) -> pl.DataFrame | None:
+    """As `_matched`; None where sums may be too large for it."""
+    memories = rows["memory"].rle().struct.unnest()
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(memories["len"].to_numpy(), dtype=np.int64)])
+    names = ("estimate", "standard_error", "degrees", "sessions")
+    told, is_told = np.zeros((memories.height, len(names))), np.zeros(memories.height, np.int64)
+    size = loops.matched(
+        start,
+        *[_array(rows[name]) for name in ("nth", "block", "residual", "usual", "variance")],
+        *[_array(strata[name]) for name in ("all_n", "all_usual", "per_trial")],
+        1 + int(rows["block"].max()),  # type: ignore[arg-type] - a number, as there are rows
+        told,
+        is_told,
     )
+    if not size < _SUMS_HOLD:
+        return None
+    found = pl.DataFrame({"memory": memories["value"], **dict(zip(names, told.T, strict=True))})
+    return found.filter(pl.Series(is_told == 1))
+
+
+def _array(column: pl.Series) -> Floats | Integers:
+    """One that a compiled loop takes: floats, else whole numbers of 64 bits."""
+    dtype = np.float64 if column.dtype == pl.Float64 else np.int64
+    return np.require(column.to_numpy(), dtype, ["C", "W"])
+
+
+def _matched(rows: pl.DataFrame, strata: pl.DataFrame) -> pl.DataFrame:
+    """As `matched`, of rows with `nth`."""
+    # one number is grouped and joined in half the time that several take
+    chosen = rows.with_columns((pl.col("memory") * strata.height + pl.col("nth")).alias("cell"))
     own = chosen.group_by("cell").agg(
         pl.len().cast(pl.Int64).alias("n"),
         ordered_sum(pl.col("usual")).alias("own_usual"),
@@ -69,7 +106,7 @@ def matched(rows: pl.DataFrame, others: Others, params: MemoryOutcomeParams) -> 
     )
     count = pl.col("all_n") - pl.col("n")
     compared = (
-        own.join(others.strata, on="nth")
+        own.join(strata, on="nth")
         .filter(count > 0)
         .select(
             "cell",

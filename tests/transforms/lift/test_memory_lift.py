@@ -323,14 +323,14 @@ def matched_rows(strata):
 
 def test_matched_weighs_strata_by_overlap():
     strata = [(0, [0.2, 0.4], [0.0, 0.1]), (30, [-0.5] * 6, [0.1, 0.2])]
-    found = matched(*matched_rows(strata), PARAMS)
+    found = matched(*matched_rows(strata))
     weights = np.array([2 * 2 / 4, 6 * 2 / 8])
     assert found["estimate"].item() == pytest.approx((weights * [0.25, -0.65]).sum() / weights.sum())
 
 
 def test_matched_says_nothing_without_overlap():
     strata = [(0, [0.2, 0.4], []), (30, [], [0.1, 0.2])]
-    assert matched(*matched_rows(strata), PARAMS).is_empty()
+    assert matched(*matched_rows(strata)).is_empty()
 
 
 def test_those_who_would_have_had_it_are_told_by_its_companions():
