@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.counts.ordered_sums import ordered_sum
@@ -147,7 +148,8 @@ def _before(attempts: pl.DataFrame, pairs: pl.DataFrame, time: str) -> pl.DataFr
 
 
 def _moments(group: pl.Series, moment: pl.Series) -> Moments:
-    return Moments(group.fill_null(-1).to_numpy(), moment.cast(pl.Int64).to_numpy())
+    nobody = np.zeros(len(group), np.int64)
+    return Moments(nobody, group.fill_null(-1).to_numpy(), moment.cast(pl.Int64).to_numpy())
 
 
 def _difference(changes: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:

@@ -136,42 +136,52 @@ def offered(
 
 @dataclass(frozen=True)
 class Moments:
-    """Rows of a group (-1: of none) at a moment, all whole numbers; or a row of groups for each level."""
+    """Rows of an owner and a group (-1: of none) at a moment, all small numbers; or a row of groups for each level."""
 
+    owner: Integers
     group: Integers
     moment: Integers
 
 
 def counts_before(events: Moments, successes: Integers, queries: Moments) -> tuple[Integers, Integers]:
-    """How many `events` of the query's group lie strictly before its moment, and how many successes among them.
+    """How many `events` of the query's owner and group lie strictly before its moment, and successes among them.
 
     No group: none. In the order of `queries`; of several levels a row each.
     """
     groups, asked = (np.require(np.atleast_2d(of.group), np.int64, ["C", "W"]) for of in (events, queries))
     n, succeeded = np.zeros(asked.shape, np.int64), np.zeros(asked.shape, np.int64)
-    moments = 1 + max(int(events.moment.max(initial=0)), int(queries.moment.max(initial=0)))
+    pairs = ((events.owner, queries.owner), (groups, asked), (events.moment, queries.moment))
+    sizes = np.array([1 + max(int(each.max(initial=0)) for each in pair) for pair in pairs], np.int64)
     loops = kernel("lift.counts_kernel") if groups.size + asked.size >= _COMPILED_ROWS else None
     if loops is not None:
-        moment, won, asked_at = (
-            np.require(of, np.int64, ["C", "W"]) for of in (events.moment, successes, queries.moment)
+        owner, moment, won, asking, asked_at = (
+            np.require(of, np.int64, ["C", "W"])
+            for of in (events.owner, events.moment, successes, queries.owner, queries.moment)
         )
-        loops.counts_before(groups, moment, won, asked, asked_at, moments, n, succeeded)
+        loops.counts_before(owner, groups, moment, won, asking, asked, asked_at, sizes, n, succeeded)
     else:
         for level in range(len(groups)):
-            of_level = Moments(groups[level], events.moment), successes, Moments(asked[level], queries.moment)
-            n[level], succeeded[level] = _counts_before(*of_level, moments)
+            own, own_asked = (
+                np.where(group < 0, -1, of.owner * sizes[1] + group)
+                for of, group in ((events, groups[level]), (queries, asked[level]))
+            )
+            n[level], succeeded[level] = _counts_before(
+                own, events.moment, successes, own_asked, queries.moment, int(sizes[2])
+            )
     return n.reshape(queries.group.shape), succeeded.reshape(queries.group.shape)
 
 
-def _counts_before(events: Moments, successes: Integers, queries: Moments, moments: int) -> tuple[Integers, Integers]:
-    keys = events.group * moments + events.moment
+def _counts_before(
+    group: Integers, moment: Integers, successes: Integers, asked: Integers, asked_at: Integers, moments: int
+) -> tuple[Integers, Integers]:
+    keys = group * moments + moment
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     counted = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(successes[order])])
-    first = queries.group * moments
+    first = asked * moments
     start = np.searchsorted(keys, first)
-    end = np.maximum(np.searchsorted(keys, first + queries.moment), start)
-    in_group = queries.group >= 0
+    end = np.maximum(np.searchsorted(keys, first + asked_at), start)
+    in_group = asked >= 0
     return np.where(in_group, end - start, 0), np.where(in_group, counted[end] - counted[start], 0)
 
 
@@ -179,7 +189,9 @@ def known_before(known: pl.DataFrame) -> tuple[Integers, Integers]:
     """How many trials of each level were known before each of `known` (see `trials`) began, and their successes."""
     levels = _levels(known)
     at, known_at = (known[name].to_numpy() for name in ("at_moment", "known_moment"))
-    return counts_before(Moments(levels, known_at), known["success"].to_numpy(), Moments(levels, at))
+    nobody = np.zeros(known.height, np.int64)
+    events, queries = Moments(nobody, levels, known_at), Moments(nobody, levels, at)
+    return counts_before(events, known["success"].to_numpy(), queries)
 
 
 def expected_success(
@@ -202,11 +214,8 @@ def expected_success(
     history = np.zeros(len(rows), dtype=np.int64)
     n, successes = (of[:, rows] for of in before)
     if having is not None:
-        trials_count = before[0].shape[1]
         own_n, own_successes = counts_before(
-            _own(having, "known_moment", trials_count),
-            having["success"].to_numpy(),
-            _own(queries, "at_moment", trials_count),
+            _own(having, "known_moment"), having["success"].to_numpy(), _own(queries, "at_moment")
         )
         n, successes = n - own_n, successes - own_successes
     for number, level in enumerate(_LEVELS):
@@ -222,8 +231,6 @@ def _levels(rows: pl.DataFrame) -> Integers:
     return np.stack([rows[level].fill_null(-1).to_numpy() for level in _LEVELS])
 
 
-def _own(rows: pl.DataFrame, moment: str, trials_count: int) -> Moments:
+def _own(rows: pl.DataFrame, moment: str) -> Moments:
     """Rows by memory and group of each level."""
-    group = _levels(rows)
-    own = np.where(group < 0, -1, rows["memory"].to_numpy() * (trials_count + 1) + group)
-    return Moments(own, rows[moment].to_numpy())
+    return Moments(rows["memory"].to_numpy(), _levels(rows), rows[moment].to_numpy())
