@@ -26,7 +26,9 @@ from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.core.frames import empty, framed
 from slowwave.transforms.core.node import Given, Node, Rows
 from slowwave.transforms.core.schema import State, Table
+from slowwave.transforms.decisions.nodes import STATEMENT_DAYS
 from slowwave.transforms.evidence.nodes import CHUNK_DAYS, MEMORY_STATES, WORD_VECTORS
+from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 from slowwave.transforms.evidence.tables import MemoryDays, MemoryReferences, PublishedReferences, ReplayedInteractions
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.health.history import memory_health_history
@@ -90,6 +92,7 @@ class PublishShell:
             FAILED_ROWS: lambda _: pl.concat([log.set_aside(of).with_columns(table=pl.lit(of.name)) for of in LANDED]),
             WORD_VECTORS: lambda _: word_vectors,
             READY_TEXTS: lambda _: ReadyTexts(),
+            STATEMENT_DAYS: lambda _: plan.partitions(ExtractedStatements),
             LandedDays: lambda _: self._landed_days(),
             ATTEMPTED_INTERACTIONS: lambda runner: self._attempted(runner.value(ATTEMPTS)),
             COUNTS_HISTORY: self._counts_history,

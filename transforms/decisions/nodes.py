@@ -17,6 +17,9 @@ from slowwave.transforms.observations.tables import CurationDecisions
 
 ARCHIVINGS = Handed("archivings", "Every `forget apply` on a memory, and whether it was undone.")
 REJECTED_TEXTS = Handed("rejected_texts", "Texts that a person called wrong in a project.")
+STATEMENT_DAYS = Handed(
+    "statement_days", "By day what its extracted_statements are named after: all they are made from."
+)
 
 HEALTH_REVIEWED = Part(
     MemoryHealth,
@@ -72,10 +75,11 @@ DECIDING: tuple[Node, ...] = (
         takes={"decisions": DECISIONS},
         stage="statements and pairs",
     ),
+    Node("", gives=(STATEMENT_DAYS,), takes={}),
     Node(
         "slowwave.transforms.decisions.review.candidate_evidence:statement_signs",
         gives=(StatementSigns,),
-        takes={"statements": ExtractedStatements},
+        takes={"statements": ExtractedStatements, "days": STATEMENT_DAYS},
         stage="statements and pairs",
     ),
     Node(

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from slowwave.transforms.core.frames import Frame, empty, framed
-from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates, statement_signs
+from slowwave.transforms.decisions.review.candidate_evidence import (
+    judged_candidates,
+    promising_statements,
+    shown_signs,
+    statement_signs,
+)
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
 from slowwave.transforms.decisions.review.tables import StatementSigns
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 
+STATED = ("statement_id", "interaction_id", "rule", "text")
 COUNTS = ("rank_score", "succeeded_count", "failed_count")
 
 
-def signs_of(texts: list[str], before: Frame[StatementSigns] | None = None) -> Frame[StatementSigns]:
-    statements = framed(ExtractedStatements, pl.LazyFrame({"text": texts}), partial=True)
-    return statement_signs(empty(StatementSigns) if before is None else before, statements)
+DAYS = (date(2026, 3, 1), date(2026, 3, 2))
+
+
+def signs_of(
+    texts: list[str], before: Frame[StatementSigns] | None = None, *, named: str = "name"
+) -> Frame[StatementSigns]:
+    """The first two said on one day, the others on the next, which is `named`."""
+    days = [DAYS[place > 1] for place in range(len(texts))]
+    statements = framed(ExtractedStatements, pl.LazyFrame({"text": texts, "day": days}), partial=True)
+    names = dict(zip(DAYS, ("first", named), strict=True))
+    return statement_signs(empty(StatementSigns) if before is None else before, statements, names)
 
 
 def told(text: str, **rest: Any) -> dict[str, Any]:
@@ -121,18 +138,66 @@ def test_sessions_outcomes_and_headings_speak_for_it_and_landing_most() -> None:
     assert told("It must go?", memory_ids=["m"])["points"] > 0
 
 
+TEXTS = ["Exports must be streamed.", "I guess this must be it?", "# A Heading", "", "Exports must be streamed."]
+
+
 def test_what_was_looked_for_before_is_taken_over_and_changes_nothing() -> None:
-    texts = ["Exports must be streamed.", "I guess this must be it?", "# A Heading", "", "Exports must be streamed."]
-    whole = signs_of(texts)
-    assert whole.height == 4
-    assert signs_of(texts, signs_of(texts[:2])).equals(whole)
+    whole = signs_of(TEXTS)
+    assert whole["place"].to_list() == [0, 1, 0, 1, 2]
+    assert whole["signs"][0] == whole["signs"][4]
+    assert signs_of(TEXTS, signs_of(TEXTS[:2])).equals(whole)
     marked = framed(StatementSigns, whole.with_columns(signs=pl.lit(0, pl.Int64)))
-    assert signs_of(texts, marked)["signs"].to_list() == [0] * 4
+    assert signs_of(TEXTS, marked)["signs"].to_list() == [0] * 5
+    changed = signs_of(TEXTS, marked, named="another")["signs"].to_list()
+    assert changed == [0, 0, *whole["signs"].to_list()[2:]]
     older = framed(StatementSigns, marked.with_columns(made_of=pl.lit("other signs")))
-    assert signs_of(texts, older).equals(whole)
-    candidates = pl.DataFrame(
-        {"text": texts, "rules": [["fact_heading"]] * 5, "memory_ids": [[]] * 5, **dict.fromkeys(COUNTS, [1] * 5)},
-        schema_overrides={"memory_ids": pl.List(pl.String)},
+    assert signs_of(TEXTS, older).equals(whole)
+
+
+def test_what_is_known_of_texts_is_judged_like_what_is_looked_for() -> None:
+    rows = {"text": TEXTS, "rules": [["fact_heading"]] * 5, "memory_ids": [[]] * 5, **dict.fromkeys(COUNTS, [1] * 5)}
+    candidates = pl.DataFrame(rows, schema_overrides={"memory_ids": pl.List(pl.String)})
+    looked_for = judged_candidates(candidates, -99)
+    for known in (signs_of(TEXTS)["signs"], [*signs_of(TEXTS)["signs"][:2], None, None, None]):
+        judged = judged_candidates(candidates.with_columns(pl.Series("signs", known, pl.Int64)), -99)
+        assert judged.drop("signs").equals(looked_for)
+
+
+SAID = st.sampled_from([
+    "Exports must be streamed.", "All exports must be streamed.", "It must be so.", "They must love it!", "A Heading",
+    "If the export fails, it must be said.", "Ensure that it is said", "Rows must be sorted", "Never push on Fridays.",
+])  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.tuples(SAID, st.sampled_from(["fact_heading", "requirement_sentence"]), st.booleans(), st.booleans()),
+        max_size=6,
+    ),
+    st.integers(-4, 8),
+)
+def test_statements_that_go_early_are_those_of_which_no_candidate_comes(
+    said: list[tuple[str, str, bool, bool]], least: int
+) -> None:
+    rows = [
+        {"statement_id": text.lower(), "interaction_id": str(at), "rule": rule, "text": text, "in_prompt": in_prompt}
+        for at, (text, rule, in_prompt, _) in enumerate(said)
+    ]
+    told = pl.DataFrame(rows, schema={**dict.fromkeys(STATED, pl.String), "in_prompt": pl.Boolean})
+    ended = pl.Series([str(at) for at, (_, _, _, is_success) in enumerate(said) if is_success], dtype=pl.String)
+    landed = pl.Series(["it must be so."])
+    left = promising_statements(shown_signs(told), landed, ended, least)
+    once = told.filter(~pl.col("statement_id").is_duplicated(), pl.col("statement_id") != landed[0])
+    judged = judged_candidates(
+        once.with_columns(
+            pl.concat_list("rule").alias("rules"),
+            pl.lit([], pl.List(pl.String)).alias("memory_ids"),
+            pl.lit(1, pl.Int64).alias("rank_score"),
+            pl.col("interaction_id").is_in(ended.implode()).cast(pl.Int64).alias("succeeded_count"),
+            pl.lit(0, pl.Int64).alias("failed_count"),
+        ),
+        least,
     )
-    for some in (whole, signs_of(texts[:1])):
-        assert judged_candidates(candidates, -99, some).equals(judged_candidates(candidates, -99))
+    of_once = left.filter(pl.col("interaction_id").is_in(once["interaction_id"].implode()))
+    assert set(of_once["interaction_id"]) == set(judged.filter(~pl.col("in_prompt"))["interaction_id"])
+    assert left.height - of_once.height == told.height - once.height

@@ -6,13 +6,15 @@ Each sign weighs a whole number, so that a person can add up why one candidate s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import date
 from typing import NamedTuple
 
 import polars as pl
 
-from slowwave.transforms.core.frames import Frame, Lazy, empty, framed
-from slowwave.transforms.core.hashing import digest, hashed
-from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.core.carried import taken_over, with_made_of
+from slowwave.transforms.core.frames import Frame, Lazy, framed
+from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.decisions.review.tables import StatementSigns
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
 
@@ -161,19 +163,35 @@ _MOST_SESSIONS = 4
 _LANDED = 4
 
 
-def statement_signs(before: Frame[StatementSigns], statements: Lazy[ExtractedStatements]) -> Frame[StatementSigns]:
-    """The signs that the texts of statements show: patterns are looked for in new ones only.
+def statement_signs(
+    before: Frame[StatementSigns], statements: Lazy[ExtractedStatements], days: Mapping[date, str]
+) -> Frame[StatementSigns]:
+    """The signs that the texts of statements show: patterns are looked for on days that are new or changed only.
 
     Args:
         before: such rows, of whatever night.
-        statements: extracted_statements of all days.
+        statements: extracted_statements of all days, with `day`.
+        days: by day what its statements are named after.
     """
-    texts = statements.select("text").unique().collect()["text"]
-    asked = pl.DataFrame({"part": hashed(texts), "text": texts}).with_columns(made_of=pl.lit(_LOOKED_FOR))
-    known = asked.join(before, on=["part", "made_of"], how="inner")
-    new = _with_signs(asked.join(known, on="part", how="anti"), "signs")
-    found = pl.concat(some.select(*polars_schema(StatementSigns)) for some in (known, new))
-    return framed(StatementSigns, found.sort("part"))
+    made_of = {day.isoformat(): digest([_LOOKED_FOR, name]) for day, name in days.items()}
+    kept = taken_over(before, made_of)
+    known = set(kept["part"].unique())
+    new = [day for day in days if day.isoformat() not in known]
+    told = placed(statements.filter(pl.col("day").is_in(new))).select("day", "place", "text").collect()
+    found = shown_signs(told).with_columns(part=pl.col("day").cast(pl.String))
+    rows = pl.concat(some.select(kept.columns) for some in (kept, with_made_of(found, made_of)))
+    return framed(StatementSigns, rows.sort(StatementSigns.key))
+
+
+def placed(statements: pl.LazyFrame) -> pl.LazyFrame:
+    """Statements (day) with their place among those of their day."""
+    return statements.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int64).over("day"))
+
+
+def known_signs(statements: Lazy[ExtractedStatements], signs: Frame[StatementSigns]) -> pl.LazyFrame:
+    """Statements (day) with the signs that they show."""
+    of_days = signs.lazy().select(pl.col("part").str.to_date().alias("day"), "place", "signs")
+    return placed(statements).join(of_days, on=["day", "place"], how="left").drop("day", "place")
 
 
 def _signs() -> pl.Expr:
@@ -183,31 +201,67 @@ def _signs() -> pl.Expr:
     return pl.sum_horizontal(*bits, is_odd_size.cast(pl.Int64) * _IS_ODD_SIZE)
 
 
-def _with_signs(texts: pl.DataFrame, name: str) -> pl.DataFrame:
-    """`texts` (text) with their signs; where there are none, patterns are not even read, which takes longest."""
-    none = pl.lit(None, pl.Int64)
-    return texts.with_columns((none if texts.is_empty() else _signs()).alias(name))
+def shown_signs(told: pl.DataFrame) -> pl.DataFrame:
+    """What is `told` (text) with its `signs`: they are looked for where they are NULL, or no such column is there.
+
+    Where there is nothing to look for, patterns are not even read, which takes longest.
+    """
+    if "signs" not in told.columns:
+        told = told.with_columns(pl.lit(None, pl.Int64).alias("signs"))
+    new = told.filter(pl.col("signs").is_null()).select("text").unique()
+    if new.is_empty():
+        return told
+    found = told.join(
+        new.with_columns(_signs().alias("found")), on="text", how="left", nulls_equal=True, maintain_order="left"
+    )
+    return found.with_columns(pl.coalesce("signs", "found")).drop("found")
 
 
-def judged_candidates(candidates: pl.DataFrame, least: int, signs: Frame[StatementSigns] | None = None) -> pl.DataFrame:
+def promising_statements(told: pl.DataFrame, landed: pl.Series, succeeded: pl.Series, least: int) -> pl.DataFrame:
+    """The statements that may be candidates for which `least` or more speaks, or say what was landed as one.
+
+    Of those said once it is known what speaks for them before anything else is: most are said once, and few are left.
+
+    Args:
+        told: statement_id, interaction_id, rule, text, signs, in_prompt, and more to be kept.
+        landed: statement_id of candidates that were landed.
+        succeeded: interaction_id of those whose latest attempt succeeded.
+        least: points.
+    """
+    is_once = ~pl.col("statement_id").is_duplicated() & ~pl.col("statement_id").is_in(landed.implode())
+    by_rule = pl.col("rule").replace_strict(_OF_RULES, default=0, return_dtype=pl.Int64)
+    points = pl.col("weight of signs") + by_rule + pl.col("weight of size")
+    near = (
+        _worded(shown_signs(told))
+        .with_columns(is_once.alias("is once"), points.alias("points"))
+        .filter(~pl.col("is once") | (~pl.col("in_prompt") & (pl.col("points") + 1 >= least)))
+    )
+    has_succeeded = pl.col("interaction_id").is_in(succeeded.implode())
+    return near.filter(~pl.col("is once") | (pl.col("points") >= least) | has_succeeded).select(*told.columns)
+
+
+def judged_candidates(candidates: pl.DataFrame, least: int) -> pl.DataFrame:
     """Candidates for which `least` or more speaks, with `points` and `wording`.
 
     Args:
-        candidates: text, rules, memory_ids, rank_score (sessions), succeeded_count, failed_count, and more to be kept.
+        candidates: text, rules, memory_ids, rank_score (sessions), succeeded_count, failed_count, and more to be kept;
+            `signs`, where it is known what their texts show.
         least: points.
-        signs: what the texts of some show; in others it is looked for.
 
     points: what speaks for a candidate less what speaks against it. Besides the wording: the rule that found it, up to
     four sessions in which it was stated and not just repeated, whether attempts behind it succeeded more often than
     failed, and that its owner landed it. wording: see `_words`.
     """
-    known = empty(StatementSigns) if signs is None else signs
-    told = candidates.with_columns(part=hashed(candidates["text"].fill_null(""))).join(
-        known.select("part", "signs"), on="part", how="left", maintain_order="left"
+    return (
+        _worded(shown_signs(candidates))
+        .with_columns(_points().alias("points"))
+        .filter(pl.col("points") >= least)
+        .select(*candidates.columns, "points", "wording")
     )
-    new = _with_signs(told.filter(pl.col("signs").is_null()).select("part", "text").unique(), "found").drop("text")
-    shown = told.join(new, on="part", how="left", maintain_order="left").with_columns(pl.coalesce("signs", "found"))
-    # few sets of signs are shown by many texts
+
+
+def _worded(shown: pl.DataFrame) -> pl.DataFrame:
+    """What shows `signs` with what these weigh, and in words; few sets of signs are shown by many texts."""
     each = [((pl.col("signs") // 2**at) % 2 == 1).alias(_name(sign)) for at, sign in enumerate(_SIGNS)]
     weights = [pl.col(_name(sign)).cast(pl.Int64) * sign.weight for sign in _SIGNS]
     worded = (
@@ -220,12 +274,7 @@ def judged_candidates(candidates: pl.DataFrame, least: int, signs: Frame[Stateme
             _words().alias("wording"),
         )
     )
-    return (
-        shown.join(worded, on="signs", how="left", maintain_order="left")
-        .with_columns(_points().alias("points"))
-        .filter(pl.col("points") >= least)
-        .select(*candidates.columns, "points", "wording")
-    )
+    return shown.join(worded, on="signs", how="left", maintain_order="left")
 
 
 def _name(sign: _Sign) -> str:

@@ -6,13 +6,14 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.transforms.core.hashing import digest, digests, hashed
+from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests, hashed
 from slowwave.transforms.decisions.review.params import QueueParams, ReviewQueueParams
 from slowwave.transforms.evidence.reach import is_global
 from slowwave.transforms.evidence.statements.extract import statement
 
 _STATEMENT = ("project", "statement_id")
 _GOING_DOWN = ("weakening", "stale")
+_ITEM_ID = rf"^[0-9a-f]{{{2 * DIGEST_BYTES}}}$"
 
 
 def item_id(kind: str, *about: str) -> str:
@@ -61,7 +62,7 @@ def with_settled(statements: pl.LazyFrame, users: pl.LazyFrame, health: pl.DataF
     whom, as that may have been the same user.
 
     Args:
-        statements: extracted_statements.
+        statements: extracted_statements, with signs.
         users: interaction_id, user_id of the interactions that name a user, none twice.
         health: memory_health.
     """
@@ -107,14 +108,17 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
         .sort("occurred_at", "interaction_id", "rule")
         .group_by(_STATEMENT, maintain_order=True)
         .agg(
-            pl.col("text", "memory_type", "occurred_at").first(),
+            pl.col("text", "signs", "memory_type", "occurred_at").first(),
             pl.when(first_user == last_user).then(first_user).alias("user_id"),
         )
         .collect()
     )
-    of_all = item_ids(found, pl.lit("candidate"), *_STATEMENT)
     is_of_user = found["user_id"].is_not_null()
     of_user = item_ids(found.filter(is_of_user), pl.lit("candidate"), *_STATEMENT, "user_id")
+    # which items everybody's would be matters where a memory may be one: to tell it takes as long as all else
+    is_asked = ~is_of_user | health["memory_id"].str.contains(_ITEM_ID).any()
+    of_all = pl.repeat(None, found.height, dtype=pl.String, eager=True)
+    of_all.scatter(is_asked.arg_true(), item_ids(found.filter(is_asked), pl.lit("candidate"), *_STATEMENT))
     of_item = health.select(of_all="memory_id", owner="user_id", is_made=pl.lit(value=True))
     return (
         found.select(
@@ -125,6 +129,7 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
             "user_id",
             "memory_type",
             "text",
+            "signs",
             pl.lit([], dtype=pl.List(pl.String)).alias("memory_ids"),
             pl.lit(None, dtype=pl.String).alias("target_memory_id"),
             pl.col("occurred_at").alias("created_at"),

@@ -8,10 +8,14 @@ from datetime import datetime
 import polars as pl
 
 from slowwave.transforms.core.figures import counted
-from slowwave.transforms.core.frames import Frame, Lazy, selected
+from slowwave.transforms.core.frames import Frame, selected
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.core.vocabularies import REVIEW_KINDS
-from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates
+from slowwave.transforms.decisions.review.candidate_evidence import (
+    judged_candidates,
+    promising_statements,
+    shown_signs,
+)
 from slowwave.transforms.decisions.review.items import (
     disputed_memories,
     extracted_candidates,
@@ -24,8 +28,7 @@ from slowwave.transforms.decisions.review.items import (
 )
 from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.rejected_texts import REJECTED_SCHEMA
-from slowwave.transforms.decisions.review.tables import ReviewQueue, ReviewStatements, StatementSigns
-from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+from slowwave.transforms.decisions.review.tables import ReviewQueue, ReviewStatements
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.language.marked_texts import marked
 from slowwave.transforms.observations.tables import CurationDecisions
@@ -39,15 +42,16 @@ _NO_USERS = pl.Schema({"interaction_id": pl.String(), "user_id": pl.String()})
 class ReviewEvidence:
     """What the log and a publish know that the queue stands on.
 
-    statements: extracted_statements. interactions: interaction_id, occurred_at, session_id of all interactions.
+    statements: extracted_statements, with `signs` where it is known what their texts show. interactions:
+    interaction_id, occurred_at, session_id of all interactions.
     references: memory_id, interaction_id, occurred_at, session_id. sources: memory_id, source_ids of memories as they
     are. ended: interaction_id, success (how its latest attempt ended). health: memory_health. contradictions,
     merge_proposals: of `observe/1`, which `disputes_method` names. curation: curation_decisions. decided: item_id,
     basis of what was decided. rejected: project, statement_id of texts that a person rejected. users: interaction_id,
-    user_id of the interactions that name a user. signs: what the texts of statements show, as far as it is known.
+    user_id of the interactions that name a user.
     """
 
-    statements: Lazy[ExtractedStatements]
+    statements: pl.LazyFrame
     interactions: pl.LazyFrame
     references: pl.LazyFrame
     sources: pl.DataFrame
@@ -60,7 +64,6 @@ class ReviewEvidence:
     decided: pl.DataFrame
     rejected: pl.DataFrame = field(default_factory=REJECTED_SCHEMA.to_frame)
     users: pl.LazyFrame = field(default_factory=lambda: _NO_USERS.to_frame().lazy())
-    signs: Frame[StatementSigns] | None = None
 
 
 def review_queue(
@@ -77,9 +80,14 @@ def review_queue(
     asked = params.review_queue
     is_evident = asked.method not in {"review_queue/1", "review_queue/2"}
     users = evidence.users if is_evident else _NO_USERS.to_frame().lazy()
-    statements = with_settled(evidence.statements, users, evidence.health)
+    landed = landed_candidates(evidence.health, asked)
+    told = shown_signs(evidence.statements.collect())
+    if is_evident:
+        succeeded = evidence.ended.filter("success")["interaction_id"]
+        told = promising_statements(told, landed["statement_id"], succeeded, asked.min_points)
+    statements = with_settled(told.lazy(), users, evidence.health)
     extracted = extracted_candidates(statements, evidence.health, params)
-    candidates = pl.concat([landed_candidates(evidence.health, asked), extracted])
+    candidates = pl.concat([landed, extracted], how="diagonal")
     if asked.method != "review_queue/1":
         candidates = candidates.join(evidence.rejected, on=_STATEMENT, how="anti", maintain_order="left")
     others = pl.concat(
@@ -95,7 +103,7 @@ def review_queue(
     place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(REVIEW_KINDS)}, return_dtype=pl.Int64)
     stated = _stated(evidence, statements, candidates)
     behind = pl.concat([stated.select(*_BEHIND), _touched(evidence, others)])
-    items = pl.concat([candidates.drop("statement_id"), others])
+    items = pl.concat([candidates.drop("statement_id"), others], how="diagonal")
     del candidates, others
     # few steps, so that none is held longer than the next one takes
     ranked = (
@@ -116,7 +124,7 @@ def review_queue(
     if is_evident:
         is_candidate = pl.col("kind") == "candidate"
         told = ranked.filter(~is_candidate).with_columns(pl.lit(0, dtype=pl.Int64).alias("points"), _unworded())
-        ranked = pl.concat([judged_candidates(ranked.filter(is_candidate), asked.min_points, evidence.signs), told])
+        ranked = pl.concat([judged_candidates(ranked.filter(is_candidate), asked.min_points), told])
     else:
         ranked = ranked.with_columns(_unworded())
     ranked = (

@@ -8,6 +8,7 @@ from typing import Protocol
 import polars as pl
 
 from slowwave.transforms.core.frames import Frame, Lazy
+from slowwave.transforms.decisions.review.candidate_evidence import known_signs
 from slowwave.transforms.decisions.review.params import QueueParams
 from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
 from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements, StatementSigns
@@ -44,7 +45,7 @@ def reviewed(
     """The rows of review_queue and of review_statements, each sorted by key, before they are stamped.
 
     Args:
-        statements: extracted_statements.
+        statements: extracted_statements, with `day`.
         interactions: replayed_interactions.
         references: memory_references; what an answer only cites is none here.
         memories: of `current_memories`: memory_id, source_ids.
@@ -61,7 +62,7 @@ def reviewed(
     """
     named = _named(interactions, statements, memories)
     evidence = ReviewEvidence(
-        statements=statements,
+        statements=known_signs(statements, signs),
         interactions=named.select("interaction_id", "occurred_at", "session_id"),
         references=references.filter(pl.col("is_injected") | is_reference()).select(
             "memory_id", "interaction_id", "occurred_at", "session_id"
@@ -76,7 +77,6 @@ def reviewed(
         decided=decided.select("item_id", "basis").unique(),
         users=named.filter(pl.col("user_id").fill_null("") != "").select("interaction_id", "user_id"),
         rejected=rejected,
-        signs=signs,
     )
     return review_queue(evidence, as_of, params)
 

@@ -17,11 +17,12 @@ class StatementSigns(State):
     """What the wording of each statement of an answer shows, carried from night to night: it follows from the text."""
 
     name: ClassVar[str] = "statement_signs"
-    key: ClassVar[tuple[str, ...]] = ("part",)
+    key: ClassVar[tuple[str, ...]] = ("part", "place")
 
-    part: str = column("Key: digest of the text.")
+    part: str = column("Key: the day.")
+    place: int = column("Key: place among the extracted_statements of the day, from 0.")
     signs: int = column("The signs it shows, a bit for each; the last: it has few words, or many.")
-    made_of: str = column("Digest of the signs that were looked for.")
+    made_of: str = column("Digest of the signs that were looked for, and of what the day's statements are made from.")
 
 
 class ReviewQueue(Table):
