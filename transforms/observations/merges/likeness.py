@@ -10,18 +10,16 @@ from collections.abc import Sequence
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.statistics import ten_thousandths
 from slowwave.transforms.observations.merges.coefficients import CONFLICTS, INTERCEPT, LIKENESS, MISSED, MISSED_BY_WORD
 from slowwave.transforms.observations.pairs.conflicts import Conflict, ConflictKind
+from slowwave.transforms.observations.pairs.matches import FULL, matched_words, matching_size
 from slowwave.transforms.observations.pairs.scores import FEATURES, pair_features
 from slowwave.transforms.observations.pairs.texts import UNIT, PairTexts
 
 KINDS: tuple[ConflictKind, ...] = get_args(ConflictKind)
-_FULL = UNIT * UNIT
-_BLOCK = 256
 # Whatever else two statements share, these make two facts of them; the others count against it.
 _ALWAYS_APART = frozenset({"number", "date", "negation", "opposite", "role", "change", "question"})
 
@@ -31,35 +29,20 @@ def words_missed(texts: PairTexts, left: Integers, right: Integers) -> Floats:
 
     A word that is half covered is missed half. Folds are of integers, so that they are exact.
     """
-    told = texts.units.astype(np.int64) @ np.array(MISSED_BY_WORD, np.int64) if len(texts.units) else np.zeros(0, int)
+    told = np.zeros(len(texts.units) + 1, np.int64)  # the last is that of padding
+    said = np.unique(texts.words[np.union1d(left, right)])
+    said = said[said >= 0]  # of all words it would take longer than all else
+    told[said] = texts.units[said].astype(np.int64) @ np.array(MISSED_BY_WORD, np.int64)
     out = np.zeros(len(left))
-    for start in range(0, len(left), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        a, b = texts.words[left[block]], texts.words[right[block]]
-        best_a, best_b = _covered(texts, a, b)
-        sums = ((_FULL - best_a) * _of_words(told, a)).sum(axis=1) + ((_FULL - best_b) * _of_words(told, b)).sum(axis=1)
-        out[block] = sums / (_FULL * UNIT)
+    size = matching_size(len(left))
+    for start in range(0, len(left), size):
+        block = slice(start, start + size)
+        one, other = (
+            ((FULL - side.best) * told[side.words]).sum(axis=1)
+            for side in matched_words(texts, left[block], right[block], pairs=len(left))
+        )
+        out[block] = (one + other) / (FULL * UNIT)
     return out
-
-
-def _of_words(told: Integers, words: NDArray[np.int32]) -> Integers:
-    return np.where(words >= 0, told[words] if len(told) else 0, 0)
-
-
-def _covered(texts: PairTexts, a: NDArray[np.int32], b: NDArray[np.int32]) -> tuple[Integers, Integers]:
-    """Of each word how well the most alike one of the other side covers it, 0 to 127²; padding is not."""
-    if not len(texts.units):
-        return np.zeros(a.shape, np.int64), np.zeros(b.shape, np.int64)
-    wide_a, wide_b = (max(1, int((words >= 0).sum(axis=1).max(initial=0))) for words in (a, b))
-    a_best, b_best = np.zeros(a.shape, np.int64), np.zeros(b.shape, np.int64)
-    a, b = a[:, :wide_a], b[:, :wide_b]
-    units_a, units_b = (texts.units[words].astype(np.float32) for words in (a, b))
-    units_a[a < 0], units_b[b < 0] = 0, 0
-    cosines = np.clip(units_a @ units_b.transpose(0, 2, 1), 0, _FULL)
-    base_a, base_b = np.where(a >= 0, texts.bases[a], -1), np.where(b >= 0, texts.bases[b], -2)
-    np.copyto(cosines, np.float32(_FULL), where=base_a[:, :, None] == base_b[:, None, :])
-    a_best[:, :wide_a], b_best[:, :wide_b] = cosines.max(axis=2), cosines.max(axis=1)
-    return a_best, b_best
 
 
 def likeness_logits(texts: PairTexts, left: Integers, right: Integers) -> Floats:
