@@ -41,7 +41,7 @@ def claims(text: str, *, is_numbered: bool = True, is_telling: bool = True) -> t
     if len(text) > LONGEST or text.endswith("?") or _SECOND_SENTENCE.search(text):
         return ()
     told, owned = (transition_claim(text), owned_claim(text)) if is_telling else (None, None)
-    label = _LABEL.match(text)
+    label = _LABEL.match(text) if ":" in text else None
     if label is not None:
         labelled = _labelled(label.group(1), label.group(2))
         read = (labelled,) if labelled is not None else ()

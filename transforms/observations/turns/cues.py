@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import cache
 from typing import NamedTuple
 
 from slowwave.transforms.language.lexicon import words
@@ -91,16 +92,22 @@ def stem(word: str) -> str:
 
 
 def turns_of(
-    told: list[Statement], cues_of: Callable[[str], Iterable[Cue]], goes_on: dict[str, GoesOn]
+    told: list[Statement], cues_of: Callable[[str], tuple[Cue, ...]], goes_on: dict[str, GoesOn]
 ) -> Iterator[Turn]:
     """Of statements about one subject, in order of time: of each cue the newest before it that it goes on from."""
-    count = Counter(word for one in told for word in {stem(word) for word in words_of(one.text)})
+    if not any(cues_of(one.text) for one in told[1:]):
+        return  # and the first need not be read
+
+    @cache
+    def count() -> Counter[str]:
+        return Counter(word for one in told for word in {stem(word) for word in words_of(one.text)})
+
     seen: dict[str, list[tuple[Statement, Cue]]] = {}
     for one in told:
         cues = list(cues_of(one.text))
         for cue in cues:
             rule = goes_on[cue.ladder.split(":")[0]]
-            found = _newest(one, cue, seen.get(cue.ladder, []), rule, lambda word: count[word] <= _RARE)
+            found = _newest(one, cue, seen.get(cue.ladder, []), rule, lambda word: count()[word] <= _RARE)
             if found is not None:
                 before, earlier = found
                 subject, of = _named(one.text)[0], _attribute(cue.ladder)

@@ -6,19 +6,21 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
+from slowwave.transforms.language.hinted import Hinted
 from slowwave.transforms.observations.turns.cues import Cue, stem, stems
 from slowwave.transforms.observations.turns.phrases import PHRASES, beside, is_so
 
-_HOME = r"(?:[\w-]+ ){0,3}(?:apartment|house|flat|place|home|condo|studio)\b"
-_SEEKS_HOME = re.compile(
+_HOMES = "apartment|house|flat|place|home|condo|studio"
+_HOME = rf"(?:[\w-]+ ){{0,3}}(?:{_HOMES})\b"
+_SEEKS_HOME = Hinted(
     rf"\b(?:look|search|hunt)(?:s|ed|ing)? for (?:an?|new) {_HOME}|\btrying to find (?:an?|new) {_HOME}"
     r"|\b(?:apartment|house|flat|home)[- ](?:hunting|search)\b",
-    re.IGNORECASE,
+    _HOMES,
 )
-_HAS_HOME = re.compile(
+_HAS_HOME = Hinted(
     r"\b(?:moved?s? (?:in)?to|found|finds|bought|buys|rented|rents|settled into) "
     rf"(?:an?|his|her|their|our|my|the) {_HOME}",
-    re.IGNORECASE,
+    _HOMES,
 )
 _LEAST_SHARED = 2
 _MONTHS = timedelta(days=120)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
+from slowwave.transforms.language.hinted import Hinted
 from slowwave.transforms.language.lexicon import words
 from slowwave.transforms.observations.states.acts import DONE, TO_BE, StatedActs
 from slowwave.transforms.observations.states.clause_words import words_of
@@ -18,35 +19,33 @@ from slowwave.transforms.observations.turns.cues import Cue, stem
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NTH = rf"(?P<nth>{'|'.join(_ORDINALS)})"
 _TALLIES = (
-    re.compile(
+    Hinted(
         r"\b(?P<verb>w[io]n(?:s|ning)?|r[ua]ns?|complet(?:ed|es)|visit(?:ed|s)|publish(?:ed|es)|earn(?:ed|s))\b"
         rf"[^.;]{{0,40}}?\b{_NTH} (?P<thing>[^,;.]{{2,60}})",
-        re.IGNORECASE,
+        "|".join(_ORDINALS),
     ),
-    re.compile(rf"\b{_NTH} (?P<verb>win|victory|title)\b(?P<thing>[^,;.]{{0,60}})", re.IGNORECASE),
+    Hinted(rf"\b{_NTH} (?P<verb>win|victory|title)\b(?P<thing>[^,;.]{{0,60}})", "|".join(_ORDINALS)),
 )
 _NO_TALLY = words("time week month year day place round grade floor half prize semester")
-_PASTIME = re.compile(
+_PASTIME = Hinted(
     r"\b(?:(?:currently|now|lately|hooked on|obsessed with|addicted to|these days|has been|have been)[^,;]{0,25}?\b"
     r"(?P<verb>reading|playing|watching|studying)"
     r"|(?P<other>plays|reads|watches|playing|reading|watching)(?=\b[^,;]*\b(?:non[- ]?stop|these days|right now)\b))\b "
     r"(?P<thing>[^,;.]{1,60})",
-    re.IGNORECASE,
+    "reading|playing|watching|studying|plays|reads|watches",
 )
 _NAMES = re.compile(r"\b[A-Z][\w'’]+|\d+")
-_BONDS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(?:is|am) (?:still |currently )?single\b",
-        (
-            r"\b(?:is|are|am|has been|have been|started|starts|began) (?:dating|seeing|going out with)\b"
-            r"|\bhas a (?:new )?(?:girlfriend|boyfriend)\b|\bto be (?:his|her|my) (?:girlfriend|boyfriend)\b"
-        ),
-        r"\bmove[ds]? in (?:together|with (?:his|her|my) (?:girlfriend|boyfriend|partner)|with [A-Z]\w+)",
-        r"\b(?:is|are|am|got|gets|became) engaged (?:to|$)",
-        r"\b(?:is|are|am|got|gets) (?:now |happily )?married\b|\b(?:tied|ties) the knot\b",
-        r"\b(?:broke up|split up|got divorced|divorced)\b",
-    )
+_BONDS = (
+    Hinted(r"\b(?:is|am) (?:still |currently )?single\b", "single"),
+    Hinted(
+        r"\b(?:is|are|am|has been|have been|started|starts|began) (?:dating|seeing|going out with)\b"
+        r"|\bhas a (?:new )?(?:girlfriend|boyfriend)\b|\bto be (?:his|her|my) (?:girlfriend|boyfriend)\b",
+        "dating|seeing|going out with|girlfriend|boyfriend",
+    ),
+    Hinted(r"\bmove[ds]? in (?:together|with (?:his|her|my) (?:girlfriend|boyfriend|partner)|with [A-Z]\w+)", "move"),
+    Hinted(r"\b(?:is|are|am|got|gets|became) engaged (?:to|$)", "engaged"),
+    Hinted(r"\b(?:is|are|am|got|gets) (?:now |happily )?married\b|\b(?:tied|ties) the knot\b", "married|the knot"),
+    Hinted(r"\b(?:broke up|split up|got divorced|divorced)\b", "broke up|split up|divorced"),
 )
 _PETS = "dog|puppy|pup|cat|kitten|bird|parrot|turtle|hamster|rabbit|horse|snake"
 _OTHERS = "car|bike|bicycle|motorcycle|boat|guitar|piano|camera|laptop|child|son|daughter|baby|brother|sister|tattoo"

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from slowwave.transforms.language.hinted import Hinted
+
 Side = Literal["before", "after"]
 
 
@@ -18,78 +20,100 @@ class Phrase(NamedTuple):
     ladder: str
     stage: int
     side: Side
-    pattern: re.Pattern[str]
+    pattern: Hinted
 
 
 _HAS_BEEN = (
     r"\b(?:is|are|was|were|got|gets|has been|have been)\s+"
     r"(?:now |just |badly |finally |all |completely |already |still )?"
 )
-_PHRASES: tuple[tuple[str, int, Side, str], ...] = (
+_PHRASES: tuple[tuple[str, int, Side, str, str], ...] = (
     (
         "trouble", 0, "after",
         (r"\b(?:struggl\w+|trouble|difficult(?:y|ies)|problems?|issues?|stuck|setbacks?|snags?|hard time|holdup) "
         r"(?:with|on|in|by|due to|because of|dealing with|keeping up with)\b"),
+        "struggl|trouble|difficult|problem|issue|stuck|setback|snag|hard time|holdup",
     ),
-    ("trouble", 0, "after", r"\b(?:broke|crashed|damaged|misplaced|wrecked|ruined)(?= (?:his|her|their|my|our|the) )"),
+    (
+        "trouble", 0, "after",
+        r"\b(?:broke|crashed|damaged|misplaced|wrecked|ruined)(?= (?:his|her|their|my|our|the) )",
+        "broke|crashed|damaged|misplaced|wrecked|ruined",
+    ),
     (
         "trouble", 0, "before",
         rf"{_HAS_BEEN}(?:broken|damaged|lost|stolen|flooded|failing|crashing|leaking|stuck|blocked|on hold|down)\b",
+        "broken|damaged|lost|stolen|flooded|failing|crashing|leaking|stuck|blocked|on hold|down",
     ),
     (
         "trouble", 0, "before",
         r"\b(?:broke down|crashed|stopped working|faces? a holdup|needs? (?:repairs?|fixing)|fell apart)\b",
+        "broke down|crashed|stopped|holdup|repair|fixing|fell apart",
     ),
-    ("trouble", 0, "before", r"\b(?:troubles?|errors?|bugs?|failures?|accident)\b"),
+    (
+        "trouble", 0, "before", r"\b(?:troubles?|errors?|bugs?|failures?|accident)\b",
+        "trouble|error|bug|failure|accident",
+    ),
     (
         "trouble", 1, "after",
         (r"\b(?:overc[ao]me|resolv(?:ed|es)|solv(?:ed|es)|fix(?:ed|es)(?: up)?|repair(?:ed|s)|figured out"
         r"|got through|conquer(?:ed|s)|restor(?:ed|es)|sorted out)\b"),
+        "overc|resolv|solv|fix|repair|figured|got through|conquer|restor|sorted",
     ),
     (
         "trouble", 1, "before",
         (rf"{_HAS_BEEN}(?:fixed|repaired|resolved|solved|healed|recovered|found|restored|sorted|clean|green"
         r"|(?:up and )?(?:running|working)(?= again|$|[,.;]))(?![\w-])"),
+        "fixed|repaired|resolved|solved|healed|recovered|found|restored|sorted|clean|green|running|working",
     ),
-    ("trouble", 1, "after", r"\b(?:breakthrough|solution|success) (?:with|on|in|to|for)\b"),
+    (
+        "trouble", 1, "after", r"\b(?:breakthrough|solution|success) (?:with|on|in|to|for)\b",
+        "breakthrough|solution|success",
+    ),
     (
         "awaited", 0, "after",
         (r"\b(?:appl(?:ied|ies|ying) (?:for|to)|auditioned for|auditions for|interview(?:ed|s|ing)? (?:for|with|at)"
         r"|submitt?(?:ed|s|ing)|entere?[ds]|nominated for|waiting (?:for|to hear (?:back )?(?:from|about))"
         r"|sent (?:in|off)|competing in|in talks (?:with|for|about))\b"),
+        "appl|audition|interview|submit|enter|nominated|waiting|sent|competing|in talks",
     ),
     (
         "awaited", 1, "after",
         (r"\b(?:accepted (?:to|into|by|for|at)|rejected (?:by|from|for)|hired (?:as|by|at|for)|selected for"
         r"|shortlisted for|turned down (?:by|for)|approved for|won|placed in|rejection (?:letter )?(?:for|from)"
         r"|got (?:the|a) (?:job|part|role|gig|place) (?:at|as|in|with))\b"),
+        "accepted|rejected|hired|selected|shortlisted|turned down|approved|won|placed|rejection|got the|got a",
     ),
     (
         "awaited", 1, "before",
         (r"\b(?:was|were|got|has been|is) (?:\w+ )?"
         r"(?:accepted|rejected|approved|declined|denied|selected|chosen|published|turned down)\b"),
+        "accepted|rejected|approved|declined|denied|selected|chosen|published|turned down",
     ),
-    ("event", 0, "after", r"\b(?:nervous|anxious|worried|stressed|apprehensive) (?:about|for|before)\b"),
+    (
+        "event", 0, "after", r"\b(?:nervous|anxious|worried|stressed|apprehensive) (?:about|for|before)\b",
+        "nervous|anxious|worried|stressed|apprehensive",
+    ),
     (
         "event", 1, "before",
         (r"\b(?:went|turned out|was) (?:really |very |so |all )?"
         r"(?:well|great|smoothly|better|amazing|fine|a (?:big |huge |great )?success)\b"),
+        "well|great|smoothly|better|amazing|fine|success",
     ),
-    ("event", 1, "after", r"\b(?:passed|passes|aced|nailed|survived)\b"),
+    ("event", 1, "after", r"\b(?:passed|passes|aced|nailed|survived)\b", "passed|passes|aced|nailed|survived"),
     (
         "skill", 0, "after",
         (r"\b(?:is|has been|started|starts|began|keeps) (?:currently |now )?"
         r"(?:learning|taking lessons in|practicing|trying to learn)(?: how)?(?: to)?\b"),
+        "learn|lessons|practicing",
     ),
     (
         "skill", 1, "after",
         (r"\b(?:learned|learnt|mastered|(?:is|became|becomes|has become) (?:now )?(?:fluent in|an expert (?:in|at)"
         r"|certified (?:in|as)))(?: how)?(?: to)?\b"),
+        "learn|mastered|fluent|expert|certified",
     ),
 )  # fmt: skip
-PHRASES = tuple(
-    Phrase(ladder, stage, side, re.compile(pattern, re.IGNORECASE)) for ladder, stage, side, pattern in _PHRASES
-)
+PHRASES = tuple(Phrase(ladder, stage, side, Hinted(pattern, hints)) for ladder, stage, side, pattern, hints in _PHRASES)
 
 _NOT_SO = re.compile(
     r"\b(?:not|never|no|want\w*|need(?:s|ed)?|hop\w+|try\w*|tried|will|would|can|could|should|must|if|when|to|offer\w*"

@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from slowwave.transforms.language.hinted import Hinted
 from slowwave.transforms.observations.turns.cues import Statement, Turn
 
-_OF = re.compile(
-    r"\b(?P<passed>\d+) (?:of|out of|/) (?P<all>\d+)\b(?: [\w-]+){0,3} (?:now )?pass(?:es|ed|ing)?\b", re.IGNORECASE
+_OF = Hinted(
+    r"\b(?P<passed>\d+) (?:of|out of|/) (?P<all>\d+)\b(?: [\w-]+){0,3} (?:now )?pass(?:es|ed|ing)?\b",
+    " pass",
 )
-_ALL = re.compile(r"\ball (?P<all>\d+)(?: [\w-]+){0,3} tests? (?:now )?pass(?:es|ed|ing)?\b", re.IGNORECASE)
+_ALL = Hinted(r"\ball (?P<all>\d+)(?: [\w-]+){0,3} tests? (?:now )?pass(?:es|ed|ing)?\b", " pass")
 _BUILDS = (
-    re.compile(
+    Hinted(
         r"\b(?:compil(?:e|er|ation) errors?|(?:does not|doesn['’]t|won['’]t|cannot|can['’]t) (?:compile|build)"
         r"|build (?:fails|failed|is (?:broken|failing|red)))\b",
-        re.IGNORECASE,
+        "compil|build",
     ),
-    re.compile(
+    Hinted(
         r"\b(?:clean compile|compiles? (?:clean(?:ly)?|again|fine|now|without)|now compiles"
         r"|build (?:succeeds|succeeded|passes|is (?:green|clean|fixed)))\b",
-        re.IGNORECASE,
+        "compil|build ",
     ),
 )
 _NOT_SO = re.compile(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
+from slowwave.transforms.language.hinted import Hinted
 from slowwave.transforms.observations.turns.cues import Cue
 from slowwave.transforms.observations.turns.phrases import is_so
 
@@ -14,17 +15,18 @@ _HEALS_WITHIN = timedelta(days=180)
 _BODY = re.compile(
     r"\b(?:ankle|knee|leg|arm|wrist|shoulder|back|foot|hand|head|hip|neck|elbow|finger|toe|rib|eye|tooth)\b"
 )
-_IS_HURT = re.compile(
+_IS_HURT = Hinted(
     r"\b(?:injur\w+|hurts?|sprain\w*|fractur\w*|tore|torn|twisted|sick|ill|illness|surgery|flu|fever|hospitali\w+"
     r"|in (?:the )?hospital|in pain|concussion|pneumonia|infection"
     r"|broke (?:his|her|their|my) (?:ankle|leg|arm|wrist|foot|hand|hip|nose|ribs?))\b",
-    re.IGNORECASE,
+    "injur|hurt|sprain|fractur|tore|torn|twisted|sick|ill|surgery|flu|fever"
+    "|hospital|in pain|concussion|pneumonia|infection|broke ",
 )
-_IS_WELL = re.compile(
+_IS_WELL = Hinted(
     r"\b(?:recovered|healed|(?:fully|completely) recover\w*|without (?:any )?pain|pain[- ]free"
     r"|no longer (?:in pain|injured|sick|ill)|back on (?:the (?:court|field|pitch|track)|(?:his|her|their|my) feet)"
     r"|feel\w* (?:much |a lot )?better|out of (?:the )?(?:hospital|cast)|healthy again|discharged from)\b",
-    re.IGNORECASE,
+    "recover|healed|pain|no longer |back on |better|out of |healthy again|discharged from",
 )
 
 

@@ -17,9 +17,12 @@ def work_done(told: Iterable[Statement]) -> Iterator[Turn]:
     A plan is carried out once: with it go all earlier ones of the same step, and one that is made anew takes the place
     of the earlier. What was done before it is said to be done is no news.
     """
+    some = sorted(told, key=lambda one: (one.at, one.statement))
+    if all(step.is_to_be for _, step in _steps(some[1:])):
+        return  # and the first need not be read
     waiting: list[tuple[Statement, WorkStep] | None] = []
     by_mark: dict[tuple[int, str], list[int]] = {}
-    for one, step in _steps(told):
+    for one, step in _steps(some):
         marks = [(one.scope, mark) for mark in _marks(step)]
         near = sorted({place for mark in marks for place in by_mark.get(mark, [])[-_COMPARED:]}, reverse=True)
         met = [
@@ -47,7 +50,7 @@ def work_done(told: Iterable[Statement]) -> Iterator[Turn]:
 
 
 def _steps(told: Iterable[Statement]) -> Iterator[tuple[Statement, WorkStep]]:
-    for one in sorted(told, key=lambda one: (one.at, one.statement)):
+    for one in told:
         for step in work_steps(one.text):
             yield one, step
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from slowwave.transforms.language.hinted import Hinted
 from slowwave.transforms.observations.turns.cues import Statement, Turn
 from slowwave.transforms.observations.turns.runs import later_runs
 
 _TOOLS = {
-    "lint": r"\w*lint(?:er|ing|s)?",
-    "build": r"builds?|compil(?:e|es|er|ation|ing)",
-    "types": r"type ?-?check\w*|type errors?|typescript(?: build)?",
-    "ci": r"ci|pipeline|workflow",
+    "lint": (r"\w*lint(?:er|ing|s)?", "lint"),
+    "build": (r"builds?|compil(?:e|es|er|ation|ing)", "build|compil"),
+    "types": (r"type ?-?check\w*|type errors?|typescript(?: build)?", "type"),
+    "ci": (r"ci|pipeline|workflow", "ci |pipeline |workflow "),
 }
 _BAD = (
     r"(?:now |still |currently |also |reports |reported )*(?:fail(?:s|ed|ing|ures?)?|errors?|crash(?:es|ed|ing)?"
@@ -26,30 +27,28 @@ _GOOD = (
     r"|(?:now )?(?:works?|starts?|runs) (?:again|now|correctly|fine|without \w+))"
 )
 _STATES = tuple(
-    (tool, state, re.compile(rf"\b(?:{name})\b (?:errors? |checks? |scripts? |process |run )?{how}\b", re.IGNORECASE))
-    for tool, name in _TOOLS.items()
+    (tool, state, Hinted(rf"\b(?:{name})\b (?:errors? |checks? |scripts? |process |run )?{how}\b", hints))
+    for tool, (name, hints) in _TOOLS.items()
     for state, how in ((1, _GOOD), (0, _BAD))
 )
-_BROKEN = re.compile(r"\b(?:type(?:script)?|compil(?:e|er|ation)|build|syntax) errors?\b", re.IGNORECASE)
+_BROKEN = Hinted(r"\b(?:type(?:script)?|compil(?:e|er|ation)|build|syntax) errors?\b", " error")
 _TESTS = (
     ("build", 0, _BROKEN),
     (
         "tests",
         1,
-        re.compile(
+        Hinted(
             r"\b(?:all|the) (?:of the |\d+ )?(?:existing |unit |integration |e2e )?tests (?:are |is )?"
             r"(?:now (?:all )?pass\w*|all pass\w*|pass(?:es|ed|ing)? (?:again|now))\b"
             r"|\ball (?:of the |the )?(?:\d+ )?(?:existing |unit |integration "
             r"|e2e )?tests (?:are )?(?:now )?pass(?:ed|ing)?\b",
-            re.IGNORECASE,
+            "tests ",
         ),
     ),
     (
         "tests",
         0,
-        re.compile(
-            r"\btests? (?:is |are )?(?:now |still |currently |also )*(?:fail(?:s|ed|ing|ures?)?)\b", re.IGNORECASE
-        ),
+        Hinted(r"\btests? (?:is |are )?(?:now |still |currently |also )*(?:fail(?:s|ed|ing|ures?)?)\b", "fail"),
     ),
 )
 _MEANT_TO = re.compile(r"→|\b(?:inverted|as expected|deliberately|on purpose|confirm\w*|prov\w+)\b", re.IGNORECASE)

@@ -7,6 +7,7 @@ something. An item that only notes "(done)", or what was there already, is no ne
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from slowwave.transforms.language.inflection import inflection
@@ -93,6 +94,7 @@ class WorkStep(NamedTuple):
     said: str
 
 
+@lru_cache(maxsize=20_000)
 def work_steps(text: str) -> tuple[WorkStep, ...]:
     """The steps that a statement of one sentence tells, in its order: "removed the flag, and updated the help"."""
     mark = marked(text)
