@@ -55,7 +55,7 @@ def counted():
     assert landed.quarantine.is_empty()
     won = winning_versions(Outcomes, landed.outcomes.lazy(), AS_OF)
     interactions = landed.interactions.lazy().select("interaction_id", "project", "agent", "session_id", "user_id")
-    outcomes = resolved_outcomes(won, framed(ReplayedInteractions, interactions, partial=True)).collect()
+    outcomes = resolved_outcomes(won.collect(), framed(ReplayedInteractions, interactions, partial=True))
     found = []
     for learns in (False, True):
         params = Params(attempts=AttemptParams(learn_from_inferred=learns))

@@ -49,7 +49,7 @@ def taught(params: Params, rows: list[dict[str, Any]]) -> dict[type[Table], pl.D
     won = winning_versions(Outcomes, landed.outcomes.lazy(), AS_OF)
     interactions = landed.interactions.lazy().select("interaction_id", "project", "agent", "session_id", "user_id")
     whose = framed(ReplayedInteractions, interactions, partial=True)
-    return learned(resolved_outcomes(won, whose).collect(), AS_OF, params).tables
+    return learned(resolved_outcomes(won.collect(), whose), AS_OF, params).tables
 
 
 @pytest.fixture(scope="module")

@@ -38,9 +38,9 @@ def attempts() -> pl.DataFrame:
     took = pl.duration(microseconds=(pl.col("duration_ms").fill_null(0) * 1000).cast(pl.Int64))
     rows = rows.with_columns((pl.col("created_at") + took).alias("recorded_at"))
     groups = rows.select("project", "strategy", pl.col("strategy").alias("strategy_id")).unique()
-    no_errors = pl.LazyFrame(schema={"project": pl.String, "error_message": pl.String, "error_id": pl.String})
+    no_errors = pl.DataFrame(schema={"project": pl.String, "error_message": pl.String, "error_id": pl.String})
     told, params = with_apart(rows, AttemptParams()), AttemptParams()
-    counted = counted_outcomes(told.lazy(), groups.lazy(), no_errors, readings(told, params), params).collect()
+    counted = counted_outcomes(told, groups, no_errors, readings(told, params), params)
     return counted.filter("is_learned")
 
 

@@ -116,7 +116,7 @@ def learned(
     if readings is None:
         _, readings = error_readings(empty(ErrorReadings), told, params)
     errors = _errors(_distinct(told, "error_message"), readings.select("error_message", "masked"), params.errors)
-    counted = counted_outcomes(told.lazy(), groups.lazy(), errors.lazy(), readings.lazy(), params.attempts).collect()
+    counted = counted_outcomes(told, groups, errors, readings, params.attempts)
     attempts = counted.filter("is_counted").drop("user_id")
     carried = empty(StrategyScoresState) if before is None else before
     of_strategies = _of_strategies(attempts, groups, errors, carried, as_of, params, counted_as)
@@ -137,7 +137,7 @@ def _distinct(outcomes: pl.DataFrame, name: str) -> pl.DataFrame:
     """The texts under this name, and whether outcomes that are apart alone have one (`is_apart`)."""
     worded = outcomes.filter(~is_blank(pl.col(name)))
     is_apart = pl.col("apart").is_not_null().all().alias("is_apart")
-    return worded.group_by("project", name).agg(is_apart).sort("project", name)
+    return worded.group_by("project", name).agg(is_apart)
 
 
 def _errors(messages: pl.DataFrame, read: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:

@@ -84,13 +84,13 @@ def counted(rows: Iterable[dict[str, Any]], params: AttemptParams | None = None)
     frame = with_apart(outcomes(rows), params)
     groups = frame.select("project", "strategy", pl.col("strategy").alias("strategy_id")).drop_nulls().unique()
     errors = frame.select("project", "error_message", pl.col("error_message").alias("error_id")).drop_nulls().unique()
-    return counted_outcomes(frame.lazy(), groups.lazy(), errors.lazy(), readings(frame, params), params).collect()
+    return counted_outcomes(frame, groups, errors, readings(frame, params), params)
 
 
-def readings(outcomes: pl.DataFrame, params: AttemptParams) -> pl.LazyFrame:
+def readings(outcomes: pl.DataFrame, params: AttemptParams) -> pl.DataFrame:
     """What `error_readings` says of their messages to those who count them."""
     says = not_attempted_reason(pl.col("error_message"), params).alias("not_attempted")
-    return outcomes.lazy().select("error_message").drop_nulls().unique().with_columns(says)
+    return outcomes.select("error_message").drop_nulls().unique().with_columns(says)
 
 
 @dataclass(frozen=True)

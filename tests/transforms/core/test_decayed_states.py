@@ -8,17 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.transforms.core.counts import decayed_states
-from slowwave.transforms.core.counts.decayed_states import UNIT, carried, daily_factor
+from slowwave.transforms.core.counts.decayed_states import UNIT, DecayedStates, daily_factor
 
 _known = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 400), st.integers(0, 50)), max_size=20)
 _half_lives = st.sampled_from([0.1, 2, 7, 30, 180, 10_000, None])
 
 
-def _states(known, asked, half_life):
+def _decayed(known, asked):
     owner, day, counts = (np.array([row[at] for row in known], dtype=np.int64) for at in range(3))
     asked_owner, asked_day = (np.array([row[at] for row in asked], dtype=np.int64) for at in range(2))
     counts = np.column_stack([counts, 2 * counts]) * UNIT
-    return carried(owner, day, counts.reshape(-1, 2), asked_owner, asked_day, daily_factor(half_life))
+    return DecayedStates(owner, day, counts.reshape(-1, 2), asked_owner, asked_day)
+
+
+def _states(known, asked, half_life):
+    return _decayed(known, asked).carried(daily_factor(half_life))
 
 
 def _day_by_day(known, owner, until, factor):
@@ -50,6 +54,22 @@ def test_the_compiled_loop_says_the_same(known, asked, half_life):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decayed_states, "_COMPILED_ROWS", 0)
         assert _states(known, asked, half_life).tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("compiled_rows", [0, 10**6])
+@given(
+    known=_known,
+    asked=st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 500)), max_size=6),
+    half_life=_half_lives,
+    whole=st.lists(st.integers(0, 2), min_size=5, max_size=5),
+)
+def test_a_whole_has_what_its_parts_have(compiled_rows, known, asked, half_life, whole):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decayed_states, "_COMPILED_ROWS", compiled_rows)
+        found = _decayed(known, asked).carried(daily_factor(half_life), np.array(whole), columns=1)
+    of_whole = [(whole[owner], day, n) for owner, day, n in known]
+    expected = _states(of_whole, [(whole[owner], day) for owner, day in asked], half_life)
+    assert found.tolist() == expected[:, :1].tolist()
 
 
 def test_owners_may_be_told_of_in_turns(monkeypatch: pytest.MonkeyPatch):

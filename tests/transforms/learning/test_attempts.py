@@ -267,7 +267,7 @@ def test_project_agent_session_and_user_come_from_the_interaction():
     its = dict.fromkeys(("project", "agent", "session_id", "user_id"), "its")
     theirs = interactions([{"interaction_id": "i", **its}])
     whose = framed(ReplayedInteractions, theirs.lazy(), partial=True)
-    found = resolved_outcomes(told.lazy(), whose).collect().sort("outcome_id")
+    found = resolved_outcomes(told, whose).sort("outcome_id")
     assert found.columns == told.columns
     assert found.select("project", "agent", "session_id", "user_id").rows() == [
         ("its", "its", "its", "its"),
@@ -352,10 +352,10 @@ def test_another_reason_is_told_first():
 
 def test_groups_and_errors_are_those_of_the_project():
     rows = outcomes([{"project": p, "strategy": "s", "success": False, "error_message": "e"} for p in "pq"])
-    groups = pl.LazyFrame({"project": ["p", "q"], "strategy": ["s", "s"], "strategy_id": ["sp", "sq"]})
-    errors = pl.LazyFrame({"project": ["p", "q"], "error_message": ["e", "e"], "error_id": ["ep", "eq"]})
+    groups = pl.DataFrame({"project": ["p", "q"], "strategy": ["s", "s"], "strategy_id": ["sp", "sq"]})
+    errors = pl.DataFrame({"project": ["p", "q"], "error_message": ["e", "e"], "error_id": ["ep", "eq"]})
     told = with_apart(rows, AttemptParams())
-    found = counted_outcomes(told.lazy(), groups, errors, readings(told, AttemptParams()), AttemptParams()).collect()
+    found = counted_outcomes(told, groups, errors, readings(told, AttemptParams()), AttemptParams())
     assert found.select("strategy_id", "error_id").rows() == [("sp", "ep"), ("sq", "eq")]
 
 

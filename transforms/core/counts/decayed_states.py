@@ -7,6 +7,10 @@ however many pieces the log comes; and of two states the one that is not below t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
 from slowwave.transforms.core.arrays import Integers
@@ -26,10 +30,9 @@ def daily_factor(half_life_days: float | None) -> int:
     return UNIT if half_life_days is None else round(float(np.exp2(-1 / half_life_days)) * UNIT)
 
 
-def carried(
-    owner: Integers, day: Integers, known: Integers, query_owner: Integers, query_day: Integers, factor: int
-) -> Integers:
-    """The state of each queried owner at the end of each queried day: what became known by then, faded.
+@dataclass(frozen=True)
+class DecayedStates:
+    """What became known of owners, and whose state is wanted at the end of which days.
 
     Args:
         owner: 0, 1, 2, …; any order, an owner's day may come several times.
@@ -37,26 +40,69 @@ def carried(
         known: how much, a row per owner and day, a column per count, in units of 2^-30.
         query_owner: whose state is wanted.
         query_day: at the end of which day.
-        factor: of `daily_factor`.
-
-    Returns one row per asked state, one column per count.
     """
-    number = 1 + max(owner.max(initial=-1), query_owner.max(initial=-1))
-    if len(owner) + len(query_owner) >= _COMPILED_ROWS and _span(day, query_day) < _MOST_DAYS:
-        loops = kernel("core.counts.decayed_states_kernel")
-        if loops is not None:
-            found = np.zeros((len(query_owner), known.shape[1]), dtype=np.int64)
-            taken = (owner, day, known, query_owner, query_day)
-            columns = (np.require(of, np.int64, ["C", "W"]) for of in taken)
-            loops.carried(*columns, factor, number, found)
+
+    owner: Integers
+    day: Integers
+    known: Integers
+    query_owner: Integers
+    query_day: Integers
+
+    def carried(self, factor: int, whole: Integers | None = None, columns: int | None = None) -> Integers:
+        """The state of each queried owner at the end of each queried day: what became known by then, faded.
+
+        Args:
+            factor: of `daily_factor`.
+            whole: by owner the number of the whole it is part of, whose state is wanted in its place.
+            columns: of so many counts, the first ones.
+
+        Returns one row per asked state, one column per count.
+        """
+        many = self.known.shape[1] if columns is None else columns
+        if self._in_order is not None:
+            loops, owner, day, known, query_owner, query_day, asks = self._in_order
+            found = np.zeros((len(asks), many), dtype=np.int64)
+            number = np.arange(self._owners) if whole is None else np.require(whole, np.int64, ["C", "W"])
+            owners = 1 + number.max(initial=-1)
+            loops.carried(number, owner, day, known, query_owner, query_day, asks, factor, owners, found)
             return found
+        known = self.known[:, :many]
+        if whole is None:
+            return _carried_by_turns(self.owner, self.day, known, self.query_owner, self.query_day, factor)
+        return _carried_by_turns(
+            whole[self.owner], self.day, known, whole[self.query_owner], self.query_day, factor
+        )
+
+    @property
+    def _owners(self) -> int:
+        return 1 + int(max(self.owner.max(initial=-1), self.query_owner.max(initial=-1)))
+
+    @cached_property
+    def _in_order(self) -> tuple[Any, ...] | None:
+        """For the compiled loop: all in order of days, and where each asked state belongs; None: it is not worth it."""
+        rows = len(self.owner) + len(self.query_owner)
+        if rows < _COMPILED_ROWS or _span(self.day, self.query_day) >= _MOST_DAYS:
+            return None
+        loops = kernel("core.counts.decayed_states_kernel")
+        if loops is None:
+            return None
+        day, query_day = (np.require(of, np.int64, ["C", "W"]) for of in (self.day, self.query_day))
+        adds, asks = loops.by_day(day), loops.by_day(query_day)
+        taken = (self.owner[adds], day[adds], self.known[adds], self.query_owner[asks], query_day[asks])
+        return loops, *(np.require(of, np.int64, ["C", "W"]) for of in taken), asks
+
+
+def _carried_by_turns(
+    owner: Integers, day: Integers, known: Integers, query_owner: Integers, query_day: Integers, factor: int
+) -> Integers:
+    number = 1 + max(owner.max(initial=-1), query_owner.max(initial=-1))
     is_asked = np.zeros(number, dtype=bool)
     is_asked[query_owner] = True
     asked = np.flatnonzero(is_asked)
     if len(asked) * _FEW_ASKED < number:  # those of others are not carried
         place = np.cumsum(is_asked) - 1
         rows = np.flatnonzero(is_asked[owner])
-        return carried(place[owner[rows]], day[rows], known[rows], place[query_owner], query_day, factor)
+        return _carried_by_turns(place[owner[rows]], day[rows], known[rows], place[query_owner], query_day, factor)
     found = np.zeros((len(query_owner), known.shape[1]), dtype=np.int64)
     per_turn = max(_DENSE_ROWS // max(known.shape[1], 1), 1)
     for first in range(0, number, per_turn):

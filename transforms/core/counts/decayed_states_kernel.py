@@ -13,9 +13,12 @@ _BITS = 30
 _LOW = 2**_BITS - 1
 
 
-@compiled("int64[::1](int64[::1], int64, int64)")
-def _by_day(day, first, days):
+@compiled("int64[::1](int64[::1])")
+def by_day(day):
     """Places in order of their day, those of one day in the order given."""
+    if not len(day):
+        return np.empty(0, np.int64)
+    first, days = day.min(), day.max() - day.min() + 1
     start = np.zeros(days + 1, np.int64)
     for at in range(len(day)):
         start[day[at] - first + 1] += 1
@@ -45,26 +48,31 @@ def _fade(state, at_day, owner, day, factor):
     at_day[owner] = day
 
 
-@compiled("void(int64[::1], int64[::1], int64[:, ::1], int64[::1], int64[::1], int64, int64, int64[:, ::1])")
-def carried(owner, day, known, query_owner, query_day, factor, owners, found):
-    """As `decayed_states.carried`, into `found`; `owners`: how many there are."""
+@compiled(
+    "void(int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], int64[::1], int64[::1], int64, int64,"
+    " int64[:, ::1])"
+)
+def carried(number, owner, day, known, query_owner, query_day, place, factor, owners, found):
+    """As `DecayedStates.carried`, each asked state into its place in `found`; both kinds of rows in order of days.
+
+    `number`: of each owner, below `owners`.
+    """
     if not len(query_day):
         return
-    first, last = query_day.min(), query_day.max()
+    first = query_day[0]
     if len(day):
-        first, last = min(first, day.min()), max(last, day.max())
-    state = np.zeros((owners, known.shape[1]), np.int64)
+        first = min(first, day[0])
+    state = np.zeros((owners, found.shape[1]), np.int64)
     at_day = np.full(owners, first, np.int64)
-    adds = _by_day(day, first, last - first + 1)
-    asks = _by_day(query_day, first, last - first + 1)
     added = 0
-    for query in asks:
-        while added < len(adds) and day[adds[added]] <= query_day[query]:
-            row = adds[added]
-            _fade(state, at_day, owner[row], day[row], factor)
-            for column in range(known.shape[1]):
-                state[owner[row], column] += known[row, column]
+    for query in range(len(query_day)):
+        while added < len(day) and day[added] <= query_day[query]:
+            mine = number[owner[added]]
+            _fade(state, at_day, mine, day[added], factor)
+            for column in range(found.shape[1]):
+                state[mine, column] += known[added, column]
             added += 1
-        _fade(state, at_day, query_owner[query], query_day[query], factor)
-        for column in range(known.shape[1]):
-            found[query, column] = state[query_owner[query], column]
+        wanted = number[query_owner[query]]
+        _fade(state, at_day, wanted, query_day[query], factor)
+        for column in range(found.shape[1]):
+            found[place[query], column] = state[wanted, column]

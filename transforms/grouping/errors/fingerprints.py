@@ -83,24 +83,25 @@ def error_fingerprints(
     shown = shown.with_columns(hashed(shown["error_template"]).alias("error_id"))
     put_in = named_placeholders(pl.col("masked"))
     merged = pl.format("{} texts merged, differing in token {}", "texts", shown_placeholders(pl.col("places")))
-    told = masked.join(templates, on=["project", "masked"], how="left").join(shown, on="template", how="left")
     of_template = ["project", "error_template"]
+    of_masked = templates.join(shown, on="template", how="left").select(
+        *of_template,
+        "masked",
+        "error_id",
+        number=pl.struct(of_template).rank("dense"),
+        reason=pl.concat_str(
+            pl.when(put_in == "").then(pl.lit("no placeholder")).otherwise(pl.format("put in: {}", put_in)),
+            pl.when(pl.col("places") != "").then(merged),
+            separator="; ",
+            ignore_nulls=True,
+        ),
+    )
+    told = masked.join(of_masked, on=["project", "masked"], how="left", maintain_order="left")
+    size = pl.col("error_message").str.len_chars()
     examples = (
-        told.select(*of_template, size=pl.col("error_message").str.len_chars(), example="error_message")
-        .sort("size", "example")
-        .unique(of_template, keep="first")
-        .drop("size")
+        told.select("number", "error_message", size=size)
+        .filter(pl.col("size") == pl.col("size").min().over("number"))
+        .group_by("number")
+        .agg(example=pl.col("error_message").min())
     )
-    return (
-        told.join(examples, on=of_template, how="left")
-        .with_columns(
-            reason=pl.concat_str(
-                pl.when(put_in == "").then(pl.lit("no placeholder")).otherwise(pl.format("put in: {}", put_in)),
-                pl.when(pl.col("places") != "").then(merged),
-                separator="; ",
-                ignore_nulls=True,
-            ),
-        )
-        .select(_COLUMNS)
-        .sort("project", "error_message")
-    )
+    return told.join(examples, on="number", how="left", maintain_order="left").select(_COLUMNS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
+import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
@@ -16,25 +17,25 @@ _TAKEN_FROM_INTERACTION = ("project", "agent", "session_id", "user_id")
 _LOOKED_AT = 2_000
 
 
-def resolved_outcomes(outcomes: pl.LazyFrame, interactions: Lazy[ReplayedInteractions]) -> pl.LazyFrame:
+def resolved_outcomes(outcomes: pl.DataFrame, interactions: Lazy[ReplayedInteractions]) -> pl.DataFrame:
     """Winning outcomes with project, agent, session and user taken from their interaction where they say none.
 
     Args:
         outcomes: the columns of `outcomes`.
-        interactions: interaction_id, project, agent, session_id, user_id.
+        interactions: interaction_id, project, agent, session_id, user_id; not looked at where every outcome says all.
 
     Returns the columns of `outcomes`; project and agent are never NULL ('' is none).
     """
-    theirs = interactions.select(
-        "interaction_id", *[pl.col(name).alias(f"{name}_there") for name in _TAKEN_FROM_INTERACTION]
-    )
-    filled = [pl.coalesce(name, f"{name}_there").alias(name) for name in _TAKEN_FROM_INTERACTION]
-    return (
-        outcomes.join(theirs, on="interaction_id", how="left")
-        .with_columns(filled)
-        .with_columns(pl.col("project", "agent").fill_null(""))
-        .drop([f"{name}_there" for name in _TAKEN_FROM_INTERACTION])
-    )
+    says_none = pl.any_horizontal(pl.col(_TAKEN_FROM_INTERACTION).is_null()) & pl.col("interaction_id").is_not_null()
+    asked = outcomes.filter(says_none).select("interaction_id").unique()
+    if asked.height:
+        there = {name: f"{name}_there" for name in _TAKEN_FROM_INTERACTION}
+        theirs = interactions.select("interaction_id", *there).rename(there)
+        theirs = theirs.join(asked.lazy(), on="interaction_id", how="semi").collect()
+        filled = [pl.coalesce(name, of_theirs).alias(name) for name, of_theirs in there.items()]
+        found = outcomes.join(theirs, on="interaction_id", how="left", maintain_order="left")
+        outcomes = found.with_columns(filled).drop(there.values())
+    return outcomes.with_columns(pl.col("project", "agent").fill_null(""))
 
 
 def not_attempted_reason(error_message: pl.Expr, params: AttemptParams) -> pl.Expr:
@@ -59,12 +60,12 @@ def inferred_task_type(task: pl.Expr, params: AttemptParams) -> pl.Expr:
 
 
 def counted_outcomes(
-    outcomes: pl.LazyFrame,
-    groups: pl.LazyFrame,
-    errors: pl.LazyFrame,
-    readings: pl.LazyFrame,
+    outcomes: pl.DataFrame,
+    groups: pl.DataFrame,
+    errors: pl.DataFrame,
+    readings: pl.DataFrame,
     params: AttemptParams,
-) -> pl.LazyFrame:
+) -> pl.DataFrame:
     """As what each outcome counts, sorted by outcome_id.
 
     Args:
@@ -81,41 +82,24 @@ def counted_outcomes(
     error_id, duration_ms, tokens, cost.
     """
     has_task_type = ~is_blank(pl.col("task_type"))
-    # rules are regexes: run over distinct texts
-    told_by_task = _distinct(outcomes.filter(~has_task_type), "task").with_columns(
-        inferred_task_type(pl.col("task"), params).alias("inferred")
-    )
-    says = pl.when(pl.col("basis") == "inferred").then(pl.lit("as was inferred")).otherwise(pl.lit("says the producer"))
+    refused = pl.col("attempted").not_()
     reason = (
-        pl.when(pl.col("attempted").not_())
-        .then(pl.format("not attempted, {}", says))
+        pl.when(refused & (pl.col("basis") == "inferred"))
+        .then(pl.lit("not attempted, as was inferred"))
+        .when(refused)
+        .then(pl.lit("not attempted, says the producer"))
         .when(pl.col("attempted").is_null() & pl.col("success").not_())
         .then("not_attempted")
     )
+    ordered = outcomes.sort("outcome_id")
     counted = (
-        # numbers in the order of ids: what is sorted and joined again are these
-        outcomes.sort("outcome_id")
-        .with_row_index("nth")
-        .join(readings.select("error_message", "not_attempted"), on="error_message", how="left", maintain_order="left")
-        .join(told_by_task, on="task", how="left", maintain_order="left")
-        .join(
-            groups.select("project", "strategy", "strategy_id"),
-            on=["project", "strategy"],
-            how="left",
-            maintain_order="left",
-        )
-        .join(
-            errors.select("project", "error_message", "error_id"),
-            on=["project", "error_message"],
-            how="left",
-            maintain_order="left",
-        )
-        .with_columns(reason.alias("reason"))
+        ordered.hstack(_told(ordered, groups, errors, readings, params))
+        .with_columns(has_task_type.alias("has_task_type"), reason.alias("reason"))
         .with_columns(
             pl.col("reason").is_null().alias("is_attempt"),
             (pl.col("reason").is_null() & pl.col("apart").is_null()).alias("is_counted"),
-            pl.when(has_task_type).then("task_type").otherwise(pl.col("inferred").fill_null("")).alias("task_type"),
-            (~has_task_type & pl.col("inferred").fill_null("").ne("")).alias("is_task_type_inferred"),
+            pl.when("has_task_type").then("task_type").otherwise(pl.col("inferred").fill_null("")).alias("task_type"),
+            (~pl.col("has_task_type") & pl.col("inferred").fill_null("").ne("")).alias("is_task_type_inferred"),
             pl.coalesce(pl.when(pl.col("session_id") != "").then("session_id"), "interaction_id", "outcome_id").alias(
                 "block"
             ),
@@ -125,54 +109,79 @@ def counted_outcomes(
     left_out = pl.coalesce(
         "apart", _out_of_scope(params), pl.when(pl.col("strategy_id").is_null()).then(pl.lit("no strategy"))
     )
-    tried = counted.filter("is_counted", pl.col("interaction_id").is_not_null())
-    deciding = (
-        tried.select("interaction_id", "created_at", "nth")
-        .sort("created_at", "nth")
-        .unique("interaction_id", keep="last")
-        .select("nth", pl.lit(value=True).alias("is_deciding"))
-    )
-    return (
-        counted.join(deciding, on="nth", how="left", maintain_order="left")
-        .with_columns(pl.coalesce("reason", left_out).alias("reason"), pl.col("is_deciding").fill_null(value=False))
-        .with_columns(pl.col("reason").is_null().alias("is_learned"))
-        .select(
-            "outcome_id",
-            "interaction_id",
-            "created_at",
-            "known_at",
-            "project",
-            "agent",
-            "user_id",
-            "block",
-            "task_type",
-            "is_task_type_inferred",
-            "task",
-            "strategy",
-            "strategy_id",
-            "success",
-            "basis",
-            "basis_method",
-            "is_attempt",
-            "is_counted",
-            "is_learned",
-            "is_deciding",
-            "reason",
-            "error_message",
-            "error_id",
-            "duration_ms",
-            "tokens",
-            "cost",
-        )
+    return counted.with_columns(pl.coalesce("reason", left_out).alias("reason"), _is_deciding(counted)).select(
+        "outcome_id",
+        "interaction_id",
+        "created_at",
+        "known_at",
+        "project",
+        "agent",
+        "user_id",
+        "block",
+        "task_type",
+        "is_task_type_inferred",
+        "task",
+        "strategy",
+        "strategy_id",
+        "success",
+        "basis",
+        "basis_method",
+        "is_attempt",
+        "is_counted",
+        pl.col("reason").is_null().alias("is_learned"),
+        "is_deciding",
+        "reason",
+        "error_message",
+        "error_id",
+        "duration_ms",
+        "tokens",
+        "cost",
     )
 
 
-def _distinct(outcomes: pl.LazyFrame, name: str) -> pl.LazyFrame:
-    return outcomes.select(name).drop_nulls().unique()
+def _told(
+    outcomes: pl.DataFrame, groups: pl.DataFrame, errors: pl.DataFrame, readings: pl.DataFrame, params: AttemptParams
+) -> pl.DataFrame:
+    """What is told by the texts of each outcome, in their order: not_attempted, error_id, strategy_id, inferred."""
+    # messages are long: each is looked up once, and by its number from then on
+    numbered = readings.select("error_message", "not_attempted").with_row_index("message")
+    read = _looked_up(outcomes.select("error_message"), numbered)
+    of_project = errors.select("project", "error_message", "error_id").join(
+        numbered.select("error_message", "message"), on="error_message"
+    )
+    known = _looked_up(outcomes.select("project", read["message"]), of_project.drop("error_message"))
+    grouped = _looked_up(outcomes.select("project", "strategy"), groups.select("project", "strategy", "strategy_id"))
+    # rules are regexes: run over distinct texts
+    tasks = outcomes.filter(is_blank(pl.col("task_type"))).select("task").drop_nulls().unique()
+    inferred = _looked_up(
+        outcomes.select("task"), tasks.with_columns(inferred_task_type(pl.col("task"), params).alias("inferred"))
+    )
+    return pl.DataFrame([read["not_attempted"], known["error_id"], grouped["strategy_id"], inferred["inferred"]])
+
+
+def _looked_up(rows: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """The rows with what is told of all their columns, NULL where nothing is."""
+    return rows.join(told, on=rows.columns, how="left", maintain_order="left")
+
+
+def _is_deciding(counted: pl.DataFrame) -> pl.Series:
+    """Which rows are the latest of their interaction that are counted; of some at one time the last one."""
+    tried = (
+        counted.with_row_index("nth")
+        .filter("is_counted", pl.col("interaction_id").is_not_null())
+        .select("interaction_id", "created_at", "nth")
+    )
+    if tried["interaction_id"].n_unique() < tried.height:
+        tried = tried.sort("created_at", "nth").unique("interaction_id", keep="last")
+    is_deciding = np.zeros(counted.height, dtype=bool)
+    is_deciding[tried["nth"].to_numpy()] = True
+    return pl.Series("is_deciding", is_deciding)
 
 
 def _out_of_scope(params: AttemptParams) -> pl.Expr:
     """Why an attempt is not learned from: its agent does not learn from its task type; else NULL."""
+    if not params.scopes:
+        return pl.lit(None, pl.String)  # a sentence is else made of every row
     is_out = [pl.lit(value=False)]
     for scope in params.scopes:
         is_refused = pl.col("task_type").is_in(list(scope.cannot_learn))

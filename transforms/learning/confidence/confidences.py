@@ -67,7 +67,7 @@ class Past:
     def __init__(
         self, known: Known, cells: pl.DataFrame, cell: Integers, day: Integers, params: ConfidenceParams
     ) -> None:
-        self._params, self._known = params, known
+        self._params = params
         group = cells.sort("cell").select(pl.struct(GROUP).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
         is_wanted = np.zeros(1 + group.max(initial=-1), dtype=bool)
         is_wanted[group[cell]] = True
@@ -87,12 +87,13 @@ class Past:
         is_kept[drawn.row] = True
         kept, place = np.flatnonzero(is_kept), np.cumsum(is_kept) - 1
         self._cell, self._day = all_cells[kept], all_days[kept]
+        self._asked = known.asked(self._cell, self._day)
         self._last = np.where(self.is_tried, place[last], -1) if len(rows) else last
         self._drawn = replace(drawn, event=drawn.event[kept], row=place[drawn.row])
         # what relatives tell is asked for at each of them, and of the cells that were not tried
         untried = ~self.is_tried
         asked = np.concatenate([self._cell, cell[untried]]), np.concatenate([self._day, day[untried]])
-        self._relatives = known.relatives(*asked, cells, params)
+        self._relatives = known.asked(*asked).relatives(cells, params)
         self._told_at = self._last.copy()
         self._told_at[untried] = len(kept) + np.arange(untried.sum())
         self._event = self._drawn.place(group[cell], day)
@@ -182,7 +183,7 @@ class Past:
 
     def _record(self, half_life_days: float | None) -> Record:
         if half_life_days not in self._records:
-            self._records[half_life_days] = self._known.records(self._cell, self._day, half_life_days)
+            self._records[half_life_days] = self._asked.records(half_life_days)
         return self._records[half_life_days]
 
     def _at_last_attempt(self, point: ConfidencePoint) -> Floats:

@@ -9,7 +9,7 @@ import polars as pl
 from scipy.special import expit, logit
 
 from slowwave.transforms.core.arrays import Floats, Integers
-from slowwave.transforms.core.counts.decayed_states import UNIT, carried, daily_factor
+from slowwave.transforms.core.counts.decayed_states import UNIT, DecayedStates, daily_factor
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 
 GROUP = ("project", "agent", "task_type")
@@ -114,34 +114,37 @@ class Known:
             daily["cell"].cast(pl.Int64).to_numpy(), daily["known_day"].cast(pl.Int64).to_numpy(), counts.to_numpy()
         )
 
-    def records(self, cell: Integers, day: Integers, half_life_days: float | None) -> Record:
-        """The own attempts of cells at the end of days; None: none has faded."""
-        found = carried(self.cell, self.day, self.counts, cell, day, daily_factor(half_life_days)) / UNIT
+    def asked(self, cell: Integers, day: Integers) -> Asked:
+        """To be asked of cells at the end of days, which are days since 1970."""
+        return Asked(DecayedStates(self.cell, self.day, self.counts, cell, day))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Cells and days at the end of which something is asked of them."""
+
+    states: DecayedStates
+
+    def records(self, half_life_days: float | None) -> Record:
+        """The cells' own attempts; None: none has faded."""
+        found = self.states.carried(daily_factor(half_life_days)) / UNIT
         return Record(Counts(found[:, 0], found[:, 1]), found[:, 2])
 
-    def relatives(self, cell: Integers, day: Integers, cells: pl.DataFrame, params: ConfidenceParams) -> Relatives:
-        """The relatives of cells at the end of days.
+    def relatives(self, cells: pl.DataFrame, params: ConfidenceParams) -> Relatives:
+        """The cells' relatives.
 
         Args:
-            cell: numbers of `attempt_cells`.
-            day: days since 1970.
             cells: of `attempt_cells`.
             params: how they fade.
         """
         number = [pl.struct(names).rank("dense").cast(pl.Int64) - 1 for names in _PARENTS]
-        owners = cells.sort("cell").select(of.alias(str(at)) for at, of in enumerate(number))
+        parents = cells.sort("cell").select(of.alias(str(at)) for at, of in enumerate(number))
         factor = daily_factor(params.relatives_half_life_days)
-        told = []
-        for at in range(len(_PARENTS)):
-            owner = owners[str(at)].to_numpy()
-            told.append(_counts(owner[self.cell], self.day, self.counts, owner[cell], day, factor))
+        told = (self._counts(factor, parents[str(at)].to_numpy()) for at in range(len(_PARENTS)))
         project, agent, everywhere, task_type, here = told
-        own = _counts(self.cell, self.day, self.counts, cell, day, factor)
+        own = self._counts(factor, None)
         return Relatives(project, agent, everywhere.without(here), task_type, here.without(own))
 
-
-def _counts(
-    owner: Integers, day: Integers, counts: Integers, asked_owner: Integers, asked_day: Integers, factor: int
-) -> Counts:
-    found = carried(owner, day, counts[:, :2], asked_owner, asked_day, factor) / UNIT
-    return Counts(np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]))
+    def _counts(self, factor: int, parent: Integers | None) -> Counts:
+        found = self.states.carried(factor, parent, columns=2) / UNIT
+        return Counts(np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]))
