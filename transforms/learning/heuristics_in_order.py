@@ -20,7 +20,6 @@ from slowwave.transforms.learning.strategy_trends import strategy_trends
 
 def heuristics_in_order(
     attempts: pl.DataFrame,
-    sessions: pl.DataFrame,
     cells: pl.DataFrame,
     known: Known,
     fits: pl.DataFrame,
@@ -33,9 +32,8 @@ def heuristics_in_order(
 
     Args:
         attempts: cell, block, strategy, created_at, success, is_task_type_inferred of attempts that are learned from.
-        sessions: of `attempt_sessions`.
         cells: of `attempt_cells`.
-        known: of the same sessions.
+        known: of the same attempts.
         fits: of `confidence_fits`, at least for the midnight after `as_of`.
         as_of: nothing known later counts.
         confidence: how the past is weighed.
@@ -48,7 +46,7 @@ def heuristics_in_order(
     """
     day = next_midnight(as_of)
     told = believed(cells.select("cell", pl.lit(day, pl.Int64).alias("day")), cells, known, fits, confidence)
-    trends = strategy_trends(sessions, day, confidence.session_correlation, params)
+    trends = strategy_trends(known, day, params)
     rows = cells
     for more in (told.drop("day", "is_tried"), cell_counts(attempts), trends):
         rows = rows.join(more, on="cell", how="left")

@@ -192,9 +192,7 @@ def _of_strategies(
         tables[table] = tables[table].join(shown, on=["project", "strategy_id"], how="left")
     templates = errors.select("project", "error_id", "error_template").unique()
     with counted_as("anti-patterns"):
-        failing = anti_patterns(
-            tried.with_columns(learning["block"]), tables[Heuristics], as_of, params.anti_patterns, shown, templates
-        )
+        failing = anti_patterns(tried, tables[Heuristics], as_of, params.anti_patterns, shown, templates)
     return {**tables, AntiPatterns: failing}
 
 
@@ -216,9 +214,7 @@ def learned_in_order(
     asked = pl.DataFrame({"day": [*mondays, day]}, schema={"day": pl.Int64})
     fits = confidence_fits(losses, grades, cells.select("project").unique().join(asked, how="cross"), confidence)
     today = fits.filter(pl.col("day") == day)
-    heuristics = heuristics_in_order(
-        tried, sessions, cells, known, today, as_of, confidence, params.heuristics, params.attempts
-    )
+    heuristics = heuristics_in_order(tried, cells, known, today, as_of, confidence, params.heuristics, params.attempts)
     scores = strategy_scores_state(before, sessions, cells, known, fits, cutoffs, params.scorecard, confidence)
     return {
         Heuristics: heuristics,

@@ -8,15 +8,14 @@ from scipy.special import ndtr
 
 from slowwave.transforms.core.arrays import Integers, SmallIntegers
 from slowwave.transforms.core.vocabularies import TRENDS
+from slowwave.transforms.learning.confidence.states import Known
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 
 _NEW, _STRENGTHENING, _STABLE, _WEAKENING, _STALE, _UNPROVEN = range(len(TRENDS))
 _MICRO = 1_000_000
 
 
-def strategy_trends(
-    sessions: pl.DataFrame, day: int, session_correlation: float, params: HeuristicParams
-) -> pl.DataFrame:
+def strategy_trends(known: Known, day: int, params: HeuristicParams) -> pl.DataFrame:
     """The trend of each cell at the UTC midnight that begins a day: cell, trend; sorted.
 
     A look is a midnight, from what was known by then: unproven (too few sessions), stale (not tried in the last
@@ -25,13 +24,12 @@ def strategy_trends(
     agrees with the look a week before it; before its first attempt a strategy is unproven.
 
     Args:
-        sessions: of `attempt_sessions`.
+        known: of all cells.
         day: days since 1970; what became known on it is not looked at.
-        session_correlation: of two attempts of a session, 0-1.
         params: the last days, and what is called a change.
     """
-    looks = _Looks(sessions, session_correlation, params)
-    cell = sessions["cell"].unique().sort().cast(pl.Int64).to_numpy()
+    looks = _Looks(known, params)
+    cell = np.unique(known.cell)
     found = np.full(len(cell), _UNPROVEN, dtype=np.int8)
     asked, at = np.arange(len(cell)), np.full(len(cell), day, dtype=np.int64)
     said = looks.words(cell, at)
@@ -49,26 +47,11 @@ def strategy_trends(
 class _Looks:
     """Running totals per cell and day, so that a look costs two searches."""
 
-    def __init__(self, sessions: pl.DataFrame, session_correlation: float, params: HeuristicParams) -> None:
+    def __init__(self, known: Known, params: HeuristicParams) -> None:
         self._params = params
-        alike = 1 + (pl.col("attempts") - 1) * session_correlation
-        is_first = pl.col("known_day") == pl.col("known_day").min().over("cell", "block")
-        daily = (
-            sessions.group_by("cell", "block", "known_day")
-            .agg(pl.col("attempts", "successes").sum())
-            .with_columns(
-                (pl.col("attempts") / alike * _MICRO).round().cast(pl.Int64).alias("worth"),
-                is_first.cast(pl.Int64).alias("sessions"),  # one that goes on for days counts on its first
-            )
-            .group_by("cell", "known_day")
-            .agg(pl.col("attempts", "successes", "worth", "sessions").sum())
-            .sort("cell", "known_day")
-        )
-        day = daily["known_day"].cast(pl.Int64).to_numpy()
-        self._first_day = day.min(initial=0)
-        self._key = (daily["cell"].cast(pl.Int64).to_numpy() << 32) + (day - self._first_day)
-        counts = daily.select("attempts", "successes", "worth", "sessions").to_numpy()
-        self._sums = np.vstack([np.zeros((1, 4), dtype=np.int64), np.cumsum(counts, axis=0)])
+        self._first_day = known.day.min(initial=0)
+        self._key = (known.cell << 32) + (known.day - self._first_day)
+        self._sums = np.vstack([np.zeros((1, 4), dtype=np.int64), np.cumsum(known.looks, axis=0)])
 
     def _until(self, cell: Integers, day: Integers) -> Integers:
         return self._sums[np.searchsorted(self._key, (cell << 32) + np.maximum(day - self._first_day, 0))]

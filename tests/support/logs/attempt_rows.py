@@ -132,7 +132,5 @@ def in_order_of(
     losses = confidence_losses(of.sessions, of.cells, known, params)
     grades = interval_grades(of.sessions, of.cells, known, losses, params)
     fits = confidence_fits(losses, grades, today, params)
-    found = heuristics_in_order(
-        of.attempts, of.sessions, of.cells, known, fits, as_of, params, HeuristicParams(), AttemptParams()
-    )
+    found = heuristics_in_order(of.attempts, of.cells, known, fits, as_of, params, HeuristicParams(), AttemptParams())
     return found.join(fits.drop("day"), on="project", how="left")

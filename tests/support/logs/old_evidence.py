@@ -67,7 +67,8 @@ def believed_at(sessions: pl.DataFrame, day: int, params: ConfidenceParams) -> p
     """What is published of each tried strategy of the log at the start of a day, with its fit."""
     so_far = sessions.filter(pl.col("known_day") < day)
     cells = so_far.select(CELL).unique().sort(CELL).with_row_index("cell").with_columns(pl.col("cell").cast(pl.Int64))
-    numbered = so_far.join(cells, on=CELL).select("cell", "block", "day", "known_day", "attempts", "successes")
+    block = pl.col("block").rank("dense").cast(pl.Int64)
+    numbered = so_far.join(cells, on=CELL).select("cell", block, "day", "known_day", "attempts", "successes")
     known = Known.of(numbered, params)
     losses = confidence_losses(numbered, cells, known, params)
     grades = interval_grades(numbered, cells, known, losses, params)

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from slowwave.transforms.learning.attempts.sessions import next_midnight
+from slowwave.transforms.learning.confidence.params import ConfidenceParams
+from slowwave.transforms.learning.confidence.states import Known
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 from slowwave.transforms.learning.strategy_trends import strategy_trends
 
 _PARAMS = HeuristicParams()
 _TODAY = next_midnight(START)
-_CORRELATION = 0.2
 
 
 def _sessions(days, successes=(), strategy="x"):
@@ -40,8 +41,12 @@ def _frame(rows):
     return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Int64))
 
 
+def _known(sessions):
+    return Known.of(sessions, ConfidenceParams(session_correlation=0.2))
+
+
 def _trend(rows, age):
-    return strategy_trends(_frame(rows), _TODAY + age, _CORRELATION, _PARAMS)["trend"].to_list()
+    return strategy_trends(_known(_frame(rows)), _TODAY + age, _PARAMS)["trend"].to_list()
 
 
 @pytest.mark.parametrize(
@@ -69,7 +74,7 @@ def test_one_bad_week_is_no_change_until_the_next():
     assert raw[0] == ["stable"]
     # the first look that says so is a week earlier
     soon = HeuristicParams(trend_agreement_days=1)
-    said = [strategy_trends(_frame(rows), _TODAY + age, _CORRELATION, soon)["trend"].item() for age in range(80, 100)]
+    said = [strategy_trends(_known(_frame(rows)), _TODAY + age, soon)["trend"].item() for age in range(80, 100)]
     assert said.index("weakening") <= first - 6
 
 
@@ -103,5 +108,5 @@ def _look(rows, age):
 def test_outcomes_count_from_when_they_are_known():
     rows = [{"strategy": "x", "session_id": str(n), "success": True} for n in range(3)]
     sessions = tried(rows).sessions
-    assert strategy_trends(sessions, _TODAY, _CORRELATION, _PARAMS)["trend"].to_list() == ["unproven"]
-    assert strategy_trends(sessions, _TODAY + 8, _CORRELATION, _PARAMS)["trend"].to_list() == ["new"]
+    assert strategy_trends(_known(sessions), _TODAY, _PARAMS)["trend"].to_list() == ["unproven"]
+    assert strategy_trends(_known(sessions), _TODAY + 8, _PARAMS)["trend"].to_list() == ["new"]

@@ -69,9 +69,7 @@ class DecayedStates:
         known = self.known[:, :many]
         if whole is None:
             return _carried_by_turns(self.owner, self.day, known, self.query_owner, self.query_day, factor)
-        return _carried_by_turns(
-            whole[self.owner], self.day, known, whole[self.query_owner], self.query_day, factor
-        )
+        return _carried_by_turns(whole[self.owner], self.day, known, whole[self.query_owner], self.query_day, factor)
 
     @property
     def _owners(self) -> int:

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 KEY = ("project", "agent", "task_type", "strategy_id")
 MILLION = 1_000_000
 _DAYS = 2**32  # more than there are, before 1970 and since
+_MICROSECONDS = 86_400_000_000  # of a day
 MILLIONTH = 1 / MILLION  # multiplied: Polars divides one row otherwise than many, in the last bit
 
 
@@ -37,52 +39,100 @@ def cells(attempts: pl.DataFrame) -> pl.DataFrame:
 def in_cells(attempts: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     """Attempts with the numbers of `cells`, in place of what else is called so (the text `task`)."""
     on = ["cell"] if "cell" in attempts.columns else list(KEY)
-    return attempts.drop("task", strict=False).join(
-        cells.select(*dict.fromkeys((*on, "cell", "agent_task", "task"))), on=on
-    )
+    numbers = cells.select(*dict.fromkeys((*on, "cell", "agent_task", "task")))
+    found = attempts.select(on).join(numbers, on=on, how="left", maintain_order="left")
+    return attempts.with_columns(found.select("cell", "agent_task", "task"))
 
 
-def _share(failures: pl.Expr, attempts: pl.Expr) -> pl.Expr:
+def _share(failures: Integers, attempts: Integers) -> Integers:
     """Parts per million that failed, rounded; 0 of nothing."""
-    return (failures * MILLION + attempts // 2) // pl.max_horizontal(attempts, pl.lit(1))
+    return (failures * MILLION + attempts // 2) // np.maximum(attempts, 1)
 
 
 def sessions(attempts: pl.DataFrame) -> pl.DataFrame:
     """One row per strategy and session of attempts (see `in_cells`), in order of time within the strategy.
+
+    Args:
+        attempts: cell, agent_task, task, known_at, success, block: texts, or numbers in the order of these.
 
     Columns: cell, agent_task, task, session (a number, of one block of one agent_task); day (since 1970, UTC, of the
     session's last attempt); number (of the session, from 1); attempts, failures, share (that failed); session_share (of
     all the agent's attempts on the task type in that session), others (1 if other strategies were among them),
     others_share.
     """
-    all_attempts, all_failures = (pl.col(name).sum().over("session") for name in ("attempts", "failures"))
-    other_attempts, other_failures = all_attempts - pl.col("attempts"), all_failures - pl.col("failures")
-    row = pl.int_range(pl.len())
-    blocks = attempts["block"].unique().sort()
-    # numbers in the order of blocks: one is grouped and sorted in a fraction of the time that texts take
-    block = pl.col("block").cast(pl.Enum(blocks)).to_physical().cast(pl.Int64)
+    block = attempts["block"]
+    if block.dtype == pl.String:
+        block = block.cast(pl.Enum(block.unique().sort())).to_physical()
+    block = block.cast(pl.Int64).to_numpy()
+    many = 1 + int(block.max(initial=0))
+    known_at, failed = attempts["known_at"].to_physical().to_numpy(), (~attempts["success"]).cast(pl.Int64).to_numpy()
+    own = _Groups.of(attempts["cell"].cast(pl.Int64).to_numpy() * many + block)
+    first, block = own.first, block[own.first]
+    tried, failures, known_at = own.sizes, own.sums(failed), own.latest(known_at)
+    session = attempts["agent_task"].cast(pl.Int64).to_numpy()[first] * many + block
+    alike = _Groups.of(session)
+    known_at = alike.of_each(alike.latest(known_at))
+    all_attempts, all_failures = alike.of_each(alike.sums(tried)), alike.of_each(alike.sums(failures))
+    numbers = attempts.select("cell", "agent_task", "task")[first]
+    cell = numbers["cell"].cast(pl.Int64).to_numpy()
+    order = np.lexsort((known_at, cell))  # they came in the order of cell and block
+    cell = cell[order]
+    is_first = np.diff(cell, prepend=-1) != 0
+    place = np.arange(len(cell))
+    columns = {
+        "session": session,
+        "day": known_at // _MICROSECONDS,
+        "attempts": tried,
+        "failures": failures,
+        "share": _share(failures, tried),
+        "session_share": _share(all_failures, all_attempts),
+        "others": (all_attempts > tried).astype(np.int64),
+        "others_share": _share(all_failures - failures, all_attempts - tried),
+    }
     return (
-        attempts.select("cell", "agent_task", "task", "known_at", "success", block)
-        .group_by((pl.col("cell").cast(pl.Int64) * len(blocks) + pl.col("block")).alias("own"))
-        .agg(
-            pl.len().cast(pl.Int64).alias("attempts"),
-            (~pl.col("success")).sum().cast(pl.Int64).alias("failures"),
-            pl.col("known_at").max(),
-            pl.col("cell", "agent_task", "task", "block").first(),
-        )
-        .with_columns((pl.col("agent_task").cast(pl.Int64) * len(blocks) + pl.col("block")).alias("session"))
+        numbers[order]
+        .hstack([pl.Series(name, values[order]) for name, values in columns.items()])
         .with_columns(
-            pl.col("known_at").max().over("session"),
-            _share(pl.col("failures"), pl.col("attempts")).alias("share"),
-            _share(all_failures, all_attempts).alias("session_share"),
-            (other_attempts > 0).cast(pl.Int64).alias("others"),
-            _share(other_failures, other_attempts).alias("others_share"),
+            pl.col("day").cast(pl.Int32),
+            pl.Series("number", place - np.maximum.accumulate(np.where(is_first, place, 0)) + 1),
         )
-        .sort("cell", "known_at", "block")
-        .with_columns(row.alias("row"), pl.col("known_at").dt.epoch("d").alias("day"))
-        .with_columns((pl.col("row") - pl.col("row").min().over("cell") + 1).alias("number"))
-        .drop("row", "known_at", "own", "block")
     )
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Rows that have one key, in the order of keys: `first` of each, `order` of all and where in that each begins."""
+
+    order: Integers
+    starts: Integers
+
+    @staticmethod
+    def of(key: Integers) -> _Groups:
+        order = np.argsort(key, kind="stable")
+        ordered = key[order]
+        is_first = np.ones(len(key), dtype=bool)
+        is_first[1:] = ordered[1:] != ordered[:-1]
+        return _Groups(order, np.flatnonzero(is_first))
+
+    @property
+    def first(self) -> Integers:
+        return self.order[self.starts]
+
+    @property
+    def sizes(self) -> Integers:
+        return np.diff(self.starts, append=len(self.order))
+
+    def sums(self, values: Integers) -> Integers:
+        return np.add.reduceat(values[self.order], self.starts) if len(self.starts) else values[:0]
+
+    def latest(self, values: Integers) -> Integers:
+        return np.maximum.reduceat(values[self.order], self.starts) if len(self.starts) else values[:0]
+
+    def of_each(self, told: Integers) -> Integers:
+        """What is told of groups, of each of their rows."""
+        found = np.empty(len(self.order), dtype=told.dtype)
+        found[self.order] = np.repeat(told, self.sizes)
+        return found
 
 
 def recent_sessions(sessions: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
@@ -108,10 +158,20 @@ class Arms:
 
 
 def _running(daily: pl.DataFrame, by: str, columns: list[str]) -> pl.DataFrame:
-    of_day = daily.group_by((pl.col(by).cast(pl.Int64) * _DAYS + pl.col("day")).alias("at")).agg(
-        pl.col(by, "day").first(), pl.col(columns).sum()
+    at = daily[by].cast(pl.Int64).to_numpy() * _DAYS + daily["day"].to_numpy()
+    of_day = _Groups.of(at)
+    owner = daily[by].to_numpy()[of_day.first]
+    owners = _Groups.of(owner)
+    found = {}
+    for name in columns:
+        so_far = np.cumsum(of_day.sums(daily[name].cast(pl.Int64).to_numpy()))
+        before = np.concatenate([[0], so_far])[owners.starts]
+        found[name] = so_far - np.repeat(before, owners.sizes)
+    return (
+        daily[of_day.first]
+        .select(by, "day")
+        .with_columns(pl.Series("at", at[of_day.first]), **{name: pl.Series(values) for name, values in found.items()})
     )
-    return of_day.sort("at").with_columns(pl.col(columns).cum_sum().over(by))
 
 
 def arms(sessions: pl.DataFrame, own: pl.DataFrame) -> Arms:

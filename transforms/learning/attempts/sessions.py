@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+import numpy as np
 import polars as pl
 
+from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.learning.forecast.params import ForecastParams
 from slowwave.transforms.learning.forecast.posterior import CELL
+
+_MOST = 2**63  # more numbers than there are
 
 
 def day_number(time: pl.Expr) -> pl.Expr:
@@ -28,15 +32,28 @@ def attempt_cells(attempts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         attempts: project, agent, task_type, strategy_id, block, ...
 
     Returns cell, project, agent, task_type, strategy_id (sorted); and `attempts` with `cell`, and `block` as a number
-    that tells blocks apart but has no meaning of its own.
+    in the order of blocks.
     """
-    codes = [pl.col(name).cast(pl.Categorical).to_physical().alias(f"{name}_code") for name in CELL]
-    names = [f"{name}_code" for name in CELL]
-    coded = attempts.with_columns(*codes, pl.col("block").cast(pl.Categorical).to_physical())
-    cells = coded.group_by(names).agg(pl.col(CELL).first()).sort(CELL)
+    number = pl.Series("number", _numbered(attempts.select(CELL)))
+    blocks = attempts["block"].unique().sort()
+    cells = attempts.select(number, *CELL).unique("number", keep="any").sort(CELL)
     cells = cells.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("cell"))
-    numbered = coded.join(cells.select("cell", *names), on=names, how="left", maintain_order="left").drop(names)
-    return cells.select("cell", *CELL), numbered
+    cell = number.to_frame().join(cells.select("number", "cell"), on="number", how="left", maintain_order="left")
+    block = attempts["block"].cast(pl.Enum(blocks)).to_physical()
+    return cells.select("cell", *CELL), attempts.with_columns(cell["cell"], block)
+
+
+def _numbered(rows: pl.DataFrame) -> Integers:
+    """A number of each row's texts, the same where all of them are."""
+    number, many = np.zeros(rows.height, dtype=np.int64), 1
+    for texts in rows:
+        code = texts.cast(pl.Categorical).to_physical().cast(pl.Int64).to_numpy()
+        size = 1 + int(code.max(initial=0))
+        if many * size >= _MOST:
+            number = np.unique(number, return_inverse=True)[1]
+            many = 1 + int(number.max(initial=0))
+        number, many = number * size + code, many * size
+    return number
 
 
 def attempt_sessions(attempts: pl.DataFrame) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.counts.decayed_states import UNIT, DecayedStates, daily_factor
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 
+_MICRO = 1_000_000
 GROUP = ("project", "agent", "task_type")
 _OWN = ("project", "agent", "task_type", "strategy_id")
 _PARENTS = (
@@ -88,11 +89,15 @@ class Relatives:
 
 @dataclass(frozen=True)
 class Known:
-    """What became known of each cell on each day: whole attempts and successes, and what the attempts are worth."""
+    """What became known of each cell on each day, sorted by these: attempts, successes, what the attempts are worth.
+
+    `counts` has them in units of 2^-30; `looks` whole, the worth in millionths, with the sessions that began.
+    """
 
     cell: Integers
     day: Integers
     counts: Integers
+    looks: Integers
 
     @staticmethod
     def of(sessions: pl.DataFrame, params: ConfidenceParams) -> Known:
@@ -100,18 +105,32 @@ class Known:
 
         A session of m attempts that correlate by r is worth m / (1 + (m - 1) r) of them (Kish 1965, Survey Sampling).
         """
-        alike = 1 + (pl.col("attempts") - 1) * params.session_correlation
+        worth = pl.col("attempts") / (1 + (pl.col("attempts") - 1) * params.session_correlation)
+        # one number for a cell and a session of it: two are grouped in twice the time
+        session = pl.col("cell").cast(pl.Int64) * 2**32 + pl.col("block").cast(pl.Int64)
+        of_session = sessions.group_by(session.alias("session"), "known_day").agg(
+            pl.col("cell").first(), pl.col("attempts", "successes").sum()
+        )
+        is_first = pl.lit(value=True)
+        if of_session["session"].n_unique() < of_session.height:  # one that goes on for days counts on its first
+            is_first = pl.col("known_day") == pl.col("known_day").min().over("session")
         daily = (
-            sessions.group_by("cell", "block", "known_day")
-            .agg(pl.col("attempts", "successes").sum())
-            .with_columns((pl.col("attempts") / alike * UNIT).round().cast(pl.Int64).alias("worth"))
+            of_session.with_columns(
+                (worth * UNIT).round().cast(pl.Int64).alias("worth"),
+                (worth * _MICRO).round().cast(pl.Int64).alias("millionths"),
+                is_first.cast(pl.Int64).alias("sessions"),
+            )
             .group_by("cell", "known_day")
-            .agg(pl.col("attempts", "successes", "worth").sum())
+            .agg(pl.col("attempts", "successes", "worth", "millionths", "sessions").sum())
             .sort("cell", "known_day")
         )
         counts = daily.select(pl.col("attempts") * UNIT, pl.col("successes") * UNIT, "worth")
+        looks = daily.select("attempts", "successes", "millionths", "sessions")
         return Known(
-            daily["cell"].cast(pl.Int64).to_numpy(), daily["known_day"].cast(pl.Int64).to_numpy(), counts.to_numpy()
+            daily["cell"].cast(pl.Int64).to_numpy(),
+            daily["known_day"].cast(pl.Int64).to_numpy(),
+            counts.to_numpy(),
+            looks.to_numpy(),
         )
 
     def asked(self, cell: Integers, day: Integers) -> Asked:
