@@ -1,4 +1,4 @@
-"""What a publish takes over from the one before: rows of days whose inputs did not change.
+"""What a publish takes over from the one before: rows of days whose inputs did not change, and rows found the same.
 
 Where current was published by the same code and params, its rows of unchanged days are taken over: a day's rows follow
 from the day's inputs alone, so one more day costs the day. What is taken over is first checked against its hash; where
@@ -7,7 +7,7 @@ there is little, that takes longer than to write it anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -21,16 +21,21 @@ from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.published import current_run
 from slowwave.flows.publish.plan import Plan
 from slowwave.flows.publish.run import Run
-from slowwave.flows.publish.serving import fetched, table_hashes
+from slowwave.flows.publish.serving import DayHashes, day_hashes, fetched, table_hashes
 from slowwave.transforms.core.schema import Table
+from slowwave.transforms.decisions.review.tables import ReviewStatements
 from slowwave.transforms.evidence.tables import DayInputs, PublishedReferences
 from slowwave.transforms.health.tables import MemoryHealthHistory
 from slowwave.transforms.landing.ledger_tables import Runs
 from slowwave.transforms.landing.tables import LANDED, Interactions, LandedDays, Memories
+from slowwave.transforms.learning.tables import CountedOutcomes
 from slowwave.transforms.usage.strength.tables import FittedStrengths
 
-# The tables whose rows of unchanged days are taken over (see `Base.differing`); any other is written whole.
+# The tables whose rows of unchanged days are taken over (see `Base.differing`).
 TAKEN_OVER: tuple[type[Table], ...] = (LandedDays, PublishedReferences, MemoryHealthHistory)
+# The tables that are computed whole, and of which the days that came out as they were stay as they are, by the time
+# that dates a row: to compare a row takes a fraction of what it takes to write it. Any other is written whole.
+COMPARED: Mapping[type[Table], str] = {CountedOutcomes: "created_at", ReviewStatements: "occurred_at"}
 # Of them fewer rows than this are written in less time than it takes to find out which may stay.
 FEWEST_ROWS = 10_000
 
@@ -39,13 +44,19 @@ FEWEST_ROWS = 10_000
 class Base:
     """An earlier publish to take unchanged rows from: the days whose evidence differs, the first day anything does.
 
-    `landed_days`: by landed table, the days whose winning rows differ.
+    `landed_days`: by landed table, the days whose winning rows differ. `hashes`: of what is compared, what it holds.
     """
 
     path: Path
     evidence_days: list[date]
     first_day: date
     landed_days: dict[str, list[date]]
+    hashes: dict[type[Table], DayHashes]
+
+    @property
+    def new_days(self) -> list[date]:
+        """The days of which references, or the count of interactions, are not as they were when they were audited."""
+        return sorted({*self.evidence_days, *self.landed_days[Interactions.name]})
 
     def differing(self, table: type[Table]) -> Iterator[tuple[str, dict[str, object]]]:
         """What selects, in SQL and with its parameters, the rows of a table that must be written anew."""
@@ -80,10 +91,11 @@ def base_of(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
     first_day = min(changed, default=date.max)
     if not any(day.day < first_day for day in plan.days):
         return None
-    if not _is_intact(current, rows["table_hashes"].item()) or not _fades_alike(current, strength_fits):
+    hashes = _hashes_if_intact(current, rows["table_hashes"].item())
+    if hashes is None or not _fades_alike(current, strength_fits):
         return None
     landed = {table.name: _differing_days(inputs, plan.inputs, table.name, "rows_hash") for table in LANDED}
-    return Base(current, evidence, first_day, landed)
+    return Base(current, evidence, first_day, landed, hashes)
 
 
 def _differing_days(before: pl.DataFrame, now: Sequence[dict[str, Any]], table: str, column: str) -> list[date]:
@@ -98,14 +110,16 @@ def _rows_taken_over(published: Sequence[str]) -> int:
     return sum(int(hashes[table.name].split("-")[0]) for table in TAKEN_OVER if table.name in hashes)
 
 
-def _is_intact(path: Path, published: Sequence[str]) -> bool:
-    """Whether the tables taken over still hash to what was published, and are worth it."""
+def _hashes_if_intact(path: Path, published: Sequence[str]) -> dict[type[Table], DayHashes] | None:
+    """Of the tables compared what they hold; None where those taken over do not hash to what was published."""
     try:
         with duckdb.connect(path, read_only=True) as connection:
             is_now = table_hashes(connection, [table.name for table in TAKEN_OVER])
-            return all(f"{name}={told}" in published for name, told in is_now.items())
+            if not all(f"{name}={told}" in published for name, told in is_now.items()):
+                return None
+            return {table: day_hashes(connection, table, dated) for table, dated in COMPARED.items()}
     except duckdb.Error:
-        return False
+        return None
 
 
 def _fades_alike(path: Path, strength_fits: pl.DataFrame) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,8 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
         with ServingFile(path, base.path if base else None) as serving, _without_cycles():
             shell.serving, shell.base = serving, base
             runner.run(lambda done, total: run.progress("publish", done, total))
-            row, findings = _finished(run, plan, built, serving, runner.rows, costs)
+            audited = partial(serving.audit, base.new_days if base else None)
+            row, findings = _finished(run, plan, built, serving, runner.rows, costs, audited)
     return path, findings, row
 
 
@@ -60,7 +62,13 @@ def _without_cycles() -> Iterator[None]:
 
 
 def _finished(
-    run: Run, plan: Plan, built: Sequence[DayPlan], serving: ServingFile, rows: dict[str, int], costs: StageCosts
+    run: Run,
+    plan: Plan,
+    built: Sequence[DayPlan],
+    serving: ServingFile,
+    rows: dict[str, int],
+    costs: StageCosts,
+    audited: Callable[[], list[Finding]],
 ) -> tuple[dict[str, Any], list[Finding]]:
     """Write what is known of the run and of rows, audit all, make it durable."""
     set_aside = _set_aside_said(serving)
@@ -82,7 +90,7 @@ def _finished(
             table, (rows.lazy().with_columns(shown_text()) for rows in with_texts(run.lake, table, refused))
         )
     with stage_cost("audits"):
-        findings = serving.audit()
+        findings = audited()
     told = [*set_aside, *map(str, findings)]
     if told:
         row["message"] = "\n".join(told)

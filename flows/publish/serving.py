@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -27,11 +27,16 @@ from slowwave.flows.lake.current.pointer import bucket_of, point_at
 from slowwave.flows.publish.blank import declarations, keep_blank, kept_blank
 from slowwave.transforms.core.frames import conform
 from slowwave.transforms.core.schema import Table, duckdb_ddl
+from slowwave.transforms.evidence.tables import PublishedReferences
 from slowwave.transforms.graph import PUBLISHED, SERVING
 from slowwave.transforms.landing.tables import LANDED
 
 _HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n((?:--.+\n)+)")
 _WORD = re.compile(r"\w+")
+# Of references, those of the interactions of which one is new: the same may stand twice only among them.
+_OF_NEW_INTERACTIONS = """WHERE interaction_id IN (
+    SELECT interaction_id FROM memory_references WHERE list_contains(getvariable('new_days'), CAST(occurred_at AS DATE))
+)"""
 _SHOWN_ROWS = 3
 _FEW_ROWS = 1_000
 # DuckDB spills what takes more; without a limit it keeps what it has written, up to most of the machine.
@@ -45,13 +50,18 @@ _LONG_TEXT_BYTES = 10_000
 
 @dataclass(frozen=True)
 class Audit:
-    """SQL that selects bad rows, and whether one of them stops the publish. `reads`: the tables that it names."""
+    """SQL that selects bad rows, and whether one of them stops the publish. `reads`: the tables that it names.
+
+    `sql_of_new`: where it is not empty, what is asked instead where rows of most days are known to be good. In either,
+    the variable `new_days` holds the other days; it is not set where there are none but those.
+    """
 
     name: str
     severity: Literal["fail", "warn"]
     description: str
     sql: str
     reads: frozenset[str] = frozenset()
+    sql_of_new: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,25 +114,32 @@ def key_audit(table: type[Table]) -> Audit:
     rest = "and none without them." if most else "and none without one."
     listed = ", ".join(f'"{name}"' for name in table.key)
     is_missing = " OR ".join(f'"{name}" IS NULL' for name in table.key)
+    counted, bad = f'SELECT {listed}, count(*) AS rows FROM "{table.name}"', f"HAVING count(*) > 1 OR {is_missing}"  # noqa: S608 - declared names
     return Audit(
         name=f"{table.name}_key",
         severity="fail",
         description=f"{table.name} has one row per {named}, {rest}",
-        sql=f'SELECT {listed}, count(*) AS rows FROM "{table.name}" GROUP BY ALL HAVING count(*) > 1 OR {is_missing}',  # noqa: S608 - declared names
+        sql=f"{counted} GROUP BY ALL {bad}",
         reads=frozenset({table.name}),
+        sql_of_new=f"{counted} {_OF_NEW_INTERACTIONS} GROUP BY ALL {bad}" if table is PublishedReferences else "",
     )
 
 
-def audit_findings(connection: duckdb.DuckDBPyConnection, empty: Collection[str] = ()) -> list[Finding]:
+def audit_findings(
+    connection: duckdb.DuckDBPyConnection, empty: Collection[str] = (), new_days: Sequence[date] | None = None
+) -> list[Finding]:
     """The audits that select any row, with how many and the first few.
 
-    One that reads `empty` tables alone selects none.
+    One that reads `empty` tables alone selects none. `new_days`: rows of other days are taken over from a publish that
+    passed, and it is not asked again whether they agree with one another; None: all are new.
     """
     findings = []
+    if new_days is not None:
+        connection.execute("SET VARIABLE new_days = CAST($days AS DATE[])", {"days": list(new_days)})
     for audit in audits():
         if audit.reads and audit.reads <= set(empty):
             continue
-        selected = connection.execute(audit.sql)
+        selected = connection.execute(audit.sql if new_days is None else audit.sql_of_new or audit.sql)
         names = [column[0] for column in selected.description or []]
         rows = selected.fetchall()
         if rows:
@@ -156,6 +173,21 @@ def table_hash(connection: duckdb.DuckDBPyConnection, table: str) -> str:
 
 
 _EMPTY_HASH = f"0-{0:032x}"
+# By day, how many rows there are, and their hashes combined so that no order matters.
+DayHashes = dict[date, list[int]]
+
+
+def day_hashes(
+    connection: duckdb.DuckDBPyConnection, table: type[Table], dated: str, rows: pl.DataFrame | None = None
+) -> DayHashes:
+    """What a table holds of each day (by its time `dated`) but for run and `as_of`; or what these rows of it hold."""
+    _stream = None if rows is None else rows.__arrow_c_stream__()  # DuckDB finds it by its name
+    source = f'"{table.name}"' if rows is None else "_stream"
+    found = connection.execute(
+        f'SELECT CAST("{dated}" AS DATE), count(*), bit_xor(hash(t)), sum(hash(t)) '  # noqa: S608 - declared names
+        f"FROM (SELECT * EXCLUDE (run_id, as_of) FROM {source}) AS t GROUP BY ALL"
+    )
+    return {day: told for day, *told in found.fetchall()}
 
 
 def fetched(
@@ -192,7 +224,12 @@ class ServingFile:
             elif blank:
                 self._aside.write_bytes(blank)
             self.connection = duckdb.connect(
-                self._aside, config={"temp_directory": f"{self._aside}.spill", "memory_limit": f"{_MEMORY_MB}MB"}
+                self._aside,
+                config={
+                    "temp_directory": f"{self._aside}.spill",
+                    "memory_limit": f"{_MEMORY_MB}MB",
+                    "fsync_mode": "NONE",  # a file that was not finished is never opened again
+                },
             )
             self.connection.execute("SET preserve_insertion_order = false")
             if base is None and not blank:
@@ -200,6 +237,7 @@ class ServingFile:
         except (OSError, *_DISK_FAULTS) as error:
             self._clear()
             raise self._disk_fault(error) from error
+        self._is_holding = False
         self._long_bytes = 0
         self._limit_mb = _MEMORY_MB
         self._filled: set[type[Table]] = set() if base is None else set(SERVING)
@@ -253,6 +291,7 @@ class ServingFile:
             frame = frame.sort(table.key)
         self._filled.add(table)
         self._rows += frame.height
+        self._is_holding = True
         self._make_room(frame)
         # as a stream, which is read once: to be read as a frame, pyarrow would have to be loaded
         _stream = frame.__arrow_c_stream__()  # DuckDB finds it by its name
@@ -274,7 +313,10 @@ class ServingFile:
         self.connection.execute(f"SET memory_limit = '{megabytes}MB'")
 
     def rest(self) -> None:
-        """Hand back what DuckDB holds: it reads from the disk what it is asked for next."""
+        """Hand back what DuckDB holds of what was written: it reads from the disk what it is asked for next."""
+        if not self._is_holding:
+            return
+        self._is_holding = False
         with suppress(duckdb.OutOfMemoryException):  # of what it cannot do without
             self._limit(_RESTING_MB)
         self._limit(self._limit_mb)
@@ -309,13 +351,14 @@ class ServingFile:
         told = table_hashes(self.connection, [table.name for table in tables if table in self._filled])
         return [f"{table.name}={told.get(table.name, _EMPTY_HASH)}" for table in tables]
 
-    def audit(self) -> list[Finding]:
-        """What the warning audits found.
+    def audit(self, new_days: Sequence[date] | None = None) -> list[Finding]:
+        """What the warning audits found; `new_days` as in `audit_findings`.
 
         Raises AuditFailedError when one that must not find anything did.
         """
         self._plan_lightly()
-        findings = audit_findings(self.connection, {table.name for table in SERVING if table not in self._filled})
+        empty = {table.name for table in SERVING if table not in self._filled}
+        findings = audit_findings(self.connection, empty, new_days)
         failed = [finding for finding in findings if finding.audit.severity == "fail"]
         if failed:
             message = "nothing was published, the previous tables stay live: " + "\n".join(map(str, failed))

@@ -15,15 +15,15 @@ from slowwave.flows.kernel.memory import give_back, has_held_much
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.lake import LakeFile, scan_declared
-from slowwave.flows.publish.base import TAKEN_OVER, Base
+from slowwave.flows.publish.base import COMPARED, TAKEN_OVER, Base
 from slowwave.flows.publish.plan import Plan, together
 from slowwave.flows.publish.replayed import replayed_interactions
 from slowwave.flows.publish.run import Run
 from slowwave.flows.publish.runner import Pieces, Runner
-from slowwave.flows.publish.serving import ServingFile, fetched
+from slowwave.flows.publish.serving import ServingFile, day_hashes, fetched
 from slowwave.flows.publish.states import keep_state, kept_state
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.core.frames import empty, framed
+from slowwave.transforms.core.frames import conform, empty, framed
 from slowwave.transforms.core.node import Given, Node, Rows
 from slowwave.transforms.core.schema import State, Table
 from slowwave.transforms.decisions.nodes import STATEMENT_DAYS
@@ -144,6 +144,8 @@ class PublishShell:
             keep_state(self._run.lake, table, plan.log.as_of.date(), self._run.run_id, rows, verify=plan.full)
             return rows.height
         serving, base, rows = self._file(), self.base, 0
+        if base is not None and table in COMPARED:
+            return self._write_what_differs(base, table, pieces)
         if base is not None:
             for condition, old in base.differing(table):
                 serving.remove(table, condition, old)
@@ -155,6 +157,18 @@ class PublishShell:
         if base is not None and table in TAKEN_OVER:
             serving.stamp(table, self._run.run_id, self._plan.log.as_of)
         return rows
+
+    def _write_what_differs(self, base: Base, table: type[Table], pieces: Pieces) -> int:
+        """Publish these rows in place of those of the base, but for the days that are the same; returns how many."""
+        serving, dated = self._file(), COMPARED[table]
+        rows = conform(table, pl.concat(pieces).lazy()).collect()
+        was, is_now = base.hashes[table], day_hashes(serving.connection, table, dated, rows)
+        days = [day for day in was.keys() | is_now.keys() if was.get(day) != is_now.get(day)]
+        serving.remove(table, f'list_contains($days, CAST("{dated}" AS DATE))', {"days": days})
+        differing = rows.lazy().filter(pl.col(dated).dt.date().is_in(days))
+        serving.extend(table, self._stamped(differing))
+        serving.stamp(table, self._run.run_id, self._plan.log.as_of)
+        return rows.height
 
     def rest(self) -> None:
         """Give back what a node left behind: the next one needs the room."""

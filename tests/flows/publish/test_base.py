@@ -5,9 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from unittest.mock import patch
 
-from small_home import SmallHome, interaction, memory
+import duckdb
+import polars as pl
+from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.publish import base, publish
+from slowwave.flows.publish.serving import ServingFile
+from slowwave.transforms.core.schema import Table
+from slowwave.transforms.learning.tables import CountedOutcomes
 
 
 def test_few_rows_are_written_anew(tmp_path):
@@ -20,3 +25,27 @@ def test_few_rows_are_written_anew(tmp_path):
             with patch.object(base, "FEWEST_ROWS", fewest):
                 home.nightly(datetime(2026, 3, 4 + fewest))  # noqa: DTZ001 - as above
     assert [found is None for found in bases] == [False, True, False]
+
+
+def test_outcomes_of_days_that_came_out_the_same_are_not_written(tmp_path):
+    """A second outcome of an interaction decides in place of the first, which is of an earlier day."""
+    home, written, right = SmallHome(tmp_path / "home"), [], ServingFile.extend
+
+    def extended(serving: ServingFile, table: type[Table], rows: pl.LazyFrame) -> None:
+        written.extend(rows.select("outcome_id").collect()["outcome_id"] if table is CountedOutcomes else ())
+        right(serving, table, rows)
+
+    told = [
+        outcome(f"o{day}", created_at=f"2026-03-0{day}T10:00:00Z", interaction_id="i1", strategy="one")
+        for day in (1, 2, 3, 4)
+    ]
+    home.land(interaction("i1", created_at="2026-03-01T09:00:00Z"), *told[:3])
+    home.nightly(datetime(2026, 3, 5))  # noqa: DTZ001 - as above
+    home.land(told[3])
+    with patch.object(ServingFile, "extend", extended):
+        home.nightly(datetime(2026, 3, 6))  # noqa: DTZ001 - as above
+    assert sorted(written) == ["o3", "o4"]
+    with duckdb.connect(home.settings.current, read_only=True) as connection:
+        asked = "SELECT outcome_id, is_deciding, as_of FROM counted_outcomes ORDER BY outcome_id"
+        found = connection.execute(asked).fetchall()
+    assert found == [(f"o{day}", day == 4, datetime(2026, 3, 6)) for day in (1, 2, 3, 4)]  # noqa: DTZ001 - as above

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -65,6 +66,29 @@ def test_a_key_is_audited_as_it_is_declared(table: type[Table]) -> None:
         assert connection.execute(audit.sql).fetchall() == []
         connection.executemany(insert, [some, *without])
         assert len(connection.execute(audit.sql).fetchall()) == 1 + len(without)
+
+
+_NEW, _OLD = date(2026, 3, 2), date(2026, 3, 1)
+
+
+@pytest.mark.parametrize("other_day", [_OLD, _NEW])
+def test_a_reference_that_is_new_is_no_other_again_of_whatever_day(began: Path, other_day: date) -> None:
+    """Two of days that were taken over were audited when they were written."""
+    columns_of_key = "'m' AS memory_id, 'i' AS interaction_id, 'p' AS project"
+    with duckdb.connect(began) as connection:
+        for day in (_OLD, other_day):
+            connection.execute(
+                "INSERT INTO memory_references BY NAME "
+                f"SELECT {columns_of_key}, $day::TIMESTAMP AS occurred_at, '' AS agent, true AS is_injected, "
+                "false AS is_echoed, false AS is_used, false AS is_cited, [] AS methods, 'r' AS run_id, now() AS as_of",
+                {"day": day},
+            )
+        found = {
+            tuple(days): {finding.audit.name for finding in audit_findings(connection, new_days=days)}
+            for days in ([], [_NEW])
+        }
+    for audit in ("memory_references_key", "landed_days_are_explained"):
+        assert [audit in found[days] for days in ((), (_NEW,))] == [False, other_day == _NEW]
 
 
 def test_what_a_key_audit_says() -> None:

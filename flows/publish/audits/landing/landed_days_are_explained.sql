@@ -18,6 +18,7 @@ SELECT 'interactions', project, day, l.rows_count, r.found
 FROM (
     SELECT project, occurred_at::DATE AS day, count(DISTINCT interaction_id) AS found
     FROM memory_references
+    WHERE coalesce(list_contains(getvariable('new_days'), occurred_at::DATE), true)
     GROUP BY project, day
 ) AS r
 LEFT JOIN (
