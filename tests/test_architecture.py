@@ -8,7 +8,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -47,6 +48,12 @@ POLARS_IO = frozenset(n for thing in (pl, pl.DataFrame, pl.LazyFrame) for n in d
 # The modules that run flows, and so may import Prefect when they are imported.
 # Nobody else may import these at top level either: that would load Prefect all the same.
 PREFECT_MODULES = frozenset({"flows/schedule/flows.py"})
+
+
+@cache
+def parsed(source: str) -> ast.Module:
+    """The tree of a source: one is looked at by several rules."""
+    return ast.parse(source)
 
 
 def within(module: str, names: frozenset[str]) -> bool:
@@ -108,7 +115,7 @@ def call_impurity(node: ast.Call) -> str | None:
 def impurities(source: str) -> list[str]:
     """What a transform's source does that pure code may not, each as 'line N: …'."""
     found: list[tuple[int, str]] = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         problems: list[str | None] = []
         if isinstance(node, ast.Import | ast.ImportFrom):
             problems = [import_impurity(module, name) for module, name in imported(node)]
@@ -150,7 +157,7 @@ def prefect_on_import(source: str) -> list[str]:
     )
     return [
         f"line {getattr(node, 'lineno', 0)}: imports {module}"
-        for node in run_on_import(ast.parse(source))
+        for node in run_on_import(parsed(source))
         for module, name in imported(node)
         if within(module, loads_prefect) or (name and within(f"{module}.{name}", loads_prefect))
     ]
@@ -198,7 +205,7 @@ def is_reachable(path: str, package: str, room: str) -> bool:
 def not_below(path: str, source: str) -> list[str]:
     """The imports of a file that reach above its room, or into a package that may not be reached from it."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         for module, name in imported(node):
             _, package, room, *_ = [*f"{module}.{name}".split("."), "", ""]
             if module.startswith("slowwave.") and not is_reachable(path, package, room):
@@ -228,7 +235,7 @@ def imports_among(sources: Mapping[str, str]) -> dict[str, set[str]]:
     return {
         module: {
             other
-            for node in ast.walk(ast.parse(source))
+            for node in ast.walk(parsed(source))
             for named, name in imported(node)
             for other in (named, f"{named}.{name}")
             if other in sources and other != module
@@ -288,6 +295,12 @@ def modules_under(*folders: str) -> list[str]:
     return sorted(p.relative_to(ROOT).as_posix() for folder in folders for p in (ROOT / folder).rglob("*.py"))
 
 
+def found_in(paths: Sequence[str], rule: Callable[[str, str], Sequence[str]]) -> list[str]:
+    """What a rule finds in these files, each behind the path it is given with the text."""
+    assert paths
+    return [f"{path}: {one}" for path in paths for one in rule(path, (ROOT / path).read_text(encoding="utf-8"))]
+
+
 def loaded_by(statement: str, package: str, cwd: Path) -> list[str]:
     """The modules of a package that a fresh interpreter has loaded after a statement."""
     code = f"import sys\n{statement}\nprint(*(m for m in sys.modules if m.split('.')[0] == {package!r}), sep='\\n')"
@@ -299,11 +312,10 @@ def loaded_by(statement: str, package: str, cwd: Path) -> list[str]:
 # ------------------------------------------------------------------------------------------------- the project as it is
 
 
-@pytest.mark.parametrize("path", modules_under("transforms"))
-def test_transforms_are_pure(path: str) -> None:
-    found = impurities((ROOT / path).read_text(encoding="utf-8"))
-    excused = LOADING.get(path, frozenset[str]())
-    assert [one for one in found if one.split(": ", 1)[1] not in excused] == []
+def test_transforms_are_pure() -> None:
+    excused = {(path, what) for path, some in LOADING.items() for what in some}
+    found = found_in(modules_under("transforms"), lambda _, source: impurities(source))
+    assert [one for one in found if (one.split(":", 1)[0], one.split(": ")[2]) not in excused] == []
 
 
 @pytest.mark.parametrize("path", [path for path in modules_under("transforms") if path.endswith("_kernel.py")])
@@ -311,7 +323,7 @@ def test_a_kernel_stands_alone(path: str) -> None:
     """numba keeps a compiled loop until its own file changes: what it took from another would go on as it was."""
     own = [
         module
-        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+        for node in ast.walk(parsed((ROOT / path).read_text(encoding="utf-8")))
         for module, _ in imported(node)
         if within(module, frozenset({"slowwave"}))
     ]
@@ -324,10 +336,9 @@ def test_the_rules_have_something_to_look_at() -> None:
     assert {"read_parquet", "scan_parquet", "sink_parquet", "write_parquet", "write_ndjson"} <= POLARS_IO
 
 
-@pytest.mark.parametrize("path", ["__init__.py", *modules_under(*PACKAGES)])
-def test_prefect_is_imported_only_where_flows_run(path: str) -> None:
-    if path not in PREFECT_MODULES:
-        assert prefect_on_import((ROOT / path).read_text(encoding="utf-8")) == []
+def test_prefect_is_imported_only_where_flows_run() -> None:
+    paths = {"__init__.py", *modules_under(*PACKAGES)} - PREFECT_MODULES
+    assert found_in(sorted(paths), lambda _, source: prefect_on_import(source)) == []
 
 
 def test_the_command_line_starts_without_prefect(tmp_path: Path) -> None:
@@ -356,14 +367,12 @@ def test_every_folder_of_modules_is_in_the_wheel() -> None:
     assert set(settings["packages"]) == {"slowwave"} | {"slowwave." + folder.replace("/", ".") for folder in folders}
 
 
-@pytest.mark.parametrize("path", modules_under(*ROOMS))
-def test_a_room_imports_only_rooms_below_it(path: str) -> None:
-    assert not_below(path, (ROOT / path).read_text(encoding="utf-8")) == []
+def test_a_room_imports_only_rooms_below_it() -> None:
+    assert found_in(modules_under(*ROOMS), not_below) == []
 
 
-@pytest.mark.parametrize("path", ["__init__.py", *modules_under("flows", "dashboards")])
-def test_files_of_the_lake_are_opened_in_its_room(path: str) -> None:
-    assert parquet_opened(path, (ROOT / path).read_text(encoding="utf-8")) == []
+def test_files_of_the_lake_are_opened_in_its_room() -> None:
+    assert found_in(["__init__.py", *modules_under("flows", "dashboards")], parquet_opened) == []
 
 
 @pytest.mark.parametrize(
@@ -380,9 +389,8 @@ def test_a_file_of_the_lake_that_is_opened_elsewhere_is_caught(source: str) -> N
     assert parquet_opened("flows/lake/lake.py", source) == []
 
 
-@pytest.mark.parametrize("path", ["__init__.py", *modules_under("flows", "dashboards")])
-def test_files_of_the_lake_are_touched_where_they_are_kept(path: str) -> None:
-    assert lake_touched(path, (ROOT / path).read_text(encoding="utf-8")) == []
+def test_files_of_the_lake_are_touched_where_they_are_kept() -> None:
+    assert found_in(["__init__.py", *modules_under("flows", "dashboards")], lake_touched) == []
 
 
 @pytest.mark.parametrize(
@@ -420,7 +428,7 @@ def test_at_the_top_lies_only_what_is_of_all_rooms(package: str) -> None:
 def test_a_room_is_small_and_says_what_it_is(folder: str) -> None:
     files = [path for path in (ROOT / folder).glob("*.py") if path.name != "__init__.py"]
     assert len(files) <= MOST_FILES
-    said = ast.get_docstring(ast.parse((ROOT / folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    said = ast.get_docstring(parsed((ROOT / folder / "__init__.py").read_text(encoding="utf-8"))) or ""
     assert len(re.findall(r"[.;:?](?:\s|$)", said)) >= 2
 
 

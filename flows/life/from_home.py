@@ -70,8 +70,8 @@ def take_from_home(settings: Settings, lake: Lake, erasure: Erasure) -> Looked:
     """
     looked = Looked()
     for sort, path in list(before_files(settings)):
+        looked.gone[sort] += not path.is_symlink()
         path.unlink(missing_ok=True)
-        looked.gone[sort] += 1
     _take_evidence(settings, lake, looked)
     _take_from_bucket(settings, looked)
     sought = repeated_now(lake, erasure)

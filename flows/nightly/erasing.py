@@ -67,7 +67,9 @@ def preview(settings: Settings, lake: Lake, asked: Asked) -> Preview:
         if not _is_older(settings, at):
             return Preview(erasure, repeated, gone, at)
         # another home over the lake erased it, and what this one published may still hold it
-    return Preview(erasure, repeated, gone + Counter(sort for sort, _ in before_files(settings)))
+    return Preview(
+        erasure, repeated, gone + Counter(sort for sort, path in before_files(settings) if not path.is_symlink())
+    )
 
 
 def erase(

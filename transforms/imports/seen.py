@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -36,6 +36,10 @@ class Seen:
         return Seen(self.version, dict(self.memories), dict(self.rows), dict(self.stores))
 
 
+def _is_none_of_them(_memory_id: str) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Before:
     """What a store is read beside: `seen`, which the reading brings up to date.
@@ -43,7 +47,7 @@ class Before:
     `store` tells stores of one kind apart, so that none archives what another has. `seen_at`: when it is read, UTC
     without a zone. `absent`: stores that are where they were no more: what only they had, nobody has.
     `accepts_vanished`: memories are archived however many are gone at once. `pushed`: what `slowwave push` wrote, which
-    is no word of the store's.
+    is no word of the store's. `is_erased`: tells by the id of a memory whether it was erased from the lake.
     """
 
     store: str
@@ -52,3 +56,4 @@ class Before:
     absent: frozenset[str] = frozenset()
     accepts_vanished: bool = False
     pushed: Pushed = field(default_factory=dict)
+    is_erased: Callable[[str], bool] = _is_none_of_them

@@ -6,6 +6,7 @@ the inbox, then it takes its place. After a kill in between it counts if the del
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -21,11 +22,13 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.store import write_durably
+from slowwave.flows.lake.erased.hashes import erased_keys
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.imports.seen import Before, Seen, SeenMemory
 from slowwave.transforms.imports.stores.pushed import PUSHES, Pushed, pushed_values
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.ledger_tables import RunFiles
+from slowwave.transforms.landing.tables import Memories
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 
@@ -64,7 +67,12 @@ class SeenFile:
         seen, key = self._seen.copy(), unit_key(unit)
         seen.stores[key] = home_shortened(Path(unit.name))
         absent = frozenset(other for other, place in seen.stores.items() if not Path(place).expanduser().exists())
-        return Before(key, seen, utc_now(), absent, self._accepts_vanished, self._pushed)
+        return Before(key, seen, utc_now(), absent, self._accepts_vanished, self._pushed, self._is_erased)
+
+    @cached_property
+    def _is_erased(self) -> Callable[[str], bool]:
+        keys = erased_keys(self._lake.root)
+        return lambda memory_id: keys is not None and keys.is_erased(Memories.name, memory_id)
 
     @cached_property
     def _pushed(self) -> Pushed:

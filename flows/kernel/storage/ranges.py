@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -15,7 +16,7 @@ _NEAR_BYTES = 2**20
 class PartialCopies:
     """Files below `folder`, as long as what they are copies of, with holes where nothing was fetched.
 
-    Each process has its own; `_there`: what of them it has fetched.
+    Each process of each machine has its own; `_there`: what of them it has fetched.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,17 +48,21 @@ class PartialCopies:
         (self._own() / name).unlink(missing_ok=True)
 
     def clear(self, *, of_all: bool = False) -> None:
-        """Remove this process's, and those that one left which has ended; `of_all`: those of any."""
+        """Remove this process's, and those that one of this machine left which has ended; `of_all`: those of any."""
         self._there.clear()
         for folder in self._folder.glob("*"):
             if of_all or folder == self._own() or not _is_running(folder.name):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _own(self) -> Path:
-        return self._folder / str(os.getpid())
+        return self._folder / f"{platform.node()}-{os.getpid()}"
 
 
-def _is_running(process: str) -> bool:
+def _is_running(owner: str) -> bool:
+    """Whether who owns a folder may be at work; of another machine, nobody here knows. Before, none was named."""
+    machine, _, process = owner.rpartition("-")
+    if machine and machine != platform.node():
+        return True
     try:
         os.kill(int(process), 0)
     except (ValueError, ProcessLookupError):

@@ -30,9 +30,11 @@ _CHANGED_BY = "slowwave import"
 _TICK = timedelta(microseconds=1)
 _IS_BACK = "it is in the store again"
 _ACTIVE, _ARCHIVED = "active", "archived"
+_OF_MEMORIES = (Held, Changed, LetGo, Unread)
 _SECOND = "a second memory of one id"
 _NEVER_SEEN = "let go by the store before it was first read"
 _PUSHED = "written by `slowwave push`"
+_ERASED = "erased here by `slowwave erase`"
 
 
 class Reading:
@@ -51,6 +53,7 @@ class Reading:
         self._absent = before.absent
         self._seen_at = before.seen_at
         self._pushed = before.pushed
+        self._is_erased = before.is_erased
         self._present: set[str] = set()
         self._changed_at: dict[str, datetime] = {}
         self._returned: set[str] = set()
@@ -63,7 +66,7 @@ class Reading:
     def made(self, facts: Iterable[Fact]) -> Iterator[Made]:
         """Rows of what has not been landed yet, and what is refused or left out."""
         for one in facts:
-            fact = _without_secrets(one)
+            fact = self._without_erased(_without_secrets(one))
             if isinstance(fact, Held):
                 yield from self._held(fact)
             elif isinstance(fact, Changed):
@@ -82,6 +85,10 @@ class Reading:
         for memory_id, memory in sorted(self.seen.memories.items()):
             if memory.is_live and memory_id not in self._present and memory.stores - self._absent == {self._store}:
                 self._vanishes(memory_id)
+
+    def _without_erased(self, fact: Fact) -> Fact:
+        is_erased = isinstance(fact, _OF_MEMORIES) and self._is_erased(fact.memory_id)
+        return LeftOut(_ERASED) if is_erased else fact  # no example: not even its id is kept
 
     @property
     def is_too_much(self) -> bool:
@@ -227,7 +234,7 @@ def _change(memory_id: str, at: datetime, known: datetime, fields: Mapping[str, 
 
 def _without_secrets(fact: Fact) -> Fact:
     """The fact, with the id as it lands: an id may hold a secret too, and what was seen is kept by it."""
-    if isinstance(fact, Held | Changed | LetGo | Unread):
+    if isinstance(fact, _OF_MEMORIES):
         memory_id = cleaned(fact.memory_id, Counter())
         return fact if memory_id == fact.memory_id else replace(fact, memory_id=memory_id)
     return fact

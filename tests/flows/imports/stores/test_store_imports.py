@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from small_home import SmallHome
 from store_rows import NOON, Cells, atocore_memory, heuristic, history, knowledge, write_store
 
@@ -99,6 +100,25 @@ def test_successive_imports_make_the_change_log(home: SmallHome, tmp_path: Path)
         ("k0", 0.3, None),
         ("k9", None, "it is no longer in the store"),
     }
+
+
+def test_what_was_erased_is_left_out_and_not_kept_as_seen(home: SmallHome, tmp_path: Path):
+    path = write_store(tmp_path / "alma.db", "alma", {"domain_knowledge": TEN})
+    imported(home, "alma", path)
+    erased = home.run("erase", "--memory", "alma:domain_knowledge:k3", "--yes")
+    assert erased.returncode == 0, erased.stderr
+    for _ in range(2):
+        report = imported(home, "alma", touched(path))
+        assert (report["import"]["left_out"]["erased here by `slowwave erase`"]["count"], *counts(report)) == (
+            1,
+            0,
+            0,
+            0,
+        )
+        (seen,) = (home.folder / "lake" / "imports").glob("*.seen.zst")
+        told = zstandard.decompress(seen.read_bytes())
+        assert b"domain_knowledge:k4" in told
+        assert b"domain_knowledge:k3" not in told
 
 
 def test_of_many_that_are_gone_none_is_archived_without_a_word(home: SmallHome, tmp_path: Path):
