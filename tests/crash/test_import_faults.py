@@ -13,6 +13,7 @@ import pytest
 from claude_code_records import Session
 from imports_run import aged, landed
 from small_home import SmallHome
+from thorough import IS_THOROUGH, SEED
 
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.quarantine import refused_rows
@@ -34,7 +35,7 @@ def killing(handle):
 os.fsync = killing
 cli.main(sys.argv[2:])
 """
-MOST_FLUSHES = 80
+EVERY, MOST_FLUSHES = 1 if IS_THOROUGH else 3, 80
 
 
 def killed_at(home: SmallHome, flush: int, *arguments: str) -> int:
@@ -80,7 +81,7 @@ def test_killed_before_any_flush_and_run_again_it_is_as_if_nothing_had_happened(
     expected = rows(undisturbed)
     assert (len(expected[0]), len(expected[1])) == (4, 1)
     kills = 0
-    for flush in range(1, MOST_FLUSHES):
+    for flush in range(1 + SEED % EVERY, MOST_FLUSHES, EVERY):
         home = SmallHome(tmp_path / f"at-{flush}")
         home.folder.mkdir()
         if killed_at(home, flush, "import", "claude-code", folder) == 0:

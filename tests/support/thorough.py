@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 IS_THOROUGH = os.environ.get("SLOWWAVE_TESTS") == "all"
+# Of what is drawn, so that a run can be drawn again.
+SEED = zlib.crc32(os.environ.get("SLOWWAVE_SEED", "").encode())
 
 
 def some(cases: Iterable[Any], count: int) -> list[Any]:
