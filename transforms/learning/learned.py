@@ -208,6 +208,8 @@ def learned_in_order(
     """What is learned of strategies so that old evidence keeps its order (heuristic/2)."""
     confidence, day = params.confidence, next_midnight(as_of)
     known = Known.of(sessions, confidence)
+    # what follows asks which cell was tried on which day, not in which session
+    sessions = sessions.group_by("cell", "day", "known_day").agg(pl.col("attempts", "successes").sum())
     losses = confidence_losses(sessions, cells, known, confidence)
     mondays = cutoffs["cutoff"].unique().to_list()
     grades = interval_grades(sessions, cells, known, losses, confidence)

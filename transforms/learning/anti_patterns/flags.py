@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.counts.ordered_sums import ordered_sum
@@ -37,7 +38,7 @@ def looks(sessions: pl.DataFrame, last_day: int) -> pl.DataFrame:
 
 
 def log_e_values(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> pl.DataFrame:
-    """Per look: cell, day, avoid and hard_task, the logs of its two e-values.
+    """Per look (see `looks`, sorted as these): cell, day, avoid and hard_task, the logs of its two e-values.
 
     avoid: against "fails at most as often as its comparables". hard_task: against "neither the strategy nor all
     together, its comparables included, fail more often than `hard_rate`": the mean of the e-values of the two. Each is
@@ -47,7 +48,8 @@ def log_e_values(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> 
     counts = ["n", "x", "n_others", "x_others"]
     place = ["cell", "agent_task", "task"]
     restart = pl.int_ranges((pl.col("day") - pl.col("first_day")) // params.restart_days + 1)
-    since = looks.select(*place, "day", "first_day", restart.alias("restart")).explode("restart")
+    look = pl.int_range(pl.len()).alias("look")
+    since = looks.select(look, *place, "day", "first_day", restart.alias("restart")).explode("restart")
     since = since.with_columns(
         pl.when(pl.col("restart") > 0)
         .then(pl.col("first_day") + pl.col("restart") * params.restart_days - 1)
@@ -55,15 +57,14 @@ def log_e_values(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> 
         .cast(looks.schema["day"])
         .alias("before")
     )
-    starts = arms_at(since.select(*place, day="before").unique(), arms)
-    ends = arms_at(looks.select(*place, "day"), arms)
-    sums = since.join(ends.select("cell", "day", *counts), on=["cell", "day"]).join(
-        starts.select("cell", "day", *counts), left_on=["cell", "before"], right_on=["cell", "day"], suffix="_before"
-    )
+    restarts = since.select(pl.col("cell").cast(pl.Int64) * 2**32 + pl.col("restart")).to_series().to_numpy()
+    _, first, nth = np.unique(restarts, return_index=True, return_inverse=True)
+    starts = arms_at(since.select(*place, day="before")[first], arms)[nth]
+    ends = arms_at(looks.select(*place, "day"), arms)[since["look"]]
+    sums = since.hstack(ends.select(counts)).hstack(starts.select(pl.col(counts).name.suffix("_before")))
     x, n, x_others, n_others = pl.col("x"), pl.col("n"), pl.col("x_others"), pl.col("n_others")
     return (
-        sums.sort("cell", "day", "restart")
-        .select(
+        sums.select(
             "cell",
             "day",
             (-((pl.col("restart") + 1) * (pl.col("restart") + 2)).log()).alias("log_weight"),

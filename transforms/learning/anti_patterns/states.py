@@ -40,18 +40,16 @@ def probability_above(rates: pl.DataFrame) -> pl.Series:
 
 
 def baselines(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> pl.DataFrame:
-    """Per candidate and look: cell, day, baseline, the comparables' present failure rate; NULL without comparables.
+    """Per look, in their order: baseline, the comparables' present failure rate; NULL without comparables.
 
     It is that of their sessions of the last `baseline_days`, or of all if there were none lately.
     """
     window = looks.select("cell", "agent_task", "task", pl.col("day") - params.baseline_days)
-    before = arms_at(window, arms).with_columns(pl.col("day") + params.baseline_days)
+    before = arms_at(window, arms).select(pl.col("n_others", "x_others").name.suffix("_before"))
     now = arms_at(looks.select("cell", "agent_task", "task", "day"), arms)
     lately = {name: pl.col(name) - pl.col(f"{name}_before") for name in ("n_others", "x_others")}
     n, x = (pl.when(lately["n_others"] > 0).then(since).otherwise(pl.col(name)) for name, since in lately.items())
-    return now.join(before, on=["cell", "day"], suffix="_before").select(
-        "cell", "day", pl.when(n > 0).then(x / (n * MILLION)).alias("baseline")
-    )
+    return now.hstack(before).select(pl.when(n > 0).then(x / (n * MILLION)).alias("baseline"))
 
 
 def keeps_failing(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> pl.DataFrame:
@@ -65,7 +63,7 @@ def keeps_failing(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) ->
     expected = pl.col("baseline").fill_null(_HALF).clip(*_PRIOR_MEANS)
     others_succeed = (pl.col("baseline") < _HALF).fill_null(value=False)
     beyond = pl.col("baseline") + params.margin
-    at = looks.join(baselines(looks, arms, params), on=["cell", "day"]).sort("cell", "day")
+    at = looks.hstack(baselines(looks, arms, params))
     rates = at.select(
         (params.prior_sessions * expected + pl.col("recent")).alias("a"),
         (params.prior_sessions * (1 - expected) + pl.col("recent_weight") - pl.col("recent")).alias("b"),
