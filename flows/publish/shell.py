@@ -49,6 +49,8 @@ PIECE_ROWS = 1_000_000
 # Days whose landed rows are read together, and whose evidence: up to this much of files.
 _LANDED_BYTES = 64 * 2**20
 _EVIDENCE_BYTES = 4 * 2**20
+# Those of which no texts are read: what is asked for is looked up once for each time.
+_ATTEMPTED_BYTES = 256 * 2**20
 # Counts only grow, so a memory was last touched on the first of the days with the most injections and references.
 _TOUCHES = """
 SELECT
@@ -218,16 +220,16 @@ class PublishShell:
             yield landed_days(pl.concat(rows)).collect()
 
     def _attempted(self, attempts: pl.DataFrame) -> pl.DataFrame:
-        """Some days at a time: what was offered in all of them takes several times as much to find as to hold."""
+        """Numbered. Some days at a time: what was offered in all takes several times as much to find as to hold."""
         log = self._plan.log
         of = attempts.filter(pl.col("interaction_id").is_not_null()).select("interaction_id").unique().lazy()
         files = log.files(Interactions)
         days = [day.day for day in self._plan.days] if attempts.height else []
         found = [
-            self._read(ATTEMPTED, some, of).with_columns(pl.col("project", "agent").fill_null("")).collect()
-            for some in [(), *together(days, lambda day: _bytes(files[day]), _LANDED_BYTES)]
+            self._read(ATTEMPTED, some, of).with_columns(pl.col("project").fill_null("")).collect()
+            for some in [(), *together(days, lambda day: _bytes(files[day]), _ATTEMPTED_BYTES)]
         ]
-        return pl.concat(found)
+        return pl.concat(found).with_row_index("interaction")
 
     def _counts_history(self, runner: Runner) -> Pieces:
         """Counts and states by day, memory by memory in order of memory_id, from the first day on that differs."""

@@ -55,10 +55,11 @@ def share(rows, condition):
 
 def plain_difference(world, seed):
     """Success with each memory less success without, within its task type: what association alone says."""
-    references, _, memories, attempts = frames(world, seed)
+    references, interactions, memories, attempts = frames(world, seed)
     sizes = []
     for name in memories["memory_id"]:
-        with_it = references.filter(pl.col("memory_id") == name)["interaction_id"].implode()
+        having = references.filter(pl.col("memory_id") == name)
+        with_it = interactions.join(having, on="interaction", how="semi")["interaction_id"].implode()
         has = pl.col("interaction_id").is_in(with_it).alias("has")
         rates = attempts.group_by("task_type", has).agg(pl.col("success").mean(), pl.len())
         both = rates.filter("has").join(rates.filter(~pl.col("has")), on="task_type", suffix="_without")

@@ -58,7 +58,7 @@ def memory_lift(
     """One row per memory that a trial had or was offered, sorted by memory_id.
 
     Args:
-        interactions: interaction_id, memories_offered (id, rank, score), injection_probability.
+        interactions: interaction, memories_offered (id, rank, score), injection_probability.
         memories: memory_id, created_at.
         known: see `trials`.
         before: see `known_before`.

@@ -8,10 +8,14 @@ from slowwave.transforms.evidence.tables import MemoryReferences
 from slowwave.transforms.landing.tables import Interactions
 from slowwave.transforms.learning.nodes import ATTEMPTS
 
-_WHOSE = ("project", "agent", "session_id", "user_id")
-ATTEMPTED = Rows(Interactions, ("interaction_id", "created_at", *_WHOSE, "memories_offered", "injection_probability"))
+ATTEMPTED = Rows(
+    Interactions,
+    ("interaction_id", "created_at", "project", "user_id", "memories_offered", "injection_probability"),
+)
 
-ATTEMPTED_INTERACTIONS = Handed("attempted_interactions", "Interactions with an attempt: whose, what was offered.")
+ATTEMPTED_INTERACTIONS = Handed(
+    "attempted_interactions", "Interactions with an attempt, numbered: whose, what was offered."
+)
 ATTEMPTED_REFERENCES = Handed("attempted_references", "Of memory_references those of interactions with an attempt.")
 MEMORY_ORIGINS = Handed("memory_origins", "What each memory was when it first landed.")
 MEMORY_OWNERS = Handed("memory_owners", "Memories that are eligible in one user's interactions only.")
@@ -28,7 +32,7 @@ LIFT: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.lift.outcomes:attempted_references",
         gives=(ATTEMPTED_REFERENCES,),
-        takes={"references": MemoryReferences, "attempts": ATTEMPTS},
+        takes={"references": MemoryReferences, "interactions": ATTEMPTED_INTERACTIONS},
         stage="lift",
     ),
     Node(

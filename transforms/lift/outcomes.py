@@ -31,15 +31,14 @@ SCHEMA = pl.Schema(
 )
 
 
-def attempted_references(references: Lazy[MemoryReferences], attempts: pl.DataFrame) -> pl.DataFrame:
-    """memory_id, interaction_id, is_injected, is_referenced, of interactions with an attempt.
+def attempted_references(references: Lazy[MemoryReferences], interactions: pl.DataFrame) -> pl.DataFrame:
+    """memory_id, interaction, is_injected, is_referenced, of interactions with an attempt.
 
-    `references`: memory_references. `attempts`: interaction_id, NULL where an outcome names none.
+    `references`: memory_references. `interactions`: interaction_id, interaction (its number).
     """
-    attempted = attempts.lazy().select("interaction_id").drop_nulls().unique()
     return (
-        references.join(attempted, on="interaction_id", how="semi")
-        .select("memory_id", "interaction_id", "is_injected", is_reference().alias("is_referenced"))
+        references.join(interactions.lazy().select("interaction_id", "interaction"), on="interaction_id")
+        .select("memory_id", "interaction", "is_injected", is_reference().alias("is_referenced"))
         .collect()
     )
 
@@ -56,8 +55,9 @@ def memory_outcomes(
     """One row per memory that an interaction with an attempted outcome had or was offered, sorted by memory_id.
 
     Args:
-        references: memory_id, interaction_id, is_injected, is_referenced.
-        interactions: interaction_id, occurred_at, memories_offered (id, rank, score), injection_probability.
+        references: memory_id, interaction, is_injected, is_referenced.
+        interactions: interaction_id, interaction (its number), occurred_at, memories_offered (id, rank, score),
+            injection_probability.
         memories: memory_id, created_at, confidence (the initial one, or NULL).
         attempts: outcome_id, interaction_id, created_at, known_at, project, agent, task_type, task, block, success.
         as_of: attempts known later do not count.

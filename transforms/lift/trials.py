@@ -20,26 +20,34 @@ _LEVELS = ("everything", "of_project", "of_agent", "of_task_type", "of_task")
 def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool = False) -> pl.DataFrame:
     """One row per interaction with an attempted outcome (the latest counts) and per attempt without an interaction.
 
-    Columns: trial (row number), interaction_id, block (a number that tells sessions apart and has no meaning of its
-    own), at (start of the interaction, else of the attempt), at_moment and known_moment (dense ranks, on one scale, of
-    at and of when the outcome was known), success (0 or 1), and a number per comparable group, each inside the one
-    before and all below the number of rows + 1: everything (0), of_project, of_agent, of_task_type, of_task (NULL where
-    no task is named). Sorted by these groups and outcome_id.
+    Columns: trial (row number), interaction (its number), block (a number that tells sessions apart and has no meaning
+    of its own), at (start of the interaction, else of the attempt), at_moment and known_moment (dense ranks, on one
+    scale, of at and of when the outcome was known), success (0 or 1), and a number per comparable group, each inside
+    the one before and all below the number of rows + 1: everything (0), of_project, of_agent, of_task_type, of_task
+    (NULL where no task is named). Sorted by these groups and outcome_id.
     `by_user`: only what is of one `user_id` of `interactions` is comparable.
     """
-    # numbers in the order of texts: what is sorted again and again are these
-    ordered = attempts.sort("outcome_id").with_row_index("nth").sort("created_at", "nth")
-    has_interaction = pl.col("interaction_id").is_not_null()
-    ended = pl.concat(
-        [
-            ordered.filter(has_interaction).unique("interaction_id", keep="last", maintain_order=True),
-            ordered.filter(~has_interaction),
-        ]
-    )
     of_user = ["user_id"] if by_user else []
     cell = [*of_user, *_CELL]
-    started = interactions.select("interaction_id", pl.col("occurred_at").alias("started_at"), *of_user)
-    rows = ended.join(started, on="interaction_id", how="left", maintain_order="left").with_columns(
+    attempts = attempts.select("outcome_id", "interaction_id", "created_at", "known_at", "block", "success", *_CELL)
+    if not attempts["outcome_id"].is_sorted():
+        attempts = attempts.sort("outcome_id")
+    started = interactions.select("interaction_id", "interaction", pl.col("occurred_at").alias("started_at"), *of_user)
+    # numbers in the order of texts: what is sorted and joined again and again are these
+    ordered = (
+        attempts.drop("outcome_id")
+        .with_row_index("nth")
+        .join(started, on="interaction_id", how="left", maintain_order="left")
+        .sort("created_at", maintain_order=True)
+    )
+    is_landed = pl.col("interaction").is_not_null()
+    is_named = pl.col("interaction_id").is_not_null()
+    ended = [
+        ordered.filter(is_landed).unique("interaction", keep="last", maintain_order=True),
+        ordered.filter(~is_landed & is_named).unique("interaction_id", keep="last", maintain_order=True),
+        ordered.filter(~is_named),
+    ]
+    rows = pl.concat(ended).with_columns(
         pl.coalesce("started_at", "created_at").alias("at"),
         pl.when(~is_blank(pl.col("task"))).then("task").alias("task"),
     )
@@ -63,7 +71,7 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
         )
         .select(
             "trial",
-            "interaction_id",
+            "interaction",
             pl.col("block").cast(pl.Categorical).to_physical(),
             "at",
             "at_moment",
@@ -94,12 +102,12 @@ def had(references: pl.DataFrame, known: pl.DataFrame, numbers: pl.DataFrame) ->
     """
     rows = (
         references.filter(pl.col("is_injected") | pl.col("is_referenced"))
-        .select("memory_id", "interaction_id", "is_injected", "is_referenced")
-        .join(known.select("interaction_id", "trial"), on="interaction_id")
+        .join(known.select("interaction", "trial"), on="interaction")
         .join(numbers, on="memory_id")
-        .sort("memory", "trial")
+        .select("memory_id", "interaction", "is_injected", "is_referenced", "trial", "memory")
+        .sort(pl.col("memory") * known.height + pl.col("trial"))
     )
-    return _of_trials(rows, known.drop("interaction_id"))
+    return _of_trials(rows, known.drop("interaction"))
 
 
 def _of_trials(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
@@ -117,9 +125,9 @@ def offered(
     """
     places = (
         interactions.filter(pl.col("memories_offered").list.len() > 0)
-        .select("interaction_id", "injection_probability", "memories_offered")
-        .join(known.select("interaction_id", "trial"), on="interaction_id")
-        .drop("interaction_id")
+        .select("interaction", "injection_probability", "memories_offered")
+        .join(known.select("interaction", "trial"), on="interaction")
+        .drop("interaction")
         .explode("memories_offered")
         .unnest("memories_offered")
         .rename({"id": "memory_id"})

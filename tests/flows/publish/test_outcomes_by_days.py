@@ -59,5 +59,5 @@ def test_it_is_the_same_however_many_days_are_read_together(tmp_path: Path, monk
     together = health(home)
     assert together["confirmed_count"].sum() > 0
     assert together["lift_basis"].to_list() == ["randomised"] * 2
-    monkeypatch.setattr(shell, "_LANDED_BYTES", 1)
+    monkeypatch.setattr(shell, "_ATTEMPTED_BYTES", 1)
     assert health(home).equals(together)

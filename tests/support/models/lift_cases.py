@@ -25,16 +25,17 @@ def interaction(hour, success, **given):
 def frames(rows, created=(), confidence=None):
     """references, interactions, memories, attempts; `created` maps memories to hours, `confidence` to initial ones."""
     rows = [{**row, "id": row.get("id", f"i{k:05d}")} for k, row in enumerate(rows)]
+    numbers = {id_: number for number, id_ in enumerate(dict.fromkeys(row["id"] for row in rows))}
     pairs = [(row, name) for row in rows for name in sorted({*row["injected"], *row["echoed"]})]
     references = pl.DataFrame(
         {
             "memory_id": [name for _, name in pairs],
-            "interaction_id": [row["id"] for row, _ in pairs],
+            "interaction": [numbers[row["id"]] for row, _ in pairs],
             "is_injected": [name in row["injected"] for row, name in pairs],
             "is_referenced": [name in row["echoed"] for row, name in pairs],
         },
         schema={
-            "memory_id": pl.String, "interaction_id": pl.String, "is_injected": pl.Boolean, "is_referenced": pl.Boolean,
+            "memory_id": pl.String, "interaction": pl.Int64, "is_injected": pl.Boolean, "is_referenced": pl.Boolean,
         },
     )  # fmt: skip
     at = [START + timedelta(hours=row["hour"]) for row in rows]
@@ -45,13 +46,14 @@ def frames(rows, created=(), confidence=None):
     interactions = pl.DataFrame(
         {
             "interaction_id": [row["id"] for row in rows],
+            "interaction": [numbers[row["id"]] for row in rows],
             "occurred_at": at,
             "memories_offered": offers,
             "injection_probability": [row["chance"] for row in rows],
         },
         schema={
-            "interaction_id": pl.String, "occurred_at": pl.Datetime("us"), "memories_offered": pl.List(_OFFER),
-            "injection_probability": pl.Float64,
+            "interaction_id": pl.String, "interaction": pl.Int64, "occurred_at": pl.Datetime("us"),
+            "memories_offered": pl.List(_OFFER), "injection_probability": pl.Float64,
         },
     )  # fmt: skip
     names = sorted({name for _, name in pairs} | set(created))

@@ -82,6 +82,7 @@ def frames(world, seed):
     interactions = pl.DataFrame(
         {
             "interaction_id": ids,
+            "interaction": np.arange(n),
             "occurred_at": at,
             "injection_probability": pl.Series([world.chance] * n, dtype=pl.Float64),
             "row": np.arange(n),
@@ -106,7 +107,7 @@ def frames(world, seed):
     references = pl.DataFrame(
         {
             "memory_id": names[order[row, place]],
-            "interaction_id": ids.gather(row),
+            "interaction": row,
             "is_injected": True,
             "is_referenced": echoed,
         },

@@ -78,9 +78,12 @@ def frame(table: type[Table], rows: list[Row], names: tuple[str, ...]) -> Frame[
 
 def frames(log: dict[str, list[Row]]) -> tuple[Any, Any, Any, Any, Any, Any]:
     """What a publish would have of this log, as `answerable_questions` takes it."""
-    named = [{**row, "interaction_id": f"i{number}"} for number, row in enumerate(log["interactions"])]
+    named = [
+        {**row, "interaction_id": f"i{number}", "interaction": number} for number, row in enumerate(log["interactions"])
+    ]
     referenced = [
-        {"memory_id": memory, "interaction_id": row["interaction_id"], "project": row["project"], "day": row["day"],
+        {"memory_id": memory, "interaction_id": row["interaction_id"], "interaction": row["interaction"],
+         "project": row["project"], "day": row["day"],
          "is_injected": how in ("injected", "both"), "is_echoed": how in ("echoed", "both"), "is_used": how == "used",
          "is_cited": how == "cited"}
         for row in named
@@ -92,7 +95,7 @@ def frames(log: dict[str, list[Row]]) -> tuple[Any, Any, Any, Any, Any, Any]:
             frame(
                 MemoryReferences,
                 [
-                    {name: value for name, value in row.items() if name != "day"}
+                    {name: value for name, value in row.items() if name not in ("day", "interaction")}
                     for row in referenced
                     if row["day"] == day
                 ],
@@ -104,30 +107,30 @@ def frames(log: dict[str, list[Row]]) -> tuple[Any, Any, Any, Any, Any, Any]:
     days = [{"project": row["project"], "interactions_count": 1} for row in named]
     ended = pl.DataFrame(
         [
-            {"interaction_id": row["interaction_id"], "project": row["project"],
+            {"interaction": row["interaction"], "project": row["project"],
              "memories_offered": [{"id": "m1"}] if row["is_offered"] else [],
              "injection_probability": row["probability"]}
             for row in named
             if row["ended"]
         ],
-        schema={"interaction_id": pl.String, "project": pl.String,
+        schema={"interaction": pl.Int64, "project": pl.String,
                 "memories_offered": pl.List(pl.Struct({"id": pl.String})), "injection_probability": pl.Float64},
     )  # fmt: skip
     references = pl.DataFrame(
         [
             {
-                **{name: row[name] for name in ("memory_id", "interaction_id", "is_injected")},
+                **{name: row[name] for name in ("memory_id", "interaction", "is_injected")},
                 "is_referenced": row["is_echoed"] or row["is_used"],
             }
             for row in referenced
         ],
         schema={
             "memory_id": pl.String,
-            "interaction_id": pl.String,
+            "interaction": pl.Int64,
             "is_injected": pl.Boolean,
             "is_referenced": pl.Boolean,
         },
-    ).join(ended, on="interaction_id", how="semi")
+    ).join(ended, on="interaction", how="semi")
     health = [
         {"memory_id": memory, **{name: row[name] for name in row if name != "lift"},
          **dict(zip(("lift_basis", "lift_low", "lift_high"), row["lift"], strict=True))}

@@ -97,7 +97,7 @@ def test_expected_is_what_a_loop_over_earlier_interactions_finds(seed):
     found = pl.concat([having, expected_success(having, known_before(known), having, PARAMS)], how="horizontal")
     assert found.height > 50
     for one in found.iter_rows(named=True):
-        row = rows[int(one["interaction_id"][1:])]
+        row = rows[one["interaction"]]
         expected, history = expected_by_a_loop(rows, row, one["memory_id"])
         assert one["expected"] == pytest.approx(expected)
         assert one["history"] == history

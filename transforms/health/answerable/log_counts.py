@@ -35,16 +35,16 @@ def ended_with_memories(references: pl.DataFrame, ended: pl.DataFrame) -> tuple[
     """How many interactions ended, and the memories that they had, by project.
 
     Args:
-        references: memory_id, interaction_id, is_injected, is_referenced, of interactions with an attempt.
-        ended: interaction_id, project, memories_offered, injection_probability of these interactions.
+        references: memory_id, interaction, is_injected, is_referenced, of interactions with an attempt.
+        ended: interaction (its number), project, memories_offered, injection_probability of these interactions.
 
     Returns project, ended, ended_given, drawn (see `LogCounts`); and project, memory_id, each pair once.
     """
-    given = references.filter("is_injected").select("interaction_id").unique().with_columns(given=pl.lit(value=True))
+    given = references.filter("is_injected").select("interaction").unique().with_columns(given=pl.lit(value=True))
     probability = pl.col("injection_probability")
     is_drawn = (pl.col("memories_offered").list.len() > 0) & (probability > 0) & (probability < 1)
     counts = (
-        ended.join(given, on="interaction_id", how="left")
+        ended.join(given, on="interaction", how="left")
         .group_by("project")
         .agg(
             pl.len().cast(pl.Int64).alias("ended"),
@@ -53,7 +53,7 @@ def ended_with_memories(references: pl.DataFrame, ended: pl.DataFrame) -> tuple[
         )
     )
     theirs = references.filter(pl.col("is_injected") | pl.col("is_referenced")).join(
-        ended.select("interaction_id", "project"), on="interaction_id"
+        ended.select("interaction", "project"), on="interaction"
     )
     return counts, theirs.select("project", "memory_id").unique()
 
