@@ -96,14 +96,15 @@ class Answers:
 
     def _asked(self, query: str, name: str, params: Mapping[str, str]) -> pl.DataFrame:
         defaults = {param: default for param, default in self._recipes[name].params.items() if default is not None}
-        return framed(self._connection.sql(query, params={**defaults, **params}))
+        return framed(self._connection, query, {**defaults, **params})
 
 
-def framed(found: duckdb.DuckDBPyRelation) -> pl.DataFrame:
+def framed(connection: duckdb.DuckDBPyConnection, query: str, params: Mapping[str, str]) -> pl.DataFrame:
     """What a query finds, whole numbers as Int64."""
-    types = dict(zip(found.columns, map(str, found.types), strict=True))
+    found = connection.execute(query, params)  # a relation would be planned twice
+    types = {name: str(dtype) for name, dtype, *_ in found.description or ()}
     if not _DTYPES.keys() >= set(types.values()):
-        return found.pl().with_columns(_WHOLE.cast(pl.Int64))
+        return connection.sql(query, params=params).pl().with_columns(_WHOLE.cast(pl.Int64))
     # loads neither pyarrow nor numpy, which takes longer than a report's rows
     schema = {name: _DTYPES[dtype] for name, dtype in types.items()}
     return pl.DataFrame(found.fetchall(), schema=schema, orient="row")

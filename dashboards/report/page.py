@@ -133,7 +133,7 @@ def _facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _run(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, Any]:
     # by name: of a file that another version made, DuckDB then says what is missing
     names = ", ".join(column.name for column in columns(Runs))
-    rows = framed(connection.sql(f"SELECT {names} FROM runs WHERE run_id = $run_id", params={"run_id": run_id}))  # noqa: S608 - declared names
+    rows = framed(connection, f"SELECT {names} FROM runs WHERE run_id = $run_id", {"run_id": run_id})  # noqa: S608 - declared names
     if rows.is_empty():
         message = f"the file does not hold run {run_id}"
         raise ValueError(message)

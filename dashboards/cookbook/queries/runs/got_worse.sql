@@ -120,4 +120,4 @@ worse AS (
 SELECT kind, project, agent, task_type, what, day, detail, text, id
 FROM worse
 QUALIFY place = min(place) OVER (PARTITION BY kind, what, id)
-ORDER BY list_position(['anti-pattern', 'strategy', 'memory'], kind), place, day DESC, project, id
+ORDER BY list_position(['anti-pattern', 'strategy', 'memory'], kind), place, day DESC, project, id, agent, task_type
