@@ -87,6 +87,7 @@ class PublishShell:
         self.base: Base | None = None
         self._run = run
         self._plan = plan
+        self._kept: dict[type[State], pl.DataFrame] = {}  # as it was read, until what follows from it is kept
         log = plan.log
         self._readers: Mapping[Given, Callable[[Runner], Any]] = {
             MEMORY_STATES: lambda _: log.states,
@@ -118,7 +119,11 @@ class PublishShell:
         if issubclass(table, State):
             # a full rebuild takes nothing over, nor does one without what is erased
             nothing = self._plan.full or is_erasing(self._run.lake.root)
-            return empty(table).lazy() if nothing else kept_state(self._run.lake, table, self._plan.log.as_of.date())
+            if nothing:
+                return empty(table).lazy()
+            kept = kept_state(self._run.lake, table, self._plan.log.as_of.date()).collect()
+            self._kept[table] = kept
+            return kept.lazy()
         names = self._plan.partitions(table)
         wanted = names if days is None else {day: names[day] for day in days if day in names}
         if table is ReplayedInteractions:
@@ -143,7 +148,9 @@ class PublishShell:
         if issubclass(table, State):
             rows = pl.concat(pieces)
             plan = self._plan
-            keep_state(self._run.lake, table, plan.log.as_of.date(), self._run.run_id, rows, verify=plan.full)
+            kept = self._kept.pop(table, None)
+            day = plan.log.as_of.date()
+            keep_state(self._run.lake, table, day, self._run.run_id, rows, kept=kept, verify=plan.full)
             return rows.height
         serving, base, rows = self._file(), self.base, 0
         if base is not None and table in COMPARED:

@@ -35,14 +35,24 @@ def kept_state(lake: Lake, table: type[State], day: date) -> pl.LazyFrame:
 
 
 def keep_state(
-    lake: Lake, table: type[State], day: date, run_id: str, rows: pl.DataFrame, *, verify: bool = False
+    lake: Lake,
+    table: type[State],
+    day: date,
+    run_id: str,
+    rows: pl.DataFrame,
+    *,
+    kept: pl.DataFrame | None = None,
+    verify: bool = False,
 ) -> None:
     """Keep the state of a run as of a day, if it says more than what is kept, or to `verify` that.
 
+    `kept`: of `kept_state`, where it was read already.
+
     Raises UserError when a part that is kept differs from `rows`, after it was replaced.
     """
-    kept = kept_state(lake, table, day).collect()
-    if verify or rows.join(kept, on=_PART, how="anti").height:
+    kept = kept_state(lake, table, day).collect() if kept is None else kept
+    # a part that was made of the same has as many rows
+    if verify or rows.height > kept.height or rows.join(kept, on=_PART, how="anti").height:
         packed = packed_parquet(rows)
         lake.write_packed_evidence(table, day, f"{run_id}-{_digest(packed)}", packed)
     if verify:

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from real_rows import FOLDER, outcome_rows
 
-from slowwave.transforms.core.counts.interval_coverage import share_inside, worth_of
+from slowwave.transforms.core.counts.interval_coverage import Steps, worth_of
 from slowwave.transforms.learning.attempts.sessions import attempt_cells
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
@@ -157,7 +157,7 @@ def _coverage(rows: pl.DataFrame) -> float:
     mean, low, high = (cells[name].to_numpy() for name in (_PARAMS.method, "confidence_low", "confidence_high"))
     worth = worth_of(mean, low, high, _PARAMS.credible_mass)
     attempts, successes = (cells[name].to_numpy() for name in ("attempts", "successes"))
-    return float(share_inside(mean, worth, attempts, successes, _PARAMS.credible_mass).mean())
+    return float(Steps.of(attempts, successes).share_inside(mean, worth, _PARAMS.credible_mass).mean())
 
 
 def test_confidence_beside_simple_rules(told: tuple[str, pl.DataFrame]) -> None:

@@ -24,6 +24,7 @@ from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
 from slowwave.transforms.learning.attempts.sessions import (
     attempt_cells,
     attempt_sessions,
+    cell_days,
     next_midnight,
     session_correlations,
 )
@@ -209,7 +210,7 @@ def learned_in_order(
     confidence, day = params.confidence, next_midnight(as_of)
     known = Known.of(sessions, confidence)
     # what follows asks which cell was tried on which day, not in which session
-    sessions = sessions.group_by("cell", "day", "known_day").agg(pl.col("attempts", "successes").sum())
+    sessions = cell_days(sessions)
     losses = confidence_losses(sessions, cells, known, confidence)
     mondays = cutoffs["cutoff"].unique().to_list()
     grades = interval_grades(sessions, cells, known, losses, confidence)

@@ -52,6 +52,13 @@ def test_what_says_no_more_than_what_is_kept_is_not_written(lake):
     assert list(lake.files(f"evidence/{State.name}")) == [MARCH_30]
 
 
+def test_what_was_read_already_is_not_read_again(lake):
+    keep_state(lake, State, MARCH_30, "first", state("a"), kept=state("ab"))
+    assert parts(lake, MARCH_30) == []
+    keep_state(lake, State, MARCH_30, "second", state("ab"), kept=state("a"))
+    assert parts(lake, MARCH_30) == ["a", "b"]
+
+
 def test_a_damaged_one_counts_for_nothing(lake):
     keep_state(lake, State, MARCH_30, "first", state("ab"))
     (file,) = lake.files(f"evidence/{State.name}")[MARCH_30]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import betaln
 
@@ -12,28 +14,49 @@ _MOST_ATTEMPTS = 200  # of more, an equal share is looked at
 _HALVINGS = 16
 
 
-def share_inside(mean: Floats, worth: Floats, attempts: Integers, successes: Integers, mass: float) -> Floats:
-    """How much of each outcome lies in the central mass of the Beta-binomial of a mean and worth, 0-1.
+@dataclass(frozen=True)
+class Steps:
+    """Of outcomes the numbers of successes up to the one that was, `k` of `n` in each `row`, and the log of their ways.
 
-    A count is a step of the distribution. It counts by the part of the step that lies inside, so that a forecaster who
-    is right scores `mass` whatever the number of attempts (the randomised probability integral transform: Czado,
-    Gneiting & Held 2009, Biometrics 65:1254).
+    A row's steps begin at `starts` and end at `ends`.
     """
-    many = np.maximum(attempts / _MOST_ATTEMPTS, 1)
-    n = np.round(attempts / many).astype(np.int64)
-    s = np.round(successes / many).astype(np.int64)
-    a, b = mean * worth, (1 - mean) * worth
-    # one element per number of successes up to the one that was
-    row = np.repeat(np.arange(len(n)), s + 1)
-    k = np.arange(len(row)) - np.repeat(np.cumsum(s + 1) - (s + 1), s + 1)
-    log_ways = -betaln(n[row] - k + 1, k + 1) - np.log(n[row] + 1)
-    chance = np.exp(log_ways + betaln(k + a[row], n[row] - k + b[row]) - betaln(a, b)[row])
-    starts = np.cumsum(s + 1) - (s + 1)
-    to_here = np.minimum(np.add.reduceat(chance, starts), 1) if len(n) else np.zeros(0)
-    here = np.maximum(chance[starts + s], np.finfo(np.float64).tiny) if len(n) else np.zeros(0)
-    tail = (1 - mass) / 2
-    inside = np.minimum(to_here, 1 - tail) - np.maximum(to_here - here, tail)
-    return np.clip(inside / here, 0, 1)
+
+    row: Integers
+    k: Integers
+    n: Integers
+    log_ways: Floats
+    starts: Integers
+    ends: Integers
+
+    @staticmethod
+    def of(attempts: Integers, successes: Integers) -> Steps:
+        """Of outcomes with so many attempts and successes."""
+        many = np.maximum(attempts / _MOST_ATTEMPTS, 1)
+        n = np.round(attempts / many).astype(np.int64)
+        s = np.round(successes / many).astype(np.int64)
+        row = np.repeat(np.arange(len(n)), s + 1)
+        starts = np.cumsum(s + 1) - (s + 1)
+        k, n = np.arange(len(row)) - starts[row], n[row]
+        return Steps(row, k, n, -betaln(n - k + 1, k + 1) - np.log(n + 1), starts, starts + s)
+
+    def share_inside(self, mean: Floats, worth: Floats, mass: float) -> Floats:
+        """How much of each outcome lies in the central mass of the Beta-binomial of a mean and worth, 0-1.
+
+        A count is a step of the distribution. It counts by the part of the step that lies inside, so that a forecaster
+        who is right scores `mass` whatever the number of attempts (the randomised probability integral transform:
+        Czado, Gneiting & Held 2009, Biometrics 65:1254).
+        """
+        if not len(self.starts):
+            return np.zeros(0)
+        a, b = mean * worth, (1 - mean) * worth
+        chance = np.exp(
+            self.log_ways + betaln(self.k + a[self.row], self.n - self.k + b[self.row]) - betaln(a, b)[self.row]
+        )
+        to_here = np.minimum(np.add.reduceat(chance, self.starts), 1)
+        here = np.maximum(chance[self.ends], np.finfo(np.float64).tiny)
+        tail = (1 - mass) / 2
+        inside = np.minimum(to_here, 1 - tail) - np.maximum(to_here - here, tail)
+        return np.clip(inside / here, 0, 1)
 
 
 def worth_of(mean: Floats, low: Floats, high: Floats, mass: float) -> Floats:

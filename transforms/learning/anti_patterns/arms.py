@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.counts.groups import Groups
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 KEY = ("project", "agent", "task_type", "strategy_id")
@@ -66,12 +67,12 @@ def sessions(attempts: pl.DataFrame) -> pl.DataFrame:
     block = block.cast(pl.Int64).to_numpy()
     many = 1 + int(block.max(initial=0))
     known_at, failed = attempts["known_at"].to_physical().to_numpy(), (~attempts["success"]).cast(pl.Int64).to_numpy()
-    own = _Groups.of(attempts["cell"].cast(pl.Int64).to_numpy() * many + block)
+    own = Groups.of(attempts["cell"].cast(pl.Int64).to_numpy(), block)
     first, block = own.first, block[own.first]
-    tried, failures, known_at = own.sizes, own.sums(failed), own.latest(known_at)
+    tried, failures, known_at = own.sizes, own.sums(failed), own.most(known_at)
     session = attempts["agent_task"].cast(pl.Int64).to_numpy()[first] * many + block
-    alike = _Groups.of(session)
-    known_at = alike.of_each(alike.latest(known_at))
+    alike = Groups.of(session)
+    known_at = alike.of_each(alike.most(known_at))
     all_attempts, all_failures = alike.of_each(alike.sums(tried)), alike.of_each(alike.sums(failures))
     numbers = attempts.select("cell", "agent_task", "task")[first]
     cell = numbers["cell"].cast(pl.Int64).to_numpy()
@@ -99,42 +100,6 @@ def sessions(attempts: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-@dataclass(frozen=True)
-class _Groups:
-    """Rows that have one key, in the order of keys: `first` of each, `order` of all and where in that each begins."""
-
-    order: Integers
-    starts: Integers
-
-    @staticmethod
-    def of(key: Integers) -> _Groups:
-        order = np.argsort(key, kind="stable")
-        ordered = key[order]
-        is_first = np.ones(len(key), dtype=bool)
-        is_first[1:] = ordered[1:] != ordered[:-1]
-        return _Groups(order, np.flatnonzero(is_first))
-
-    @property
-    def first(self) -> Integers:
-        return self.order[self.starts]
-
-    @property
-    def sizes(self) -> Integers:
-        return np.diff(self.starts, append=len(self.order))
-
-    def sums(self, values: Integers) -> Integers:
-        return np.add.reduceat(values[self.order], self.starts) if len(self.starts) else values[:0]
-
-    def latest(self, values: Integers) -> Integers:
-        return np.maximum.reduceat(values[self.order], self.starts) if len(self.starts) else values[:0]
-
-    def of_each(self, told: Integers) -> Integers:
-        """What is told of groups, of each of their rows."""
-        found = np.empty(len(self.order), dtype=told.dtype)
-        found[self.order] = np.repeat(told, self.sizes)
-        return found
-
-
 def recent_sessions(sessions: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
     """The sessions with recent, the sum of the shares so far, 0-1 each, weighted by age, and recent_weight."""
     fading = 0.5 ** (1 / params.recent_sessions)
@@ -159,9 +124,9 @@ class Arms:
 
 def _running(daily: pl.DataFrame, by: str, columns: list[str]) -> pl.DataFrame:
     at = daily[by].cast(pl.Int64).to_numpy() * _DAYS + daily["day"].to_numpy()
-    of_day = _Groups.of(at)
+    of_day = Groups.of(at)
     owner = daily[by].to_numpy()[of_day.first]
-    owners = _Groups.of(owner)
+    owners = Groups.of(owner)
     found = {}
     for name in columns:
         so_far = np.cumsum(of_day.sums(daily[name].cast(pl.Int64).to_numpy()))
@@ -189,7 +154,8 @@ def arms(sessions: pl.DataFrame, own: pl.DataFrame) -> Arms:
         "cell",
         ["n", "x", "n_left_out", "x_left_out"],
     )
-    agent_daily = sessions.unique("session", keep="any").select(
+    of_session = Groups.of(sessions["session"].to_numpy())
+    agent_daily = sessions[of_session.first].select(
         "agent_task", "task", "day", pl.lit(1).alias("n"), pl.col("session_share").alias("x")
     )
     agent_tasks = _running(agent_daily, "agent_task", ["n", "x"])

@@ -25,16 +25,18 @@ def _log_sum(log_e: pl.Expr) -> pl.Expr:
 
 
 def looks(sessions: pl.DataFrame, last_day: int) -> pl.DataFrame:
-    """One row per candidate and look, sorted by cell and day.
+    """One row per candidate and look, sorted by cell and day; `sessions` come in order of time within the cell.
 
     Columns: cell, agent_task, task, first_day (of its sessions), day, and recent, recent_weight of its sessions. All
     are looked at on `last_day`, too, their own evidence as it was: it ages by newer sessions only.
     """
     columns = ["cell", "agent_task", "task", "day", "recent", "recent_weight"]
     first_day = pl.col("day").min().over("cell").alias("first_day")
-    own = sessions.select(*columns, first_day).unique(["cell", "day"], keep="last", maintain_order=True)
-    last = own.unique("cell", keep="last", maintain_order=True).with_columns(day=pl.lit(last_day, own.schema["day"]))
-    return pl.concat([own, last]).unique(["cell", "day"], keep="first", maintain_order=True).sort("cell", "day")
+    changes = [pl.col(name) != pl.col(name).shift(-1) for name in ("cell", "day")]
+    is_last, is_last_of_day = (pl.any_horizontal(of).fill_null(value=True) for of in (changes[:1], changes))
+    own = sessions.select(*columns, first_day).filter(is_last_of_day)
+    last = own.filter(is_last, pl.col("day") != last_day).with_columns(day=pl.lit(last_day, own.schema["day"]))
+    return pl.concat([own, last]).sort("cell", "day")
 
 
 def log_e_values(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> pl.DataFrame:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.counts.groups import Groups
 from slowwave.transforms.learning.forecast.params import ForecastParams
 from slowwave.transforms.learning.forecast.posterior import CELL
 
@@ -57,7 +58,7 @@ def _numbered(rows: pl.DataFrame) -> Integers:
 
 
 def attempt_sessions(attempts: pl.DataFrame) -> pl.DataFrame:
-    """Integer counts of attempts per session and day, in no order.
+    """Integer counts of attempts per session and day, sorted by cell, session and day.
 
     Args:
         attempts: cell and block (of `attempt_cells`), created_at, known_at, success.
@@ -65,16 +66,25 @@ def attempt_sessions(attempts: pl.DataFrame) -> pl.DataFrame:
     Returns cell, block, day (when tried), known_day (when it became known; both in days since 1970), attempts,
     successes.
     """
-    days = (
+    rows = attempts.select(
+        pl.col("cell").cast(pl.Int64),
+        pl.col("block").cast(pl.Int64),
         day_number(pl.col("created_at")).alias("day"),
         day_number(pl.col("known_at")).alias("known_day"),
+        pl.col("success").cast(pl.Int64),
     )
-    return (
-        attempts.lazy()
-        .select("cell", "block", *days, pl.col("success").cast(pl.Int64))
-        .group_by("cell", "block", "day", "known_day")
-        .agg(pl.len().cast(pl.Int64).alias("attempts"), pl.col("success").sum().alias("successes"))
-        .collect()
+    keys = rows.drop("success")
+    alike = Groups.of(*(key.to_numpy() for key in keys))
+    counts = {"attempts": alike.sizes, "successes": alike.sums(rows["success"].to_numpy())}
+    return keys[alike.first].hstack(pl.DataFrame(counts))
+
+
+def cell_days(sessions: pl.DataFrame) -> pl.DataFrame:
+    """Of `attempt_sessions` the counts per cell, day and known_day, whatever the session; sorted by these."""
+    keys = sessions.select("cell", "day", "known_day")
+    alike = Groups.of(*(key.to_numpy() for key in keys))
+    return keys[alike.first].with_columns(
+        pl.Series(name, alike.sums(sessions[name].to_numpy())) for name in ("attempts", "successes")
     )
 
 

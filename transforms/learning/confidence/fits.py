@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from slowwave.transforms.core.arrays import Floats, Integers
-from slowwave.transforms.core.counts.interval_coverage import share_inside
+from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.counts.interval_coverage import Steps
 from slowwave.transforms.learning.confidence.confidences import Past
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
 from slowwave.transforms.learning.confidence.states import GROUP, Known
@@ -151,12 +151,13 @@ def interval_grades(
         spread[chosen] = 1 / worth
     graded = {"cells_day": (rows["attempts_day"].to_numpy() > 0) & past.is_tried, "cells_week": past.is_tried}
     columns: dict[str, Integers] = {name: of.astype(np.int64) for name, of in graded.items()}
-    for number, dispersion in enumerate(params.dispersions):
-        for horizon in ("day", "week"):
-            counts = [rows[f"{name}_{horizon}"].to_numpy() for name in _COUNTS]
-            columns[f"{horizon}_{number}"] = _millionths(
-                mean, 1 / (spread + dispersion), counts, graded[f"cells_{horizon}"], params.credible_mass
-            )
+    for horizon in ("day", "week"):
+        at = np.flatnonzero(graded[f"cells_{horizon}"])
+        steps = Steps.of(*(rows[f"{name}_{horizon}"].to_numpy()[at] for name in _COUNTS))
+        for number, dispersion in enumerate(params.dispersions):
+            inside = steps.share_inside(mean[at], (1 / (spread + dispersion))[at], params.credible_mass)
+            columns[f"{horizon}_{number}"] = np.zeros(rows.height, dtype=np.int64)
+            columns[f"{horizon}_{number}"][at] = np.round(inside * _MICRO).astype(np.int64)
     return (
         rows.select("project", "known_day")
         .hstack(pl.DataFrame(columns))
@@ -180,14 +181,6 @@ def places_of(values: Integers) -> Iterator[tuple[int, Integers]]:
     """Each value that occurs, and where."""
     for value in np.unique(values):
         yield int(value), np.flatnonzero(values == value)
-
-
-def _millionths(mean: Floats, worth: Floats, counts: list[Integers], is_graded: Floats, mass: float) -> Integers:
-    found = np.zeros(len(mean), dtype=np.int64)
-    at = np.flatnonzero(is_graded)
-    attempts, successes = (of[at] for of in counts)
-    found[at] = np.round(share_inside(mean[at], worth[at], attempts, successes, mass) * _MICRO).astype(np.int64)
-    return found
 
 
 def fitted_dispersions(grades: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:

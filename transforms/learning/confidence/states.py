@@ -10,6 +10,7 @@ from scipy.special import expit, logit
 
 from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.counts.decayed_states import UNIT, DecayedStates, daily_factor
+from slowwave.transforms.core.counts.groups import Groups
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
 
 _MICRO = 1_000_000
@@ -105,32 +106,23 @@ class Known:
 
         A session of m attempts that correlate by r is worth m / (1 + (m - 1) r) of them (Kish 1965, Survey Sampling).
         """
-        worth = pl.col("attempts") / (1 + (pl.col("attempts") - 1) * params.session_correlation)
-        # one number for a cell and a session of it: two are grouped in twice the time
-        session = pl.col("cell").cast(pl.Int64) * 2**32 + pl.col("block").cast(pl.Int64)
-        of_session = sessions.group_by(session.alias("session"), "known_day").agg(
-            pl.col("cell").first(), pl.col("attempts", "successes").sum()
-        )
-        is_first = pl.lit(value=True)
-        if of_session["session"].n_unique() < of_session.height:  # one that goes on for days counts on its first
-            is_first = pl.col("known_day") == pl.col("known_day").min().over("session")
-        daily = (
-            of_session.with_columns(
-                (worth * UNIT).round().cast(pl.Int64).alias("worth"),
-                (worth * _MICRO).round().cast(pl.Int64).alias("millionths"),
-                is_first.cast(pl.Int64).alias("sessions"),
-            )
-            .group_by("cell", "known_day")
-            .agg(pl.col("attempts", "successes", "worth", "millionths", "sessions").sum())
-            .sort("cell", "known_day")
-        )
-        counts = daily.select(pl.col("attempts") * UNIT, pl.col("successes") * UNIT, "worth")
-        looks = daily.select("attempts", "successes", "millionths", "sessions")
+        columns = (*("cell", "block", "known_day"), *("attempts", "successes"))
+        cell, block, day, *counts = (sessions[name].cast(pl.Int64).to_numpy() for name in columns)
+        alike = Groups.of(cell, block, day)
+        cell, block, day = (key[alike.first] for key in (cell, block, day))
+        attempts, successes = (alike.sums(of) for of in counts)
+        worth = attempts / (1 + (attempts - 1) * params.session_correlation)
+        # a session that goes on for days counts on its first
+        is_first = np.ones(len(cell), dtype=np.int64)
+        is_first[1:] = (cell[1:] != cell[:-1]) | (block[1:] != block[:-1])
+        of_day = Groups.of(cell, day)
+        told = (attempts, successes, np.round(worth * UNIT), np.round(worth * _MICRO), is_first)
+        attempts, successes, units, millionths, begun = (of_day.sums(of.astype(np.int64)) for of in told)
         return Known(
-            daily["cell"].cast(pl.Int64).to_numpy(),
-            daily["known_day"].cast(pl.Int64).to_numpy(),
-            counts.to_numpy(),
-            looks.to_numpy(),
+            cell[of_day.first],
+            day[of_day.first],
+            np.column_stack([attempts * UNIT, successes * UNIT, units]),
+            np.column_stack([attempts, successes, millionths, begun]),
         )
 
     def asked(self, cell: Integers, day: Integers) -> Asked:

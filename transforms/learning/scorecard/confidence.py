@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from scipy.special import expit, logit
 
-from slowwave.transforms.core.counts.interval_coverage import share_inside, worth_of
+from slowwave.transforms.core.counts.interval_coverage import Steps, worth_of
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.times import midnight
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
@@ -188,7 +188,7 @@ def _coverage(
     mean, low, high = (cells[name].to_numpy() for name in (confidence.method, "confidence_low", "confidence_high"))
     worth = worth_of(mean, low, high, confidence.credible_mass)
     attempts, successes = (cells[name].to_numpy() for name in _COUNTS)
-    inside = share_inside(mean, worth, attempts, successes, confidence.credible_mass)
+    inside = Steps.of(attempts, successes).share_inside(mean, worth, confidence.credible_mass)
     millionths = pl.Series("inside", np.round(inside * 1_000_000).astype(np.int64))
     weeks = cells.select("cutoff").with_columns(millionths).group_by("cutoff").agg(pl.len(), pl.col("inside").sum())
     counts = weeks.sort("cutoff").select("inside", "len").cast(pl.Int64).to_numpy()
