@@ -103,11 +103,12 @@ def framed(connection: duckdb.DuckDBPyConnection, query: str, params: Mapping[st
     """What a query finds, whole numbers as Int64."""
     found = connection.execute(query, params)  # a relation would be planned twice
     types = {name: str(dtype) for name, dtype, *_ in found.description or ()}
+    rows = found.fetchall()  # to the end: nothing else can be asked before
     if not _DTYPES.keys() >= set(types.values()):
         return connection.sql(query, params=params).pl().with_columns(_WHOLE.cast(pl.Int64))
     # loads neither pyarrow nor numpy, which takes longer than a report's rows
     schema = {name: _DTYPES[dtype] for name, dtype in types.items()}
-    return pl.DataFrame(found.fetchall(), schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _worded(shares: pl.Series) -> pl.Series:
