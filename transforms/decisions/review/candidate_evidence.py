@@ -160,6 +160,7 @@ _LOOKED_FOR = digest(
     [*(part for sign in _SIGNS for part in (sign.pattern, str(sign.unless))), f"{_FEW_WORDS} to {_MANY_WORDS} words"]
 )
 _MOST_SESSIONS = 4
+_READ = ("interaction_id", "rule", "statement_id", "occurred_at", "project", "memory_type", "text", "in_prompt")
 _LANDED = 4
 
 
@@ -189,9 +190,9 @@ def placed(statements: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def known_signs(statements: Lazy[ExtractedStatements], signs: Frame[StatementSigns]) -> pl.LazyFrame:
-    """Statements (day) with the signs that they show."""
+    """What is read of statements (day) to find candidates, with the signs that they show."""
     of_days = signs.lazy().select(pl.col("part").str.to_date().alias("day"), "place", "signs")
-    return placed(statements).join(of_days, on=["day", "place"], how="left").drop("day", "place")
+    return placed(statements).join(of_days, on=["day", "place"], how="left").select(*_READ, "signs")
 
 
 def _signs() -> pl.Expr:

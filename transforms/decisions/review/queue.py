@@ -11,11 +11,7 @@ from slowwave.transforms.core.figures import counted
 from slowwave.transforms.core.frames import Frame, selected
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.core.vocabularies import REVIEW_KINDS
-from slowwave.transforms.decisions.review.candidate_evidence import (
-    judged_candidates,
-    promising_statements,
-    shown_signs,
-)
+from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates, shown_signs
 from slowwave.transforms.decisions.review.items import (
     disputed_memories,
     extracted_candidates,
@@ -26,7 +22,7 @@ from slowwave.transforms.decisions.review.items import (
     troubled_memories,
     with_settled,
 )
-from slowwave.transforms.decisions.review.params import QueueParams
+from slowwave.transforms.decisions.review.params import QueueParams, ReviewQueueParams
 from slowwave.transforms.decisions.review.rejected_texts import REJECTED_SCHEMA
 from slowwave.transforms.decisions.review.tables import ReviewQueue, ReviewStatements
 from slowwave.transforms.health.tables import MemoryHealth
@@ -42,8 +38,9 @@ _NO_USERS = pl.Schema({"interaction_id": pl.String(), "user_id": pl.String()})
 class ReviewEvidence:
     """What the log and a publish know that the queue stands on.
 
-    statements: extracted_statements, with `signs` where it is known what their texts show. interactions:
-    interaction_id, occurred_at, session_id of all interactions.
+    statements: extracted_statements, with `signs` where it is known what their texts show; those of which no candidate
+    can come may lack.
+    interactions: interaction_id, occurred_at, session_id of the interactions that state them or are a source.
     references: memory_id, interaction_id, occurred_at, session_id. sources: memory_id, source_ids of memories as they
     are. ended: interaction_id, success (how its latest attempt ended). health: memory_health. contradictions,
     merge_proposals: of `observe/1`, which `disputes_method` names. curation: curation_decisions. decided: item_id,
@@ -66,6 +63,11 @@ class ReviewEvidence:
     users: pl.LazyFrame = field(default_factory=lambda: _NO_USERS.to_frame().lazy())
 
 
+def is_evident(params: ReviewQueueParams) -> bool:
+    """Whether candidates are weighed by what speaks for each: only those before `review_queue/3` are not."""
+    return params.method not in {"review_queue/1", "review_queue/2"}
+
+
 def review_queue(
     evidence: ReviewEvidence, as_of: datetime, params: QueueParams
 ) -> tuple[Frame[ReviewQueue], Frame[ReviewStatements]]:
@@ -78,14 +80,10 @@ def review_queue(
     `judged_candidates`), and guessed mergers likeliest first. The methods before `review_queue/3` know no users.
     """
     asked = params.review_queue
-    is_evident = asked.method not in {"review_queue/1", "review_queue/2"}
-    users = evidence.users if is_evident else _NO_USERS.to_frame().lazy()
+    by_evidence = is_evident(asked)
+    users = evidence.users if by_evidence else _NO_USERS.to_frame().lazy()
     landed = landed_candidates(evidence.health, asked)
-    told = shown_signs(evidence.statements.collect())
-    if is_evident:
-        succeeded = evidence.ended.filter("success")["interaction_id"]
-        told = promising_statements(told, landed["statement_id"], succeeded, asked.min_points)
-    statements = with_settled(told.lazy(), users, evidence.health)
+    statements = with_settled(shown_signs(evidence.statements.collect()).lazy(), users, evidence.health)
     extracted = extracted_candidates(statements, evidence.health, params)
     candidates = pl.concat([landed, extracted], how="diagonal")
     if asked.method != "review_queue/1":
@@ -121,7 +119,7 @@ def review_queue(
             | (pl.col("rank_score") >= asked.min_sessions)
         )
     )
-    if is_evident:
+    if by_evidence:
         is_candidate = pl.col("kind") == "candidate"
         told = ranked.filter(~is_candidate).with_columns(pl.lit(0, dtype=pl.Int64).alias("points"), _unworded())
         ranked = pl.concat([judged_candidates(ranked.filter(is_candidate), asked.min_points), told])
@@ -133,7 +131,7 @@ def review_queue(
         .with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("rank"))
         .sort("item_id")
     )
-    if is_evident:
+    if by_evidence:
         ranked = _by_evidence(ranked, is_guessed, merger_likelihoods(evidence.merge_proposals)).sort("item_id")
         ranked = _marked(ranked, evidence.health, asked.marked_items)
     shown = stated.join(ranked, on="item_id", how="semi").sort("item_id", "interaction_id")
@@ -231,9 +229,11 @@ def _stated(evidence: ReviewEvidence, statements: pl.LazyFrame, candidates: pl.D
 
 def _touched(evidence: ReviewEvidence, items: pl.DataFrame) -> pl.DataFrame:
     """The interactions that had or referenced a memory of an item."""
-    about = items.lazy().select("item_id", pl.col("memory_ids").alias("memory_id")).explode("memory_id")
+    about = items.select("item_id", pl.col("memory_ids").alias("memory_id")).explode("memory_id")
     return (
-        evidence.references.join(about, on="memory_id")
+        # few of all, and of the others no more is read
+        evidence.references.filter(pl.col("memory_id").is_in(about["memory_id"].unique().implode()))
+        .join(about.lazy(), on="memory_id")
         .select("item_id", "interaction_id", "occurred_at", "session_id", pl.lit(value=False).alias("in_prompt"))
         .unique()
         .collect()

@@ -8,9 +8,10 @@ from typing import Protocol
 import polars as pl
 
 from slowwave.transforms.core.frames import Frame, Lazy
-from slowwave.transforms.decisions.review.candidate_evidence import known_signs
+from slowwave.transforms.decisions.review.candidate_evidence import known_signs, promising_statements
+from slowwave.transforms.decisions.review.items import landed_candidates
 from slowwave.transforms.decisions.review.params import QueueParams
-from slowwave.transforms.decisions.review.queue import ReviewEvidence, review_queue
+from slowwave.transforms.decisions.review.queue import ReviewEvidence, is_evident, review_queue
 from slowwave.transforms.decisions.review.tables import ReviewDecisions, ReviewQueue, ReviewStatements, StatementSigns
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
@@ -60,9 +61,14 @@ def reviewed(
         as_of: the instant asked for.
         params: of the queue, of evidence, and the method of observations.
     """
-    named = _named(interactions, statements, memories)
+    told = known_signs(statements, signs).collect()
+    if is_evident(params.review_queue):
+        landed = landed_candidates(health, params.review_queue)["statement_id"]
+        succeeded = ended.filter("success")["interaction_id"]
+        told = promising_statements(told, landed, succeeded, params.review_queue.min_points)
+    named = _named(interactions, told, memories)
     evidence = ReviewEvidence(
-        statements=known_signs(statements, signs),
+        statements=told.lazy(),
         interactions=named.select("interaction_id", "occurred_at", "session_id"),
         references=references.filter(pl.col("is_injected") | is_reference()).select(
             "memory_id", "interaction_id", "occurred_at", "session_id"
@@ -81,15 +87,13 @@ def reviewed(
     return review_queue(evidence, as_of, params)
 
 
-def _named(
-    interactions: Lazy[ReplayedInteractions], statements: Lazy[ExtractedStatements], memories: pl.DataFrame
-) -> pl.LazyFrame:
+def _named(interactions: Lazy[ReplayedInteractions], statements: pl.DataFrame, memories: pl.DataFrame) -> pl.LazyFrame:
     """The interactions that state something or are a memory's source: few of all, which are read once for them."""
-    sources = memories.lazy().select(pl.col("source_ids").explode().alias("interaction_id"))
+    sources = memories.select(pl.col("source_ids").explode().alias("interaction_id"))
     ids = pl.concat([statements.select("interaction_id"), sources]).drop_nulls().unique()
     return (
         interactions.select("interaction_id", "occurred_at", "session_id", "user_id")
-        .join(ids, on="interaction_id", how="semi")
+        .join(ids.lazy(), on="interaction_id", how="semi")
         .collect()
         .lazy()
     )
