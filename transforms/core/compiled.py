@@ -32,6 +32,11 @@ def kernel(name: str) -> ModuleType | None:
         return None
 
 
+def is_any_loaded() -> bool:
+    """Whether a loop was loaded before: the first takes half a second, each further one a twentieth of that."""
+    return kernel.cache_info().currsize > 0
+
+
 def compiled(signature: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Compile a function for one signature, when its module is imported; kept where numba's cache can be written.
 

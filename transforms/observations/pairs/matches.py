@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Integers, SingleFloats
-from slowwave.transforms.core.compiled import kernel
+from slowwave.transforms.core.compiled import is_any_loaded, kernel
 from slowwave.transforms.observations.pairs.texts import UNIT, PairTexts
 
 FULL = UNIT * UNIT
-_COMPILED_PAIRS = 6_000  # from so many on the compiled loop is worth loading
+# From so many on the compiled loop is worth loading: as the first of a night, and beside others.
+_COMPILED_PAIRS, _FURTHER_PAIRS = 8_000, 500
 # Pairs matched at once: of the compiled loop, and without, where the vectors of their words stay in the cache.
 _COMPILED_BLOCK, _BLOCK = 4_096, 256
 
@@ -46,7 +47,8 @@ def matched_words(texts: PairTexts, left: Integers, right: Integers, *, pairs: i
 
 
 def _loops(pairs: int) -> Any:  # noqa: ANN401 - a module, or None
-    return kernel("observations.pairs.matches_kernel") if pairs >= _COMPILED_PAIRS else None
+    least = _FURTHER_PAIRS if is_any_loaded() else _COMPILED_PAIRS
+    return kernel("observations.pairs.matches_kernel") if pairs >= least else None
 
 
 def _words(texts: PairTexts, of: Integers) -> NDArray[np.int32]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from slowwave.transforms.language.inflection import inflection
@@ -34,6 +35,7 @@ from slowwave.transforms.observations.pairs.words import (
     WEEKDAYS,
 )
 
+_TEXT = itemgetter(0)
 _NONE = frozenset[Any]()  # one for all: an empty set takes 200 bytes, and a hundred thousand texts have several
 _NOT = re.compile(r"n['’]t$")
 _BE_OR_HAVE = frozenset({"is", "are", "been", "being", "was", "were", "has", "have", "be", "am"})
@@ -248,7 +250,7 @@ class _Reader:
     def _read_tokens(self) -> None:
         # words that stand for themselves alone are most of every text: they are read without a call
         content, written = self._content.append, self._written.append
-        self._seen = [_word(token[0]) for token in self._tokens]
+        self._seen = [*map(_word, map(_TEXT, self._tokens))]
         is_awaited = False  # whether what stands before changes what a word means
         for place, ((_, is_capitalised, starts), seen) in enumerate(zip(self._tokens, self._seen, strict=True)):
             text, lower, base, sort, takes_negation, _, is_past, is_standing = seen

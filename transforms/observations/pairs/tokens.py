@@ -71,8 +71,9 @@ def tokens(text: str) -> list[Token]:
     starts = True
     has_number_words = False
     pieces = _TOKENS.split(text[:READ_CHARACTERS])  # what stands between tokens, and the tokens, by turns
-    for between, raw in zip(pieces[::2], pieces[1::2], strict=False):
-        starting, inside, ends_sentence, has_number_word = _parts(raw)
+    for between, (starting, inside, ends_sentence, has_number_word) in zip(
+        pieces[::2], map(_parts, pieces[1::2]), strict=False
+    ):
         if not starts and between != " ":
             starts = _SENTENCE_ENDS.search(between) is not None
         if has_number_word:
@@ -99,9 +100,9 @@ class _Parts(NamedTuple):
 def _parts(raw: str) -> _Parts:
     word = raw[:-1] if raw[-1] in ".,:;" else raw
     if word.isalpha():  # as most are, and all below leaves it as it is
-        token, is_number = Token(word, word[0].isupper(), starts=False), word.lower() in _NUMBERS_IN_WORDS
-        first = Token(word, token.is_capitalised, starts=True)
-        return _Parts((first,), (token,), ends_sentence=raw[-1] in ".:", has_number_word=is_number)
+        is_capitalised = word[0].isupper()
+        first, token = Token(word, is_capitalised, True), Token(word, is_capitalised, False)
+        return _Parts((first,), (token,), raw[-1] in ".:", word.lower() in _NUMBERS_IN_WORDS)
     closing = raw[len(raw.rstrip(".,:;'’-!?+")) :]
     bare = _OWNED.sub("", raw.strip("'’-:;").rstrip(".,+").lstrip("#") or raw)
     words = (bare,)
