@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 
+from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.counts.ordered_sums import ordered_sum
 from slowwave.transforms.lift.params import MemoryOutcomeParams
-from slowwave.transforms.lift.trials import Moments, counts_before
 
 _PAIR = ("memory", "of_task_type", "of_task")
 _SCHEMA = pl.Schema(
@@ -16,6 +18,37 @@ _SCHEMA = pl.Schema(
         **dict.fromkeys(["estimate", "standard_error", "degrees", "sessions", "uptake"], pl.Float64),
     }
 )
+
+
+@dataclass(frozen=True)
+class _Attempts:
+    """Attempts at tasks: all times, sorted; of each its task and the place of its time, as one number, sorted.
+
+    `successes`: how many of those before each succeeded.
+    """
+
+    times: pl.Series
+    keys: Integers
+    successes: Integers
+
+    @staticmethod
+    def of(repeated: pl.DataFrame) -> _Attempts:
+        """`repeated`: of_task, at, success."""
+        times = repeated["at"].unique().sort()
+        keys = repeated["of_task"].to_numpy() * (len(times) + 1) + times.search_sorted(repeated["at"]).to_numpy()
+        order = np.argsort(keys, kind="stable")
+        successes = np.cumsum(repeated["success"].to_numpy()[order])
+        return _Attempts(times, keys[order], np.concatenate([np.zeros(1, np.int64), successes]))
+
+    def before(self, task: Integers, moment: Integers) -> tuple[Integers, Integers]:
+        """Attempts and successes of each task before a place in `times`."""
+        size = len(self.times) + 1
+        first, end = (np.searchsorted(self.keys, task * size + at) for at in (0, moment))
+        return end - first, self.successes[end] - self.successes[first]
+
+    def moment(self, at: pl.Series) -> Integers:
+        """The places of times."""
+        return self.times.search_sorted(at).cast(pl.Int64).to_numpy()
 
 
 def same_task(
@@ -41,19 +74,24 @@ def same_task(
     repeated = known.filter(pl.col("of_task").is_not_null() & (pl.len().over("of_task") > 1))
     if repeated.is_empty():
         return _SCHEMA.to_frame(), _SCHEMA.to_frame()
-    pairs, took = _pairs(repeated, having, created, params)
-    changes = _changes(repeated, pairs, "created_at", None)
+    attempts = _Attempts.of(repeated)
+    pairs, took = _pairs(repeated, attempts, having, created, params)
+    changes = _changes(repeated, attempts, pairs, "created_at", None)
     shares = changes.join(took, on=["memory", "of_task"]).select(
         "memory", "of_task", (pl.col("had") / pl.col("after")).alias("share")
     )
     lift = _difference(changes, shares)
-    placebo = _difference(_changes(repeated, pairs, "middle_at", "created_at"), shares)
+    placebo = _difference(_changes(repeated, attempts, pairs, "middle_at", "created_at"), shares)
     is_strong = pl.col("uptake") >= params.min_uptake
     return lift.filter(is_strong), placebo.filter(is_strong)
 
 
 def _pairs(
-    repeated: pl.DataFrame, having: pl.DataFrame, created: pl.DataFrame, params: MemoryOutcomeParams
+    repeated: pl.DataFrame,
+    attempts: _Attempts,
+    having: pl.DataFrame,
+    created: pl.DataFrame,
+    params: MemoryOutcomeParams,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The tasks that had a memory and those of the same type that never did, and how often the former had it.
 
@@ -67,16 +105,7 @@ def _pairs(
         .join(repeated.select("trial"), on="trial", how="semi")
     )
     took = later.group_by(*_PAIR, "created_at").agg(pl.len().cast(pl.Int64).alias("had"))
-    first = repeated.group_by("of_task").agg(pl.col("at").min().alias("first_at"))
-    before = (
-        took.join(first, on="of_task")
-        .filter(pl.col("first_at") < pl.col("created_at"))
-        .join(repeated.select("of_task", "at"), on="of_task")
-        .filter(pl.col("at") < pl.col("created_at"))
-        .group_by("memory")
-        .agg(pl.col("at").median().cast(pl.Datetime("us")).alias("middle_at"))
-    )
-    took = took.join(before, on="memory")
+    took = took.join(_middles(took, attempts), on="memory")
     tasks = (
         repeated.group_by("of_task_type", "of_task")
         .agg(pl.len().alias("n"))
@@ -98,13 +127,44 @@ def _pairs(
     return pl.concat([treated.select(columns), never.select(columns)]), took.select("memory", "of_task", "had")
 
 
-def _changes(repeated: pl.DataFrame, pairs: pl.DataFrame, split: str, end: str | None) -> pl.DataFrame:
+def _middles(took: pl.DataFrame, attempts: _Attempts) -> pl.DataFrame:
+    """Per memory the median time of the attempts before it existed at the tasks that had it: memory, middle_at.
+
+    `took`: memory, of_task, created_at. Such attempts can be as many as all there are, for each memory anew: they are
+    counted up to a time, which is found by halving, and never listed.
+    """
+    took = took.sort("of_task")  # what is looked up one after the other lies together
+    all_n, _ = attempts.before(took["of_task"].to_numpy(), attempts.moment(took["created_at"]))
+    took, all_n = took.filter(pl.Series(all_n > 0)), all_n[all_n > 0]
+    memories, of = np.unique(took["memory"].to_numpy(), return_inverse=True)
+    task = took["of_task"].to_numpy() * (len(attempts.times) + 1)
+    first = np.searchsorted(attempts.keys, task)
+    total = np.bincount(of, all_n, len(memories)).astype(np.int64)
+
+    def nth(place: Integers) -> Integers:
+        """The time, in microseconds, with so many attempts before it."""
+        low, high = np.zeros(len(memories), np.int64), np.full(len(memories), len(attempts.times) - 1)
+        while (low < high).any():
+            middle = (low + high) // 2
+            n = np.minimum(np.searchsorted(attempts.keys, task + middle[of] + 1) - first, all_n)
+            is_enough = np.bincount(of, n, len(memories)) > place
+            low, high = np.where(is_enough, low, np.minimum(middle + 1, high)), np.where(is_enough, middle, high)
+        return attempts.times.to_physical().to_numpy()[low]
+
+    middle = ((nth((total - 1) // 2) + nth(total // 2)) / 2).astype(np.int64)
+    found = pl.DataFrame({"memory": memories, "middle_at": middle})
+    return found.with_columns(pl.col("middle_at").cast(pl.Datetime("us")))
+
+
+def _changes(
+    repeated: pl.DataFrame, attempts: _Attempts, pairs: pl.DataFrame, split: str, end: str | None
+) -> pl.DataFrame:
     """Per pair with attempts on both sides of `split`: change of success, its variance, its weight, sessions.
 
     `end` names the time from which attempts no longer count; None: all count.
     """
-    attempts = repeated.select(pl.col("of_task").alias("group"), pl.col("at").alias("moment"), "success")
-    before = _before(attempts, pairs, split)
+    task = pairs["of_task"].to_numpy()
+    n, successes = attempts.before(task, attempts.moment(pairs[split]))
     totals = repeated.group_by("of_task").agg(
         pl.len().cast(pl.Int64).alias("all_n"), pl.col("success").sum().alias("all_successes")
     )
@@ -115,10 +175,11 @@ def _changes(repeated: pl.DataFrame, pairs: pl.DataFrame, split: str, end: str |
         .group_by("of_task")
         .agg((pl.col("n").pow(2).sum() / pl.col("n").sum()).alias("crowding"))
     )
-    rows = pl.concat([pairs, before], how="horizontal").join(totals, on="of_task", maintain_order="left")
+    before = pairs.with_columns(n=n, successes=successes)
+    rows = before.join(totals, on="of_task", maintain_order="left")
     if end is not None:
-        until = _before(attempts, pairs, end)
-        rows = rows.with_columns(until["n"].alias("all_n"), until["successes"].alias("all_successes"))
+        all_n, all_successes = attempts.before(task, attempts.moment(pairs[end]))
+        rows = rows.with_columns(all_n=all_n, all_successes=all_successes)
     after, after_successes = pl.col("all_n") - pl.col("n"), pl.col("all_successes") - pl.col("successes")
     rate = (pl.col("all_successes") + 1) / (pl.col("all_n") + 2)
     return (
@@ -134,22 +195,6 @@ def _changes(repeated: pl.DataFrame, pairs: pl.DataFrame, split: str, end: str |
             (pl.min_horizontal("n", after) / pl.col("crowding")).alias("sessions"),
         )
     )
-
-
-def _before(attempts: pl.DataFrame, pairs: pl.DataFrame, time: str) -> pl.DataFrame:
-    """Attempts and successes of each pair's task before its `time`: n, successes."""
-    times = attempts["moment"].unique().sort()
-    n, successes = counts_before(
-        _moments(attempts["group"], times.search_sorted(attempts["moment"])),
-        attempts["success"].to_numpy(),
-        _moments(pairs["of_task"], times.search_sorted(pairs[time])),
-    )
-    return pl.DataFrame({"n": n, "successes": successes})
-
-
-def _moments(group: pl.Series, moment: pl.Series) -> Moments:
-    nobody = np.zeros(len(group), np.int64)
-    return Moments(nobody, group.fill_null(-1).to_numpy(), moment.cast(pl.Int64).to_numpy())
 
 
 def _difference(changes: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
