@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from slowwave.transforms.core.frames import Frame, empty, framed
 from slowwave.transforms.decisions.review.candidate_evidence import (
+    SIGNS,
     judged_candidates,
     promising_statements,
     shown_signs,
@@ -20,6 +21,7 @@ from slowwave.transforms.decisions.review.candidate_evidence import (
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
 from slowwave.transforms.decisions.review.tables import StatementSigns
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+from slowwave.transforms.language.word_edges import with_edges
 
 STATED = ("statement_id", "interaction_id", "rule", "text")
 COUNTS = ("rank_score", "succeeded_count", "failed_count")
@@ -161,6 +163,27 @@ def test_what_is_known_of_texts_is_judged_like_what_is_looked_for() -> None:
     for known in (signs_of(TEXTS)["signs"], [*signs_of(TEXTS)["signs"][:2], None, None, None]):
         judged = judged_candidates(candidates.with_columns(pl.Series("signs", known, pl.Int64)), -99)
         assert judged.drop("signs").equals(looked_for)
+
+
+PIECES = st.sampled_from([
+    "must", "never", "be", "an", "that", "how", "issue", "error", "mean", "all", "every", "tests", "pass", "properly",
+    "if", "no", "this", "pr", "#12", "12→", ":33", "lines 3", "d", "rwx", "r--", "-rw-r--r--", "drwxr-xr-x", "a/b.py",
+    "/x/y.z", "Error", "Fatal: ", "12:3 error", "e.g", "part 3", "so much", "feel", "add", "Added", "steps", "it's",
+    "copyright", "é", "É", "Ünder", "日本", "\u017f", "_", "'", "’", ".", ",", "-", "!", "?", " ", "  ", "\n",
+])  # fmt: skip
+
+
+@given(st.lists(st.lists(PIECES, max_size=9).map("".join), min_size=1, max_size=20))
+def test_a_sign_is_told_by_the_characters_beside_words_as_by_their_edges(texts: list[str]) -> None:
+    said = pl.Series(texts)
+    for pattern in (pattern for sign in SIGNS for pattern in (sign.pattern, sign.unless) if pattern is not None):
+        assert said.str.contains(with_edges(pattern)).to_list() == said.str.contains(pattern).to_list()
+
+
+@pytest.mark.parametrize("pattern", [r"a\bb", r"(?:\ba|c)", r"\W\b[ab]"])
+def test_an_edge_in_the_midst_of_a_pattern_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="in the midst"):
+        with_edges(pattern)
 
 
 SAID = st.sampled_from([

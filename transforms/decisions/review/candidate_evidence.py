@@ -17,6 +17,7 @@ from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.decisions.review.tables import StatementSigns
 from slowwave.transforms.evidence.statements.tables import ExtractedStatements
+from slowwave.transforms.language.word_edges import with_edges
 
 
 class _Sign(NamedTuple):
@@ -29,8 +30,8 @@ class _Sign(NamedTuple):
 
     def holds(self) -> pl.Expr:
         """Whether the text shows it, and not what takes it back."""
-        shown = pl.col("text").str.contains(self.pattern)
-        return shown if self.unless is None else shown & ~pl.col("text").str.contains(self.unless)
+        shown = pl.col("text").str.contains(with_edges(self.pattern))
+        return shown if self.unless is None else shown & ~pl.col("text").str.contains(with_edges(self.unless))
 
 
 _START = r"^[\W_]*"
@@ -52,7 +53,7 @@ _FEELING = (
     "|rewarding|cheer|happy|delicious|cute|imagine|unique experience|memories|frustrating|together|cool|great|weekend"
 )
 _GUESS = (
-    r"\bmust (?:already|somehow|have|be (?:an?|in|some|elsewhere|the|because|due|something|somewhere|that|why|how)\b"
+    r"\bmust (?:already|somehow|have|be (?:an?|in|some|elsewhere|the|because|due|something|somewhere|that|why|how)"
     r"|handle this|remind|love|know|mean)\b|\b(?:issue|problem|bug|error|cause) must be\b|\bthat means\b"
     r"|^\W*must be an?\b|\bmust (?:lie|stem)\b|\bmust (?:[a-z]+ ){0,3}(?:elsewhere|somewhere|something)\b"
     r"|\bsomething(?: else)? must\b|\bmust be (?:old|wrong|broken|stale|missing|cached|outdated|different)\b"
@@ -99,8 +100,8 @@ _RETOLD = (
     r"|\b(?:steps?|things?|items?|points?|statements?|parts?) that (?:must|shall)\b"
 )
 _OUTPUT = (
-    r"\b\d+:\d+:? +(?i:error|warning)\b|^\W*(?:\w*(?:Error|Exception)|ERROR|Warning|WARNING|Fatal|fatal)\b[\w ]*:"
-    r"|\w@[\w.-]+[: ][^\s]+ ?[%$#] |\b[d-](?:[r-][w-][x-]){3}"
+    r"\b\d+:\d+:? +(?i:error|warning)\b|^\W*(?:\w*(?:Error|Exception)|ERROR|Warning|WARNING|Fatal|fatal)(?: [\w ]*)?:"
+    r"|\w@[\w.-]+[: ][^\s]+ ?[%$#] |(?:(?:^|\W)d|\w-)(?:[r-][w-][x-]){3}"
 )
 _GREETING = r"(?i)^\W*(?:hi|hello|hey|thanks|thank you|sure|welcome|good (?:morning|evening)|congrat\w*|sorry)\b"
 _OCCASION = (
@@ -115,7 +116,7 @@ _CUT = (
     r"(?i)\b(?:a|an|the|in|of|to|and|or|with|for|by|is|be|that)$"
     r"|\b(?:copyright|warranty|liab\w+|permission notice|license)\b|(?-i:[A-Z]{2,} [A-Z]{2,} [A-Z]{2,})"
 )
-_SIGNS = (
+SIGNS = (
     _Sign(3, _RULE, "a standing rule", rf"{_CASE}|^\W*no,"),
     _Sign(2, _OF_ALL, "a general subject (every, the user, the API)"),
     _Sign(1, _NAMED, ""),
@@ -142,7 +143,7 @@ _SIGNS = (
     _Sign(-3, _PIECE, "a piece of a page"),
     _Sign(-3, _CUT, "cut off or boilerplate"),
     _Sign(-1, r"!", ""),
-    _Sign(-1, r"\b(?:[\w./-]+/[\w.-]+\.\w{1,4}(?::\d+)?)", ""),
+    _Sign(-1, r"\w[\w./-]*/[\w.-]+\.\w", ""),
 )
 _OF_RULES = {
     "decision_heading": 4,
@@ -155,9 +156,9 @@ _OF_RULES = {
 }
 _FEW_WORDS, _MANY_WORDS = 4, 40
 # Read off the text with the signs: the bit after theirs.
-_IS_ODD_SIZE = 2 ** len(_SIGNS)
+_IS_ODD_SIZE = 2 ** len(SIGNS)
 _LOOKED_FOR = digest(
-    [*(part for sign in _SIGNS for part in (sign.pattern, str(sign.unless))), f"{_FEW_WORDS} to {_MANY_WORDS} words"]
+    [*(part for sign in SIGNS for part in (sign.pattern, str(sign.unless))), f"{_FEW_WORDS} to {_MANY_WORDS} words"]
 )
 _MOST_SESSIONS = 4
 _READ = ("interaction_id", "rule", "statement_id", "occurred_at", "project", "memory_type", "text", "in_prompt")
@@ -198,7 +199,7 @@ def known_signs(statements: Lazy[ExtractedStatements], signs: Frame[StatementSig
 def _signs() -> pl.Expr:
     words = pl.col("text").str.count_matches(r"\S+")
     is_odd_size = (words < _FEW_WORDS) | (words > _MANY_WORDS)
-    bits = [sign.holds().cast(pl.Int64) * 2**at for at, sign in enumerate(_SIGNS)]
+    bits = [sign.holds().cast(pl.Int64) * 2**at for at, sign in enumerate(SIGNS)]
     return pl.sum_horizontal(*bits, is_odd_size.cast(pl.Int64) * _IS_ODD_SIZE)
 
 
@@ -263,8 +264,8 @@ def judged_candidates(candidates: pl.DataFrame, least: int) -> pl.DataFrame:
 
 def _worded(shown: pl.DataFrame) -> pl.DataFrame:
     """What shows `signs` with what these weigh, and in words; few sets of signs are shown by many texts."""
-    each = [((pl.col("signs") // 2**at) % 2 == 1).alias(_name(sign)) for at, sign in enumerate(_SIGNS)]
-    weights = [pl.col(_name(sign)).cast(pl.Int64) * sign.weight for sign in _SIGNS]
+    each = [((pl.col("signs") // 2**at) % 2 == 1).alias(_name(sign)) for at, sign in enumerate(SIGNS)]
+    weights = [pl.col(_name(sign)).cast(pl.Int64) * sign.weight for sign in SIGNS]
     worded = (
         shown.select(pl.col("signs").unique())
         .with_columns(each)
@@ -279,7 +280,7 @@ def _worded(shown: pl.DataFrame) -> pl.DataFrame:
 
 
 def _name(sign: _Sign) -> str:
-    return f"sign {_SIGNS.index(sign)}"
+    return f"sign {SIGNS.index(sign)}"
 
 
 def _points() -> pl.Expr:
@@ -300,7 +301,7 @@ def _words() -> pl.Expr:
     """What of a candidate's wording speaks for and against it, '' where nothing does: "; for it: …; against it: …"."""
     parts = [
         pl.concat_list(
-            pl.when(_name(sign)).then(pl.lit(sign.said)) for sign in _SIGNS if sign.said and (sign.weight > 0) is is_for
+            pl.when(_name(sign)).then(pl.lit(sign.said)) for sign in SIGNS if sign.said and (sign.weight > 0) is is_for
         )
         .list.drop_nulls()
         .list.join(", ")

@@ -16,6 +16,7 @@ from slowwave.transforms.evidence.echo.echo import normalised
 from slowwave.transforms.evidence.statements.blocks import blocks
 from slowwave.transforms.evidence.statements.params import ExtractParams
 from slowwave.transforms.evidence.statements.tables import MEMORY_TYPES, ExtractedStatements
+from slowwave.transforms.language.word_edges import with_edges
 
 _ANSWERS = {"response": 1, "response_summary": 2}
 _WHERE = {1: "response", 2: "summary", 3: "both"}
@@ -53,7 +54,7 @@ _SENTENCES = {
     "preference_sentence": (
         rf"(?:^|[^\p{{L}}])(?i:{_PERSON})[ \t]+(?i:{_OFTEN}prefer(?:s|red)?)[ \t]+\S"
         r"|^(?i:(?:always[ \t]+)?prefer)[ \t]+\S"
-        r"|(?i:\b(?:my|our|your|their|his|her|user's|user’s)[ \t]+preference[ \t]+(?:is|are)[ \t])"
+        r"|(?i:(?:^|\W)(?:my|our|your|their|his|her|user's|user’s)[ \t]+preference[ \t]+(?:is|are)[ \t])"
     ),
     "decided_to_sentence": r"(?i)\bdecided[ \t]+(?:not[ \t]+to|to|against|on|that)[ \t]+\S",
     "requirement_sentence": (
@@ -81,7 +82,8 @@ _NOT_STATED = {
         r"|\bprefer(?:s|red)?[ \t]+(?:me|not[ \t]+to[ \t]+say)\b"
     ),
     "decided_to_sentence": (
-        r"(?i)(?:\b(?:if|whether|unless|once|until|when|not|never|yet|be)|n['’]t)[ \t]+(?:\S+[ \t]+){0,2}decided\b"
+        r"(?i)(?:(?:^|\W)(?:if|whether|unless|once|until|when|not|never|yet|be)|n['’]t)[ \t]+"
+        r"(?:\S+[ \t]+){0,2}decided\b"
     ),
     "requirement_sentence": (
         r"(?i)\b(?:must|shall)[ \t]+(?:not[ \t]+)?have[ \t]+\p{L}"
@@ -263,8 +265,8 @@ def _sentences(of_blocks: pl.DataFrame) -> pl.DataFrame:
     # one after the other: of a lazy frame each row would be looked at by all three
     found = [
         sentences.filter(pl.col("outside").str.contains_any(_OF_RULES[rule], ascii_case_insensitive=True))
-        .filter(pl.col("outside").str.contains(pattern))
-        .filter(~pl.col("outside").str.contains(_NOT_STATED[rule]))
+        .filter(pl.col("outside").str.contains(with_edges(pattern)))
+        .filter(~pl.col("outside").str.contains(with_edges(_NOT_STATED[rule])))
         .select("text_id", "block", "at", pl.lit(rule).alias("rule"), "text")
         for rule, pattern in _SENTENCES.items()
     ]
