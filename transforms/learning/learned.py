@@ -57,6 +57,11 @@ _OF_STRATEGIES: tuple[type[Table], ...] = (
     ForecastFits,
     StrategyScoresState,
 )
+# Of an attempt what is asked by those it is handed on to: they hold it for long.
+_OF_ATTEMPTS = (
+    *("outcome_id", "interaction_id", "created_at", "known_at"),
+    *("project", "agent", "task_type", "task", "block", "success"),
+)
 
 
 class Learned(NamedTuple):
@@ -109,8 +114,8 @@ def learned(
         before: the scores of an earlier night.
         readings: of `error_readings` of these outcomes; None: they are read here.
 
-    `attempts` are the rows of `counted_outcomes` that count, with task, texts and costs. What is said of outcomes apart
-    changes nothing that is said of others, the names of strategies and errors included.
+    `attempts` are the rows of `counted_outcomes` that count: whose, when, at which task, with what end. What is said of
+    outcomes apart changes nothing that is said of others, the names of strategies and errors included.
     """
     told = with_apart(outcomes, params.attempts)
     groups = strategy_groups(_distinct(told, "strategy"))
@@ -130,7 +135,7 @@ def learned(
         anti_patterns=selected(AntiPatterns, of_strategies[AntiPatterns]),
         forecast_fits=selected(ForecastFits, of_strategies[ForecastFits]),
         scores=framed(StrategyScoresState, of_strategies[StrategyScoresState]),
-        attempts=attempts,
+        attempts=attempts.select(_OF_ATTEMPTS),
     )
 
 

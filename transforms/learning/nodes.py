@@ -22,7 +22,7 @@ OUTCOMES = Rows(Outcomes, tuple(name for name in Outcomes.model_fields if name n
 
 RESOLVED_OUTCOMES = Handed("resolved_outcomes", "Outcomes, with what their interaction says where they say nothing.")
 READ_ERRORS = Handed("read_errors", "What each error message says by itself.")
-ATTEMPTS = Handed("attempts", "Of counted_outcomes those that count, with task, texts and costs.")
+ATTEMPTS = Handed("attempts", "Of counted_outcomes those that count: whose, when, at which task, with what end.")
 ENDED = Handed("ended_interactions", "How the latest attempt that counts of each interaction ended.")
 
 LEARNING: tuple[Node, ...] = (
