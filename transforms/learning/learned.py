@@ -14,7 +14,7 @@ from slowwave.transforms.core.carried import contents, with_made_of
 from slowwave.transforms.core.frames import Frame, empty, framed, selected
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.core.schema import Table, computed_schema, polars_schema
-from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
+from slowwave.transforms.grouping.errors.fingerprints import errors_of
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.strategies.groups import strategy_groups
 from slowwave.transforms.learning.anti_patterns.anti_patterns import anti_patterns
@@ -32,6 +32,7 @@ from slowwave.transforms.learning.attempts.tables import ErrorReadings
 from slowwave.transforms.learning.confidence.fits import confidence_fits, confidence_losses, interval_grades
 from slowwave.transforms.learning.confidence.states import Known
 from slowwave.transforms.learning.forecast.fits import forecast_fits, project_losses
+from slowwave.transforms.learning.forecast.posterior import CELL
 from slowwave.transforms.learning.heuristics import heuristics
 from slowwave.transforms.learning.heuristics_in_order import heuristics_in_order
 from slowwave.transforms.learning.params import LearningParams
@@ -50,6 +51,10 @@ from slowwave.transforms.learning.tables import (
 )
 from slowwave.transforms.learning.untried_strategies import untried_strategies
 
+_READ = (
+    *(*CELL, "block", "created_at", "known_at", "success", "is_task_type_inferred", "strategy", "error_id"),
+    *("cost", "duration_ms", "tokens"),
+)
 _OF_STRATEGIES: tuple[type[Table], ...] = (
     Heuristics,
     UntriedStrategies,
@@ -147,9 +152,9 @@ def _distinct(outcomes: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _errors(messages: pl.DataFrame, read: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
-    """`error_fingerprints` of the messages, with `is_apart`; those that are apart are read by themselves."""
+    """The errors of the messages, with `is_apart`; those that are apart are read by themselves."""
     parts = [
-        error_fingerprints(of_part.drop("is_apart"), params, read).with_columns(is_apart=is_apart)
+        errors_of(of_part.drop("is_apart"), params, read).with_columns(is_apart=is_apart)
         for is_apart in (False, True)
         if (of_part := messages.filter(pl.col("is_apart") == is_apart)).height or not is_apart
     ]
@@ -187,8 +192,8 @@ def _of_strategies(
 ) -> dict[type[Table], pl.DataFrame]:
     if not attempts["is_learned"].any():
         return {table: computed_schema(table).to_frame() for table in _OF_STRATEGIES}
-    learning = attempts.filter("is_learned")
-    cells, tried = attempt_cells(learning)
+    # of every attempt there is a copy here: of no more than is read
+    cells, tried = attempt_cells(attempts.lazy().filter("is_learned").select(_READ).collect())
     sessions = attempt_sessions(tried)
     first_day = sessions["day"].min()
     cutoffs = cutoff_days(first_day if isinstance(first_day, int) else 0, as_of, params.scorecard)

@@ -48,9 +48,7 @@ def masked_errors(messages: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
     return told.select("error_message", masked=by.masked(pl.col("summary")))
 
 
-def error_fingerprints(
-    errors: pl.DataFrame, params: ErrorParams | None = None, read: pl.DataFrame | None = None
-) -> pl.DataFrame:
+def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) -> pl.DataFrame:
     """The error each message is an occurrence of.
 
     A function of the set of distinct rows alone: their order, number and batching do not matter. Projects do not touch.
@@ -58,7 +56,6 @@ def error_fingerprints(
     Args:
         errors: project, error_message.
         params: evidence asked for and bounds.
-        read: of `masked_errors`, of at least these messages; None: they are read here.
 
     Returns:
         One row per distinct input row whose message is not blank (see `is_blank`), sorted by project and error_message:
@@ -69,14 +66,21 @@ def error_fingerprints(
     """
     params = params or ErrorParams()
     said = errors.select("project", "error_message").filter(~is_blank(pl.col("error_message")))
-    if said.is_empty():
+    read = masked_errors(said.select("error_message").unique(), params)
+    return errors_of(said.unique(), params, read).sort("project", "error_message")
+
+
+def errors_of(messages: pl.DataFrame, params: ErrorParams, read: pl.DataFrame) -> pl.DataFrame:
+    """`error_fingerprints` of distinct messages, none of them blank, in their order: to sort them takes the longest.
+
+    `read`: of `masked_errors`, of at least these messages.
+    """
+    if messages.is_empty():
         return pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String))
-    # by one text each, the shorter last: by both at once long ones take twice as long
-    distinct = said.unique().sort("error_message").sort("project", maintain_order=True)
     by: ErrorGrouping = implementation(params.method)
-    if read is None:
-        read = masked_errors(distinct.select("error_message").unique(), params)
-    masked = distinct.join(read, on="error_message", how="left", maintain_order="left")
+    masked = messages.join(
+        read.select("error_message", "masked"), on="error_message", how="left", maintain_order="left"
+    )
     templates = by.templates(masked.select("project", "masked").unique(), params)
     shown = templates.select(pl.col("template").unique()).with_columns(
         error_template=shown_placeholders(pl.col("template"))

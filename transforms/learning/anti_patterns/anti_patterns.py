@@ -87,8 +87,10 @@ def anti_patterns(
     Benjamini-Hochberg figure of an ordinary test. cost is what the failures beyond those expected at the baseline cost,
     in `cost_unit` (value: the owner's; cost; ms; tokens); NULL where either is unknown.
     """
-    read = [name for name in attempts.columns if name in _READ]
-    known = attempts.select(read).filter((pl.col("known_at") < as_of) & pl.col("strategy_id").is_not_null())
+    known = attempts.select([name for name in attempts.columns if name in _READ])
+    counts_now = known.select((pl.col("known_at") < as_of) & pl.col("strategy_id").is_not_null()).to_series()
+    if not counts_now.all():  # else they would all be copied
+        known = known.filter(counts_now)
     numbered = cells(known)
     known = in_cells(known, numbered)
     all_sessions = sessions(known)
