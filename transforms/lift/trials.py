@@ -220,17 +220,15 @@ def expected_success(
     rows = queries["trial"].to_numpy()
     expected = np.full(len(rows), 0.5)
     history = np.zeros(len(rows), dtype=np.int64)
-    n, successes = (of[:, rows] for of in before)
-    if having is not None:
-        own_n, own_successes = counts_before(
-            _own(having, "known_moment"), having["success"].to_numpy(), _own(queries, "at_moment")
-        )
-        n, successes = n - own_n, successes - own_successes
+    own = None if having is None else _own_before(queries, having)
     for number, level in enumerate(_LEVELS):
+        n, successes = (of[number][rows] for of in before)
+        if own is not None:
+            n, successes = n - own[0][number], successes - own[1][number]
         strength = params.expected_strength
         if level == "everything":
-            history, strength = n[number], 2.0
-        expected = (successes[number] + strength * expected) / (n[number] + strength)
+            history, strength = n, 2.0
+        expected = (successes + strength * expected) / (n + strength)
     return pl.DataFrame({"expected": expected, "history": history})
 
 
@@ -239,6 +237,9 @@ def _levels(rows: pl.DataFrame) -> Integers:
     return np.stack([rows[level].fill_null(-1).to_numpy() for level in _LEVELS])
 
 
-def _own(rows: pl.DataFrame, moment: str) -> Moments:
-    """Rows by memory and group of each level."""
-    return Moments(rows["memory"].to_numpy(), _levels(rows), rows[moment].to_numpy())
+def _own_before(queries: pl.DataFrame, having: pl.DataFrame) -> tuple[Integers, Integers]:
+    """Of what was known before each of `queries`, by level, the trials that had its memory, and their successes."""
+    events = Moments(having["memory"].to_numpy(), _levels(having), having["known_moment"].to_numpy())
+    at = queries["at_moment"].to_numpy()
+    asked = (events.owner, events.group) if queries is having else (queries["memory"].to_numpy(), _levels(queries))
+    return counts_before(events, having["success"].to_numpy(), Moments(*asked, at))
