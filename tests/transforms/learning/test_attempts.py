@@ -276,6 +276,13 @@ def test_project_agent_session_and_user_come_from_the_interaction():
     ]
 
 
+def test_interactions_are_not_looked_at_where_every_outcome_says_all():
+    said = {"interaction_id": "i", "user_id": "own"}
+    unread = pl.LazyFrame(schema=interactions([]).schema).map_batches(lambda _: pytest.fail("was read"))
+    told = outcomes([said, {**said, "interaction_id": None, "user_id": None}])
+    assert resolved_outcomes(told, framed(ReplayedInteractions, unread, partial=True)).equals(told)
+
+
 @pytest.mark.parametrize(
     ("session", "interaction", "block"), [("s", "i", "s"), (None, "i", "i"), (None, None, "o00000")]
 )
