@@ -11,7 +11,8 @@ from rich.cells import cell_len
 from rich.table import Table as Grid
 from rich.text import Text
 
-from slowwave.flows.ask.diff_tables import PublishDiff, find_run, publish_diff
+from slowwave.flows.ask.diff_tables import PublishDiff, publish_diff
+from slowwave.flows.ask.find_run import find_run
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, shortened, terminal_safe

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from slowwave.flows.ask.cells import cell_text
 from slowwave.flows.ask.connection import DuckDBConfig, error_lines, locked_connection
-from slowwave.flows.ask.diff_tables import find_run
+from slowwave.flows.ask.find_run import find_run
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.settings import Settings

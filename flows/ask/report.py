@@ -16,7 +16,7 @@ import duckdb
 import typer
 
 from slowwave.flows.ask.connection import error_lines, locked_connection
-from slowwave.flows.ask.diff_tables import find_run
+from slowwave.flows.ask.find_run import find_run
 from slowwave.flows.ask.narrowed import EVERYTHING, Narrowed, narrow
 from slowwave.flows.kernel.doors import outside
 from slowwave.flows.kernel.errors import UserError

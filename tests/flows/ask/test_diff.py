@@ -12,7 +12,8 @@ import duckdb
 import pytest
 from small_home import MEMORY, SmallHome, interaction, memory
 
-from slowwave.flows.ask.diff_tables import EXAMPLES, find_run, publish_diff
+from slowwave.flows.ask.diff_tables import EXAMPLES, publish_diff
+from slowwave.flows.ask.find_run import find_run
 from slowwave.flows.cli.main import main
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.lake.published import current_run
