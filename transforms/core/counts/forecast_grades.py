@@ -18,7 +18,6 @@ _FORECASTS = np.arange(1, _STEPS) / _STEPS
 _CALIBRATION_BINS = 10
 _NEWTON_STEPS = 8
 _CONVERGED = 1e-6
-_EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -44,14 +43,7 @@ def graded(rows: pl.DataFrame, forecast: str, blocks: pl.Series) -> Graded:
 
 def resampled(counts: Graded, times: Integers) -> Graded:
     """Each row of `times` says how often each block is drawn; the result has one row per row of `times`."""
-    return Graded(_product(times, counts.attempts), _product(times, counts.successes))
-
-
-def _product(times: Integers, counts: Integers) -> Integers:
-    if float(times.max(initial=0)) * float(counts.sum()) >= _EXACT:
-        return times @ counts
-    # whole numbers are exact as floats up to there, and their product is found in a tenth of the time
-    return (times.astype(np.float64) @ counts.astype(np.float64)).astype(np.int64)
+    return Graded(times @ counts.attempts, times @ counts.successes)
 
 
 def brier(counts: Graded) -> Floats:
