@@ -58,6 +58,7 @@ def test_what_a_text_says_is_found_with_its_hint_and_not_looked_for_without() ->
     assert [*lying.finditer("moved")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hinted", EVERY.values(), ids=[pattern[:60] for pattern in EVERY])
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(data=st.data())
