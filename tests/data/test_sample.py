@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from slowwave.data import sample
 from slowwave.data.sample import SampleFile, SampleTruth, sample_files, sample_truth, write_sample
 from slowwave.data.sample_statements import STATEMENTS
 from slowwave.data.sample_text import normalise
@@ -166,6 +167,16 @@ def test_delivered_is_accepted_and_duplicate_and_bad(files, truth):
         assert (len(lines), repeats) == (counts.delivered, counts.duplicates)
         assert counts.bad == (0 if "redelivery" in file.name else bad[file.name])
         assert counts.delivered == counts.accepted + counts.duplicates + counts.bad
+
+
+def test_the_page_says_how_much_there_is(truth):
+    page = (Path(sample.__file__).parent / "README.md").read_text()
+    delivered, accepted, repeats = (
+        sum(getattr(f, n) for f in truth.files) for n in ("delivered", "accepted", "duplicates")
+    )
+    assert f"| {delivered:,} = {accepted:,} accepted + {repeats} duplicates + {len(truth.bad_rows)} bad |" in page
+    landed = len(truth.memories) - len(truth.unknown_memory_ids)
+    assert f"| memories | {landed} in {truth.memory_changes} changes; three more ids" in page
 
 
 def test_bad_rows_are_where_the_truth_says(files, truth):
