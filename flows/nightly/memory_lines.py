@@ -29,7 +29,7 @@ GROUP BY verdict
 ORDER BY list_position(['harmful', 'forget', 'review', 'unproven', 'keep'], verdict)
 """
 _REVIEW = """
-SELECT memory_id, reasons[1]
+SELECT memory_id, verdict, reasons[1]
 FROM memory_health
 WHERE review_value > 0
 ORDER BY review_value DESC, memory_id
@@ -75,8 +75,9 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
     if unmet:
         lines.append(("quotas", f"{unmet:,} not met: `slowwave forget plan` says why"))
     lines += _queue_line(queue)
-    if not queue:  # which has an order of its own
-        lines += [("worth a look", f"{_short(memory_id)}: {reason}") for memory_id, reason in first]
+    if first and not queue:  # which has an order of its own
+        lines.append(("worth a look", "where a wrong verdict would cost most: `slowwave sql review_order`"))
+        lines += [("", f"{_short(memory_id)}, {verdict}: {reason}") for memory_id, verdict, reason in first]
     lines += [("alarm", f"{_short(project) or 'no project'}: {said}") for project, said in alarms]
     return lines
 

@@ -101,7 +101,9 @@ def test_without_a_queue_the_memories_worth_a_look_are_named(tmp_path: Path):
     made = SmallHome(tmp_path / "home")
     made.land(memory("young", changed_at="2026-03-19T08:00:00Z"), interaction("i1"))
     made.nightly(AS_OF)
-    assert [label for label, _ in lines(made)] == ["memories", "worth a look"]
+    _, (label, said), (_, first) = lines(made)
+    assert (label, said) == ("worth a look", "where a wrong verdict would cost most: `slowwave sql review_order`")
+    assert first.startswith("young, unproven: ")
 
 
 def test_a_name_is_shown_and_not_obeyed(home, capsys):
