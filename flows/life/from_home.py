@@ -147,7 +147,7 @@ def outside(settings: Settings, lake: Lake, pushed: Sequence[str]) -> list[str]:
     """What lies outside of the home and is not looked through, a line each; `pushed`: stores that have it from here."""
     said = ["backups, and copies of the home or the lake", "exports and reports that were written elsewhere"]
     said += [f"{one}, which what was known of its memories was pushed to: take them out there" for one in pushed]
-    said += ["the logs of the producers themselves"]
+    said += ["the logs of the producers themselves, and stores that were imported from"]
     try:
         said += [f"{one.place}, which is connected: every nightly reads it" for one in connections(settings)]
     except UserError:

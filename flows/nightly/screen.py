@@ -195,7 +195,7 @@ def _published(table_hashes: Sequence[str]) -> str:
 def _finding_lines(result: NightlyResult) -> Lines:
     if not result.findings:
         return [("audits", "all passed")]
-    lines = [("audits", f"{counted(len(result.findings), 'warning')}, none of them fatal")]
+    lines = [("audits", f"{counted(len(result.findings), 'warning')}; none stopped the publish")]
     shown = [("", shortened(str(finding), _FINDING_WIDTH)) for finding in result.findings[:_SHOWN_FINDINGS]]
     return lines + shown
 

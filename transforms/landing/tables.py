@@ -153,7 +153,10 @@ class Memories(Landed):
         "Project; '' is none: identity and preference memories are then eligible everywhere. First change: ''.",
         default=None,
     )
-    agent: str | None = column("Agent the memory belongs to; '' is none.", default=None)
+    agent: str | None = column(
+        "Agent the memory belongs to; '' is none. It narrows where the memory is eligible only with `scope` agent.",
+        default=None,
+    )
     content: str | None = column("The text.", default=None)
     status: Status | None = column("First change: candidate.", default=None)
     confidence: float | None = column("Initial confidence.", unit="0-1", ge=0, le=1, default=None)

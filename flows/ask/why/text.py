@@ -28,7 +28,7 @@ _SHRINKING = (1, 2, 3)
 _LEAST = 8
 
 MEANINGS = {
-    "eligible": "interactions in which it was active and which its project, agent and user include",
+    "eligible": "interactions in which it was active and which its project, scope and user include",
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
     "echoed": "answers that repeat its first words as they stand (echo/1)",
     "used": "answers that rely on it, in its own or other words, as far as used/2 finds; of a long one, on a passage",

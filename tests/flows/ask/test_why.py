@@ -280,7 +280,7 @@ def test_an_id_that_was_only_cited(why):
 def test_the_text_shows_some_of_each_and_says_how_many_there_are(why):
     lines = why("m1", "--limit", "1", output="text").out.splitlines()
     assert lines[0] == "memory m1: archived knowledge of project other"
-    assert "eligible 4: interactions in which it was active and which its project, agent and user include" in lines
+    assert "eligible 4: interactions in which it was active and which its project, scope and user include" in lines
     assert "  2026-03-03 09:00:00Z  other      i4" in lines
     assert sum("more (--limit" in line for line in lines) == 6 + (len(why("m1").found["used"]) > 1)
     full = why("m1", "--limit", "9", output="text").out

@@ -1,6 +1,5 @@
 -- severity: warn
--- Files of which more than one row in twenty was refused, and is to this day. The entries of a file add up, for what was
--- tried again and passed is taken off; one that only repeats what had landed says nothing.
+-- Files of which more than one row in twenty was refused, and still is after all tries: see `quarantine`.
 SELECT
     arg_max(source, landed_at) AS source,
     sum(delivered)::BIGINT AS delivered,
