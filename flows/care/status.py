@@ -26,7 +26,7 @@ from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.kernel.terminal import counted, shortened
-from slowwave.flows.kernel.times import in_words, utc_iso, utc_text
+from slowwave.flows.kernel.times import in_words, span, utc_iso, utc_text
 from slowwave.flows.lake.current.pointer import ask_once
 from slowwave.flows.lake.erased.hashes import is_erasing
 from slowwave.flows.lake.files import LakeFile, check_format, files_by_day, folders_of_no_day, microseconds
@@ -302,6 +302,12 @@ def _publish(settings: Settings, runs: Callable[[], list[Record]] | None, clock:
         why, todo = earlier_instant(settings, as_of, clock.now)
         says += f"; {why}"
         state = "warn" if state == "ok" and todo else state
+    elif as_of > clock.now + timedelta(days=1) and as_of != sample_end(settings):
+        says += (
+            f"; that is {span(as_of - clock.now)} ahead: memories and strategies are shown as old as they will be then"
+        )
+        todo = f"{_PUBLISH} to publish what is known now"
+        state = "warn" if state == "ok" else state
     facts |= {
         "as_of": as_of,
         "finished_at": finished,

@@ -197,6 +197,13 @@ def test_an_earlier_as_of_is_pointed_out(published: SmallHome, capsys: pytest.Ca
     assert lines["publish"]["todo"] == "run `slowwave nightly` to publish what is known now"
 
 
+def test_an_as_of_that_lies_ahead_is_pointed_out(published: SmallHome, capsys: pytest.CaptureFixture[str]) -> None:
+    published.nightly(utc_now() + timedelta(days=40, hours=1))
+    publish = status(capsys)[1]["publish"]
+    assert (publish["state"], publish["todo"]) == ("warn", "run `slowwave nightly` to publish what is known now")
+    assert "; that is 40 days ahead: " in publish["says"]
+
+
 def test_an_earlier_as_of_after_the_last_interaction_is_no_fault(
     published: SmallHome, capsys: pytest.CaptureFixture[str]
 ) -> None:
