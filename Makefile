@@ -28,19 +28,19 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .PHONY: setup setup-dev demo test test-all mutants lint format bench bench-smallest bench-full pictures lock clean help
 
-setup: $(STAMPS)/runtime ## Set up: a virtual environment in .venv with the locked packages (the default)
+setup: $(STAMPS)/runtime ## Set up: a virtual environment in .venv with the locked packages (the default; a minute or two, once)
 	@echo "Ready: $(BIN)/slowwave --help names the commands, make demo shows them at work"
 
 setup-dev: $(STAMPS)/dev ## Set up, with what tests and linters need
 
-demo: $(STAMPS)/runtime ## Replay the sample logs and show the morning's tables
+demo: $(STAMPS)/runtime ## Replay the sample logs and show the morning's tables (a minute)
 	@$(BIN)/slowwave demo
 
-test: $(STAMPS)/dev ## Run the tests, without the slow ones
+test: $(STAMPS)/dev ## Run the tests, without the slow ones (minutes; ARGS='-k name' tries some)
 	@$(PYTEST) -m "$(MARKS)" $(ARGS)
 
 test-all: SEED := $(SEED)
-test-all: $(STAMPS)/dev ## Run all tests, all cases and more examples of each: takes an hour
+test-all: $(STAMPS)/dev ## Run all tests, all cases and more examples of each (an hour; SEED=… draws those of an earlier run)
 	@echo "Examples drawn by SEED=$(SEED)"
 	@SLOWWAVE_TESTS=all $(PYTEST) -m "not bench" --hypothesis-seed=$(SEED) $(ARGS) \
 		|| { echo "Failed with SEED=$(SEED)" >&2; exit 1; }
@@ -74,7 +74,7 @@ pictures: $(STAMPS)/dev ## Make the pictures in README anew, from the sample log
 LOCK := $(BIN)/python -m uv --quiet pip compile pyproject.toml --universal --python-version 3.11 \
 	--generate-hashes --no-annotate --no-emit-index-url --custom-compile-command "make lock"
 
-lock: $(STAMPS)/venv ## Work out both lock files anew from pyproject.toml
+lock: $(STAMPS)/venv ## Work out both lock files anew from pyproject.toml (ARGS=--upgrade takes the newest versions)
 	@$(PIP) install "uv>=0.9,<1"
 	@echo "Locking what running needs"
 	@$(LOCK) --group build --output-file requirements.lock $(ARGS)
