@@ -96,10 +96,11 @@ def run_land(
         typer.echo(json.dumps(landing_json(report), indent=2))
     elif report.files:
         print_landing(report, dry_run=dry_run)
+        publishing = f"{this_command()} nightly"
         if run_id and report.total("quarantined"):
-            retry = retry_command(report)
-            commands = [retry] if retry else [f"{this_command()} nightly"]
-            print_lines("", [], [*commands, quarantine_command(run_id)])
+            print_lines("", [], [retry_command(report) or publishing, quarantine_command(run_id)])
+        elif run_id and report.total("accepted"):
+            print_lines("", [], [publishing])
     elif not report.unreadable:
         typer.echo(f"nothing to land in {settings.inbox}" if not paths else "nothing to land: no file matched")
     for said in [*_not_found(report, readings), *report.passed_over]:

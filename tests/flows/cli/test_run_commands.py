@@ -103,6 +103,12 @@ def test_land_counts_every_row_and_exits_0_with_quarantined_ones(command: Comman
     assert err == "slowwave: landing\n"
 
 
+def test_what_landed_is_published_next_and_duplicates_are_not(command: Command, tmp_path: Path) -> None:
+    log = jsonl(tmp_path / "log.jsonl", MEMORY, INTERACTION)
+    assert re.search(r"^next +slowwave nightly$", command("land", log.name)[1], re.MULTILINE)
+    assert "next" not in command("land", log.name)[1]
+
+
 def test_land_as_json_is_json_and_nothing_else(command: Command, tmp_path: Path) -> None:
     log = jsonl(tmp_path / "log.jsonl", INTERACTION, BLANK)
     code, out, _ = command("land", "--format", "json", str(log), str(log))
