@@ -125,12 +125,15 @@ def _hashes_if_intact(path: Path, published: Sequence[str]) -> dict[type[Table],
 def _fades_alike(path: Path, strength_fits: pl.DataFrame) -> bool:
     """Whether the history taken over was computed with the half-lives of now."""
     half_lives = strength_fits.select("memory_type", "half_life_days").sort("memory_type")
-    with duckdb.connect(path, read_only=True) as connection:
-        was = fetched(
-            connection,
-            f"SELECT memory_type, half_life_days FROM {FittedStrengths.name} ORDER BY memory_type",  # noqa: S608 - a declared name
-            half_lives.schema,
-        )
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            was = fetched(
+                connection,
+                f"SELECT memory_type, half_life_days FROM {FittedStrengths.name} ORDER BY memory_type",  # noqa: S608 - a declared name
+                half_lives.schema,
+            )
+    except duckdb.Error:  # it is damaged
+        return False
     fitted = strength_fits.filter(pl.col("half_life_days") != pl.col("default_half_life_days"))
     changed = was.join(half_lives, on=["memory_type", "half_life_days"], how="anti")
     new = fitted.join(was, on="memory_type", how="anti")  # unfitted, a new type fades as it did where it was before

@@ -172,9 +172,12 @@ class PublishShell:
         serving, dated = self._file(), COMPARED[table]
         rows = conform(table, pl.concat(pieces).lazy()).collect()
         was, is_now = base.hashes[table], day_hashes(serving.connection, table, dated, rows)
-        days = [day for day in was.keys() | is_now.keys() if was.get(day) != is_now.get(day)]
-        serving.remove(table, f'list_contains($days, CAST("{dated}" AS DATE))', {"days": days})
-        differing = rows.lazy().filter(pl.col(dated).dt.date().is_in(days))
+        same = [day for day in is_now if was.get(day) == is_now[day]]
+        # of what is damaged a time may be on no day at all
+        serving.remove(
+            table, f'list_contains(CAST($same AS DATE[]), CAST("{dated}" AS DATE)) IS NOT TRUE', {"same": same}
+        )
+        differing = rows.lazy().filter(~pl.col(dated).dt.date().is_in(same))
         serving.extend(table, self._stamped(differing))
         serving.stamp(table, self._run.run_id, self._plan.log.as_of)
         return rows.height

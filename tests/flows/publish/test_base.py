@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import duckdb
 import polars as pl
+import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.publish import base, publish
@@ -25,6 +26,36 @@ def test_few_rows_are_written_anew(tmp_path):
             with patch.object(base, "FEWEST_ROWS", fewest):
                 home.nightly(datetime(2026, 3, 4 + fewest))  # noqa: DTZ001 - as above
     assert [found is None for found in bases] == [False, True, False]
+
+
+@pytest.mark.parametrize("table", ["memory_references", "counted_outcomes", "strength_fits"])
+def test_where_what_is_read_of_current_is_damaged_all_is_written_anew(tmp_path, table):
+    home = SmallHome(tmp_path / "home")
+    told = [interaction(f"i{day}", created_at=f"2026-03-0{day}T09:00:00Z", memories_used=["m1"]) for day in (2, 3)]
+    home.land(memory("m1"), told[0], outcome("o1", interaction_id="i2", strategy="one"))
+    home.nightly(datetime(2026, 3, 3))  # noqa: DTZ001 - as above
+    with duckdb.connect(home.settings.current.resolve()) as connection:
+        connection.execute(f"DROP TABLE {table}")
+    home.land(told[1])
+    home.nightly(datetime(2026, 3, 4))  # noqa: DTZ001 - as above
+    with duckdb.connect(home.settings.current, read_only=True) as connection:
+        (found,) = connection.execute("SELECT count(*) FROM memory_references").fetchone()
+    assert found == 2
+
+
+@pytest.mark.parametrize("at", ["'infinity'", "'290000-01-01'", "'2000-01-01 (BC)'", "NULL", "'2026-03-09'"])
+def test_a_damaged_time_of_what_is_compared_is_not_carried_on(tmp_path, at):
+    home = SmallHome(tmp_path / "home")
+    told = [interaction(f"i{day}", created_at=f"2026-03-0{day}T09:00:00Z") for day in (2, 3)]
+    home.land(*told, outcome("o1", interaction_id="i2"), outcome("o2", interaction_id="i2"))
+    home.nightly(datetime(2026, 3, 3))  # noqa: DTZ001 - as above
+    with duckdb.connect(home.settings.current.resolve()) as connection:
+        connection.execute("ALTER TABLE counted_outcomes ALTER created_at DROP NOT NULL")
+        connection.execute(f"UPDATE counted_outcomes SET created_at = {at} WHERE outcome_id = 'o1'")  # noqa: S608 - our own SQL
+    home.nightly(datetime(2026, 3, 4))  # noqa: DTZ001 - as above
+    with duckdb.connect(home.settings.current, read_only=True) as connection:
+        found = connection.execute("SELECT outcome_id, created_at FROM counted_outcomes ORDER BY ALL").fetchall()
+    assert found == [(name, datetime(2026, 3, 2, 10)) for name in ("o1", "o2")]  # noqa: DTZ001 - as above
 
 
 def test_outcomes_of_days_that_came_out_the_same_are_not_written(tmp_path):
