@@ -65,7 +65,11 @@ def _published(answers: Answers, run_id: str) -> None:
 
 def _run_words(run: dict[str, Any]) -> str:
     warnings = len([line for line in (run["message"] or "").splitlines() if line.strip()])
-    audits = f"Audits gave {number_of(warnings, 'warning')}, none fatal." if warnings else "Audits found nothing."
+    audits = (
+        f"Audits gave {number_of(warnings, 'warning')}; none stopped the publish."
+        if warnings
+        else "Audits found nothing."
+    )
     finished = "" if run["finished_at"] is None else f", published at {utc_text(run['finished_at'])}"
     return (
         f"Run {run['run_id']} shows what was known before {utc_text(run['as_of'])}{finished}, from "
