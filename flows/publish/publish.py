@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars as pl
 
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by, stage_cost
 from slowwave.flows.land.quarantine import refused_rows, shown_text, with_texts
-from slowwave.flows.publish.base import base_of
+from slowwave.flows.publish.base import Base, base_of
 from slowwave.flows.publish.plan import DayPlan, Plan
 from slowwave.flows.publish.run import Run, one_row
 from slowwave.flows.publish.runner import Runner
@@ -38,14 +39,37 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
     Raises AuditFailedError when an audit failed, OSError when the disk cannot be written.
     """
     with heard_by(run.costs) as costs, stage_cost("publish"):
-        shell = PublishShell(run, plan)
-        runner = Runner(NODES, PUBLISHED, shell, run.params, plan.log.as_of)
-        base = base_of(run, plan, runner.value(FittedStrengths))
-        with ServingFile(path, base.path if base else None) as serving, _without_cycles():
-            shell.serving, shell.base = serving, base
-            runner.run(lambda done, total: run.progress("publish", done, total))
-            audited = partial(serving.audit, base.new_days if base else None)
-            row, findings = _finished(run, plan, built, serving, runner.rows, costs, audited)
+        begun = _begun(run, plan)
+        base = base_of(run, plan, begun[1].value(FittedStrengths))
+        if base is not None:
+            try:
+                return _written(run, plan, built, path, begun, base, costs)
+            except duckdb.Error:  # what it begins with is damaged where that was not looked at: it is begun anew
+                begun = _begun(run, plan)
+        return _written(run, plan, built, path, begun, None, costs)
+
+
+def _begun(run: Run, plan: Plan) -> tuple[PublishShell, Runner]:
+    shell = PublishShell(run, plan)
+    return shell, Runner(NODES, PUBLISHED, shell, run.params, plan.log.as_of)
+
+
+def _written(
+    run: Run,
+    plan: Plan,
+    built: Sequence[DayPlan],
+    path: Path,
+    begun: tuple[PublishShell, Runner],
+    base: Base | None,
+    costs: StageCosts,
+) -> tuple[Path, list[Finding], dict[str, Any]]:
+    """As `publish`, with what is taken over from `base` if given."""
+    shell, runner = begun
+    with ServingFile(path, base.path if base else None) as serving, _without_cycles():
+        shell.serving, shell.base = serving, base
+        runner.run(lambda done, total: run.progress("publish", done, total))
+        audited = partial(serving.audit, base.new_days if base else None)
+        row, findings = _finished(run, plan, built, serving, runner.rows, costs, audited)
     return path, findings, row
 
 

@@ -28,7 +28,7 @@ def test_few_rows_are_written_anew(tmp_path):
     assert [found is None for found in bases] == [False, True, False]
 
 
-@pytest.mark.parametrize("table", ["memory_references", "counted_outcomes", "strength_fits"])
+@pytest.mark.parametrize("table", ["memory_references", "counted_outcomes", "strength_fits", "heuristics"])
 def test_where_what_is_read_of_current_is_damaged_all_is_written_anew(tmp_path, table):
     home = SmallHome(tmp_path / "home")
     told = [interaction(f"i{day}", created_at=f"2026-03-0{day}T09:00:00Z", memories_used=["m1"]) for day in (2, 3)]
