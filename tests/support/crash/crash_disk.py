@@ -35,7 +35,9 @@ def order_faults(found: Sequence[Call]) -> list[str]:
             names = {name for name in names if str(PurePath(name).parent) != call.path}
         elif call.name in LINKS or call.name in OTHERS:
             wrong += _naming_faults(call, written, names)
-        elif call.name in REMOVES and not path.name.startswith("."):
+        elif call.name in REMOVES and path.name.startswith("."):
+            written.discard(call.path)  # of what never got a name nothing is to be kept
+        elif call.name in REMOVES:
             wrong += [f"{path} is removed before {name} is durable" for name in sorted(names)]
     return wrong + [f"{name} never became durable" for name in sorted(names | written)]
 
