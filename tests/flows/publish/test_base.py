@@ -39,8 +39,8 @@ def test_where_what_is_read_of_current_is_damaged_all_is_written_anew(tmp_path, 
     home.land(told[1])
     home.nightly(datetime(2026, 3, 4))  # noqa: DTZ001 - as above
     with duckdb.connect(home.settings.current, read_only=True) as connection:
-        (found,) = connection.execute("SELECT count(*) FROM memory_references").fetchone()
-    assert found == 2
+        found = connection.execute("SELECT count(*) FROM memory_references").fetchall()
+    assert found == [(2,)]
 
 
 @pytest.mark.parametrize("at", ["'infinity'", "'290000-01-01'", "'2000-01-01 (BC)'", "NULL", "'2026-03-09'"])
