@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slowwave.flows.imports.importer import found_by, project_map, source_settings
 from slowwave.flows.imports.importing import ImportOptions
@@ -44,7 +44,8 @@ def seen_store(settings: Settings, lake: Lake, place: Place) -> SeenStore:
         raise UserError("\n".join(map(terminal_safe, faults)) if faults else several)
     unit, adapter = found.units[0], source.adapter
     seen_file = SeenFile(lake, settings.inbox, adapter.name, adapter.version, is_kept=False)
-    before = seen_file.before(unit)
+    # what was erased here is named, so that it is taken out of the store: an import leaves it out
+    before = replace(seen_file.before(unit), is_erased=lambda _: False)
     known = frozenset(one for one, memory in before.seen.memories.items() if before.store in memory.stores)
     if not known:
         message = (
