@@ -12,16 +12,18 @@ import pytest
 from hypothesis import settings
 from thorough import IS_THOROUGH
 
+from slowwave.flows.kernel.processes.threads import use_one_thread
+
 # The same examples in every run; `make test-all` draws others by a seed that it prints.
 settings.register_profile("same", deadline=None, derandomize=True, max_examples=6)
 settings.register_profile("all", deadline=None, max_examples=30, print_blob=True)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile("all" if IS_THOROUGH else "same")
 
-# Two processes share two processors, and frames are small: a second thread of Polars' would only be waited for. That
-# threads change nothing is tested in processes of their own, and `make test-all` runs everything with all of them.
+# As commands do. That threads change nothing is tested in processes of their own, and `make test-all` runs everything
+# with all of them.
 if not IS_THOROUGH:
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    use_one_thread()
 
 # As commands do: what a test makes by the functions behind them is closed to others too.
 os.umask(0o077)

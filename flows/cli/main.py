@@ -14,6 +14,7 @@ from slowwave.flows.cli.commands import logs, nights, questions, results, stores
 from slowwave.flows.cli.groups import Commands, group
 from slowwave.flows.kernel.doors import home_doors
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.processes.threads import use_one_thread
 from slowwave.flows.kernel.settings import settings_from_environment
 
 app = typer.Typer(
@@ -89,6 +90,7 @@ def _main(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 success, 1 failure, 2 wrong usage, 130 interrupted."""
+    use_one_thread()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal's encoding lacks is written out, not an error
             stream.reconfigure(errors="backslashreplace")

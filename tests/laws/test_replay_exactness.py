@@ -23,6 +23,7 @@ from taught_rows import rows_with_another_task
 from thorough import IS_THOROUGH, examples
 
 from slowwave.data.sample import FIRST_DAY, SampleFile, sample_files, sample_truth
+from slowwave.flows.kernel.processes.threads import ONE_THREAD
 from tests.laws.home import DECIDED, PUBLISHED, Home
 
 ROOT = Path(__file__).parents[2]
@@ -101,7 +102,7 @@ def hashes_with_threads(folder: Path, lines: list[bytes], as_of: datetime, threa
     done = subprocess.run(
         [sys.executable, "-c", PUBLISH, str(folder / f"threads-{threads}"), as_of.isoformat()],
         cwd=ROOT,
-        env={**os.environ, "POLARS_MAX_THREADS": str(threads)},
+        env={**os.environ, **dict.fromkeys(ONE_THREAD, str(threads))},
         input=b"\n".join(lines),
         stdout=subprocess.PIPE,
         check=True,

@@ -15,6 +15,7 @@ import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.ask.report import write_report
+from slowwave.flows.kernel.processes.threads import ONE_THREAD
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.landing.ledger_tables import Runs
 
@@ -125,6 +126,26 @@ def test_landing_parquet_loads_no_pandas(tmp_path: Path) -> None:
     (modules,) = loaded(tmp_path / "home", f"land {delivered}").values()
     assert "pyarrow" in modules
     assert modules & {"numba", "pandas", "prefect", "scipy"} == set()
+
+
+@pytest.mark.parametrize(("said", "threads"), [({}, 1), ({"POLARS_MAX_THREADS": "3"}, 3)])
+def test_a_command_computes_with_one_thread_unless_told_otherwise(
+    said: dict[str, str], threads: int, tmp_path: Path
+) -> None:
+    code = f"""
+import os
+from slowwave.flows.cli.main import main
+try:
+    main(["land", {str(tmp_path)!r}])
+except SystemExit:
+    pass
+import polars
+print(polars.thread_pool_size(), os.environ["OPENBLAS_NUM_THREADS"])
+"""
+    others = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
+    env = {**others, "SLOWWAVE_HOME": str(tmp_path / "home"), **said}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-2:] == [str(threads), "1"]
 
 
 def runs(home: Path) -> list[tuple[str]]:

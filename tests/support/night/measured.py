@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from slowwave.flows.kernel.processes.threads import use_one_thread
+
 Said = dict[str, Any]
 _LIMIT_SECONDS = 2.0
 # What is text in a delivery, by the beginning of the file's name.
@@ -86,7 +88,8 @@ STEPS: dict[str, Callable[..., Said]] = {"logs": logs, "limit": limit, "night": 
 
 
 def main(steps: dict[str, Callable[..., Said]]) -> None:
-    """Run the step that the command line names."""
+    """Run the step that the command line names, with as many threads as a command."""
+    use_one_thread()
     begun = time.perf_counter()
     said = steps[sys.argv[1]](*sys.argv[2:])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
