@@ -32,6 +32,8 @@ FROM set_aside
 WHERE "check" != $left_out
 """
 
+_ANEW = "all tables were written anew: taking over unchanged rows of {run} failed ({error})"
+
 
 def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple[Path, list[Finding], dict[str, Any]]:
     """Write and audit a serving file; returns its path, what the audits warned of, and its row of `runs`.
@@ -39,14 +41,14 @@ def publish(run: Run, plan: Plan, built: Sequence[DayPlan], path: Path) -> tuple
     Raises AuditFailedError when an audit failed, OSError when the disk cannot be written.
     """
     with heard_by(run.costs) as costs, stage_cost("publish"):
-        begun = _begun(run, plan)
+        begun, anew = _begun(run, plan), ""
         base = base_of(run, plan, begun[1].value(FittedStrengths))
         if base is not None:
             try:
                 return _written(run, plan, built, path, begun, base, costs)
-            except duckdb.Error:  # what it begins with is damaged where that was not looked at: it is begun anew
-                begun = _begun(run, plan)
-        return _written(run, plan, built, path, begun, None, costs)
+            except duckdb.Error as error:  # what it begins with is damaged where that was not looked at
+                begun, anew = _begun(run, plan), _ANEW.format(run=base.path.stem, error=str(error).partition("\n")[0])
+        return _written(run, plan, built, path, begun, None, costs, anew)
 
 
 def _begun(run: Run, plan: Plan) -> tuple[PublishShell, Runner]:
@@ -62,14 +64,15 @@ def _written(
     begun: tuple[PublishShell, Runner],
     base: Base | None,
     costs: StageCosts,
+    anew: str = "",
 ) -> tuple[Path, list[Finding], dict[str, Any]]:
-    """As `publish`, with what is taken over from `base` if given."""
+    """As `publish`, with what is taken over from `base` if given; `anew` says why it is begun for a second time."""
     shell, runner = begun
     with ServingFile(path, base.path if base else None) as serving, _without_cycles():
         shell.serving, shell.base = serving, base
         runner.run(lambda done, total: run.progress("publish", done, total))
         audited = partial(serving.audit, base.new_days if base else None)
-        row, findings = _finished(run, plan, built, serving, runner.rows, costs, audited)
+        row, findings = _finished(run, plan, built, serving, runner.rows, costs, audited, anew)
     return path, findings, row
 
 
@@ -93,6 +96,7 @@ def _finished(
     rows: dict[str, int],
     costs: StageCosts,
     audited: Callable[[], list[Finding]],
+    anew: str,
 ) -> tuple[dict[str, Any], list[Finding]]:
     """Write what is known of the run and of rows, audit all, make it durable."""
     set_aside = _set_aside_said(serving)
@@ -115,7 +119,7 @@ def _finished(
         )
     with stage_cost("audits"):
         findings = audited()
-    told = [*set_aside, *map(str, findings)]
+    told = [*set_aside, *filter(None, [anew]), *map(str, findings)]
     if told:
         row["message"] = "\n".join(told)
         serving.replace(Runs, [pl.concat([others, one_row(Runs, row).lazy()])])

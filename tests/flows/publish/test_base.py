@@ -40,7 +40,10 @@ def test_where_what_is_read_of_current_is_damaged_all_is_written_anew(tmp_path, 
     home.nightly(datetime(2026, 3, 4))  # noqa: DTZ001 - as above
     with duckdb.connect(home.settings.current, read_only=True) as connection:
         found = connection.execute("SELECT count(*) FROM memory_references").fetchall()
+        said = connection.execute("SELECT message FROM runs WHERE as_of = '2026-03-04'").fetchall()
     assert found == [(2,)]
+    # all others are looked at before anything is taken over
+    assert ("all tables were written anew" in (said[0][0] or "")) == (table == "heuristics")
 
 
 @pytest.mark.parametrize("at", ["'infinity'", "'290000-01-01'", "'2000-01-01 (BC)'", "NULL", "'2026-03-09'"])
