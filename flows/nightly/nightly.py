@@ -74,6 +74,7 @@ class NightlyResult:
     report: str = ""  # where it is, or why it is not
     erased: Erased | None = None  # by an erasure that had begun, and is ended
     retained: str = ""  # what went by age
+    engine: str = "local"  # what built the days
 
     @property
     def is_incomplete(self) -> bool:
@@ -222,6 +223,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
         asked,
         erased=erased,
         retained=retained,
+        engine=run.engine.name,
     )
 
 
@@ -333,7 +335,9 @@ def backfill(run: Run, first: date, last: date) -> NightlyResult:
     except Exception as error:
         _record_failure(run, as_of, error)
         raise
-    return NightlyResult(run.run_id, "built", "", as_of, None, run.landed, plan, built, [], None)
+    return NightlyResult(
+        run.run_id, "built", "", as_of, None, run.landed, plan, built, [], None, engine=run.engine.name
+    )
 
 
 def make_plan(run: Run, as_of: datetime, full: bool = False) -> Plan:

@@ -159,6 +159,7 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
         lines += [("asked", result.asked)] if result.asked else []
     if result.status != "skipped":
         lines += day_lines(result.built, "built" if result.status == "built" else "rebuilt", len(result.plan.days))
+        lines += [("", f"by workers of {result.engine}")] if result.built and result.engine != "local" else []
     if result.is_published:
         lines.append(("published", _published(entry["table_hashes"])))
         if result.serving is not None:

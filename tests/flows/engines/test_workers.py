@@ -27,6 +27,7 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.nightly.nightly import make_plan, nightly, start_run
+from slowwave.flows.nightly.screen import result_lines
 from slowwave.flows.publish.build_tasks import build_tasks
 from slowwave.flows.publish.replay import days_bytes
 from tests.laws.home import Home
@@ -134,6 +135,7 @@ def test_workers_build_a_lake_in_a_bucket(expected: dict[str, str], tmp_path: Pa
             run.engine = EngineSettings("dask", workers=2)
             result = nightly(run, as_of=AS_OF)
         assert (result.status, len(result.built)) == ("published", len(result.plan.days))
+        assert ("", "by workers of dask") in result_lines(home.settings, result)
         assert home.hashes() == expected
 
 
