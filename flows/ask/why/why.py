@@ -263,15 +263,18 @@ class Publish:
         if erased:
             return erased
         near = [memory_id for (memory_id,) in self._rows(NEAR_PUBLISHED, id=given, limit=SHOWN_NEAR)]
-        hint = (
-            f"did you mean {' or '.join(near)}?"
-            if near
-            else "`slowwave sql most_referenced` and `strategies` list some"
+        has_shell = self._lake is not None  # without the lake it is an agent that asks, by a tool
+        listed = (
+            "`slowwave sql most_referenced` and `strategies` list some" if has_shell else "memory_health lists some"
         )
+        hint = f"did you mean {' or '.join(near)}?" if near else listed
         if self._rows(REVIEWED, id=given):
-            hint = f"it is an item of review: `slowwave review show {_as_argument(given)}`"
+            shown = f": `slowwave review show {_as_argument(given)}`" if has_shell else ", for a person to settle"
+            hint = f"it is an item of review{shown}"
         if self._rows(IS_PROJECT, id=given):
-            hint = f"it is a project: `slowwave sql memories_of_project --param {_as_argument(f'project={given}')}`"
+            asked = _as_argument(f"project={given}")
+            shown = f": `slowwave sql memories_of_project --param {asked}`" if has_shell else ""
+            hint = f"it is a project{shown}"
         kinds = "memory, observation, interaction, strategy, error or outcome"
         return f"no {kinds} {shortened(given, 200)!r} is known as of {self._as_of}Z: {hint}"
 

@@ -167,7 +167,7 @@ def test_the_text_of_an_answer_is_its_value_without_markup(value: object) -> Non
         ("sql", {"name": "memory"}, "memory needs the param memory_id"),
         ("memory_health", {"memory_id": "m-11"}, "did you mean 'm-1'"),
         ("memory_health", {"limit": 0}, "greater than or equal to 1"),
-        ("why", {"id": "nothing"}, "no memory, observation"),
+        ("why", {"id": "nothing"}, "memory_health lists some"),
         ("why", {}, "Field required"),
     ],
 )
