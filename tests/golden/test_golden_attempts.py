@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from delivered import as_jsonl, utc
 from golden_tables import assert_golden, golden_names
+from learned_tables import learned
 
 from slowwave.transforms.core.frames import framed
 from slowwave.transforms.evidence.tables import ReplayedInteractions
@@ -16,7 +17,6 @@ from slowwave.transforms.landing.tables import Outcomes
 from slowwave.transforms.landing.versions import winning_versions
 from slowwave.transforms.learning.attempts.outcomes import resolved_outcomes
 from slowwave.transforms.learning.attempts.params import AttemptParams
-from slowwave.transforms.learning.learned import learned
 from slowwave.transforms.params import Params
 
 COLUMNS = [

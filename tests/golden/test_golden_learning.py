@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from delivered import as_jsonl
 from golden_tables import assert_golden, golden_names
-from learned_tables import LEARNED
+from learned_tables import LEARNED, learned
 from taught_rows import AS_OF, rows_with_another_task, taught_rows
 
 from slowwave.transforms.core.frames import conform, framed
@@ -26,7 +26,6 @@ from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.attempts.outcomes import resolved_outcomes
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
-from slowwave.transforms.learning.learned import learned
 from slowwave.transforms.params import Params
 
 FIRST = Params(

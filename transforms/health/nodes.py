@@ -23,6 +23,9 @@ HEALTH_ANSWERING = Part(
     MemoryHealth,
     ("memory_id", "project", "scope", "content", "eligible_count", "lift_basis", "lift_low", "lift_high"),
 )
+OUTCOMES_ANSWERING = Part(
+    CountedOutcomes, ("project", "basis", "is_attempt", "is_counted", "is_learned", "strategy_id")
+)
 
 HEALTH: tuple[Node, ...] = (
     Node(
@@ -81,7 +84,7 @@ HEALTH: tuple[Node, ...] = (
         takes={
             "days": ProjectDays,
             "had": MEMORY_INTERACTIONS,
-            "outcomes": CountedOutcomes,
+            "outcomes": OUTCOMES_ANSWERING,
             "ended": ENDED_COUNTS,
             "memories": ENDED_MEMORIES,
             "health": HEALTH_ANSWERING,

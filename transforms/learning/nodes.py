@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.transforms.core.node import Handed, Node, Rows
+from slowwave.transforms.core.node import Handed, Node, Part, Rows
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.landing.tables import Outcomes
 from slowwave.transforms.learning.attempts.tables import ErrorReadings
@@ -23,6 +23,8 @@ OUTCOMES = Rows(Outcomes, tuple(name for name in Outcomes.model_fields if name n
 RESOLVED_OUTCOMES = Handed("resolved_outcomes", "Outcomes, with what their interaction says where they say nothing.")
 READ_ERRORS = Handed("read_errors", "What each error message says by itself.")
 ATTEMPTS = Handed("attempts", "Of counted_outcomes those that count: whose, when, at which task, with what end.")
+CELLS = Handed("cells", "Strategies of an agent on a task type, numbered.")
+TRIED = Handed("tried", "Of counted_outcomes those that are learned from: of which cell, when, with what end.")
 ENDED = Handed("ended_interactions", "How the latest attempt that counts of each interaction ended.")
 
 LEARNING: tuple[Node, ...] = (
@@ -41,42 +43,29 @@ LEARNING: tuple[Node, ...] = (
         stage="fits",
     ),
     Node(
-        "slowwave.transforms.learning.learned:learned",
-        gives=(
-            CountedOutcomes,
-            StrategyVariants,
-            ErrorTemplates,
-            Heuristics,
-            UntriedStrategies,
-            AntiPatterns,
-            ForecastFits,
-            StrategyScoresState,
-            ATTEMPTS,
-        ),
+        "slowwave.transforms.learning.counted:counted",
+        gives=(CountedOutcomes, StrategyVariants, ErrorTemplates, CELLS, TRIED, ATTEMPTS),
         takes={"outcomes": RESOLVED_OUTCOMES, "readings": READ_ERRORS},
-        params=(
-            "attempts",
-            "strategies",
-            "errors",
-            "forecast",
-            "confidence",
-            "heuristics",
-            "anti_patterns",
-            "scorecard",
-        ),
-        methods=(
-            "attempts.method",
-            "attempts.task_type_method",
-            "strategies.method",
-            "errors.method",
-            "heuristics.method",
-            "anti_patterns.method",
-        ),
+        params=("attempts", "strategies", "errors"),
+        methods=("attempts.method", "attempts.task_type_method", "strategies.method", "errors.method"),
+        stage="fits",
+    ),
+    Node(
+        "slowwave.transforms.learning.learned:learned",
+        gives=(Heuristics, UntriedStrategies, AntiPatterns, ForecastFits, StrategyScoresState),
+        takes={
+            "tried": TRIED,
+            "cells": CELLS,
+            "variants": Part(StrategyVariants, ("project", "strategy_id", "representative")),
+            "templates": Part(ErrorTemplates, ("project", "error_id", "error_template")),
+        },
+        params=("attempts", "forecast", "confidence", "heuristics", "anti_patterns", "scorecard"),
+        methods=("heuristics.method", "anti_patterns.method"),
         stage="fits",
     ),
     Node(
         "slowwave.transforms.learning.attempts.outcomes:ended_interactions",
         gives=(ENDED,),
-        takes={"counted": CountedOutcomes},
+        takes={"counted": Part(CountedOutcomes, ("interaction_id", "success", "is_deciding"))},
     ),
 )

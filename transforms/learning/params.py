@@ -1,10 +1,9 @@
-"""What is learned from outcomes with, of the params of a run."""
+"""What is learned of strategies with, of the params of a run."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
@@ -14,10 +13,9 @@ from slowwave.transforms.learning.scorecard.params import ScorecardParams
 
 
 class LearningParams(Protocol):
-    """The params that everything learned from outcomes depends on."""
+    """The params that everything learned of strategies depends on."""
 
     attempts: AttemptParams
-    errors: ErrorParams
     forecast: ForecastParams
     confidence: ConfidenceParams
     heuristics: HeuristicParams

@@ -7,10 +7,10 @@ from itertools import permutations
 
 import pytest
 from attempt_rows import START, outcomes
+from learned_tables import learned
 from scipy.special import betaincinv
 
 from slowwave.transforms.learning.attempts.params import AgentScope, AttemptParams
-from slowwave.transforms.learning.learned import learned
 from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes, ErrorTemplates, Heuristics
 from slowwave.transforms.params import Params
 

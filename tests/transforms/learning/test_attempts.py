@@ -7,13 +7,13 @@ from datetime import timedelta
 import polars as pl
 import pytest
 from attempt_rows import START, counted, interactions, outcomes, readings
+from learned_tables import learned
 
 from slowwave.transforms.core.frames import framed
 from slowwave.transforms.evidence.tables import ReplayedInteractions
 from slowwave.transforms.learning.attempts.inferred import NOT_LEARNED, REPORTED_TOO, with_apart
 from slowwave.transforms.learning.attempts.outcomes import counted_outcomes, resolved_outcomes
 from slowwave.transforms.learning.attempts.params import AgentScope, AttemptParams
-from slowwave.transforms.learning.learned import learned
 from slowwave.transforms.learning.tables import AntiPatterns, Heuristics
 from slowwave.transforms.params import Params
 
@@ -248,7 +248,7 @@ def test_out_of_scope_rows_are_reported_and_teach_nothing():
     found = learned(outcomes(rows), START + timedelta(days=9), Params(attempts=_SCOPES))
     assert found.tables[Heuristics]["agent"].unique().to_list() == ["anyone"]
     assert found.tables[AntiPatterns]["agent"].to_list() == ["anyone"]
-    assert found.attempts.height == 80
+    assert found.counted.attempts.height == 80
 
 
 def test_without_a_strategy_there_is_nothing_to_learn():

@@ -10,6 +10,7 @@ import pytest
 from attempt_rows import START, in_order_of, outcomes, tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from learned_tables import learned
 from old_evidence import FIRST_DAY, believed_at, old_evidence
 from polars.testing import assert_frame_equal
 from thorough import examples
@@ -24,7 +25,6 @@ from slowwave.transforms.learning.confidence.fits import (
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
 from slowwave.transforms.learning.confidence.states import Known
 from slowwave.transforms.learning.forecast.posterior import CELL
-from slowwave.transforms.learning.learned import learned
 from slowwave.transforms.learning.scorecard.confidence import RECORDS, confidence_scorecard, graded_beliefs
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
 from slowwave.transforms.learning.scorecard.scorecard import cutoff_days

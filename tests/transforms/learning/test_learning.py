@@ -10,13 +10,12 @@ import pytest
 from attempt_rows import START, outcomes
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learned_tables import LEARNED
+from learned_tables import LEARNED, learned
 from polars.testing import assert_frame_equal
 from thorough import examples
 
 from slowwave.transforms.core.frames import framed
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.learned import learned
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
 from slowwave.transforms.learning.scorecard.tables import StrategyScoresState
 from slowwave.transforms.learning.tables import AntiPatterns, CountedOutcomes, Scorecard
@@ -101,7 +100,7 @@ def test_the_order_of_outcomes_does_not_matter_bit_for_bit(seed, random):
     one, other = (learned(some, as_of, _PARAMS) for some in (log, shuffled))
     for table in LEARNED:
         assert_frame_equal(one.tables[table], other.tables[table], check_exact=True)
-    assert_frame_equal(one.attempts, other.attempts, check_exact=True)
+    assert_frame_equal(one.counted.attempts, other.counted.attempts, check_exact=True)
 
 
 @settings(max_examples=examples(2, 6))

@@ -63,17 +63,19 @@ def anti_patterns(
     params: AntiPatternParams,
     shown: pl.DataFrame | None = None,
     templates: pl.DataFrame | None = None,
+    of_cells: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """One row per strategy that keeps failing or did, sorted by project, agent, task_type, strategy_id, error_id.
 
     Args:
-        attempts: outcomes of real attempts, with error_id, perhaps with `cell` (of `attempt_cells`); those known before
-            `as_of` count, those without a strategy do not.
+        attempts: outcomes of real attempts, with error_id; those known before `as_of` count, those without a strategy
+            do not.
         heuristics: per strategy its text, its confidence and the 90 % credible interval of its success.
         as_of: the last look.
         params: see there.
         shown: project, strategy_id and the text `strategy` to show; None: that of attempts.
         templates: project, error_id, error_template; None: that of attempts, if they have any.
+        of_cells: of `attempt_cells`, where attempts have the number of their cell instead of its names.
 
     A row needs two grounds at one look: on its recent sessions the strategy keeps failing, and on all of them e-BH
     finds it worse than its comparables (avoid), or that it or all together fail more often than not (hard_task). It is
@@ -88,11 +90,12 @@ def anti_patterns(
     in `cost_unit` (value: the owner's; cost; ms; tokens); NULL where either is unknown.
     """
     known = attempts.select([name for name in attempts.columns if name in _READ])
-    counts_now = known.select((pl.col("known_at") < as_of) & pl.col("strategy_id").is_not_null()).to_series()
+    has_strategy = pl.col("strategy_id").is_not_null() if of_cells is None else pl.lit(value=True)
+    counts_now = known.select((pl.col("known_at") < as_of) & has_strategy).to_series()
     if not counts_now.all():  # else they would all be copied
         known = known.filter(counts_now)
-    numbered = cells(known)
-    known = in_cells(known, numbered)
+    numbered = cells(known if of_cells is None else of_cells)
+    known = in_cells(known, numbered).drop(KEY, strict=False)
     all_sessions = sessions(known)
     failing = all_sessions.filter(pl.col("failures") > 0).group_by("cell").len("failed")
     candidates = failing.filter(pl.col("failed") >= params.min_failed_sessions)["cell"].sort()
@@ -119,7 +122,9 @@ def anti_patterns(
         .join(_of_kind(q_values(arms_now.join(numbered, on="cell"), tests, params), "q_value"), on=["cell", "kind"])
         .join(numbered, on="cell")
     )
-    own = known.filter(pl.col("cell").is_in(evidence["cell"].implode()))
+    own = known.filter(pl.col("cell").is_in(evidence["cell"].implode())).join(
+        numbered.select("cell", *KEY), on="cell", how="left", maintain_order="left"
+    )
     if shown is not None:
         own = own.drop("strategy").join(shown, on=["project", "strategy_id"], how="left")
     if templates is not None:

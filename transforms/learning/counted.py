@@ -1,0 +1,118 @@
+"""As what outcomes count, by whichever names: the rows that everything else is learned from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import polars as pl
+
+from slowwave.transforms.core.blank import is_blank
+from slowwave.transforms.core.frames import Frame, empty, framed, selected
+from slowwave.transforms.grouping.errors.fingerprints import errors_of
+from slowwave.transforms.grouping.errors.params import ErrorParams
+from slowwave.transforms.grouping.strategies.groups import strategy_groups
+from slowwave.transforms.learning.attempts.error_readings import error_readings
+from slowwave.transforms.learning.attempts.inferred import with_apart
+from slowwave.transforms.learning.attempts.outcomes import counted_outcomes
+from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.attempts.sessions import attempt_cells
+from slowwave.transforms.learning.attempts.tables import ErrorReadings
+from slowwave.transforms.learning.forecast.posterior import CELL
+from slowwave.transforms.learning.tables import CountedOutcomes, ErrorTemplates, StrategyVariants
+
+_OF_TRIED = (
+    *(*CELL, "block", "created_at", "known_at", "success", "is_task_type_inferred", "strategy", "error_id"),
+    *("cost", "duration_ms", "tokens"),
+)
+# Of an attempt what is asked by those it is handed on to: they hold it for long.
+_OF_ATTEMPTS = (
+    *("outcome_id", "interaction_id", "created_at", "known_at"),
+    *("project", "agent", "task_type", "task", "block", "success"),
+)
+
+
+class CountingParams(Protocol):
+    """Which outcomes count, and how errors are told apart."""
+
+    attempts: AttemptParams
+    errors: ErrorParams
+
+
+class Counted(NamedTuple):
+    """What outcomes count as, and of those that count what others ask.
+
+    `cells`, `tried`: of `attempt_cells`, of the attempts that are learned from; a cell's names are in `cells` alone.
+    `attempts`: all that count: whose, when, at which task, with what end.
+    """
+
+    counted_outcomes: Frame[CountedOutcomes]
+    strategy_variants: Frame[StrategyVariants]
+    error_templates: Frame[ErrorTemplates]
+    cells: pl.DataFrame
+    tried: pl.DataFrame
+    attempts: pl.DataFrame
+
+
+def counted(outcomes: pl.DataFrame, params: CountingParams, readings: pl.DataFrame | None = None) -> Counted:
+    """As what the outcomes count.
+
+    Args:
+        outcomes: of `resolved_outcomes`.
+        params: which count, and how errors are told apart.
+        readings: of `error_readings` of these outcomes; None: they are read here.
+
+    What is said of outcomes apart changes nothing that is said of others, the names of strategies and errors included.
+    """
+    told = with_apart(outcomes, params.attempts)
+    groups = strategy_groups(_distinct(told, "strategy"))
+    if readings is None:
+        _, readings = error_readings(empty(ErrorReadings), told, params)
+    errors = _errors(_distinct(told, "error_message"), readings.select("error_message", "masked"), params.errors)
+    rows = counted_outcomes(told, groups, errors, readings, params.attempts)
+    # what is only read of them is not copied
+    cells, tried = attempt_cells(rows.lazy().filter("is_learned").select(_OF_TRIED).collect())
+    return Counted(
+        counted_outcomes=selected(CountedOutcomes, rows),
+        strategy_variants=framed(StrategyVariants, groups),
+        error_templates=framed(ErrorTemplates, error_templates_of(errors)),
+        cells=cells,
+        tried=tried.drop(CELL),
+        attempts=rows.lazy().filter("is_counted").select(_OF_ATTEMPTS).collect(),
+    )
+
+
+def _distinct(outcomes: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The texts under this name, and whether outcomes that are apart alone have one (`is_apart`)."""
+    worded = outcomes.lazy().filter(~is_blank(pl.col(name)))
+    is_apart = pl.col("apart").is_not_null().all().alias("is_apart")
+    return worded.group_by("project", name).agg(is_apart).collect()
+
+
+def _errors(messages: pl.DataFrame, read: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
+    """The errors of the messages, with `is_apart`; those that are apart are read by themselves."""
+    parts = [
+        errors_of(of_part.drop("is_apart"), params, read).with_columns(is_apart=is_apart)
+        for is_apart in (False, True)
+        if (of_part := messages.filter(pl.col("is_apart") == is_apart)).height or not is_apart
+    ]
+    return pl.concat(parts)
+
+
+def error_templates_of(errors: pl.DataFrame) -> pl.DataFrame:
+    """error_templates: one row per error of a project, from the messages of `error_fingerprints`.
+
+    Messages that are apart (`is_apart`) make rows of their own, and part of no other.
+    """
+    known = errors.filter(~pl.col("is_apart")).select("project", "error_id").unique()
+    new = errors.filter("is_apart").join(known, on=["project", "error_id"], how="anti")
+    return (
+        pl.concat([errors.filter(~pl.col("is_apart")), new])
+        .group_by("project", "error_id")
+        .agg(
+            pl.col("error_template").first(),
+            pl.col("example").first(),
+            pl.col("reason").unique().sort().alias("reasons"),
+            pl.len().cast(pl.Int64).alias("messages"),
+        )
+        .sort("project", "error_id")
+    )
