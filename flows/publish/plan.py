@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 import polars as pl
@@ -80,12 +80,12 @@ class Plan:
         """The partition of each day of an evidence table."""
         return {day.day: day.names[table.name] for day in self.days}
 
-    @property
+    @cached_property
     def input_hash(self) -> str:
         """Digest of everything that is published from: rows, memories as they stood, params."""
-        parts = [self.log.params.params_hash()]
+        parts, nothing = [self.log.params.params_hash()], rows_digest(pl.Series(dtype=pl.String))
         for row in self.inputs:
-            if row["rows_hash"] != rows_digest(pl.Series(dtype=pl.String)):
+            if row["rows_hash"] != nothing:
                 parts += [row["landed_table"], row["day"].isoformat(), row["rows_hash"], row["fingerprint"]]
         for table in LANDED:
             aside = self.log.set_aside(table).select(pl.format("{} {}", "row_hash", "check"))

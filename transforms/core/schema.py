@@ -29,7 +29,8 @@ class Table(BaseModel):
     `stored_key`, where it is not empty, tells rows apart as the lake's ledger stores them, several for one key.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # declarations are read, rows are never made of them: what would check one is not built at every start
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: ClassVar[str]
     key: ClassVar[tuple[str, ...]]
