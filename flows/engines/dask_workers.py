@@ -14,6 +14,7 @@ from typing import Any
 
 from slowwave.flows.engines.cluster import Done, WorkerEndedError, does_not_answer, done
 from slowwave.flows.engines.settings import EngineSettings
+from slowwave.flows.kernel.processes.threads import ONE_THREAD
 
 _ANSWER_SECONDS = 10
 
@@ -42,7 +43,6 @@ def _started(workers: int) -> Iterator[Any]:
     import dask.config
     import distributed
 
-    threads = str(max(1, (os.cpu_count() or 1) // workers))
     options: dict[str, Any] = {
         "threads_per_worker": 1,
         "processes": True,
@@ -50,10 +50,12 @@ def _started(workers: int) -> Iterator[Any]:
         "memory_limit": 0,  # what is held follows from the size of the tasks; to end a process would lose its work
         "silence_logs": logging.CRITICAL,
         "security": True,  # else every user of this machine could run code in them
-        "env": {"POLARS_MAX_THREADS": threads, "NUMBA_NUM_THREADS": threads},
+        "env": ONE_THREAD,
     }
     settings = {
         "distributed.scheduler.allowed-failures": 0,  # how often a task is tried is counted by us
+        # else what a worker is about is noted a hundred times a second, on its one core
+        "distributed.worker.profile.enabled": False,
         # else what every large array took is given back to the system, and asked for anew by the next
         "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
     }

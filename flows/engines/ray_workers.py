@@ -15,6 +15,7 @@ from typing import Any
 
 from slowwave.flows.engines.cluster import Done, WorkerEndedError, does_not_answer, done
 from slowwave.flows.engines.settings import EngineSettings
+from slowwave.flows.kernel.processes.threads import ONE_THREAD
 
 # The least that Ray takes: messages and results are small.
 _STORE_BYTES = 80 * 2**20
@@ -46,13 +47,12 @@ def _options(chosen: EngineSettings) -> dict[str, Any]:
     quiet = {"logging_level": logging.CRITICAL, "log_to_driver": False}
     if chosen.address:
         return {"address": chosen.address, **quiet}
-    threads = str(max(1, (os.cpu_count() or 1) // chosen.workers))
     return {
         "address": "local",
         "num_cpus": chosen.workers,
         "include_dashboard": False,
         "object_store_memory": _STORE_BYTES,
-        "runtime_env": {"env_vars": {"POLARS_MAX_THREADS": threads, "NUMBA_NUM_THREADS": threads}},
+        "runtime_env": {"env_vars": ONE_THREAD},
         **quiet,
     }
 

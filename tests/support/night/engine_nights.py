@@ -30,7 +30,7 @@ from slowwave.flows.publish.build_tasks import build_tasks, built
 
 AS_OF = datetime(2026, 4, 1)  # noqa: DTZ001 - naive times hold UTC
 LOCAL = EngineSettings()
-# Of threads they have as many as there are cores for each: on one machine, one worker has all of them.
+# Each has one thread.
 WORKERS = tuple(EngineSettings(name, workers=workers) for name in ("dask", "ray") for workers in (1, 2))
 
 
