@@ -34,7 +34,8 @@ def plain(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:
 
 
 def compiled(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:
-    with mock.patch.object(echo, "KERNEL_FROM_BYTES", 0), mock.patch.object(echo, "kernel", return_value=echo_kernel):
+    least = mock.patch.multiple(echo, KERNEL_FROM_BYTES=0, _FURTHER_BYTES=0)
+    with least, mock.patch.object(echo, "kernel", return_value=echo_kernel):
         return echo_matches(texts, patterns)
 
 
@@ -185,15 +186,18 @@ def test_texts_and_patterns_that_are_slices_of_larger_columns(matches):
     assert set(found.rows()) == {(n, n) for n in range(25, 30)}
 
 
-def test_a_few_texts_are_searched_without_what_is_compiled(monkeypatch):
+@pytest.mark.parametrize(("is_any_loaded", "least"), [(False, echo.KERNEL_FROM_BYTES), (True, echo._FURTHER_BYTES)])
+def test_a_few_texts_are_searched_without_what_is_compiled(monkeypatch, is_any_loaded: bool, least: int):
     def refused(name: str) -> ModuleType:
         raise AssertionError(name)
 
     monkeypatch.setattr(echo, "kernel", refused)
+    monkeypatch.setattr(echo, "is_any_loaded", lambda: is_any_loaded)
+    assert found_by(echo_matches, [("p", "x" * (least // 2))], [("p", "few words")]) == set()
     assert found_by(echo_matches, [("p", "a few words")], [("p", "few words"), ("q", "a few")]) == {(0, 0)}
     assert found_by(echo_matches, [("p", "a few words")], [("q", "few words")]) == set()
     with pytest.raises(AssertionError, match="echo_kernel"):
-        found_by(echo_matches, [("p", "x" * echo.KERNEL_FROM_BYTES)], [("p", "few words")])
+        found_by(echo_matches, [("p", "x" * least)], [("p", "few words")])
 
 
 def _equal_on(texts: pl.DataFrame, contents: pl.DataFrame) -> int:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.core.compiled import kernel
+from slowwave.transforms.core.compiled import is_any_loaded, kernel
 from slowwave.transforms.evidence.params import PatternParams
 
-# From this much text on it pays to load what is compiled, which takes half a second.
+# From this much text on it pays to load what is compiled, which takes half a second; a tenth where others are loaded.
 KERNEL_FROM_BYTES = 24 * 2**20
+_FURTHER_BYTES = 4 * 2**20
 # As much text is searched the plain way while one pattern is put into an automaton.
 _BYTES_PER_PATTERN = 1_500
 # Scopes share an automaton up to here: beyond 100 patterns the library takes a slower kind of automaton.
@@ -54,7 +55,8 @@ def echo_matches(texts: pl.DataFrame, patterns: pl.DataFrame) -> pl.DataFrame:
     if asked.is_empty():
         return none
     work = texts["text"].str.len_bytes().sum() + _BYTES_PER_PATTERN * asked.height
-    compiled = kernel("evidence.echo.echo_kernel") if work >= KERNEL_FROM_BYTES else None
+    least = _FURTHER_BYTES if is_any_loaded() else KERNEL_FROM_BYTES
+    compiled = kernel("evidence.echo.echo_kernel") if work >= least else None
     return pl.concat([none, compiled.echo_matches(texts, asked) if compiled else echo_matches_plainly(texts, asked)])
 
 
