@@ -15,6 +15,7 @@ from used_rows import DAY, NOTES, interactions, notes, pool
 
 from slowwave.flows.publish.word_vectors import word_vectors
 from slowwave.transforms.evidence.used import compiled as used_compiled
+from slowwave.transforms.evidence.used import left_projects
 from slowwave.transforms.evidence.used import memories as used
 from slowwave.transforms.evidence.used.compiled import compilable
 from slowwave.transforms.evidence.used.params import UsedParams
@@ -236,6 +237,31 @@ def test_common_words_change_nothing(monkeypatch, name, most):
     monkeypatch.setattr(used_compiled, "_MOST_PAIRS", 40_000)  # and in pieces
     used_compiled._idle.cache_clear()
     assert both_ways(asked, held).equals(many)
+    used_compiled._idle.cache_clear()
+
+
+@pytest.mark.parametrize(("bytes_kept", "are_kept"), [(2**27, 3), (0, 0)])
+def test_projects_that_come_again_are_as_new_ones(monkeypatch, bytes_kept: int, are_kept: int) -> None:
+    """Whatever was found of them before, with more memories, fewer or quite others."""
+    held = pool(
+        *(
+            {"memory_id": f"m{n:03}", "content": text, "project": "pqr"[n % 3]}
+            for n, text in enumerate(drawn_texts(120, 13, 25))
+        )
+    )
+    asked = interactions(
+        *(
+            {"interaction_id": f"i{n:03}", "response": text, "project": "pqr"[n % 3]}
+            for n, text in enumerate(drawn_texts(90, 14, 120))
+        )
+    )
+    monkeypatch.setattr(used_compiled, "_OFTEN", 1)
+    monkeypatch.setattr(left_projects, "_MOST_BYTES", bytes_kept)
+    used_compiled._idle.cache_clear()
+    for memories, answers in ((60, 0), (60, 30), (90, 30), (120, 60), (30, 0), (3, 60), (120, 0)):
+        both_ways(asked[answers : answers + 30], held.head(memories))
+        (comparison,) = used_compiled._idle(word_vectors)
+        assert len(comparison._left._left) == are_kept
     used_compiled._idle.cache_clear()
 
 

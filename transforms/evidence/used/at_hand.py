@@ -39,3 +39,16 @@ class Pool:
     squares: Integers
     sides: NDArray[np.int16]
     log_masses: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """Candidates that an answer touches: place of the interaction, passage of the memory, log-odds in steps.
+
+    `is_long`: one of the memories that they were chosen from has several passages.
+    """
+
+    row: Integers
+    document: Integers
+    odds: Integers
+    is_long: bool

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,8 @@ from slowwave.transforms.language.terms import GRAMS
 _ROOM = 1024
 # Of long memories the most telling words are compared.
 MOST_WORDS = 48
+# No two columns share one, so that what is noted by word tells whose it is.
+_eras = count(1)
 
 
 class ByWord:
@@ -61,8 +65,8 @@ class ByWord:
 class Columns:
     """Words of memories that are compared, and what is like them: of a project, or of many."""
 
-    def __init__(self, tokens: int, products: int) -> None:
-        """`products`: of tokens with columns, that are kept."""
+    def __init__(self, tokens: int, products: int, others: Columns | None = None) -> None:
+        """`products`: of tokens with columns, that are kept; `others`: which are at hand while these are not."""
         self._products = products
         self.words = np.zeros(0, np.int32)
         self.weights = np.zeros(0, np.int64)
@@ -78,11 +82,11 @@ class Columns:
         self.token_era = np.zeros(tokens, np.int32)
         self.token_row = np.zeros(tokens, np.int32)
         self.token_done = np.zeros(tokens, np.int32)
-        self.newest = np.full(GRAMS, -1, np.int32)
-        self.has_gram = np.zeros((2, GRAMS // 32), np.uint32)
+        # noted of those at hand alone, for they are large
+        self.newest = others.newest if others else np.full(GRAMS, -1, np.int32)
+        self.has_gram = others.has_gram if others else np.zeros((2, GRAMS // 32), np.uint32)
         self.nodes = np.zeros((0, 3), np.int32)
         self._make_runs()
-        self.era = 0
         self.clear()
 
     def _make_runs(self) -> None:
@@ -98,9 +102,17 @@ class Columns:
         self.turned = 0
         self.settled = 0
         self.common = np.zeros(0, np.int32)
-        self.era += 1
+        self.era = next(_eras)
         self.nodes_count = np.zeros(1, np.int64)
         self.entries = np.zeros(3, np.int64)
+
+    @property
+    def bytes(self) -> int:
+        """Memory they take: of the products what is filled, for no other page of these was touched."""
+        held = (*(getattr(self, name) for name in self._by_column), self.nodes, self.token_era, self.token_row)
+        runs = (self.token_done, self.part_next, self.part_begin, self.part_end, self.entry_column, self.entry_value)
+        filled = int(self.entries[2]) * self.rows.shape[1] * self.rows.itemsize
+        return filled + sum(array.nbytes for array in (*held, *runs))
 
     def release(self) -> None:
         """Give back the room of a project that is cleared: the next one may come after other work, and asks anew."""
@@ -111,7 +123,7 @@ class Columns:
 
     def void(self) -> None:
         """Forget what is like the columns; it is found again when it is wanted."""
-        self.era += 1
+        self.era = next(_eras)
         self.turned = 0
         self.entries[:] = 0
 

@@ -1,14 +1,13 @@
 """`used/1` for many interactions at once: the same results as its reference, from compiled loops over arrays.
 
 Interactions are taken project by project and day by day. What was made for the interactions before is kept while it
-holds: the forms of words, and their likeness to the words of many memories, for good; the likeness of the rest for a
-project, the weights of memories for a day's memories.
+holds: the forms of words, and their likeness to the words of many memories, for good; the likeness of the rest by
+project, as far as there is room; the weights of memories for a day's memories.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,10 +16,11 @@ from numpy.typing import NDArray
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.compiled import kernel
-from slowwave.transforms.evidence.used.at_hand import Part, Pool
+from slowwave.transforms.evidence.used.at_hand import Found, Part, Pool
 from slowwave.transforms.evidence.used.coefficients import COEFFICIENTS, INTERCEPT
 from slowwave.transforms.evidence.used.columns import MOST_WORDS, ByWord, Columns
 from slowwave.transforms.evidence.used.contents import Contents
+from slowwave.transforms.evidence.used.left_projects import LeftProjects
 from slowwave.transforms.evidence.used.params import UsedParams
 from slowwave.transforms.evidence.used.pool_arrays import Held, InteractionArrays, PoolArrays
 from slowwave.transforms.evidence.used.vocabulary import DIMENSIONS, Vocabulary
@@ -50,19 +50,6 @@ _ENTRY_COST = 8
 _TURNED_AT_ONCE = 4_096
 _SIDES = 5
 _NOT_TOUCHED = -(2**62)
-
-
-@dataclass(frozen=True)
-class Found:
-    """Candidates that an answer touches: place of the interaction, passage of the memory, log-odds in steps.
-
-    `is_long`: one of the memories that they were chosen from has several passages.
-    """
-
-    row: Integers
-    document: Integers
-    odds: Integers
-    is_long: bool
 
 
 def compilable(word_vectors: WordVectors) -> TokenVectors | None:
@@ -115,16 +102,19 @@ class _Comparison:
         self._run_of_common = np.zeros(0, np.int32)
         self._contents = Contents()
         self._pool: Pool | None = None
-        self._project = -1
+        self._project, self._name = -1, ""
+        self._left = LeftProjects()
         self._words_kept = 0
 
     def _forget(self) -> None:
         """Forget the words but those of the first memories; all, where most of these are gone."""
         self._leave()
+        self._left.forget()
         if self._contents.most_are_gone():
             self._words_kept = 0
             self._contents = Contents()
-            self._drop_columns(self._common)
+            self._take_back(self._common)
+            self._common.clear()
         common = self._common
         self._contents.forget_later()
         self._vocabulary.forget(self._words_kept)
@@ -183,7 +173,7 @@ class _Comparison:
                     same = [own for other, own in zip(groups, slots, strict=True) if other.project == group.project]
                     last = max(other.stop for other in groups if other.project == group.project) - start
                     words = int(part.ends[last] - part.ends[group.start - start])
-                    self._foresee(group.project, np.unique(np.concatenate(same)), words)
+                    self._foresee(group.project, asked.project(group.start), np.unique(np.concatenate(same)), words)
                 if len(of_day.documents):
                     self._enter(of_day.documents, slots[nth])
                     for first, last in self._pieces(part, group.start - start, group.stop - start):
@@ -203,37 +193,50 @@ class _Comparison:
             first = after
 
     def _leave(self) -> None:
-        """Forget the project."""
+        """Put the project aside, or forget it."""
         self._clear_pool()
         columns, by_word = self._columns, self._by_word
         by_word.column_of[columns.words[: columns.count]] = -1
         self._column_of_common[by_word.common_column_of[columns.words[: columns.listed]]] = -1
-        self._drop_columns(columns)
+        self._take_back(columns)
+        if columns.count and self._left.leave(self._name, columns, by_word, self._run_of_common):
+            self._columns = Columns(len(self._token_vectors.table), _PRODUCTS, columns)
+        else:
+            columns.clear()
         self._project = -1
 
-    def _drop_columns(self, columns: Columns) -> None:
+    def _come_again(self, words: NDArray[np.int32]) -> None:
+        """Go on with what was found of the project, if it was put aside; `words` are those of its memories."""
+        columns = self._left.enter(self._name, len(np.unique(words)), self._by_word, self._run_of_common)
+        if columns is not None:
+            self._columns = columns
+            self._column_of_common[columns.common] = np.arange(columns.listed)
+            self._add_columns(columns, 0)
+
+    def _take_back(self, columns: Columns) -> None:
         vocabulary = self._vocabulary
         self._likeness.columns_dropped(
             columns.count, columns.words, vocabulary.grams, vocabulary.gram_ends, columns.newest, columns.has_gram
         )
-        columns.clear()
 
     def _clear_pool(self) -> None:
         if self._pool is not None:
             self._pools.forgotten(self._pool.known, self._by_word.frequency, self._by_word.is_plain)
             self._pool = None
 
-    def _foresee(self, project: int, slots: Integers, asked: int) -> None:
+    def _foresee(self, project: int, name: str, slots: Integers, asked: int) -> None:
         """Note the words of a project's memories, of all days together: `asked` words are compared with them once."""
-        if project != self._project:
-            self._leave()
-            self._project = project
-        columns, contents, column_of = self._columns, self._contents, self._by_word.column_of
+        contents, column_of = self._contents, self._by_word.column_of
         sizes = contents.ends[slots + 1] - contents.ends[slots]
         # of longer ones it is known only when they are weighed
         slots, sizes = slots[sizes <= MOST_WORDS], sizes[sizes <= MOST_WORDS]
         at = np.repeat(contents.ends[slots] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
         words = contents.words[at]
+        if project != self._project:
+            self._leave()
+            self._project, self._name = project, name
+            self._come_again(words)
+        columns = self._columns
         new = np.unique(words[column_of[words] < 0])
         listed = self._by_word.common_column_of[new] >= 0
         before = columns.append(np.concatenate([new[listed], new[~listed]]))

@@ -41,7 +41,7 @@ class InteractionArrays:
     """Interactions sorted by project and day: their `ids`, texts, and when (`at`, microseconds)."""
 
     def __init__(self, asked: pl.DataFrame) -> None:
-        """`asked`: interaction_id, occurred_at, prompt, response, response_summary, project_at, day_at (numbers)."""
+        """`asked`: what `used_memories` takes of interactions, and of each its project and day as numbers."""
         self._frame = asked.sort("project_at", "day_at")
         self.ids = self._frame["interaction_id"]
         self.at = self._frame["occurred_at"].dt.timestamp("us").to_numpy(writable=True)
@@ -52,6 +52,10 @@ class InteractionArrays:
         """Prompts and answers of some; the answers of all would take as much memory as all that was read."""
         prompt, answered = self._frame[start:stop].select("prompt", answer())
         return prompt, answered
+
+    def project(self, at: int) -> str:
+        """What the project of one is called."""
+        return self._frame["project"][at]
 
     def parts(self, size: int) -> Iterator[tuple[int, int]]:
         """Consecutive interactions with about so many bytes of text."""
