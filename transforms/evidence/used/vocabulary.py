@@ -17,6 +17,8 @@ from slowwave.transforms.language.word_vectors import TokenVectors
 
 DIMENSIONS = 256
 _FIRST_ROOM = 2**14
+# Room for forms takes memory only as it is filled, and to make more of it copies them.
+_FORMS_ROOM = 2**18
 _SURROGATES = (0xD800, 0xE000)
 
 
@@ -32,7 +34,7 @@ class Vocabulary:
         self._kernels: Any = kernel("evidence.used.kernels.words_kernel")
         self._forms: Any = kernel("evidence.used.kernels.forms_kernel")
         self._byte_pairs: Any = kernel("language.byte_pairs_kernel")
-        self._slots = np.full(2 * _FIRST_ROOM, -1, np.int32)
+        self._slots = np.zeros((2 * _FIRST_ROOM, 2), np.uint64)
         self._hashes = np.zeros(_FIRST_ROOM, np.uint64)
         self._arena = np.zeros(8 * _FIRST_ROOM, np.uint8)
         self._word_ends = np.zeros(_FIRST_ROOM + 1, np.int64)
@@ -80,8 +82,8 @@ class Vocabulary:
     def forget(self, kept: int) -> None:
         """Drop all but the first `kept`; the room stays."""
         self._state[:] = kept, 0
-        self._slots.fill(-1)
-        self._kernels.placed(self._slots, self._hashes, kept)
+        self._slots.fill(0)
+        self._kernels.placed(self._slots, self._hashes, self._arena, self._word_ends, kept)
         self._seen.fill(0)
         self._formed = kept
 
@@ -91,8 +93,8 @@ class Vocabulary:
         self._seen = roomy(self._seen, words)
         self._word_ends = roomy(self._word_ends, words + 1)
         self._arena = roomy(self._arena, max(2 * len(self._arena), int(self._word_ends[len(self)]) + size))
-        self._slots = np.full(2 ** int(2 * words - 1).bit_length(), -1, np.int32)
-        self._kernels.placed(self._slots, self._hashes, len(self))
+        self._slots = np.zeros((2 ** int(2 * words - 1).bit_length(), 2), np.uint64)
+        self._kernels.placed(self._slots, self._hashes, self._arena, self._word_ends, len(self))
 
     def _form(self) -> None:
         """Form the words that are new."""
@@ -100,7 +102,7 @@ class Vocabulary:
         if first == last:
             return
         if last > len(self.scale):
-            room = max(last, 2 * len(self.scale))
+            room = max(last, 2 * len(self.scale), _FORMS_ROOM)
             for name in ("vectors", "signs", "scale", "largest", "prominence", "gram_length"):
                 setattr(self, name, roomy(getattr(self, name), room))
             self.gram_ends, self.token_ends = roomy(self.gram_ends, room + 1), roomy(self.token_ends, room + 1)

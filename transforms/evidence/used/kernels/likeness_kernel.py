@@ -59,8 +59,10 @@ def columns_added(
     node = state[0]
     for column in range(first, last):
         word = columns[column]
+        # a number and rows of their own, or the loop is not vectorised
+        factor, vector, side = scale[word], vectors[word], sides[column]
         for at in range(DIMENSIONS):
-            sides[column, at] = np.int16(np.rint(vectors[word, at] * scale[word]))
+            side[at] = np.int16(np.rint(vector[at] * factor))
         column_lengths[column] = lengths[word]
         for at in range(gram_ends[word], gram_ends[word + 1]):
             gram = grams[at]
@@ -72,6 +74,23 @@ def columns_added(
             if column >= settled:
                 has_gram[1, gram >> 5] |= bit
     state[0] = node
+
+
+@compiled("void(int16[::1], int16[:, ::1], int16[::1])")
+def _products(vector, sides, found):
+    """Of a token with columns, in steps of 1024 and within 16 bits."""
+    for column in range(len(sides)):
+        alike = np.int32(0)
+        for at in range(DIMENSIONS):
+            alike = np.int32(alike + np.int32(vector[at]) * np.int32(sides[column, at]))
+        found[column] = np.int16(min(max(alike >> _SHIFT, -32768), 32767))
+
+
+@compiled("void(int16[::1], float64, int16[::1])")
+def _formed(vector, scale, side):
+    """The direction of a word."""
+    for at in range(DIMENSIONS):
+        side[at] = np.int16(np.rint(vector[at] * scale))
 
 
 @compiled("void(int32[::1], int32[:, ::1], int32[:, ::1])")
@@ -166,8 +185,9 @@ def compared_words(
         products: by column.
     """
     side = np.empty(DIMENSIONS, np.int16)
-    # products of the columns in `touched`
-    exact = np.empty(total, np.int32)
+    none = np.zeros(total, np.int16)
+    # columns that may be alike, and their products; room for one that is written and not kept
+    near, exact = np.empty((2, total + 1), np.int32)
     # newest nodes of a word's n-grams, and how often it has these
     heads, times = np.empty((2, _GRAMS), np.int32)
     parts, entries = state[0], state[1]
@@ -222,22 +242,29 @@ def compared_words(
                         for column in range(len(listed)):
                             rows[row, column] = common_rows[common_row, listed[column]]
                         token_done[token] = len(listed)
-                for column in range(token_done[token], total):
-                    alike = np.int32(0)
-                    for at in range(DIMENSIONS):
-                        alike = np.int32(alike + np.int32(table[token, at]) * np.int32(sides[column, at]))
-                    rows[row, column] = np.int16(min(max(alike >> _SHIFT, -32768), 32767))
+                _products(table[token], sides[token_done[token] : total], rows[row, token_done[token] : total])
                 token_done[token] = total
-                # counted from 0, or the loop is not vectorised
-                line, sums = rows[row, start:total], products[start:total]
+            # counted from 0, or the loop is not vectorised; four rows at once: sums are stored less often
+            sums = products[start:total]
+            sums[:] = 0
+            for place in range(token_first, token_last, 4):
+                one = rows[token_row[tokens[place]], start:total]
+                two, three, four = none[start:total], none[start:total], none[start:total]
+                if place + 1 < token_last:
+                    two = rows[token_row[tokens[place + 1]], start:total]
+                if place + 2 < token_last:
+                    three = rows[token_row[tokens[place + 2]], start:total]
+                if place + 3 < token_last:
+                    four = rows[token_row[tokens[place + 3]], start:total]
                 for at in range(len(sums)):
-                    sums[at] = np.int32(sums[at] + np.int32(line[at]))
+                    added = np.int32(np.int32(one[at]) + np.int32(two[at]))
+                    added = np.int32(added + np.int32(np.int32(three[at]) + np.int32(four[at])))
+                    sums[at] = np.int32(sums[at] + added)
             # what shifting lost is at most one step for each token
             factor = scale[word] * 2**_SHIFT
             slack = _SLACK + factor * (token_last - token_first)
         else:
-            for at in range(DIMENSIONS):
-                side[at] = np.int16(np.rint(vectors[word, at] * scale[word]))
+            _formed(vectors[word], scale[word], side)
             is_formed = True
             for column in range(start, total):
                 alike = np.int32(0)
@@ -252,11 +279,13 @@ def compared_words(
         if gram_ends[word + 1] - begin > len(heads):
             heads, times = np.empty((2, 2 * (gram_ends[word + 1] - begin)), np.int32)
         # without a jump, so that what is looked up does not wait for what was looked up before
-        for at in range(begin, gram_ends[word + 1]):
-            heads[had], times[had] = grams[at], counts[at]
-            had += np.int64((is_had[grams[at] >> 5] >> np.uint32(grams[at] & 31)) & np.uint32(1))
+        own, often = grams[begin : gram_ends[word + 1]], counts[begin : gram_ends[word + 1]]
+        for at in range(len(own)):
+            gram = np.uint32(own[at])
+            heads[had], times[had] = gram, often[at]
+            had += np.int64((is_had[gram >> np.uint32(5)] >> (gram & np.uint32(31))) & np.uint32(1))
         for at in range(had):
-            heads[at] = newest[heads[at]]
+            heads[at] = newest[np.uint32(heads[at])]
         for at in range(had):
             node = heads[at]
             count = np.int64(times[at])
@@ -275,7 +304,7 @@ def compared_words(
             stem = _ONE * shared[column] + length
             most = (max(products[column] * factor + slack, 0.0) * (_ONE / _SQUARE) + 1) * length
             if most * most + stem * stem > _UNLIKE * _UNLIKE * length * length:
-                touched[kept], exact[kept] = column, products[column]
+                near[kept], exact[kept] = column, products[column]
                 kept += 1
             else:
                 shared[column] = 0
@@ -287,18 +316,17 @@ def compared_words(
             for at in range(len(block)):
                 highest = max(highest, block[at])
             if highest >= least:
+                # without a jump, for none knows which way it will go
                 for at in range(len(block)):
-                    if block[at] >= least:
-                        touched[kept], exact[kept] = begin + at, block[at]
-                        kept += 1
+                    near[kept], exact[kept] = begin + at, block[at]
+                    kept += np.int64(block[at] >= least)
         if kept and not is_formed:
-            for at in range(DIMENSIONS):
-                side[at] = np.int16(np.rint(vectors[word, at] * scale[word]))
+            _formed(vectors[word], scale[word], side)
         begin = entries
         for nth_kept in range(kept):
-            column = np.int64(touched[nth_kept])
+            column = np.int64(near[nth_kept])
             if columns[column] == word:
-                squared = _ONE * _ONE
+                likeness = np.int64(_ONE)
                 shared[column] = 0
             else:
                 alike = exact[nth_kept]
@@ -306,19 +334,15 @@ def compared_words(
                     alike = np.int32(0)
                     for at in range(DIMENSIONS):
                         alike = np.int32(alike + np.int32(side[at]) * np.int32(sides[column, at]))
-                meaning = np.int64(np.rint(np.float32(np.float32(max(alike, 0)) * _STEP)))
-                squared = meaning * meaning
+                likeness = np.int64(np.rint(np.float32(np.float32(max(alike, 0)) * _STEP)))
                 if shared[column] > 0:
                     stem = np.int64(np.rint(shared[column] * (_ONE / (lengths[word] * column_lengths[column]))))
-                    squared += stem * stem
+                    # of one square the root is known
+                    likeness = np.int64(np.rint(np.sqrt(float(likeness * likeness + stem * stem))))
                     shared[column] = 0
-            if squared > _UNLIKE * _UNLIKE:
-                value = np.int64(np.rint(np.sqrt(float(squared))))
-                value = min((value - _UNLIKE) * _ONE // (_ONE - _UNLIKE), _ONE)
-                if value > 0:
-                    entry_column[entries] = column
-                    entry_value[entries] = value
-                    entries += 1
+            value = min((likeness - _UNLIKE) * _ONE // (_ONE - _UNLIKE), _ONE)
+            entry_column[entries], entry_value[entries] = column, value
+            entries += np.int64(value > 0)
         done_of[word] = total
         if entries > begin:
             part_begin[parts], part_end[parts] = begin, entries

@@ -13,6 +13,8 @@ _ONE = 256
 _DIMENSIONS = 256
 _STEPS = 10_000
 _SQUARE = 2000.0**2
+# Of an interaction; most have fewer.
+_WORDS = 1_024
 _PROMPT, _ANSWER = 1, 2
 _COVERED, _NEARLY, _COSINE, _BLEND, _STRENGTH, _SHARE, _RAREST, _MEANING = range(8)
 # what of a column is noted: likeness to words of the prompt alone, of the answer alone and of both, the same weighted,
@@ -76,6 +78,9 @@ def log_odds(
     same, same_squares, rarest = np.zeros(3, np.int64), np.zeros(3, np.int64), np.zeros(3, np.int64)
     shared = np.zeros(3, np.int64)
     length = np.zeros(3)
+    # of the words of an interaction: their columns, their newest runs of entries, and where these begin
+    columns, runs = np.empty((2, _WORDS), np.int32)
+    begins = np.empty(_WORDS, np.int64)
     standing = (_COSINE, _BLEND, _STRENGTH, _MEANING)
     for row in range(len(chosen)):
         real = 0
@@ -84,13 +89,22 @@ def log_odds(
         # what the words of this interaction touch
         count = 0
         names_of_prompt, names_of_answer = 0, 0
-        for at in range(ends[row], ends[row + 1]):
-            word = words[at]
+        own = words[ends[row] : ends[row + 1]]
+        if len(own) > len(runs):
+            columns, runs = np.empty((2, 2 * len(own)), np.int32)
+            begins = np.empty(len(runs), np.int64)
+        # one after the other without a jump, so that what is looked up does not wait for what was looked up before
+        for nth in range(len(own)):
+            columns[nth], runs[nth] = column_of[np.uint32(own[nth])], newest_part[np.uint32(own[nth])]
+        for nth in range(len(own)):
+            begins[nth] = part_begin[np.uint32(max(runs[nth], 0))]
+        for nth in range(len(own)):
+            at = ends[row] + nth
             weight = np.int64(weights[at])
             in_prompt = np.int64(marks[at] & _PROMPT)
             in_answer = np.int64(marks[at] & _ANSWER) >> 1
             near_place, blend_place = _NEAR + np.int64(marks[at]) - 1, _BLENDS + np.int64(marks[at]) - 1
-            column = column_of[word]
+            column = columns[nth]
             if column >= 0:
                 if noted[column, _TOUCHED] == 0:
                     noted[column, _TOUCHED] = 1
@@ -100,10 +114,10 @@ def log_odds(
                 if is_name[column]:
                     names_of_prompt += in_prompt
                     names_of_answer += in_answer
-            part = np.int64(newest_part[word])
+            part, begin = np.int64(runs[nth]), begins[nth]
             while part >= 0:
-                for entry in range(part_begin[part], part_end[part]):
-                    column = entry_column[entry]
+                for entry in range(begin, part_end[part]):
+                    column = np.uint32(entry_column[entry])
                     if noted[column, _TOUCHED] == 0:
                         noted[column, _TOUCHED] = 1
                         touched[count] = column
@@ -112,6 +126,7 @@ def log_odds(
                     noted[column, near_place] += close
                     noted[column, blend_place] += close * weight
                 part = np.int64(part_next[part])
+                begin = part_begin[max(part, 0)]
         for text in range(3):
             length[text] = np.sqrt(float(max(squares[row, text], 1)))
         # candidate by candidate: what they have in common
