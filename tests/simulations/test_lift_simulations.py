@@ -4,9 +4,9 @@ from functools import cache
 
 import polars as pl
 import pytest
+from lift_cases import memory_outcomes
 from lift_worlds import AS_OF, World, frames
 
-from slowwave.transforms.lift.outcomes import memory_outcomes
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from slowwave.transforms.lift.params import MemoryOutcomeParams
 from slowwave.transforms.lift.randomised import randomised
 from slowwave.transforms.lift.same_task import same_task
 from slowwave.transforms.lift.shrinkage import calibrated, detectable, half_width, shrunk
-from slowwave.transforms.lift.trials import expected_success, offered
+from slowwave.transforms.lift.trials import expected_success
 
 _STATED = pl.Schema(
     {
@@ -38,8 +38,12 @@ _NOTES = {
     "have mattered (such as from before it existed): leave out offered memories at random now and then and log "
     "injection_probability to know",
 }
-# Of trials with a memory; no more of them is carried along.
-_COMPARED = ("memory", "trial", "block", "at", "of_task_type", "of_task", "success", "expected")
+# Of trials with a memory what is compared, and of those that were offered one: these frames are held for long.
+COMPARED = ("memory", "trial", "block", "at", "of_task_type", "of_task", "success", "expected")
+OFFERED = (
+    *("memory_id", "memory", "trial", "block", "of_project", "score", "is_injected", "injection_probability"),
+    *("success", "expected"),
+)
 _NOTHING = (
     "no comparable interactions with and without it: log memories_offered, leave some out at random now and then, and "
     "log injection_probability"
@@ -47,22 +51,24 @@ _NOTHING = (
 
 
 def memory_lift(
-    interactions: pl.DataFrame,
+    places: pl.DataFrame,
     memories: pl.DataFrame,
     known: pl.DataFrame,
     before: tuple[Integers, Integers],
     having: pl.DataFrame,
+    injected: pl.DataFrame,
     numbers: pl.DataFrame,
     params: MemoryOutcomeParams,
 ) -> pl.DataFrame:
     """One row per memory that a trial had or was offered, sorted by memory_id.
 
     Args:
-        interactions: interaction, memories_offered (id, rank, score), injection_probability.
+        places: `OFFERED` of the trials that were offered a memory (see `offered`, `expected_success`).
         memories: memory_id, created_at.
         known: see `trials`.
         before: see `known_before`.
-        having: see `had`, with the forecast of success without the memory (see `expected_success`).
+        having: `COMPARED` of the trials that had a memory (see `had`), with the forecast of success without it.
+        injected: memory, injected: how many attempted interactions it was injected into.
         numbers: see `memory_numbers`.
         params: bounds and weights.
 
@@ -77,15 +83,12 @@ def memory_lift(
     randomised and cutoff lifts. A look every night is not allowed for in the p-value: a memory near the line may be
     flagged on some nights only.
     """
-    places = offered(interactions, known, having, numbers)
-    places = _compared(pl.concat([places, expected_success(places, before, having, params)], how="horizontal"))
+    places = _compared(places)
     found = [_STATED.to_frame()]
     if not places.is_empty():
         found.append(_randomised(places, params))
         found.append(_cutoff(_unsettled(places, found), params))
     created = numbers.join(memories.select("memory_id", "created_at"), on="memory_id").select("memory", "created_at")
-    injected = having.filter("is_injected").group_by("memory").agg(pl.len().cast(pl.Int64).alias("injected"))
-    having = having.select(_COMPARED)
     lifts, placebos = same_task(known, _unsettled(having, found), _unsettled(created, found), params)
     found.append(_checked(lifts, placebos, "same_task", params))
     found.append(_matched(known, before, having, created, found, params))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -14,6 +15,7 @@ from slowwave.transforms.core.counts.ordered_sums import ordered_sum
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _SPANS = 2**23  # more than there are days
+_ROWS_AT_ONCE = 500_000
 _COMPILED_ROWS = 20_000  # from so many on the compiled loop is worth loading
 _SUMS_HOLD = 2.0**32  # of the compiled loop
 _SCHEMA = pl.Schema(
@@ -35,15 +37,33 @@ class Others:
     def of(forecasts: pl.DataFrame, params: MemoryOutcomeParams) -> Others:
         """`forecasts`: block, of_task_type, at, usual (success less the forecast of all): all trials, in order."""
         forecasts = forecasts.with_columns(_stratum(params))
-        strata = forecasts.group_by("stratum").agg(
-            pl.len().cast(pl.Int64).alias("all_n"),
-            ordered_sum(pl.col("usual")).alias("all_usual"),
-            pl.col("of_task_type").first(),
-        )
-        told = strata.join(_variance_per_trial(forecasts), on="of_task_type").drop("of_task_type")
+        told = pl.concat(_strata(some) for some in _by_task_type(forecasts))
         told = told.with_columns(nth=pl.int_range(pl.len(), dtype=pl.Int64))
         of_trials = forecasts.select("stratum").join(told, on="stratum", how="left", maintain_order="left")["nth"]
         return Others(told.drop("stratum"), of_trials)
+
+
+def _by_task_type(forecasts: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """In parts, with all rows of a task type in one of them: sums of floats take several times as much."""
+    kinds = forecasts["of_task_type"]
+    if forecasts.height <= _ROWS_AT_ONCE or not kinds.is_sorted():
+        yield forecasts
+        return
+    start = 0
+    while start < forecasts.height:
+        last = kinds[min(start + _ROWS_AT_ONCE, forecasts.height) - 1]
+        end = int(kinds.search_sorted(last, side="right"))
+        yield forecasts.slice(start, end - start)
+        start = end
+
+
+def _strata(forecasts: pl.DataFrame) -> pl.DataFrame:
+    strata = forecasts.group_by("stratum").agg(
+        pl.len().cast(pl.Int64).alias("all_n"),
+        ordered_sum(pl.col("usual")).alias("all_usual"),
+        pl.col("of_task_type").first(),
+    )
+    return strata.join(_variance_per_trial(forecasts), on="of_task_type").drop("of_task_type")
 
 
 def matched(rows: pl.DataFrame, others: Others) -> pl.DataFrame:

@@ -19,6 +19,9 @@ ATTEMPTED_INTERACTIONS = Handed(
 ATTEMPTED_REFERENCES = Handed("attempted_references", "Of memory_references those of interactions with an attempt.")
 MEMORY_ORIGINS = Handed("memory_origins", "What each memory was when it first landed.")
 MEMORY_OWNERS = Handed("memory_owners", "Memories that are eligible in one user's interactions only.")
+OFFERS = Handed("offers", "Which memories interactions with an attempt were offered.")
+TRIALS = Handed("trials", "Interactions by how their latest attempt ended, and what each is comparable with.")
+USER_TRIALS = Handed("user_trials", "The same, of users who own a memory, each comparable with their own alone.")
 MEMORY_OUTCOMES = Handed("memory_outcomes", "Per memory, the outcomes of the interactions that had it, summed up.")
 
 LIFT: tuple[Node, ...] = (
@@ -49,13 +52,20 @@ LIFT: tuple[Node, ...] = (
         stage="lift",
     ),
     Node(
+        "slowwave.transforms.lift.outcomes:attempted_trials",
+        gives=(OFFERS, TRIALS, USER_TRIALS),
+        takes={"interactions": ATTEMPTED_INTERACTIONS, "attempts": ATTEMPTS, "owners": MEMORY_OWNERS},
+        stage="lift",
+    ),
+    Node(
         "slowwave.transforms.lift.outcomes:memory_outcomes",
         gives=(MEMORY_OUTCOMES,),
         takes={
             "references": ATTEMPTED_REFERENCES,
-            "interactions": ATTEMPTED_INTERACTIONS,
+            "offers": OFFERS,
             "memories": MEMORY_ORIGINS,
-            "attempts": ATTEMPTS,
+            "known": TRIALS,
+            "of_users": USER_TRIALS,
             "owners": MEMORY_OWNERS,
         },
         params=("memory_outcomes",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 
 import polars as pl
 
@@ -11,11 +12,12 @@ from slowwave.transforms.core.frames import Lazy
 from slowwave.transforms.core.statistics import beta_interval
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.tables import MemoryReferences
-from slowwave.transforms.lift.lift import memory_lift, with_own_lifts
+from slowwave.transforms.lift.lift import COMPARED, OFFERED, memory_lift, with_own_lifts
 from slowwave.transforms.lift.params import MemoryOutcomeParams
-from slowwave.transforms.lift.trials import expected_success, had, known_before, memory_numbers, trials
+from slowwave.transforms.lift.trials import expected_success, had, known_before, memory_numbers, offered, trials
 
 _UNKNOWN_CONFIDENCE = 0.5
+_OFFERS = ("interaction", "user_id", "memories_offered", "injection_probability")
 SCHEMA = pl.Schema(
     {
         "memory_id": pl.String,
@@ -43,42 +45,79 @@ def attempted_references(references: Lazy[MemoryReferences], interactions: pl.Da
     )
 
 
+class AttemptedTrials(NamedTuple):
+    """What is compared.
+
+    `offers`: interaction, user_id, memories_offered (some), injection_probability. `known`: see `trials`. `of_users`:
+    the same by user, of those who own a memory.
+    """
+
+    offers: pl.DataFrame
+    known: pl.DataFrame
+    of_users: pl.DataFrame
+
+
+def attempted_trials(
+    interactions: pl.DataFrame, attempts: pl.DataFrame, owners: pl.DataFrame, as_of: datetime
+) -> AttemptedTrials:
+    """The trials that are known of: an interaction ended as its latest attempt (created_at, then outcome_id) did.
+
+    Args:
+        interactions: interaction_id, interaction (its number), occurred_at, user_id, memories_offered (id, rank,
+            score), injection_probability.
+        attempts: outcome_id, interaction_id, created_at, known_at, project, agent, task_type, task, block, success.
+        owners: memory_id, only_user, of memories that are eligible in one user's interactions only.
+        as_of: attempts known later do not count.
+    """
+    begun, ended = _before(interactions, "occurred_at", as_of), _before(attempts, "known_at", as_of)
+    offers = begun.filter(pl.col("memories_offered").list.len() > 0)
+    known = trials(begun, ended)
+    of_users = known.clear()
+    if not owners.is_empty():
+        theirs = _of_owners(begun, owners)
+        of_users = trials(theirs, ended.join(theirs, on="interaction_id", how="semi"), by_user=True)
+    return AttemptedTrials(offers.select(_OFFERS), known, of_users)
+
+
+def _before(rows: pl.DataFrame, name: str, as_of: datetime) -> pl.DataFrame:
+    """The rows of before `as_of`: in a publish all of them are, and they are not copied."""
+    is_before = rows[name] < as_of
+    return rows if is_before.all() else rows.filter(is_before)
+
+
+def _of_owners(interactions: pl.DataFrame, owners: pl.DataFrame) -> pl.DataFrame:
+    return interactions.join(owners, left_on="user_id", right_on="only_user", how="semi")
+
+
 def memory_outcomes(
     references: pl.DataFrame,
-    interactions: pl.DataFrame,
+    offers: pl.DataFrame,
     memories: pl.DataFrame,
-    attempts: pl.DataFrame,
-    as_of: datetime,
+    known: pl.DataFrame,
+    of_users: pl.DataFrame,
+    owners: pl.DataFrame,
     params: MemoryOutcomeParams,
-    owners: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """One row per memory that an interaction with an attempted outcome had or was offered, sorted by memory_id.
 
     Args:
         references: memory_id, interaction, is_injected, is_referenced.
-        interactions: interaction_id, interaction (its number), occurred_at, memories_offered (id, rank, score),
-            injection_probability.
+        offers: of `attempted_trials`, like the next two.
         memories: memory_id, created_at, confidence (the initial one, or NULL).
-        attempts: outcome_id, interaction_id, created_at, known_at, project, agent, task_type, task, block, success.
-        as_of: attempts known later do not count.
-        params: bounds and weights.
+        known: see there.
+        of_users: see there.
         owners: memory_id, only_user, of memories that are eligible in one user's interactions only: their lift compares
-            that user's interactions alone, for which `interactions` say user_id.
+            that user's interactions alone.
+        params: bounds and weights.
 
-    Columns: memory_id, those of `memory_confidence`, those of `memory_lift`. An interaction ended as its latest attempt
-    (created_at, then outcome_id) did.
+    Columns: memory_id, those of `memory_confidence`, those of `memory_lift`.
     """
-    begun, ended = interactions.filter(pl.col("occurred_at") < as_of), attempts.filter(pl.col("known_at") < as_of)
-    known = trials(begun, ended)
     if known.is_empty():
         return SCHEMA.to_frame()
-    having, lifts = _lifts(known, references, interactions, memories, params)
-    if owners is not None and not owners.is_empty():
-        theirs = begun.join(owners, left_on="user_id", right_on="only_user", how="semi")
-        of_users = trials(theirs, ended.join(theirs, on="interaction_id", how="semi"), by_user=True)
-        _, own = _lifts(of_users, references, theirs, memories, params)
+    confidence, lifts = _told(known, references, offers, memories, params)
+    if not owners.is_empty():
+        _, own = _told(of_users, references, _of_owners(offers, owners), memories, params)
         lifts = with_own_lifts(lifts, own, owners)
-    confidence = memory_confidence(having, memories, params)
     return (
         lifts.join(confidence, on="memory_id", how="left", maintain_order="left")
         .with_columns(pl.col("confirmed_count", "contradicted_count").fill_null(0))
@@ -86,19 +125,24 @@ def memory_outcomes(
     )
 
 
-def _lifts(
+def _told(
     known: pl.DataFrame,
     references: pl.DataFrame,
-    interactions: pl.DataFrame,
+    offers: pl.DataFrame,
     memories: pl.DataFrame,
     params: MemoryOutcomeParams,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The trials `known` that had a memory, with the forecast without it, and the lift of each memory in them."""
-    numbers = memory_numbers(references, interactions)
+    """`memory_confidence` and `memory_lift` from the trials `known`."""
+    numbers = memory_numbers(references, offers)
     having = had(references, known, numbers)
     before = known_before(known)
-    having = pl.concat([having, expected_success(having, before, having, params)], how="horizontal")
-    return having, memory_lift(interactions, memories, known, before, having, numbers, params)
+    having = having.hstack(expected_success(having, before, having, params))
+    confidence = memory_confidence(having, memories, params)
+    places = offered(offers, known, having, numbers)
+    places = places.hstack(expected_success(places, before, having, params)).select(OFFERED)
+    injected = having.filter("is_injected").group_by("memory").agg(pl.len().cast(pl.Int64).alias("injected"))
+    having = having.select(COMPARED)  # what is only asked here is not held while memories are compared
+    return confidence, memory_lift(places, memories, known, before, having, injected, numbers, params)
 
 
 def memory_confidence(uses: pl.DataFrame, memories: pl.DataFrame, params: MemoryOutcomeParams) -> pl.DataFrame:

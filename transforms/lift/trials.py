@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from slowwave.transforms.core.compiled import kernel
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
 _CELL = ("project", "agent", "task_type", "task")
+_ROWS_AT_ONCE = 500_000  # of memories, of which a row takes some hundreds of bytes while it is counted
 _COMPILED_ROWS = 20_000  # from so many on the compiled loop is worth loading
 _LEVELS = ("everything", "of_project", "of_agent", "of_task_type", "of_task")
 
@@ -28,16 +30,25 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
     `by_user`: only what is of one `user_id` of `interactions` is comparable.
     """
     of_user = ["user_id"] if by_user else []
-    cell = [*of_user, *_CELL]
-    attempts = attempts.select("outcome_id", "interaction_id", "created_at", "known_at", "block", "success", *_CELL)
+    names = [*of_user, *_CELL]
     if not attempts["outcome_id"].is_sorted():
         attempts = attempts.sort("outcome_id")
     started = interactions.select("interaction_id", "interaction", pl.col("occurred_at").alias("started_at"), *of_user)
+    begun = attempts.select("interaction_id").join(started, on="interaction_id", how="left", maintain_order="left")
+    is_named_task = ~is_blank(pl.col("task"))
+    named = attempts.select(*_CELL[:-1], pl.when(is_named_task).then("task").alias("task"))
+    named = named.with_columns(begun[name] for name in of_user)
+    tried = named.unique().with_row_index("place")
+    place = named.lazy().join(tried.lazy(), on=names, how="left", nulls_equal=True, maintain_order="left")
     # numbers in the order of texts: what is sorted and joined again and again are these
     ordered = (
-        attempts.drop("outcome_id")
-        .with_row_index("nth")
-        .join(started, on="interaction_id", how="left", maintain_order="left")
+        begun.drop(of_user)
+        .with_columns(
+            place.select("place").collect().to_series(),
+            attempts["block"].cast(pl.Categorical).to_physical(),
+            *attempts.select("created_at", "known_at", "success"),
+            nth=pl.int_range(pl.len(), dtype=pl.UInt32),
+        )
         .sort("created_at", maintain_order=True)
     )
     is_landed = pl.col("interaction").is_not_null()
@@ -47,24 +58,34 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
         ordered.filter(~is_landed & is_named).unique("interaction_id", keep="last", maintain_order=True),
         ordered.filter(~is_named),
     ]
-    rows = pl.concat(ended).with_columns(
+    rows = pl.concat(ended).select(
+        "interaction",
+        "block",
         pl.coalesce("started_at", "created_at").alias("at"),
-        pl.when(~is_blank(pl.col("task"))).then("task").alias("task"),
+        "known_at",
+        "success",
+        "nth",
+        "place",
     )
     groups = [
-        pl.any_horizontal([pl.col(name).ne_missing(pl.col(name).shift()) for name in cell[:depth]])
+        pl.any_horizontal([pl.col(name).ne_missing(pl.col(name).shift()) for name in names[:depth]])
         .cum_sum()
         .cast(pl.Int64)
         .alias(level)
         for depth, level in enumerate(_LEVELS[1:], start=1 + len(of_user))
     ]
-    cells = rows.select(cell).unique().sort(cell).with_columns(groups).with_row_index("cell")
-    rows = rows.join(cells, on=cell, how="left", nulls_equal=True).sort("cell", "nth")
+    cells = tried.filter(pl.col("place").is_in(rows["place"].unique().implode())).sort(names).with_columns(groups)
+    cells = cells.with_row_index("cell").select(
+        "place",
+        "cell",
+        *_LEVELS[1:-1],
+        pl.when(pl.col("task").is_not_null()).then(_LEVELS[-1]).alias(_LEVELS[-1]),
+    )
+    rows = rows.join(cells, on="place", how="left").sort("cell", "nth")
     moments = pl.concat([rows["at"], rows["known_at"].rename("at")]).rank("dense").cast(pl.Int64)
     return (
         rows.with_columns(pl.lit(0, dtype=pl.Int64).alias("everything"))
         .with_columns(
-            pl.when(pl.col("task").is_not_null()).then("of_task").alias("of_task"),
             moments.head(rows.height).alias("at_moment"),
             moments.tail(rows.height).alias("known_moment"),
             pl.int_range(pl.len(), dtype=pl.Int64).alias("trial"),
@@ -72,7 +93,7 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
         .select(
             "trial",
             "interaction",
-            pl.col("block").cast(pl.Categorical).to_physical(),
+            "block",
             "at",
             "at_moment",
             "known_moment",
@@ -82,11 +103,11 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
     )
 
 
-def memory_numbers(references: pl.DataFrame, interactions: pl.DataFrame) -> pl.DataFrame:
+def memory_numbers(references: pl.DataFrame, offers: pl.DataFrame) -> pl.DataFrame:
     """A number per memory that was referenced or offered: memory_id, memory; sorted."""
-    offers = interactions.select(pl.col("memories_offered").explode().struct.field("id").alias("memory_id"))
+    names = offers.select(pl.col("memories_offered").explode().struct.field("id").alias("memory_id"))
     return (
-        pl.concat([references.select("memory_id"), offers])
+        pl.concat([references.select("memory_id"), names])
         .drop_nulls()
         .unique()
         .sort("memory_id")
@@ -115,17 +136,14 @@ def _of_trials(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([rows, known.drop("trial")[rows["trial"]]], how="horizontal")
 
 
-def offered(
-    interactions: pl.DataFrame, known: pl.DataFrame, having: pl.DataFrame, numbers: pl.DataFrame
-) -> pl.DataFrame:
+def offered(offers: pl.DataFrame, known: pl.DataFrame, having: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
     """The trials that were offered a memory, sorted by trial and memory.
 
-    Columns: memory_id, rank, score (of its first place in the list), is_injected, injection_probability, those of
+    Columns: memory_id, score (of its first place in the list), is_injected, injection_probability, those of
     `known` (see `trials`) and `memory`, its number in `numbers`.
     """
     places = (
-        interactions.filter(pl.col("memories_offered").list.len() > 0)
-        .select("interaction", "injection_probability", "memories_offered")
+        offers.select("interaction", "injection_probability", "memories_offered")
         .join(known.select("interaction", "trial"), on="interaction")
         .drop("interaction")
         .explode("memories_offered")
@@ -134,12 +152,13 @@ def offered(
         .join(numbers, on="memory_id")
         .sort("trial", "memory", "rank", "score", descending=[False, False, False, True], nulls_last=True)
         .unique(["trial", "memory"], keep="first", maintain_order=True)
+        .drop("rank")
     )
-    places = _of_trials(places, known)
     injected = having.filter("is_injected").select("trial", "memory", pl.lit(value=True).alias("is_injected"))
-    return places.join(injected, on=["trial", "memory"], how="left", maintain_order="left").with_columns(
+    places = places.join(injected, on=["trial", "memory"], how="left", maintain_order="left").with_columns(
         pl.col("is_injected").fill_null(value=False)
     )
+    return _of_trials(places, known.drop("interaction", "at", "known_moment"))
 
 
 @dataclass(frozen=True)
@@ -220,15 +239,17 @@ def expected_success(
     rows = queries["trial"].to_numpy()
     expected = np.full(len(rows), 0.5)
     history = np.zeros(len(rows), dtype=np.int64)
-    own = None if having is None else _own_before(queries, having)
-    for number, level in enumerate(_LEVELS):
-        n, successes = (of[number][rows] for of in before)
-        if own is not None:
-            n, successes = n - own[0][number], successes - own[1][number]
-        strength = params.expected_strength
-        if level == "everything":
-            history, strength = n, 2.0
-        expected = (successes + strength * expected) / (n + strength)
+    for part, own in _own_before(queries, having):
+        told = expected[part]
+        for number, level in enumerate(_LEVELS):
+            n, successes = (of[number][rows[part]] for of in before)
+            if own is not None:
+                n, successes = n - own[0][number], successes - own[1][number]
+            strength = params.expected_strength
+            if level == "everything":
+                history[part], strength = n, 2.0
+            told = (successes + strength * told) / (n + strength)
+        expected[part] = told
     return pl.DataFrame({"expected": expected, "history": history})
 
 
@@ -237,8 +258,28 @@ def _levels(rows: pl.DataFrame) -> Integers:
     return np.stack([rows[level].fill_null(-1).to_numpy() for level in _LEVELS])
 
 
-def _own_before(queries: pl.DataFrame, having: pl.DataFrame) -> tuple[Integers, Integers]:
-    """Of what was known before each of `queries`, by level, the trials that had its memory, and their successes."""
+def _own_before(
+    queries: pl.DataFrame, having: pl.DataFrame | None
+) -> Iterator[tuple[slice | Integers, tuple[Integers, Integers] | None]]:
+    """Of what was known before each of `queries`, by level, the trials that had its memory, and their successes.
+
+    In parts, with which of the queries these are: of a memory all, and as many memories as have `_ROWS_AT_ONCE` rows.
+    Without `having` nothing.
+    """
+    if having is None or queries.height + having.height <= _ROWS_AT_ONCE:
+        yield slice(None), None if having is None else _own_before_at_once(queries, having)
+        return
+    owner, asking = having["memory"].to_numpy(), queries["memory"].to_numpy()
+    rows = np.bincount(np.concatenate([owner, asking]))
+    part = (np.cumsum(rows) - rows) // _ROWS_AT_ONCE  # of each memory
+    for nth in np.unique(part[rows > 0]):
+        own = having.filter(pl.Series(part[owner] == nth))
+        chosen = np.flatnonzero(part[asking] == nth)
+        asked = own if queries is having else queries[chosen]
+        yield chosen, _own_before_at_once(asked, own)
+
+
+def _own_before_at_once(queries: pl.DataFrame, having: pl.DataFrame) -> tuple[Integers, Integers]:
     events = Moments(having["memory"].to_numpy(), _levels(having), having["known_moment"].to_numpy())
     at = queries["at_moment"].to_numpy()
     asked = (events.owner, events.group) if queries is having else (queries["memory"].to_numpy(), _levels(queries))

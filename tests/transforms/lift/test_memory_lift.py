@@ -6,12 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 from lift_cases import AS_OF as CASES_AS_OF
-from lift_cases import PARAMS, interaction, outcomes_of
+from lift_cases import PARAMS, interaction, memory_outcomes, outcomes_of
 from lift_worlds import AS_OF, World, frames, topic_frames
 from thorough import some
 
+from slowwave.transforms.lift import matched as matched_module
+from slowwave.transforms.lift import trials
 from slowwave.transforms.lift.matched import Others, matched, pseudo_treated
-from slowwave.transforms.lift.outcomes import memory_outcomes
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 from slowwave.transforms.lift.same_task import same_task
 
@@ -398,3 +399,14 @@ def test_params_are_bounded_and_frozen():
         MemoryOutcomeParams(min_uptake=1.5)
     with pytest.raises(ValueError, match="frozen"):
         PARAMS.min_uptake = 0.5
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 7, 100])
+def test_what_is_counted_in_parts_is_what_is_counted_at_once_bit_for_bit(rows_at_once, monkeypatch):
+    worlds = [frames(World(interactions=400, memories=6, chance=chance), 3) for chance in (None, 0.5)]
+    at_once = [memory_outcomes(*world, AS_OF, PARAMS) for world in worlds]
+    assert sum(found["lift"].count() for found in at_once)
+    for module in (trials, matched_module):
+        monkeypatch.setattr(module, "_ROWS_AT_ONCE", rows_at_once)
+    for world, found in zip(worlds, at_once, strict=True):
+        assert memory_outcomes(*world, AS_OF, PARAMS).equals(found)

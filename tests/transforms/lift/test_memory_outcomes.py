@@ -5,10 +5,10 @@ from random import Random
 
 import polars as pl
 import pytest
-from lift_cases import AS_OF, PARAMS, START, frames, interaction, outcomes_of
+from lift_cases import AS_OF, PARAMS, START, frames, interaction, memory_outcomes, outcomes_of
 from scipy.stats import beta
 
-from slowwave.transforms.lift.outcomes import SCHEMA, memory_confidence, memory_outcomes
+from slowwave.transforms.lift.outcomes import SCHEMA, memory_confidence
 from slowwave.transforms.lift.trials import expected_success, had, known_before, memory_numbers, trials
 
 # --------------------------------------------------------------------------------------------------------------- counts
