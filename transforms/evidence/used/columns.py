@@ -111,11 +111,12 @@ class Columns:
 
     @property
     def bytes(self) -> int:
-        """Memory they take: of the products what is filled, for no other page of these was touched."""
+        """Memory they take: of products and entries what is filled, for no other page of these was touched."""
         held = (*(getattr(self, name) for name in self._by_column), self.nodes, self.token_era, self.token_row)
-        runs = (self.token_done, self.part_next, self.part_begin, self.part_end, self.entry_column, self.entry_value)
-        filled = int(self.entries[2]) * self.rows.shape[1] * self.rows.itemsize
-        return filled + sum(array.nbytes for array in (*held, *runs))
+        runs = (self.token_done, self.part_next, self.part_begin, self.part_end)
+        entries = int(self.entries[1]) * (self.entry_column.itemsize + self.entry_value.itemsize)
+        products = int(self.entries[2]) * self.rows.shape[1] * self.rows.itemsize
+        return entries + products + sum(array.nbytes for array in (*held, *runs))
 
     def release(self) -> None:
         """Give back the room of a project that is cleared: the next one may come after other work, and asks anew."""
