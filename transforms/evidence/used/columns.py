@@ -11,8 +11,6 @@ from slowwave.transforms.evidence.used.vocabulary import DIMENSIONS, Vocabulary,
 from slowwave.transforms.language.terms import GRAMS
 
 _ROOM = 1024
-# Room for entries takes memory only as it is filled, and to make more of it copies them.
-_ROOM_OF_ENTRIES = 24 * 2**20
 # Of long memories the most telling words are compared.
 MOST_WORDS = 48
 # No two columns share one, so that what is noted by word tells whose it is.
@@ -95,8 +93,7 @@ class Columns:
         self.part_next = np.zeros(_ROOM, np.int32)
         self.part_begin = np.zeros(_ROOM, np.int64)
         self.part_end = np.zeros(_ROOM, np.int64)
-        self.entry_column = np.empty(_ROOM_OF_ENTRIES, np.int32)
-        self.entry_value = np.empty(_ROOM_OF_ENTRIES, np.int16)
+        self.entry_column, self.entry_value = np.zeros(_ROOM, np.int32), np.zeros(_ROOM, np.int16)
 
     def clear(self) -> None:
         """Drop all."""
