@@ -27,7 +27,7 @@ from slowwave.transforms.evidence.used.vocabulary import DIMENSIONS, Vocabulary
 from slowwave.transforms.evidence.used.words import ONE
 from slowwave.transforms.language.word_vectors import TokenVectors, WordVectors
 
-_NAMES = ("common", "forms", "likeness", "odds", "pool", "words")
+_NAMES = ("common", "forms", "likeness", "nearest", "odds", "pool", "words")
 KERNELS = ("language.byte_pairs_kernel", *(f"evidence.used.kernels.{name}_kernel" for name in _NAMES))
 # Text whose words are counted at once; words (1 kB each) kept from one such part to the next.
 _BYTES_AT_ONCE = 4 * 2**20
@@ -92,6 +92,7 @@ class _Comparison:
         self._pools: Any = kernel("evidence.used.kernels.pool_kernel")
         self._likeness: Any = kernel("evidence.used.kernels.likeness_kernel")
         self._commonly: Any = kernel("evidence.used.kernels.common_kernel")
+        self._nearest: Any = kernel("evidence.used.kernels.nearest_kernel")
         self._odds: Any = kernel("evidence.used.kernels.odds_kernel")
         self._coefficients = np.array(list(COEFFICIENTS.values()))
         self._vocabulary = Vocabulary(self._token_vectors)
@@ -382,7 +383,7 @@ class _Comparison:
         chosen = np.empty((count, params.candidates), np.int32)
         at = asked.at[start + first : start + last]
         is_whole = bool((held.span_from <= at.min()).all() and (held.span_until > at.max()).all())
-        self._pools.nearest_passages(
+        self._nearest.nearest_passages(
             sides, pool.sides, held.firsts, at, held.span_memory, held.span_from, held.span_until, is_whole,
             params.candidates, chosen,
         )  # fmt: skip

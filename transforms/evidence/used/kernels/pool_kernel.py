@@ -1,14 +1,18 @@
-"""Memories, prompts and answers of one project as `used/1` compares them, and which memories are nearest: compiled.
+"""Memories, prompts and answers of one project as `used/1` compares them: compiled.
 
 Beside each other in one file, for numba keeps a loop until its own file changes, whatever becomes of those it calls.
 """
 
 # ruff: noqa: ANN001, ANN201, ANN202, C901, PLR0912, PLR0915, PLR2004, RUF100 - see the signatures; one loop
-# pyright: reportMissingParameterType=false
+# numba gives `_fetched` its context; what LLVM is told in has no public name
+# pyright: reportMissingParameterType=false, reportCallIssue=false, reportPrivateImportUsage=false
 
 from __future__ import annotations
 
 import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from slowwave.transforms.core.compiled import compiled
 
@@ -16,11 +20,33 @@ MAX_WORDS = 48
 DIMENSIONS = 256
 _LENGTH = 2000.0
 _INT32 = 2**31 - 1
-_LEAST = -(2**31)
 PROMPT, ANSWER = 1, 2
 # Directions kept of each interaction: meaning of prompt, answer and both, wording of answer and both.
 SIDES = 5
-_ROWS, _MEMORIES = 8, 64
+# What comes from memory at once, and so many words ahead of those that are summed.
+_LINE, _AHEAD = 64, 6
+
+
+@intrinsic
+def _fetched(typing_context, rows, row):  # noqa: ARG001 - numba gives it
+    """Have a row brought from memory, in the meantime: it is of 256 numbers."""
+
+    def generated(context, builder, signature, arguments):
+        of_array = signature.args[0]
+        array = context.make_array(of_array)(context, builder, arguments[0])
+        size = context.get_abi_sizeof(context.get_data_type(of_array.dtype)) * DIMENSIONS
+        begin = builder.ptrtoint(array.data, cgutils.intp_t)
+        begin = builder.add(begin, builder.mul(arguments[1], cgutils.intp_t(size)))
+        pointer, flag = cgutils.voidptr_t, cgutils.int32_t
+        signed = cgutils.ir.FunctionType(cgutils.ir.VoidType(), [pointer, flag, flag, flag])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer], signed)
+        for at in range(0, size, _LINE):
+            place = builder.inttoptr(builder.add(begin, cgutils.intp_t(at)), pointer)
+            # to read, to be used again soon, data
+            builder.call(prefetch, [place, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(rows, types.int64), generated
 
 
 @compiled("float64(float64[::1], int64)")
@@ -60,6 +86,9 @@ def direction(sums, values, squares, found):
 def summed(words, weights, largest, vectors, signs, narrow, narrow_signs, meaning, wording):
     """Sums of the vectors and of the signs of some words, by weight; exact, in 32 bits where these suffice."""
     most = 0
+    for nth in range(min(len(words), _AHEAD)):
+        _fetched(vectors, np.int64(words[nth]))
+        _fetched(signs, np.int64(words[nth]))
     for nth in range(len(words)):
         most += np.int64(weights[nth]) * max(largest[words[nth]], 1)
     if most < _INT32:
@@ -67,6 +96,9 @@ def summed(words, weights, largest, vectors, signs, narrow, narrow_signs, meanin
         narrow_signs[:] = 0
         # two at a time: a sum is loaded and stored half as often, and one word's vectors come while others are awaited
         for nth in range(1, len(words), 2):
+            for later in range(nth - 1 + _AHEAD, min(nth + 1 + _AHEAD, len(words))):
+                _fetched(vectors, np.int64(words[later]))
+                _fetched(signs, np.int64(words[later]))
             weight, other = np.int32(weights[nth - 1]), np.int32(weights[nth])
             vector, other_vector = vectors[words[nth - 1]], vectors[words[nth]]
             for at in range(DIMENSIONS):
@@ -316,72 +348,3 @@ def weighed_texts(
                     total[at] = sums[1, at] + sums[3, at] + sums[5, at]
             direction(total, values, squared, sides[nth, side])
         ends[nth + 1] = filled
-
-
-@compiled(
-    "void(int16[:, :, ::1], int16[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64,"
-    " int32[:, ::1])"
-)
-def nearest_passages(sides, passages, firsts, at, span_memory, span_from, span_until, is_whole, limit, chosen):
-    """The memories nearest to answer and both in meaning and wording, each by its nearest passage, nearest first.
-
-    Ties go by place.
-
-    Args:
-        sides: by interaction, see `weighed_texts`.
-        passages: of the memories: direction of the summed vectors, then of the signs.
-        firsts: by memory, its first passage; and the number of passages.
-        at: when each interaction happened.
-        span_memory: memories that were eligible from …
-        span_from: … this time …
-        span_until: … to before that one.
-        is_whole: whether all were eligible all the time.
-        limit: memories kept of each interaction.
-        chosen: filled by interaction with `limit` places of passages, -1 none.
-    """
-    count = len(firsts) - 1
-    queries = np.empty((_ROWS, 2 * DIMENSIONS), np.int16)
-    best = np.empty((_ROWS, limit), np.int32)
-    size = np.empty(_ROWS, np.int64)
-    eligible = np.ones((_ROWS, count), np.bool_)
-    for first in range(0, len(sides), _ROWS):
-        rows = min(_ROWS, len(sides) - first)
-        for nth in range(rows):
-            row = first + nth
-            size[nth] = 0
-            chosen[row, :] = -1
-            for place in range(DIMENSIONS):
-                queries[nth, place] = sides[row, 1, place] + sides[row, 2, place]
-                queries[nth, DIMENSIONS + place] = sides[row, 3, place] + sides[row, 4, place]
-            if not is_whole:
-                eligible[nth, :] = False
-                for span in range(len(span_memory)):
-                    if span_from[span] <= at[row] and at[row] < span_until[span]:
-                        eligible[nth, span_memory[span]] = True
-        for begin in range(0, count, _MEMORIES):
-            end = min(count, begin + _MEMORIES)
-            for nth in range(rows):
-                held = size[nth]
-                for memory in range(begin, end):
-                    if not eligible[nth, memory]:
-                        continue
-                    highest = np.int32(_LEAST)
-                    nearest = np.int64(0)
-                    for passage in range(firsts[memory], firsts[memory + 1]):
-                        score = np.int32(0)
-                        for place in range(2 * DIMENSIONS):
-                            score = np.int32(score + np.int32(queries[nth, place]) * np.int32(passages[passage, place]))
-                        if score > highest:
-                            highest, nearest = score, passage
-                    if held == limit and highest <= best[nth, limit - 1]:
-                        continue
-                    place = held if held < limit else limit - 1
-                    if held < limit:
-                        held += 1
-                    while place > 0 and best[nth, place - 1] < highest:
-                        best[nth, place] = best[nth, place - 1]
-                        chosen[first + nth, place] = chosen[first + nth, place - 1]
-                        place -= 1
-                    best[nth, place] = highest
-                    chosen[first + nth, place] = nearest
-                size[nth] = held
