@@ -171,7 +171,7 @@ ROOMS = {
     ),
     "flows": (
         "kernel", "engines", "lake", "land", "imports", "publish", "llm", "life", "nightly", "ask", "decide", "push",
-        "care", "capture", "mcp", "publish_to", "schedule", "cli",
+        "publish_to", "care", "capture", "mcp", "schedule", "cli",
     ),
     "dashboards": ("cookbook", "charts", "report", "app"),
 }  # fmt: skip

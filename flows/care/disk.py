@@ -18,8 +18,10 @@ from typing import Any, Literal, get_args
 
 import typer
 
+from slowwave.flows.care.watched import growth_days
 from slowwave.flows.kernel.checks import screen
 from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.progress import this_command
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.terminal import counted, size_shown, terminal_safe
@@ -156,14 +158,18 @@ def _order() -> tuple[Kind, ...]:
 
 
 def growth_by_day(files: Sequence[Weighed]) -> dict[date, int]:
-    """Bytes that each of the last 30 days of the log takes, landed and derived; days without any are 0."""
+    """Bytes that each of the last 30 days of the log takes, landed and derived; days without any are 0.
+
+    A younger log has fewer: days before it began would make it grow more slowly than it does.
+    """
     of_log = [file for file in files if file.kind in ("landed", "evidence") and file.day is not None]
     today = utc_now().date()  # what lies in the future has not grown yet
-    newest = max((file.day for file in of_log if file.day and file.day <= today), default=None)
-    if newest is None:
+    days = {file.day for file in of_log if file.day and file.day <= today}
+    if not days:
         return {}
-    first = newest - timedelta(days=_GROWTH_DAYS - 1)
-    found = {first + timedelta(days=number): 0 for number in range(_GROWTH_DAYS)}
+    newest = max(days)
+    number = growth_days(days, _GROWTH_DAYS)
+    found = {newest - timedelta(days=number - 1 - at): 0 for at in range(number)}
     for file in of_log:
         if file.day is not None and file.day in found:
             found[file.day] += file.bytes
@@ -249,6 +255,9 @@ def _print(
     for rule, of in freed.items():
         grid.add_row(rule, *(size_shown(of[days]) for days in AGES), RULES[rule])
     console.print(grid)
+    console.print(
+        Text(f"what goes is said by [retention] in settings.toml; `{this_command()} retain --dry-run` shows it")
+    )
 
 
 def _as_json(one: TableWeight) -> dict[str, Any]:

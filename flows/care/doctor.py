@@ -20,6 +20,7 @@ import typer
 
 from slowwave.flows.care.engine_line import engine_line
 from slowwave.flows.care.receiver_line import receiver_lines
+from slowwave.flows.care.settings_line import settings_line
 from slowwave.flows.care.surroundings import clock_line, prefect_server_line, versions_line
 from slowwave.flows.kernel.checks import CheckLine, print_check_lines, tried, worst
 from slowwave.flows.kernel.doors import close_doors, home_umask, left_ajar
@@ -75,6 +76,7 @@ def doctor_lines(settings: Settings) -> list[CheckLine]:
         tried("doors", lambda: _doors(settings)),
         tried("other homes", lambda: _other_homes(settings)),
         tried("params", lambda: _params(settings)),
+        tried("settings", lambda: settings_line(settings)),
         tried("notify", lambda: _notify(settings)),
         tried("engine", lambda: engine_line(settings)),
     ]

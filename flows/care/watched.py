@@ -6,7 +6,7 @@ Each is read from few files, by DuckDB: who asks how things are does not wait.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from math import ceil
@@ -109,25 +109,32 @@ def clock(runs: Sequence[Record], now: datetime) -> CheckLine:
     return CheckLine("clock", "warn", says, "set the clock: runs are put in order by it")
 
 
+def growth_days(days: Collection[date], longest: int) -> int:
+    """Over how many days up to the newest growth is told: a younger log has not grown for as long as is looked back."""
+    return min(longest, (max(days) - min(days)).days + 1)
+
+
 def growth(settings: Settings, now: datetime) -> CheckLine:
     """For how long the disk of the lake will do: by what the last days of the log take, landed and derived."""
     lake = settings.lake_folder
     tables = [f"evidence/{name}" for name in storage_of(lake).folders(lake / "evidence")]
     by_table = [files_by_day(lake, table) for table in (*LANDED_TABLES, *tables)]
-    newest = max((day for days in by_table for day in days if day <= now.date()), default=None)
+    seen = {day for days in by_table for day in days if day <= now.date()}
     free = shutil.disk_usage(nearest_folder(lake)).free
     current = current_run(settings)
     spare = max(0, free - 2 * (current.stat().st_size if current else 0))
-    if newest is None:
+    if not seen:
         return CheckLine("disk", "ok", f"{free / 1e9:,.1f} GB free", "", {"free_bytes": free})
+    newest = max(seen)
+    number = growth_days(seen, _GROWTH_DAYS)
     recent = [
         file.size
         for days in by_table
         for day, files in days.items()
-        if 0 <= (newest - day).days < _GROWTH_DAYS
+        if 0 <= (newest - day).days < number
         for file in files
     ]
-    a_day = sum(recent) / _GROWTH_DAYS
+    a_day = sum(recent) / number
     left = int(spare / a_day) if a_day else None
     facts = {"free_bytes": free, "bytes_a_day": round(a_day), "days_left": left}
     says = f"{free / 1e9:,.1f} GB free; the lake grows by {size_shown(a_day)} a day"

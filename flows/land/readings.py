@@ -104,7 +104,7 @@ def home_readings(settings: Settings) -> Readings:
             faults.append((str(error), _stated_match(path)))
         else:
             matching += [mapping] if mapping.match else []
-    return Readings(None, _keeps_unknown(settings), tuple(matching), tuple(faults))
+    return Readings(None, keeps_unknown(settings), tuple(matching), tuple(faults))
 
 
 def command_readings(settings: Settings, options: Sequence[str], name: str | None, *, as_is: bool) -> Readings:
@@ -164,7 +164,8 @@ def _stated_match(path: Path) -> str | None:
     return match if isinstance(match, str) else None
 
 
-def _keeps_unknown(settings: Settings) -> bool:
+def keeps_unknown(settings: Settings) -> bool:
+    """Whether rows land with fields that the contract does not know. Raises UserError where that cannot be told."""
     stated = settings.stated("landing", {"unknown"}).get("unknown", "refuse")
     if stated not in ("refuse", "keep"):
         message = f'{settings.settings_file} cannot be used: [landing] unknown is "refuse" or "keep"'

@@ -41,6 +41,7 @@ from slowwave.transforms.landing.tables import LANDED
 
 if TYPE_CHECKING:
     from slowwave.flows.life.erase import Erased
+    from slowwave.flows.nightly.retention import Retention
 
 __all__ = [
     "NightlyResult",
@@ -162,12 +163,14 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
     With nothing new and the same UTC day of `as_of`, current stays and a skipped run is recorded. An explicit `as_of`
     is always published, unless current has that very one, from the same input, params and code.
 
-    Raises AuditFailedError when an audit failed (current stays), OSError when a disk cannot be written.
+    Raises AuditFailedError when an audit failed (current stays), OSError when a disk cannot be written, UserError where
+    `[retention]` cannot be used (nothing was done).
     """
     explicit = as_of is not None
     as_of = as_of or run.started_at
     asked = ""
     try:
+        rules = _rules(run)  # a mistake in them is said before a night is made, not after
         if run.imported is None and run.settings.connections_file.exists():
             run.stage("import", import_sources, run)
         run.begin("land")
@@ -208,7 +211,7 @@ def nightly(run: Run, *, as_of: datetime | None = None, full: bool = False) -> N
 
     erased = run.stage("erase", _end_begun, run, gone) if gone is not None else None
     run.stage("prune", prune, run.settings, run.lake)
-    retained = _let_go(run)
+    retained = _let_go(run, rules) if rules is not None else ""
     return NightlyResult(
         run.run_id,
         row["status"],
@@ -235,14 +238,21 @@ def require_texts(run: Run, plan: Plan) -> None:
         texts.require_texts(run.lake.root, plan)
 
 
-def _let_go(run: Run) -> str:
-    """Let go by age of what the settings say; what went, in words."""
+def _rules(run: Run) -> Retention | None:
+    """What the settings let go of by age; None where nothing goes. Raises UserError where they cannot be used."""
     if not run.settings.settings_file.exists():
-        return ""
-    from slowwave.flows.nightly.retention import let_go, retained_line, retention
+        return None
+    from slowwave.flows.nightly.retention import retention
 
     rules = retention(run.settings)
-    return retained_line(run.stage("retain", let_go, run.settings, run.lake, rules)) if rules.is_any else ""
+    return rules if rules.is_any else None
+
+
+def _let_go(run: Run, rules: Retention) -> str:
+    """Let go of what is that old; what went, in words."""
+    from slowwave.flows.nightly.retention import let_go, retained_line
+
+    return retained_line(run.stage("retain", let_go, run.settings, run.lake, rules))
 
 
 def _take_begun(run: Run) -> Counter[str]:

@@ -63,12 +63,20 @@ def test_every_file_counts_once_under_its_kind(home: SmallHome) -> None:
     assert kept == {"table": "kept_references", "kind": "evidence", "files": 2, "bytes": 10, **days}
 
 
-def test_growth_is_what_each_of_thirty_days_of_the_log_takes(home: SmallHome) -> None:
+def test_growth_is_what_each_day_of_the_log_takes(home: SmallHome) -> None:
     found = said(home)
     by_day = {one["day"]: one["bytes"] for one in found["growth"]}
-    assert len(by_day) == 30
+    assert list(by_day) == [f"2026-03-0{day}" for day in range(1, 6)]  # no day before it began
     assert (by_day["2026-03-01"], by_day["2026-03-04"], by_day["2026-03-05"]) == (1_006, 0, 614)
-    assert found["bytes_a_day"] == round(1_620 / 30)
+    assert found["bytes_a_day"] == round(1_620 / 5)
+
+
+def test_growth_is_that_of_the_last_thirty_days(home: SmallHome) -> None:
+    old = home.folder / "lake" / "interactions" / "day=2026-01-01" / "a.parquet"
+    old.parent.mkdir()
+    old.write_bytes(b"\0" * 9_000)
+    found = said(home)
+    assert (len(found["growth"]), found["bytes_a_day"]) == (30, round(1_620 / 30))
 
 
 def test_what_could_go_leaves_what_is_current(home: SmallHome) -> None:
@@ -87,6 +95,7 @@ def test_a_lake_elsewhere_and_the_text_say_the_same(
     done = home.ask("disk")
     assert "interactions" in done.stdout
     assert "2026-03-01 to 2026-03-05" in done.stdout
+    assert "retain --dry-run" in done.stdout
 
 
 def test_where_there_is_no_home_it_says_what_to_do(tmp_path: Path) -> None:

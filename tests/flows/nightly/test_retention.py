@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from small_home import SmallHome, interaction, memory
 
+from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.landing.ledger_tables import Quarantine
 
@@ -78,6 +79,14 @@ def test_a_rule_that_cannot_be_meant_is_refused(tmp_path: Path, days: str) -> No
     made.settings.settings_file.write_text(f"[retention]\nruns_days = {days}\n")
     done = made.ask("retain", "--dry-run")
     assert (done.returncode, "runs_days" in done.stderr) == (1, True)
+
+
+def test_a_night_with_such_a_rule_does_nothing(home: SmallHome) -> None:
+    home.settings.settings_file.write_text("[retention]\nruns_days = 0\n")
+    before = home.settings.current.resolve()
+    with pytest.raises(UserError, match="runs_days"):
+        home.nightly(datetime(2026, 3, 10))  # noqa: DTZ001
+    assert home.settings.current.resolve() == before
 
 
 def test_without_rules_nothing_goes_and_it_says_how_to_state_them(tmp_path: Path) -> None:
