@@ -18,7 +18,8 @@ WHERE starts_with(lower(memory_id), lower($id)) OR jaro_winkler_similarity(lower
 ORDER BY starts_with(lower(memory_id), lower($id)) DESC, jaro_winkler_similarity(memory_id, $id) DESC, memory_id
 LIMIT $limit
 """
-NEAR_PUBLISHED = _NEAR.replace("{known}", "memory_health")
+# Those that landed: rows of others name what was erased.
+NEAR_PUBLISHED = _NEAR.replace("{known}", "(FROM memory_health WHERE content IS NOT NULL)")
 _NEAR_LANDED = with_lake_rows(_NEAR.replace("{known}", "(SELECT DISTINCT memory_id FROM {memories})"))
 
 
