@@ -371,6 +371,7 @@ def test_the_lines_of_json_land(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert cli._exit_code(["land", str(tmp_path / "runs.jsonl"), "--max-refused", "0"]) == 0
 
 
+@pytest.mark.slow
 def test_the_sample_is_made_as_its_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = _blocks("python", PAGES["data/README.md"])
     (tmp_path / "data" / "inbox").mkdir(parents=True)

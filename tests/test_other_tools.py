@@ -53,6 +53,7 @@ def _ran(code: str) -> tuple[dict[str, Any], Any]:
     return names, shown
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("there")
 def test_the_python_examples_run() -> None:
     of_frames, of_a_notebook = PYTHON

@@ -151,6 +151,7 @@ def test_any_size_accounts_for_every_row(days, per_day):
     assert sum(f.bad for f in planted.files) == len(planted.bad_rows) == 17
 
 
+@pytest.mark.slow
 def test_delivered_is_accepted_and_duplicate_and_bad(files, truth):
     assert [f.name for f in files] == [f.name for f in truth.files]
     bad = Counter(b.file for b in truth.bad_rows)

@@ -376,6 +376,7 @@ def test_an_audit_finds_its_fault(serving, monkeypatch, name, fault):
     assert str(found).startswith(f"{name}: {many}")
 
 
+@pytest.mark.slow
 def test_a_failed_audit_leaves_yesterday_live_and_the_run_red(published, copy_of):
     home = copy_of(published)
     before, hashes = home.current, home.hashes()

@@ -95,6 +95,7 @@ def inferred_rows() -> list[Row]:
     return rows
 
 
+@pytest.mark.slow
 def test_nothing_but_their_own_rows_follows_from_inferred_outcomes(published):
     plain, more = published(LOG), published([*LOG, *inferred_rows()])
     ids = {row["outcome_id"] for row in inferred_rows()}

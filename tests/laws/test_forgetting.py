@@ -108,6 +108,7 @@ def test_after_applying_there_is_nothing_to_plan_and_nothing_more_to_apply(home)
     assert {name for name, said in status(home).items() if said == "archived"} == set(wanted)
 
 
+@pytest.mark.slow
 def test_restoring_gives_back_what_was(home, published):
     wanted = planned(home)
     applied(home, NOW)
@@ -219,6 +220,7 @@ def test_what_is_to_come_counts_for_nothing_until_then(home):
     assert home.hashes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("news", some(FUTURE, 2))
 def test_it_counts_when_it_comes(home, published, news):
     row = FUTURE[news]

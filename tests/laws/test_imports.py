@@ -73,6 +73,7 @@ def together(tmp_path: Path, capsys: Capture) -> dict[str, str]:
     return published(home)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_any_split_and_order_of_transcripts_is_the_same_publish(
     seed: int, together: dict[str, str], tmp_path: Path, capsys: Capture

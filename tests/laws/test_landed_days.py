@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from unittest.mock import patch
 
 import polars as pl
+import pytest
 
 from slowwave.flows.publish import shell
 from tests.laws.deliveries import START, jsonl
@@ -26,6 +27,7 @@ def _told(home) -> dict[tuple[str, date], tuple[int, int]]:
     return {(row["landed_table"], row["day"]): (row["rows_count"], row["late_count"]) for row in rows}
 
 
+@pytest.mark.slow
 def test_only_the_days_whose_rows_changed_are_counted_anew(home, new_home):
     counted: list[tuple[str, date]] = []
     right = shell.landed_days

@@ -40,6 +40,7 @@ def _published(home: Home, parts: list[list[dict[str, object]]]) -> dict[str, ob
     return {name: home.table(name) for name in TABLES}
 
 
+@pytest.mark.slow
 def test_any_split_order_and_redelivery_gives_the_same_proof(tmp_path: Path) -> None:
     whole = _published(Home(tmp_path / "whole"), [ROWS])
     shuffled = list(ROWS)
@@ -101,6 +102,7 @@ def test_a_lake_with_no_memory_or_one_is_published(tmp_path: Path, count: int) -
     assert [len(found[name]) for name in TABLES] == [count, count]  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_crash_between_delete_and_insert_cannot_be(tmp_path: Path) -> None:
     """A publish that fails leaves yesterday's observations; the next one has all of today's."""
     home = Home(tmp_path / "home")

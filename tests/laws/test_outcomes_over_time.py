@@ -159,6 +159,7 @@ INSTANTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instant", INSTANTS, ids=str)
 def test_a_publish_as_of_then_is_the_publish_made_then(published, copied, new_home, instant):
     then = new_home()

@@ -79,6 +79,7 @@ def test_the_24_hours_begin_when_a_run_ceases_to_be_current(home):
     assert not old.exists()
 
 
+@pytest.mark.slow
 def test_current_and_what_kept_runs_name_stay(home):
     files = [publish(home, number) for number in range(4)]
     age(home, 48)
@@ -162,6 +163,7 @@ def test_half_written_leftovers_go(home):
     assert home.current.exists()
 
 
+@pytest.mark.slow
 def test_every_nightly_prunes(home, monkeypatch):
     monkeypatch.setattr(prune_module, "prune", partial(prune, keep=1))
     files = []

@@ -123,6 +123,7 @@ def test_the_input_hash_tells_whether_a_publish_sees_anything_new(copied, news):
     assert (before["input_hash"] != after["input_hash"]) == is_seen
 
 
+@pytest.mark.slow
 def test_as_of_alone_changes_no_input(copied):
     copied.nightly(AS_OF + timedelta(days=1))
     copied.nightly(START + timedelta(days=1))

@@ -139,6 +139,7 @@ def test_exactly_the_days_touched_are_planned(copied, case):
     assert {(day.day - START.date()).days: day.reason for day in plan.to_build} == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", some(CASES, 3))
 def test_exactly_the_days_touched_are_rebuilt(copied, new_home, case):
     rows, expected = CASES[case]
@@ -161,6 +162,7 @@ def test_a_change_is_published_whatever_it_rebuilds(copied):
     assert health["elsewhere"]["status"] == "invalid"
 
 
+@pytest.mark.slow
 def test_repeats_and_compaction_rebuild_nothing(copied):
     copied.drop("again.jsonl", jsonl(list(reversed(LOG))))
     assert copied.nightly(AS_OF).status == "skipped"

@@ -128,6 +128,7 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return home
 
 
+@pytest.mark.slow
 def test_what_is_learned_does_not_depend_on_the_delivery(taught, new_home):
     lines, at_once, shuffled, in_stages = TAUGHT_LINES, taught, new_home(), new_home()
     chance = random.Random(2)

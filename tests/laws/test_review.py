@@ -74,6 +74,7 @@ def test_after_decisions_and_late_rows_a_rebuild_tells_the_same(
     assert rebuilt_hashes(home, AS_OF + timedelta(days=1)) == home.hashes()
 
 
+@pytest.mark.slow
 def test_a_decision_counts_from_when_it_was_made(published: Home, copy_of: Callable[[Home], Home]) -> None:
     home, now = copy_of(published), AS_OF + timedelta(hours=5)
     item_id = item(home, text=STATED)["item_id"]

@@ -89,6 +89,7 @@ def counted(home: Home) -> dict[str, list[dict[str, object]]]:
     return {name: home.table(name) for name in ("memory_health", "heuristics", "counted_outcomes", "memory_references")}
 
 
+@pytest.mark.slow
 def test_every_check_sets_its_rows_aside_and_nothing_else_changes(begun):
     before = counted(begun)
     expected = {
@@ -179,6 +180,7 @@ def test_a_file_is_looked_through_once(begun):
     assert checked() == before + 1
 
 
+@pytest.mark.slow
 def test_a_row_left_out_counts_nowhere_at_any_time_until_it_is_left_in(begun):
     before, early = counted(begun), START + 20 * HOUR
     assert decide_rows(begun.lake, ["interactions:i1"], []) == ["interactions:i1 is left out (1 version)"]

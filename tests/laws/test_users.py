@@ -131,6 +131,7 @@ def test_replay_is_exact_with_late_changes_of_user_and_scope(whole, new_home):
     assert home.hashes() == at_once.hashes()
 
 
+@pytest.mark.slow
 def test_a_change_of_user_rebuilds_the_days_it_touches_alone(whole, copy_of):
     home = copy_of(whole[0])
     home.drop("late.jsonl", json.dumps({"memory_id": "hers", "changed_at": at(35), "user_id": "bob"}).encode())
@@ -157,6 +158,7 @@ def test_the_released_method_still_counts_in_everybodys(new_home):
     assert "eligible/1" in run["methods"]
 
 
+@pytest.mark.slow
 def test_a_home_whose_fields_stood_in_extra_publishes_the_same(new_home):
     """As release 0.1.0 wrote memories: without these columns, and what they say in `extra`."""
     home = new_home()

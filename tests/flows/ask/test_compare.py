@@ -171,6 +171,7 @@ def test_as_of(home: SmallHome) -> None:
     assert tables(found)["memory_references"]["gained"] == 1
 
 
+@pytest.mark.slow
 def test_nothing_is_written_and_nobody_is_kept_waiting(
     home: SmallHome, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -114,6 +114,7 @@ def test_what_cannot_be_reported_is_said_in_a_line(home: SmallHome, command: Com
     assert not reports_folder(home.settings).exists()
 
 
+@pytest.mark.slow
 def test_a_night_writes_what_is_missing_and_keeps_what_is_there(home: SmallHome, twice: list[str]) -> None:
     path = report_file(home.settings, twice[1])
     assert reported(home.settings) == str(path)
@@ -127,6 +128,7 @@ def test_nothing_is_reported_before_any_publish(home: SmallHome) -> None:
     assert not home.folder.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("twice")
 def test_a_fault_of_the_report_is_told_and_harms_nothing(home: SmallHome) -> None:
     before = home.settings.current.readlink()

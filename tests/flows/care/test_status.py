@@ -390,6 +390,7 @@ def test_a_read_only_home_is_enough_and_nothing_is_written(published: SmallHome)
     assert published.contents() == before | locks
 
 
+@pytest.mark.slow
 def test_prefect_is_not_loaded(published: SmallHome) -> None:
     code = (
         "import sys\nfrom slowwave.flows.cli.main import main\n"

@@ -424,6 +424,7 @@ def test_a_lake_that_is_a_url_of_no_bucket_is_refused(
     assert not (Path.cwd() / "ftp:").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", some(["C", "en_US.ISO-8859-1"], 1))
 def test_any_locale_will_do(home: Path, tmp_path: Path, locale: str) -> None:
     """Where Python is told to take files for ASCII, or for Latin-1, ours are UTF-8 all the same."""

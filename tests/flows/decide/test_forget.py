@@ -234,6 +234,7 @@ def test_a_memory_used_since_the_publish_stays(home: SmallHome, created_at: str)
     assert status(home)["m2"] == "superseded"
 
 
+@pytest.mark.slow
 def test_what_is_held_stays_until_released(home: SmallHome, monkeypatch, capsys) -> None:
     code, out, _ = said(home, monkeypatch, capsys, "hold", "shop", "--reason", "an audit")
     assert (code, out) == (0, "project 'shop' is held: seen from the next nightly on\n")
@@ -338,6 +339,7 @@ def test_killed_at_any_write_and_run_again_is_as_if_nothing_had_happened(
     assert status(home)["m1"] == ("archived" if command is applied else "superseded")
 
 
+@pytest.mark.slow
 def test_what_a_killed_apply_had_decided_is_never_done_unchecked(home: SmallHome, monkeypatch, capsys) -> None:
     write = Lake.write_rows
 

@@ -326,6 +326,7 @@ def test_an_edit_counts_from_when_it_was_made_and_an_invalid_text_is_not_propose
     assert rejected_texts(again.decisions, again.states.filter(pl.col("valid_until").is_null()), now.as_of).is_empty()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", RELEASES)
 def test_a_home_of_an_earlier_release_takes_it(
     version: str, tmp_path: Path, said: Any, monkeypatch: pytest.MonkeyPatch

@@ -179,6 +179,7 @@ def test_no_question_to_a_model_and_no_proposed_merge_is_about_both(home):
     assert together == []
 
 
+@pytest.mark.slow
 def test_users_of_days_that_an_earlier_release_built_are_looked_up_in_the_log(home, tmp_path):
     """Its evidence has no column for them: what is NULL there is not nobody's."""
     old = SmallHome(tmp_path / "home")

@@ -52,6 +52,7 @@ def test_a_device_that_is_named_is_none_to_be_read(source: str, tmp_path: Path, 
     assert said in {f"{name} cannot be read: {PIPE}", f"{name} was not read: {PIPE}"}
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
     """Else this would not end."""
     home, folder = SmallHome(tmp_path / "home"), tmp_path / "sessions"
@@ -118,6 +119,7 @@ def test_a_packed_file_of_which_nothing_can_be_read_is_said_in_a_folder_too(tmp_
     assert done["landing"]["totals"]["accepted"] == 1
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_of_the_inbox_and_of_no_transcript(tmp_path: Path) -> None:
     home, logs, letters = SmallHome(tmp_path / "home"), tmp_path / "logs", random.Random(1)
     session = Session()

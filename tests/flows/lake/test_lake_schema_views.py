@@ -179,6 +179,7 @@ def test_neither_a_backfill_nor_an_earlier_publish_leaves_other_days(told: Small
     assert [row["day"].day for row in days] == [2, 3]
 
 
+@pytest.mark.slow
 def test_rows_that_a_killed_compaction_left_in_two_files_count_once(told: SmallHome) -> None:
     for path in list((Path(told.settings.lake)).glob("*/day=*/*.parquet")):
         shutil.copy(path, path.with_name(f"left-{path.name.split('-', 1)[-1]}"))
@@ -215,6 +216,7 @@ def test_rows_set_aside_or_left_out_are_in_the_log_alone(told: SmallHome) -> Non
         told.nightly(AS_OF)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", RELEASES)
 def test_the_lake_of_an_old_release(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)
@@ -255,6 +257,7 @@ def test_fields_that_stood_in_extra(tmp_path_factory: pytest.TempPathFactory, to
 _NAMES = ["it's", 'q"q; DROP', "s[x]*t?", "day=2020-01-01", "a b\n-- c", "%41 é", "{a,b}", "~"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _NAMES if IS_THOROUGH else ["".join(_NAMES[:2]), _NAMES[2], "".join(_NAMES[3:])])
 def test_folders_of_any_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = SmallHome(tmp_path / name / "home")

@@ -26,6 +26,7 @@ _WHENEVER = ("--warn-hours", "1000000", "--error-hours", "1000000")
 each_release = pytest.mark.parametrize("version", RELEASES)
 
 
+@pytest.mark.slow
 @each_release
 def test_a_night_counts_the_same_and_builds_what_cites_alone(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)
@@ -99,6 +100,7 @@ def test_a_home_left_long_ago_loses_only_partitions_that_no_kept_run_names(versi
     assert len(left) < len(evidence)  # it had some that nothing names any more
 
 
+@pytest.mark.slow
 @each_release
 def test_a_night_with_new_rows_builds_their_days_alone(version: str, tmp_path: Path) -> None:
     home = released_home(version, tmp_path)

@@ -27,6 +27,7 @@ def asked(home: SmallHome, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["\u00a0", "\u200b" * 30, "\x00"], ids=ascii)
 def test_one_blank_content_stops_no_night(blank: str, tmp_path: Path) -> None:
     home = SmallHome(tmp_path / "home")
@@ -36,6 +37,7 @@ def test_one_blank_content_stops_no_night(blank: str, tmp_path: Path) -> None:
     assert asked(home, "SELECT DISTINCT unnest(memory_ids) FROM observations") == [("m-2",)]
 
 
+@pytest.mark.slow
 def test_blanks_of_all_kinds_everywhere(tmp_path: Path) -> None:
     home = SmallHome(tmp_path / "home")
     rows = []

@@ -101,6 +101,7 @@ def test_what_is_published_shows_what_is_still_there_and_what_has_passed(
     assert home.rows("SELECT sum(accepted) AS n FROM run_files") == [{"n": 2}]
 
 
+@pytest.mark.slow
 def test_a_file_whose_refused_rows_have_passed_is_no_cause_for_warning(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

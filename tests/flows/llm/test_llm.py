@@ -62,6 +62,7 @@ def test_asking_again_costs_nothing(home):
     assert len(server.requests) == QUESTIONS + 2
 
 
+@pytest.mark.slow
 def test_the_same_log_and_decisions_are_the_same_tables_without_any_server(home, monkeypatch):
     home.serve()
     home.nightly()

@@ -111,6 +111,7 @@ def test_a_night_ends_in_time_and_keeps_what_it_has(home, monkeypatch):
     assert answers.ended == "it took longer than 3000 s"
 
 
+@pytest.mark.slow
 def test_killed_midway_it_goes_on_where_it_was(home):
     home.land(*[memory(f"m{at}", content=f"Text {at}.", changed_at="2026-03-05") for at in range(8)])
     home.set_params(concurrency=2)

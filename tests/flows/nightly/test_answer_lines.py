@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.nightly.answer_lines import answer_lines
@@ -54,6 +55,7 @@ def test_after_the_first_publish_only_what_cannot_be_answered_is_told(tmp_path: 
     assert "`injection_probability`" in later
 
 
+@pytest.mark.slow
 def test_when_all_is_answered_one_line_says_where(tmp_path: Path) -> None:
     home = SmallHome(tmp_path / "home")
     rows = [memory("m1")]

@@ -137,6 +137,7 @@ def test_a_night_killed_after_its_swap_has_published(home: SmallHome) -> None:
     assert status(home)["last night"].facts["status"] == "published"
 
 
+@pytest.mark.slow
 def test_the_published_ledger_holds_a_run_once_and_a_running_night_is_no_error(home: SmallHome) -> None:
     killed(home, "nightly", "publish")
     home.nightly()
@@ -242,6 +243,7 @@ def test_rows_that_were_refused_are_news_though_no_number_changes(tmp_path: Path
     assert json.loads(shown) == [{"refused": 1}]
 
 
+@pytest.mark.slow
 def test_what_is_new_is_what_current_lacks_and_no_earlier_publish(tmp_path: Path) -> None:
     home = SmallHome(tmp_path / "home")
     home.land(memory("m1"), interaction("i1"))

@@ -94,6 +94,7 @@ def test_a_command_that_is_not_there(settings: Settings) -> None:
     assert "cannot be run" in notify(settings, "failed", "why")
 
 
+@pytest.mark.slow
 def test_a_night_that_fails_tells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,7 @@ from slowwave.transforms.core.schema import Table
 from slowwave.transforms.learning.tables import CountedOutcomes
 
 
+@pytest.mark.slow
 def test_few_rows_are_written_anew(tmp_path):
     home, bases, right = SmallHome(tmp_path / "home"), [], base.base_of
     home.land(memory("m1"), *[interaction(f"i{i}", memories_used=["m1"]) for i in range(3)])
@@ -28,6 +29,7 @@ def test_few_rows_are_written_anew(tmp_path):
     assert [found is None for found in bases] == [False, True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["memory_references", "counted_outcomes", "strength_fits", "heuristics"])
 def test_where_what_is_read_of_current_is_damaged_all_is_written_anew(tmp_path, table):
     home = SmallHome(tmp_path / "home")
@@ -46,6 +48,7 @@ def test_where_what_is_read_of_current_is_damaged_all_is_written_anew(tmp_path, 
     assert ("all tables were written anew" in (said[0][0] or "")) == (table == "heuristics")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["'infinity'", "'290000-01-01'", "'2000-01-01 (BC)'", "NULL", "'2026-03-09'"])
 def test_a_damaged_time_of_what_is_compared_is_not_carried_on(tmp_path, at):
     home = SmallHome(tmp_path / "home")

@@ -40,11 +40,13 @@ def home(tmp_path_factory) -> SmallHome:
     return made
 
 
+@pytest.mark.slow
 def test_the_passage_is_published(home):
     rows = "SELECT interaction_id, passage, passage_at, methods FROM memory_references WHERE memory_id = 'handbook'"
     assert published(home, rows) == [("late", SENTENCES[2], HANDBOOK.index(SENTENCES[2]), ["used/2"])]
 
 
+@pytest.mark.slow
 def test_why_tells_the_passage_and_its_place(home):
     begin = HANDBOOK.index(SENTENCES[2])
     for asked, key in (("handbook", "interaction_id"), ("late", "memory_id")):
@@ -55,12 +57,14 @@ def test_why_tells_the_passage_and_its_place(home):
         assert f"by its characters {begin + 1}-{begin + len(SENTENCES[2])} which say “{SENTENCES[2]}”" in text
 
 
+@pytest.mark.slow
 def test_why_of_a_short_memory_tells_no_passage(home):
     (used,) = json.loads(home.ask("why", "m3", "--format", "json").stdout)["used"]
     assert used["passage"] is used["passage_at"] is None
     assert "on “" not in home.ask("why", "m3").stdout
 
 
+@pytest.mark.slow
 def test_with_the_method_before_nothing_is_built_again_and_with_the_new_one_only_days_with_a_long_memory(tmp_path):
     home = _landed(tmp_path)
     (home.folder / "params.toml").write_text('[evidence.used]\nmethod = "used/1"\n')

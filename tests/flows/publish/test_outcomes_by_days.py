@@ -53,6 +53,7 @@ def health(home: SmallHome) -> pl.DataFrame:
         return connection.sql(ASKED).pl()
 
 
+@pytest.mark.slow
 def test_it_is_the_same_however_many_days_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = SmallHome(tmp_path / "home")
     landed(home)

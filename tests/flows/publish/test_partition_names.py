@@ -94,6 +94,7 @@ def home(tmp_path: Path) -> SmallHome:
 # --------------------------------------------------------------------------------------- which params, which tables
 
 
+@pytest.mark.slow
 def test_partitions_are_named_after_every_param_of_evidence_but_those_that_stretches_tell():
     behind = frozenset().union(*(params_behind(table) for table in EVIDENCE))
     leaves = set(leaves_of("evidence", Params().evidence.model_dump()))
@@ -102,6 +103,7 @@ def test_partitions_are_named_after_every_param_of_evidence_but_those_that_stret
     assert set(OTHER) == set(UNNAMED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHER)
 def test_a_param_names_the_tables_that_follow_from_it(name):
     changed = params(name, OTHER[name])
@@ -115,6 +117,7 @@ def named(of: Params, table: type[Table]) -> dict[str, object]:
     return of.named(params_behind(table), is_any_long=True, is_any_cited=True)
 
 
+@pytest.mark.slow
 def test_a_day_whose_answers_cite_nothing_is_named_as_before_there_were_citations():
     assert Params().named(["evidence"], is_any_long=True, is_any_cited=False) == {}
     assert {table.name for table in EVIDENCE if named(Params(), table)} == CITED
@@ -122,6 +125,7 @@ def test_a_day_whose_answers_cite_nothing_is_named_as_before_there_were_citation
     assert other.named(["evidence"], is_any_long=True, is_any_cited=False) == {}
 
 
+@pytest.mark.slow
 def test_what_lies_behind_which_table():
     reach = {"evidence.eligible_method", "evidence.global_types"}
     assert params_behind(ExtractedStatements) == {"evidence.extract"}
@@ -132,6 +136,7 @@ def test_what_lies_behind_which_table():
     }
 
 
+@pytest.mark.slow
 def test_the_methods_that_are_alike_without_a_long_memory_share_names():
     with_used_1 = params("evidence.used.method", "used/1")
     assert with_used_1.named(["evidence"], is_any_long=False, is_any_cited=False) == {}
@@ -139,6 +144,7 @@ def test_the_methods_that_are_alike_without_a_long_memory_share_names():
     assert params("evidence.used.method", "used/0").named(["evidence"], is_any_long=False, is_any_cited=False) != {}
 
 
+@pytest.mark.slow
 def test_a_row_tells_only_names_that_differ():
     names = dict.fromkeys(ALL, "f") | {MemoryDays.name: "other"}
     row = {"fingerprint": "f", "partitions": unlike("f", names)}
@@ -150,6 +156,7 @@ def test_a_row_tells_only_names_that_differ():
 # ----------------------------------------------------------------------------------------------------- on a home
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "tables"),
     [(LONGER, {"extracted_statements"}), (BROADER, {"memory_days", "reference_days"})],
@@ -189,6 +196,7 @@ def test_a_full_rebuild_finds_what_param_by_param_was_built(home):
         assert_frame_equal(pl.read_parquet(path), before)
 
 
+@pytest.mark.slow
 def test_readers_find_partitions_of_other_names(home):
     home.nightly()
     stated(home, f"{BROADER}{LONGER}")
@@ -204,6 +212,7 @@ def test_readers_find_partitions_of_other_names(home):
     assert json.loads(home.ask("why", "m1", "--format", "json").stdout)["counts"]["injected"] == 1
 
 
+@pytest.mark.slow
 def test_prune_removes_only_names_that_no_kept_run_has(home):
     for text in ("", BROADER, ""):
         stated(home, text)
@@ -226,6 +235,7 @@ def test_prune_removes_only_names_that_no_kept_run_has(home):
 # ------------------------------------------------------------------------------------------------- homes of before
 
 
+@pytest.mark.slow
 def test_partitions_of_former_names_are_taken_over_unread(home, monkeypatch):
     stated(home, f"{BROADER}{LONGER}")
     with monkeypatch.context() as before:  # a release that put all params into every name
@@ -243,6 +253,7 @@ def test_partitions_of_former_names_are_taken_over_unread(home, monkeypatch):
     assert evidence_files(home).items() >= files.items()
 
 
+@pytest.mark.slow
 def test_days_of_before_are_built_again_where_an_answer_cites_a_memory_and_nowhere_else(home, monkeypatch):
     home.land(
         interaction("cites", created_at="2026-03-04T09:00:00Z", memories_used=["m1"], memories_cited=["m1"]),
@@ -269,6 +280,7 @@ def test_days_of_before_are_built_again_where_an_answer_cites_a_memory_and_nowhe
     home.nightly(full=True)  # a partition that differs would stop it
 
 
+@pytest.mark.slow
 def test_a_day_of_a_plan_is_plain_data():
     day = DayPlan(date(2026, 3, 2), "f", {"memory_days": "f"}, ("memory_days",), "new day")
     assert pickle.loads(pickle.dumps(day)) == day  # noqa: S301 - what this test has just written

@@ -65,6 +65,7 @@ def test_rows_that_stand_alone_need_not_be_compared(tmp_path: Path, monkeypatch:
         assert_frame_equal(found[0], found[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_a_day_read_in_parts_is_what_it_is_when_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

@@ -86,6 +86,7 @@ def test_what_only_a_database_has_is_refused_for_a_folder(tmp_path: Path) -> Non
             target(str(tmp_path), **options)
 
 
+@pytest.mark.slow
 def test_a_folder_names_the_files_of_one_run(runs: list[Path], tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     for path in [*runs, runs[0]]:
@@ -149,6 +150,7 @@ def test_after_a_night_what_goes_wrong_is_said_and_harms_nothing(home: SmallHome
     assert home.ask("sql", "SELECT 1 AS one FROM memory_health LIMIT 1").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_night_with_nothing_new_copies_what_the_one_before_could_not(tmp_path: Path) -> None:
     home, place = SmallHome(tmp_path / "home"), tmp_path / "place"
     home.land(memory("m-1"))

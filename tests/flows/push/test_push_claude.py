@@ -96,6 +96,7 @@ def log(home: SmallHome) -> list[dict[str, Any]]:
     return json.loads(ask(home, "sql", "FROM memories_log ORDER BY ALL", "--format", "json"))
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_each_difference_and_changes_nothing(home: SmallHome, root: Path):
     before, kept = contents(root), home.contents()
     shown = home.ask("push", "claude-memory", str(root))

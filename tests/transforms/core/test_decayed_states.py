@@ -48,6 +48,7 @@ def test_order_and_what_else_is_counted_change_nothing(known, half_life, random,
     assert _states(known, asked, half_life).tolist() == _states(more, asked, half_life).tolist()
 
 
+@pytest.mark.slow
 @given(_known, st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 500)), max_size=6), _half_lives)
 def test_the_compiled_loop_says_the_same(known, asked, half_life):
     plain = _states(known, asked, half_life)

@@ -103,6 +103,7 @@ def test_the_order_of_outcomes_does_not_matter_bit_for_bit(seed, random):
     assert_frame_equal(one.counted.attempts, other.counted.attempts, check_exact=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(2, 6))
 @given(st.integers(0, 99), st.integers(9, 29), st.integers(0, 99))
 def test_what_an_earlier_night_graded_changes_nothing(seed, earlier, changed):

@@ -117,6 +117,7 @@ def test_only_the_past_is_looked_at_and_one_count_serves_every_day_before(log, d
     assert_frame_equal(fits_at(counted, day, _PARAMS), fits.drop("reach_days"), check_exact=True)
 
 
+@pytest.mark.slow
 def test_it_changes_only_when_a_window_is_over(log):
     # windows of 30 days stand on a grid of their own, wherever the log begins
     seen = [_fits(log, day, _PARAMS)["forecasts"].sum() for day in range(_TODAY - 65, _TODAY)]

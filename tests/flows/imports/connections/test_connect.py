@@ -158,6 +158,7 @@ def archived(home: SmallHome) -> list[str]:
     return [row["memory_id"] for row in json.loads(home.ask("sql", query, "--format", "json").stdout)]
 
 
+@pytest.mark.slow
 def test_a_scheduled_night_imports_too(home: SmallHome, tmp_path: Path):
     path = alma(tmp_path / "user" / ".alma")
     connected(home, "--yes")
@@ -169,6 +170,7 @@ def test_a_scheduled_night_imports_too(home: SmallHome, tmp_path: Path):
     assert archived(home) == ["alma:domain_knowledge:k0"]  # seen after the night began, and published with it
 
 
+@pytest.mark.slow
 def test_what_was_seen_to_be_gone_is_published_in_the_same_night(home: SmallHome, tmp_path: Path):
     path = alma(tmp_path / "user" / ".alma")
     connected(home, "--yes")
@@ -205,6 +207,7 @@ def test_a_source_that_fails_is_a_warning_and_the_others_are_read(home: SmallHom
     assert sum("is damaged" in line["says"] for line in lines_said) == 1
 
 
+@pytest.mark.slow
 def test_many_that_are_gone_are_said_every_night_until_a_person_decides(home: SmallHome, tmp_path: Path):
     path = alma(tmp_path / "user" / ".alma")
     connected(home, "--yes")

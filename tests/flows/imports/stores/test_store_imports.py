@@ -102,6 +102,7 @@ def test_successive_imports_make_the_change_log(home: SmallHome, tmp_path: Path)
     }
 
 
+@pytest.mark.slow
 def test_what_was_erased_is_left_out_and_not_kept_as_seen(home: SmallHome, tmp_path: Path):
     path = write_store(tmp_path / "alma.db", "alma", {"domain_knowledge": TEN})
     imported(home, "alma", path)

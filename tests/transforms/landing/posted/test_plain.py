@@ -73,6 +73,7 @@ def rows(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     return table.name, orjson.loads(orjson.dumps(row))
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(row=rows(), keeps=st.booleans())
 def test_what_is_plain_lands_under_its_id(row: tuple[Any, dict[str, Any]], keeps: bool):
