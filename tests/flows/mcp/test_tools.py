@@ -238,8 +238,8 @@ def test_ids_of_what_was_erased_are_not_told_where_others_name_them(tmp_path) ->
     found = called(home, "why", id="i-1")["found"]
     assert sorted(row["memory_id"] for row in found["injected"]) == ["(erased)", "kept"]
     assert "is known as of" in called(home, "why", id="gone-1")
-    for given in ("gone-1", "gone-2"):
-        assert "mean" not in called(home, "why", id=given)
-        assert "mean" not in called(home, "memory_health", memory_id=given)
+    for asked in ("gone-1", "gone-2"):
+        assert "mean" not in called(home, "why", id=asked)
+        assert "mean" not in called(home, "memory_health", memory_id=asked)
     for tool in ("memory_health", "what_changed"):
         assert "gone-1" not in json.dumps(called(home, tool))
