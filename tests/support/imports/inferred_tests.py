@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -32,7 +33,13 @@ def is_installed(runner: str, node_modules: Path | None) -> bool:
         return True
     if runner in {"jest", "vitest"}:
         return node_modules is not None and (node_modules / ".bin" / runner).exists()
-    return shutil.which(_PROGRAMS[runner]) is not None
+    return shutil.which(_PROGRAMS[runner]) is not None and (runner != "cargo" or _has_toolchain())
+
+
+@cache
+def _has_toolchain() -> bool:
+    """Whether cargo runs: rustup leaves one that does not where no toolchain is chosen, as with another HOME."""
+    return subprocess.run(["cargo", "--version"], capture_output=True, check=False).returncode == 0
 
 
 def call_of(run: RealRun, folder: Path, node_modules: Path | None) -> Call:
