@@ -1,7 +1,8 @@
 """With how many threads a command, and a worker that it starts, compute.
 
 With one: a night is thousands of small frames and products, for which further threads are waited for longer than they
-work. On two cores one of Polars, or one of BLAS, takes 7 % less CPU time for 100,000 interactions, and by the clock no more.
+work. On two cores one of Polars, or one of BLAS, takes 7 % less CPU time for 100,000 interactions, and by the clock no
+more.
 """
 
 from __future__ import annotations
