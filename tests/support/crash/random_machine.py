@@ -82,7 +82,8 @@ class ViolationError(AssertionError):
 class Machine:
     """Draws steps and does them; a step that breaks what must hold raises ViolationError."""
 
-    def __init__(self, seed: int, folder: Path) -> None:
+    def __init__(self, seed: int, folder: Path, told: Callable[[str], None]) -> None:
+        self.told = told
         self.chance = random.Random(seed)
         self.driver = Driver(folder)
         self.folder = folder
@@ -102,6 +103,7 @@ class Machine:
         for number in range(steps):
             if number and number % _STEPS_OF_A_HOME == 0:
                 self.night()
+                self.told(f"{number:,} steps, {self.homes} homes")
                 self.world = self._another_home()
             (step,) = self.chance.choices([step for _, step in self.steps], [weight for weight, _ in self.steps])
             self.world.clock += timedelta(minutes=self.chance.randint(1, 240))
@@ -423,11 +425,11 @@ def _text(time: datetime) -> str:
     return time.isoformat()
 
 
-def lived(seed: int, steps: int) -> Counter[str]:
-    """Live through `steps` steps; how often each was drawn. Raises ViolationError."""
+def lived(seed: int, steps: int, told: Callable[[str], None] = lambda _: None) -> Counter[str]:
+    """Live through `steps` steps; how often each was drawn. `told` is how far it is. Raises ViolationError."""
     memory = Path("/dev/shm")  # noqa: S108 - the folder inside has a random name
     with tempfile.TemporaryDirectory(prefix="slowwave-machine-", dir=memory if memory.is_dir() else None) as folder:
-        machine = Machine(seed, Path(folder))
+        machine = Machine(seed, Path(folder), told)
         try:
             machine.run(steps)
         except ViolationError as violation:
@@ -445,7 +447,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=10_000)
     given = parser.parse_args()
     try:
-        done = lived(given.seed, given.steps)
+        done = lived(given.seed, given.steps, lambda far: print(f"SEED={given.seed}: {far}", file=sys.stderr))
     except ViolationError as violation:
         sys.exit(f"failed: {violation}")
     print(f"SEED={given.seed}: {given.steps} steps, {dict(done.most_common())}")
