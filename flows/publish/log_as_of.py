@@ -278,8 +278,8 @@ def _several(table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
     rows = scan_declared(table, with_columns(files, ("key_hash",)))
     found, parts = [], 1 + rows_count(files) // _KEYS_AT_ONCE
     for part in range(parts):
-        keys = rows.select("key_hash").filter(pl.col("key_hash") % parts == part).collect()["key_hash"]
-        found.append(keys.filter(keys.is_duplicated()).unique())
+        keys = rows.select("key_hash").filter(pl.col("key_hash") % parts == part).collect()["key_hash"].sort()
+        found.append(keys.filter(keys == keys.shift()).unique())
     return pl.concat(found).to_frame().lazy()
 
 
