@@ -25,6 +25,8 @@ _STORE_BYTES = 80 * 2**20
 def ray_workers(chosen: EngineSettings) -> Iterator[RayWorkers]:
     """The workers. Raises UserError when no cluster answers at the address."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+    if chosen.address and _has_token():  # a cluster that was started in the usual way asks for it, and Ray shows it
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # only when told to
     import ray
 
     ended = signal.getsignal(signal.SIGTERM)
@@ -35,12 +37,19 @@ def ray_workers(chosen: EngineSettings) -> Iterator[RayWorkers]:
         except (OSError, RuntimeError, ValueError) as error:
             if not chosen.address:
                 raise
-            does_not_answer(chosen, error)
+            lacking = "" if _has_token() else "; if it asks for a token, ~/.ray/auth_token must be here as on its head"
+            does_not_answer(chosen, f"{error}{lacking}")
         try:
             signal.signal(signal.SIGTERM, ended)  # Ray's own would take the place of ours
             yield RayWorkers(ray)
         finally:
             ray.shutdown()
+
+
+def _has_token() -> bool:
+    """Whether there is a token for a cluster where Ray looks for it."""
+    named = os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH")
+    return bool(named) or (Path.home() / ".ray" / "auth_token").exists()
 
 
 def _options(chosen: EngineSettings) -> dict[str, Any]:

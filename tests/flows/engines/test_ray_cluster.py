@@ -1,0 +1,68 @@
+"""A cluster of Ray that runs already, by its address: found with its token, and the tables are the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from slowwave.data.sample import sample_files
+from tests.laws.home import Home
+
+pytestmark = pytest.mark.slow
+AS_OF = "2026-03-06"
+_STORE_BYTES = 80 * 2**20
+
+
+@contextmanager
+def _ray_head(folder: Path) -> Iterator[str]:
+    """The address of a cluster of two CPUs, started as its users start one."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", "--node-ip-address=127.0.0.1"]
+    options = ["--port=0", f"--ray-client-server-port={port}", "--num-cpus=2", f"--object-store-memory={_STORE_BYTES}"]
+    said = folder / "said"
+    # sockets have short names
+    with said.open("w") as log, tempfile.TemporaryDirectory(prefix="ray-") as sockets:
+        head = subprocess.Popen(
+            [*command, *options, "--include-dashboard=false", f"--temp-dir={sockets}"],
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0"},
+            start_new_session=True,
+        )
+        try:
+            while "Ray runtime started" not in said.read_text():
+                assert head.poll() is None, said.read_text()
+                time.sleep(0.2)
+            yield f"ray://127.0.0.1:{port}"
+        finally:
+            os.killpg(head.pid, signal.SIGTERM)
+            head.wait(60)
+
+
+def test_a_cluster_that_runs_already_builds_the_same(tmp_path: Path) -> None:
+    homes = {name: Home(tmp_path / name) for name in ("here", "there")}
+    for file in sample_files(days=4, interactions_per_day=30):
+        for home in homes.values():
+            home.drop(file.name, file.content)
+    command = [str(Path(sys.executable).with_name("slowwave")), "nightly", "--as-of", AS_OF]
+    with _ray_head(tmp_path) as address:
+        said = {}
+        for name, more in (("here", []), ("there", ["--engine", "ray", "--address", address])):
+            env = {**os.environ, "SLOWWAVE_HOME": str(homes[name].folder)}
+            ended = subprocess.run([*command, *more], capture_output=True, text=True, env=env, check=False)
+            assert ended.returncode == 0, ended.stderr
+            said[name] = ended.stdout + ended.stderr
+    assert "by workers of ray" in said["there"]
+    assert "by workers of" not in said["here"]
+    assert homes["there"].hashes() == homes["here"].hashes()
