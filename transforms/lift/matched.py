@@ -11,6 +11,7 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.compiled import kernel
+from slowwave.transforms.core.counts.groups import Groups
 from slowwave.transforms.core.counts.ordered_sums import ordered_sum
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
@@ -197,43 +198,49 @@ def pseudo_treated(having: pl.DataFrame, created: pl.DataFrame, params: MemoryOu
     asked = having.join(younger, on="memory", how="semi").select("memory", "trial")
     if asked.is_empty():
         return asked
-    place = having.sort("memory", "at", "trial").select(
-        pl.col("memory").alias("companion"), "trial", "at", pl.int_range(pl.len(), dtype=pl.Int64).alias("row")
-    )
-    totals = place.group_by("companion").agg(
-        pl.len().cast(pl.Int64).alias("total"), pl.col("row").min().alias("first_row")
-    )
-    size = 1 + having["memory"].max()  # type: ignore[operator] - a number, as there are rows
+    # of each memory one after the other, as they were
+    memory, at = having["memory"].to_numpy(), having["at"].to_physical().to_numpy()
+    in_time = Groups.of(memory, at).order
+    at, trial = at[in_time], having["trial"].gather(in_time)
+    size = 1 + int(memory.max())
     companions = (
-        asked.join(place.select("companion", "trial"), on="trial")
+        asked.join(having.select(pl.col("memory").alias("companion"), "trial"), on="trial")
         .filter(pl.col("companion") != pl.col("memory"))
         .group_by((pl.col("memory") * size + pl.col("companion")).alias("pair"))
         .agg(pl.len().cast(pl.Int64).alias("together"))
         .filter(pl.col("together") >= 3)  # noqa: PLR2004 - twice may be chance
         .select((pl.col("pair") // size).alias("memory"), (pl.col("pair") % size).alias("companion"), "together")
         .join(younger, on="memory")
-        .join(totals, on="companion")
-        .with_columns((pl.col("together").pow(2) / pl.col("total")).alias("closeness"))
+    )
+    first, end = (np.searchsorted(memory, companions["companion"], side=side) for side in ("left", "right"))
+    closest = (
+        companions.with_columns(first=first, end=end)
+        .with_columns((pl.col("together").pow(2) / (pl.col("end") - pl.col("first"))).alias("closeness"))
         .sort("memory", "closeness", "companion", descending=[False, True, False])
         .group_by("memory", maintain_order=True)
         .head(params.companions)
     )
-    end = (
-        companions.sort("created_at")
-        .join_asof(
-            place.select("companion", pl.col("at").alias("created_at"), "row").sort("created_at", "row"),
-            on="created_at",
-            by="companion",
-            allow_exact_matches=False,
-            check_sortedness=False,
-        )
-        .drop_nulls("row")
+    end = _first_since(at, closest["first"].to_numpy(), closest["end"].to_numpy(), closest["created_at"])
+    first = pl.max_horizontal("first", pl.col("end") - params.companion_interactions)
+    rows = (
+        closest.with_columns(end=end)
+        .filter(pl.col("end") > pl.col("first"))
+        .select("memory", pl.int_ranges(first, "end").alias("row"))
+        .explode("row")
     )
-    first = pl.max_horizontal("first_row", pl.col("row") + 1 - params.companion_interactions)
-    rows = end.select("memory", pl.int_ranges(first, pl.col("row") + 1).alias("row")).explode("row")
-    trials = 1 + place["trial"].max()  # type: ignore[operator] - a number, as there are rows
-    pairs = (rows["memory"] * trials + place["trial"].gather(rows["row"])).unique().sort()
+    trials = 1 + int(trial.max())  # type: ignore[arg-type] - a number, as there are rows
+    pairs = (rows["memory"] * trials + trial.gather(rows["row"])).unique().sort()
     return pl.DataFrame({"memory": pairs // trials, "trial": pairs % trials})
+
+
+def _first_since(at: Integers, first: Integers, end: Integers, times: pl.Series) -> Integers:
+    """Of the rows from `first` up to `end`, sorted by `at`, the first that is not before a time; else the end."""
+    low, high, wanted = first, end, times.to_physical().to_numpy()
+    while (is_open := low < high).any():
+        middle = (low + high) // 2
+        is_before = at[np.minimum(middle, len(at) - 1)] < wanted
+        low, high = np.where(is_open & is_before, middle + 1, low), np.where(is_open & ~is_before, middle, high)
+    return low
 
 
 def _stratum(params: MemoryOutcomeParams) -> pl.Expr:
@@ -245,9 +252,11 @@ def _stratum(params: MemoryOutcomeParams) -> pl.Expr:
 def _variance_per_trial(everyone: pl.DataFrame) -> pl.DataFrame:
     """Per of_task_type: per_trial, clustered by session."""
     usual = pl.col("usual")
-    centred = everyone.with_columns((usual - (ordered_sum(usual) / pl.len()).over("of_task_type")).alias("usual"))
+    means = everyone.group_by("of_task_type").agg(mean=ordered_sum(usual) / pl.len())
     return (
-        centred.group_by("of_task_type", "block")
+        everyone.join(means, on="of_task_type")
+        .select("of_task_type", "block", usual - pl.col("mean"))
+        .group_by("of_task_type", "block")
         .agg(ordered_sum(usual).alias("part"), pl.len().alias("n"))
         .group_by("of_task_type")
         .agg((ordered_sum(pl.col("part").pow(2)) / pl.col("n").sum()).alias("per_trial"))

@@ -76,12 +76,13 @@ def same_task(
         return _SCHEMA.to_frame(), _SCHEMA.to_frame()
     attempts = _Attempts.of(repeated)
     pairs, took = _pairs(repeated, attempts, having, created, params)
-    changes = _changes(repeated, attempts, pairs, "created_at", None)
+    tasks = _tasks(repeated)
+    changes = _changes(tasks, attempts, pairs, "created_at", None)
     shares = changes.join(took, on=["memory", "of_task"]).select(
         "memory", "of_task", (pl.col("had") / pl.col("after")).alias("share")
     )
     lift = _difference(changes, shares)
-    placebo = _difference(_changes(repeated, attempts, pairs, "middle_at", "created_at"), shares)
+    placebo = _difference(_changes(tasks, attempts, pairs, "middle_at", "created_at"), shares)
     is_strong = pl.col("uptake") >= params.min_uptake
     return lift.filter(is_strong), placebo.filter(is_strong)
 
@@ -156,8 +157,22 @@ def _middles(took: pl.DataFrame, attempts: _Attempts) -> pl.DataFrame:
     return found.with_columns(pl.col("middle_at").cast(pl.Datetime("us")))
 
 
+def _tasks(repeated: pl.DataFrame) -> pl.DataFrame:
+    """Per of_task all_n, all_successes, and crowding.
+
+    The last: attempts per session, weighted by attempts: what one session is worth if all its attempts are one.
+    """
+    n, successes = pl.col("n"), pl.col("successes")
+    return (
+        repeated.group_by("of_task", "block")
+        .agg(pl.len().cast(pl.Int64).alias("n"), pl.col("success").sum().alias("successes"))
+        .group_by("of_task")
+        .agg(n.sum().alias("all_n"), successes.sum().alias("all_successes"), crowding=n.pow(2).sum() / n.sum())
+    )
+
+
 def _changes(
-    repeated: pl.DataFrame, attempts: _Attempts, pairs: pl.DataFrame, split: str, end: str | None
+    tasks: pl.DataFrame, attempts: _Attempts, pairs: pl.DataFrame, split: str, end: str | None
 ) -> pl.DataFrame:
     """Per pair with attempts on both sides of `split`: change of success, its variance, its weight, sessions.
 
@@ -165,35 +180,20 @@ def _changes(
     """
     task = pairs["of_task"].to_numpy()
     n, successes = attempts.before(task, attempts.moment(pairs[split]))
-    totals = repeated.group_by("of_task").agg(
-        pl.len().cast(pl.Int64).alias("all_n"), pl.col("success").sum().alias("all_successes")
-    )
-    # attempts per session, weighted by attempts: what one session is worth if all its attempts are one
-    crowding = (
-        repeated.group_by("of_task", "block")
-        .agg(pl.len().cast(pl.Int64).alias("n"))
-        .group_by("of_task")
-        .agg((pl.col("n").pow(2).sum() / pl.col("n").sum()).alias("crowding"))
-    )
-    before = pairs.with_columns(n=n, successes=successes)
-    rows = before.join(totals, on="of_task", maintain_order="left")
+    rows = pairs.with_columns(n=n, successes=successes).join(tasks, on="of_task", maintain_order="left")
     if end is not None:
         all_n, all_successes = attempts.before(task, attempts.moment(pairs[end]))
         rows = rows.with_columns(all_n=all_n, all_successes=all_successes)
     after, after_successes = pl.col("all_n") - pl.col("n"), pl.col("all_successes") - pl.col("successes")
     rate = (pl.col("all_successes") + 1) / (pl.col("all_n") + 2)
-    return (
-        rows.join(crowding, on="of_task")
-        .filter((pl.col("n") > 0) & (after > 0))
-        .select(
-            *_PAIR,
-            "is_treated",
-            after.alias("after"),
-            (after_successes / after - pl.col("successes") / pl.col("n")).alias("change"),
-            (rate * (1 - rate) * pl.col("crowding") * (1 / after + 1 / pl.col("n"))).alias("variance"),
-            (pl.col("n") * after / pl.col("all_n")).alias("weight"),
-            (pl.min_horizontal("n", after) / pl.col("crowding")).alias("sessions"),
-        )
+    return rows.filter((pl.col("n") > 0) & (after > 0)).select(
+        *_PAIR,
+        "is_treated",
+        after.alias("after"),
+        (after_successes / after - pl.col("successes") / pl.col("n")).alias("change"),
+        (rate * (1 - rate) * pl.col("crowding") * (1 / after + 1 / pl.col("n"))).alias("variance"),
+        (pl.col("n") * after / pl.col("all_n")).alias("weight"),
+        (pl.min_horizontal("n", after) / pl.col("crowding")).alias("sessions"),
     )
 
 

@@ -81,7 +81,10 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
         *_LEVELS[1:-1],
         pl.when(pl.col("task").is_not_null()).then(_LEVELS[-1]).alias(_LEVELS[-1]),
     )
-    rows = rows.join(cells, on="place", how="left").sort("cell", "nth")
+    # one number is sorted in half the time that two take
+    rows = rows.join(cells, on="place", how="left").sort(
+        pl.col("cell").cast(pl.Int64) * attempts.height + pl.col("nth")
+    )
     moments = pl.concat([rows["at"], rows["known_at"].rename("at")]).rank("dense").cast(pl.Int64)
     return (
         rows.with_columns(pl.lit(0, dtype=pl.Int64).alias("everything"))
@@ -142,6 +145,7 @@ def offered(offers: pl.DataFrame, known: pl.DataFrame, having: pl.DataFrame, num
     Columns: memory_id, score (of its first place in the list), is_injected, injection_probability, those of
     `known` (see `trials`) and `memory`, its number in `numbers`.
     """
+    place = (pl.col("trial") * numbers.height + pl.col("memory")).alias("place")
     places = (
         offers.select("interaction", "injection_probability", "memories_offered")
         .join(known.select("interaction", "trial"), on="interaction")
@@ -150,14 +154,14 @@ def offered(offers: pl.DataFrame, known: pl.DataFrame, having: pl.DataFrame, num
         .unnest("memories_offered")
         .rename({"id": "memory_id"})
         .join(numbers, on="memory_id")
-        .sort("trial", "memory", "rank", "score", descending=[False, False, False, True], nulls_last=True)
-        .unique(["trial", "memory"], keep="first", maintain_order=True)
-        .drop("rank")
+        .with_columns(place)
     )
-    injected = having.filter("is_injected").select("trial", "memory", pl.lit(value=True).alias("is_injected"))
-    places = places.join(injected, on=["trial", "memory"], how="left", maintain_order="left").with_columns(
-        pl.col("is_injected").fill_null(value=False)
-    )
+    if places["place"].n_unique() < places.height:  # seldom: to sort by all of these takes long
+        places = places.sort("rank", "score", descending=[False, True], nulls_last=True)
+        places = places.unique("place", keep="first", maintain_order=True)
+    injected = having.filter("is_injected").select(place)["place"]
+    is_injected = pl.col("place").is_in(injected.implode()).alias("is_injected")
+    places = places.sort("place").with_columns(is_injected).drop("place", "rank")
     return _of_trials(places, known.drop("interaction", "at", "known_moment"))
 
 
