@@ -76,7 +76,7 @@ def sessions(attempts: pl.DataFrame) -> pl.DataFrame:
     all_attempts, all_failures = alike.of_each(alike.sums(tried)), alike.of_each(alike.sums(failures))
     numbers = attempts.select("cell", "agent_task", "task")[first]
     cell = numbers["cell"].cast(pl.Int64).to_numpy()
-    order = np.lexsort((known_at, cell))  # they came in the order of cell and block
+    order = Groups.of(cell, known_at).order  # they came in the order of cell and block
     cell = cell[order]
     is_first = np.diff(cell, prepend=-1) != 0
     place = np.arange(len(cell))

@@ -9,7 +9,7 @@ that are no longer tried, the one that was above the other stays there, whatever
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -69,34 +69,32 @@ class Past:
     ) -> None:
         self._params = params
         group = cells.sort("cell").select(pl.struct(GROUP).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
-        is_wanted = np.zeros(1 + group.max(initial=-1), dtype=bool)
-        is_wanted[group[cell]] = True
-        # of every cell of the groups asked of, the days on which something became known
-        rows = np.flatnonzero(is_wanted[group[known.cell]])
-        all_cells, all_days = known.cell[rows], known.day[rows]
         first_day = min(known.day.min(initial=0), day.min(initial=0))
-        keys = [(of << 32) + (at - first_day) for of, at in ((all_cells, all_days), (cell, day))]
+        keys = [(of << 32) + (at - first_day) for of, at in ((known.cell, known.day), (cell, day))]
         last = np.searchsorted(keys[0], keys[1], side="right") - 1
         self.is_tried = last >= 0
-        self.is_tried[self.is_tried] = all_cells[last[self.is_tried]] == cell[self.is_tried]
-        self._age = np.where(self.is_tried, day - all_days[last], 0) if len(rows) else np.zeros(len(day))
-        # of these rows the last ones of asked cells are looked at, and those at which a group's value is drawn
-        drawn = DrawnValues.of(group[all_cells], all_days)
-        is_kept = np.zeros(len(rows), dtype=bool)
-        is_kept[last[self.is_tried]] = True
-        is_kept[drawn.row] = True
-        kept, place = np.flatnonzero(is_kept), np.cumsum(is_kept) - 1
-        self._cell, self._day = all_cells[kept], all_days[kept]
-        self._asked = known.asked(self._cell, self._day)
-        self._last = np.where(self.is_tried, place[last], -1) if len(rows) else last
-        self._drawn = replace(drawn, event=drawn.event[kept], row=place[drawn.row])
-        # what relatives tell is asked for at each of them, and of the cells that were not tried
+        self.is_tried[self.is_tried] = known.cell[last[self.is_tried]] == cell[self.is_tried]
         untried = ~self.is_tried
-        asked = np.concatenate([self._cell, cell[untried]]), np.concatenate([self._day, day[untried]])
-        self._relatives = known.asked(*asked).relatives(cells, params)
-        self._told_at = self._last.copy()
-        self._told_at[untried] = len(kept) + np.arange(untried.sum())
+        self._age = np.where(self.is_tried, day - known.day[last], 0) if len(known.day) else np.zeros(len(day))
+        # asked cells were tried last on these rows, each a day on which something became known
+        lasts, of_last = np.unique(last[self.is_tried], return_inverse=True)
+        self._last = np.full(len(day), -1)
+        self._last[self.is_tried] = of_last
+        self._asked = known.asked(known.cell[lasts], known.day[lasts])
+        # their groups are drawn on each day on which something became known of any of their cells
+        is_wanted = np.zeros(1 + group.max(initial=-1), dtype=bool)
+        is_wanted[group[known.cell[lasts]]] = True
+        rows = np.flatnonzero(is_wanted[group[known.cell]])
+        self._drawn = DrawnValues.of(group[known.cell[rows]], known.day[rows])
+        self._event_of_last = self._drawn.event[np.searchsorted(rows, lasts)]
         self._event = self._drawn.place(group[cell], day)
+        # what relatives tell is asked for at each of them, and of the cells that were not tried
+        asked = [(known.cell[at], known.day[at]) for at in (lasts, rows[self._drawn.row])]
+        asked.append((cell[untried], day[untried]))
+        self._relatives = known.asked(*map(np.concatenate, zip(*asked, strict=True))).relatives(cells, params)
+        self._of_drawn = slice(len(lasts), len(lasts) + len(self._drawn.row))
+        self._told_at = self._last.copy()
+        self._told_at[untried] = self._of_drawn.stop + np.arange(untried.sum())
         self._asked_day = day
         self._priors: dict[float, tuple[Floats, Floats]] = {}
         self._records: dict[float | None, Record] = {}
@@ -109,7 +107,7 @@ class Past:
         tried = np.flatnonzero(self.is_tried)
         key = (point.relatives_share, point.fading_half_life_days)
         if key not in self._draws:
-            self._draws[key] = self._drawn_to(point, tried, shared[self._drawn.row][:, None])
+            self._draws[key] = self._drawn_to(point, tried, shared[self._of_drawn][:, None])
         at_last = self._at_last_attempt(point)[self._last[tried], None]
         told[tried] = self._faded(point, tried, at_last, self._draws[key])[:, 0]
         return told
@@ -163,7 +161,7 @@ class Past:
             worth_at_last = 1 / (1 / (record.worth[last] + point.record_strength) + dispersion)
             towards = np.zeros((len(self._drawn.row), found.shape[1]))
             drawn = self._drawn.of_same_group(self._event[tried])
-            rate = np.round(shared[self._drawn.row[drawn]], _DIGITS)
+            rate = np.round(shared[self._of_drawn][drawn], _DIGITS)
             towards[drawn] = columns(rate, np.full(len(rate), untried_worth), params.credible_mass)
             draw = self._drawn_to(point, tried, towards)
             of_last = columns(at_last, worth_at_last, params.credible_mass)
@@ -175,7 +173,7 @@ class Past:
         return _Told(np.round(found, _DIGITS), worth, own_worth, mean, share)
 
     def _prior(self, share: float) -> tuple[Floats, Floats]:
-        """Prior mean and shared rate: of the rows, then of the asked cells that were not tried."""
+        """Prior mean and shared rate: at the last attempts, at what is drawn to, then of cells that were not tried."""
         if share not in self._priors:
             told = self._relatives
             self._priors[share] = told.prior_mean(share, self._params), told.shared_rate(share, self._params)
@@ -187,8 +185,8 @@ class Past:
         return self._records[half_life_days]
 
     def _at_last_attempt(self, point: ConfidencePoint) -> Floats:
-        """The estimate of each row at the end of its day."""
-        prior = self._prior(point.relatives_share)[0][: len(self._day)]
+        """The estimate at the end of the day of each last attempt."""
+        prior = self._prior(point.relatives_share)[0][: self._of_drawn.start]
         record = self._record(None).counts.shrunk(prior, point.prior_strength)
         told = self._record(point.half_life_days).counts.shrunk(record, point.record_strength)
         # agents change overnight: the past, however long and plain, is never all there is to know
@@ -204,7 +202,7 @@ class Past:
         half_life = point.fading_half_life_days
         drawn = self._drawn.values(towards, half_life)
         now = self._drawn.later(drawn, towards, self._event[tried], self._asked_day[tried], half_life)
-        return now, drawn[self._drawn.event[self._last[tried]]]
+        return now, drawn[self._event_of_last[self._last[tried]]]
 
     def _faded(self, point: ConfidencePoint, tried: Integers, at_last: Floats, draw: tuple[Floats, Floats]) -> Floats:
         """Values at the last attempts of asked cells, moved since towards what they are drawn to."""

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.counts.groups import Groups
 from slowwave.transforms.core.counts.interval_coverage import Steps
 from slowwave.transforms.learning.confidence.confidences import Past
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
@@ -44,16 +45,19 @@ def confidence_losses(
     cell, day, attempts, successes = (scored[name].to_numpy() for name in ("cell", "day", *_COUNTS))
     leads = (0, params.horizon_days // 2, params.horizon_days - 1)
     ends = np.concatenate([day - 1 - lead for lead in leads])
-    past = Past(known, cells, np.tile(cell, len(leads)), ends, params)
+    # what is asked of a day at one lead is asked of another day at another: most of it several times
+    alike = Groups.of(np.tile(cell, len(leads)), ends)
+    past = Past(known, cells, np.tile(cell, len(leads))[alike.first], ends[alike.first], params)
+    place = alike.of_each(np.arange(len(alike.starts))).reshape(len(leads), -1)
     losses = []
     for number, point in enumerate(params.grid):
-        p = np.clip(past.means(point), _BOUND, 1 - _BOUND).reshape(len(leads), -1)
-        loss = -(successes * np.log(p) + (attempts - successes) * np.log(1 - p))
+        p = np.clip(past.means(point), _BOUND, 1 - _BOUND)
+        loss = -(successes * np.log(p)[place] + (attempts - successes) * np.log(1 - p)[place])
         each = loss[0] / 2 + loss.mean(axis=0) / 2
         losses.append(pl.Series(f"loss_{number}", np.round(each * _MICRO).astype(np.int64)))
-    is_first = ~past.is_tried[: scored.height]
+    is_first = ~past.is_tried[place[0]]
     for number, share in enumerate(_shares(params)):
-        prior = past.prior_means(share)[: scored.height]
+        prior = past.prior_means(share)[place[0]]
         for name, sums in (("surplus", successes / attempts - prior), ("spread", prior * (1 - prior))):
             millionths = np.round(np.where(is_first, sums, 0) * _MICRO).astype(np.int64)
             losses.append(pl.Series(f"{name}_{number}", millionths))

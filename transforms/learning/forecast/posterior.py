@@ -264,17 +264,19 @@ def fitted_points(losses: pl.DataFrame, days: pl.DataFrame, params: ForecastPara
         check_sortedness=False,
     )
     is_fitted = pl.col("attempts").fill_null(0) >= params.min_fit_attempts
+    of_points = found.select(pl.col(names).fill_null(0)).to_numpy()
     # a point must be better than the default by a margin, not by luck
-    margin = pl.lit(round(params.fit_margin_nats * _MICRO), pl.Int64)
-    handicapped = [pl.col(names[0]), *(pl.col(name) + margin for name in names[1:])]
-    least = pl.concat_list(handicapped).list.arg_min().cast(pl.Int64)
+    margin = np.full(len(names), round(params.fit_margin_nats * _MICRO))
+    margin[0] = 0
+    least = pl.Series((of_points + margin).argmin(axis=1))
     chosen = found.with_columns(pl.when(is_fitted).then(least).otherwise(0).alias("point"))
+    of_chosen = pl.Series(of_points[np.arange(len(of_points)), chosen["point"].to_numpy()])
     per_attempt = pl.col("attempts") * _MICRO
     return chosen.select(
         "project",
         "day",
         "point",
         pl.col("attempts").fill_null(0).alias("fit_attempts"),
-        (pl.concat_list(names).list.get(pl.col("point")) / per_attempt).alias("log_loss"),
+        (of_chosen / per_attempt).alias("log_loss"),
         (pl.col(names[0]) / per_attempt).alias("default_log_loss"),
     ).sort("project", "day")
