@@ -276,7 +276,9 @@ class LogAsOf:
 def _several(table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
     """key_hash of the keys that several rows in these files have, counted some at a time."""
     rows = scan_declared(table, with_columns(files, ("key_hash",)))
-    found, parts = [], 1 + rows_count(files) // _KEYS_AT_ONCE
+    # of few bytes it is not asked how many rows they are: each has a hash of eight, which nothing makes smaller
+    is_few = sum(file.size for file in files) < 8 * _KEYS_AT_ONCE
+    found, parts = [], 1 if is_few else 1 + rows_count(files) // _KEYS_AT_ONCE
     for part in range(parts):
         keys = rows.select("key_hash").filter(pl.col("key_hash") % parts == part).collect()["key_hash"].sort()
         found.append(keys.filter(keys == keys.shift()).unique())
