@@ -33,7 +33,7 @@ from slowwave.transforms.evidence.tables import MemoryDays, MemoryReferences, Pu
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.health.history import memory_health_history
 from slowwave.transforms.health.memory_health import COUNTS
-from slowwave.transforms.health.nodes import COUNTS_HISTORY, TOUCHES
+from slowwave.transforms.health.nodes import COUNTS_HISTORY, REFERENCE_NAMES, TOUCHES
 from slowwave.transforms.health.tables import MemoryHealthHistory
 from slowwave.transforms.landing.landed_days import landed_days
 from slowwave.transforms.landing.nodes import DAYS_OF, DECISIONS, FAILED_ROWS
@@ -96,6 +96,7 @@ class PublishShell:
             WORD_VECTORS: lambda _: word_vectors,
             READY_TEXTS: lambda _: ReadyTexts(),
             STATEMENT_DAYS: lambda _: plan.partitions(ExtractedStatements),
+            REFERENCE_NAMES: lambda _: plan.partitions(MemoryReferences),
             LandedDays: lambda _: self._landed_days(),
             ATTEMPTED_INTERACTIONS: lambda runner: self._attempted(runner.value(ATTEMPTS)),
             COUNTS_HISTORY: self._counts_history,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from slowwave.transforms.core.node import Handed, Node, Part
 from slowwave.transforms.evidence.nodes import MEMORY_STATES
 from slowwave.transforms.evidence.tables import MemoryDays, MemoryReferences, ProjectDays, ReferenceDays
-from slowwave.transforms.health.answerable.tables import AnswerableQuestions
+from slowwave.transforms.health.answerable.tables import AnswerableQuestions, InteractionsWithMemories
 from slowwave.transforms.health.project.tables import ProjectHealth
 from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
 from slowwave.transforms.learning.tables import CountedOutcomes
@@ -16,7 +16,9 @@ from slowwave.transforms.usage.strength.tables import FittedStrengths
 COUNTS_HISTORY = Handed("counts_history", "Counts and state of a memory up to each day on which they changed.")
 TOUCHES = Handed("memory_touches", "How often each memory was eligible, in all and since it was last used.")
 FORGETTING_EVIDENCE = Handed("forgetting_evidence", "What forgetting must know of a memory besides its health.")
-MEMORY_INTERACTIONS = Handed("memory_interactions", "How many interactions had a memory, by project, of some days.")
+REFERENCE_NAMES = Handed(
+    "reference_names", "By day what its memory_references are named after: all they are made from."
+)
 ENDED_COUNTS = Handed("ended_counts", "How many interactions ended, with a memory and without, by project.")
 ENDED_MEMORIES = Handed("ended_memories", "The memories that interactions with an attempt had, by project.")
 HEALTH_ANSWERING = Part(
@@ -45,11 +47,11 @@ HEALTH: tuple[Node, ...] = (
         grain="day",
         stage="history",
     ),
+    Node("", gives=(REFERENCE_NAMES,), takes={}),
     Node(
-        "slowwave.transforms.health.answerable.log_counts:memory_interactions",
-        gives=(MEMORY_INTERACTIONS,),
-        takes={"references": MemoryReferences},
-        grain="day",
+        "slowwave.transforms.health.answerable.log_counts:interactions_with_memories",
+        gives=(InteractionsWithMemories,),
+        takes={"references": MemoryReferences, "days": REFERENCE_NAMES},
     ),
     Node(
         "slowwave.transforms.health.answerable.log_counts:ended_with_memories",
@@ -83,7 +85,7 @@ HEALTH: tuple[Node, ...] = (
         gives=(AnswerableQuestions,),
         takes={
             "days": ProjectDays,
-            "had": MEMORY_INTERACTIONS,
+            "had": InteractionsWithMemories,
             "outcomes": OUTCOMES_ANSWERING,
             "ended": ENDED_COUNTS,
             "memories": ENDED_MEMORIES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import date
 from typing import Any
 
 import polars as pl
@@ -10,15 +11,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from slowwave.transforms.core.frames import Frame, framed
+from slowwave.transforms.core.frames import Frame, empty, framed
 from slowwave.transforms.core.schema import Table, computed_schema, polars_schema
 from slowwave.transforms.core.vocabularies import QUESTIONS
 from slowwave.transforms.evidence.tables import MemoryReferences, ProjectDays
 from slowwave.transforms.health.answerable.answerable_questions import answerable_questions
 from slowwave.transforms.health.answerable.answers import answers
 from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
-from slowwave.transforms.health.answerable.log_counts import ended_with_memories, log_counts, memory_interactions
-from slowwave.transforms.health.answerable.tables import AnswerableQuestions
+from slowwave.transforms.health.answerable.log_counts import (
+    ended_with_memories,
+    interactions_with_memories,
+    log_counts,
+)
+from slowwave.transforms.health.answerable.tables import AnswerableQuestions, InteractionsWithMemories
 from slowwave.transforms.health.nodes import HEALTH_ANSWERING
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.learning.tables import CountedOutcomes
@@ -27,6 +32,7 @@ from slowwave.transforms.params import Params
 Row = dict[str, Any]
 PARAMS = Params()
 MEMORIES = ("m1", "m2", "m3")
+DAYS = (date(2026, 3, 1), date(2026, 3, 2))
 OF_OUTCOMES = ("project", "basis", "is_attempt", "is_counted", "is_learned", "strategy_id")
 projects = st.sampled_from(["", "shop", "mill"])
 interactions = st.fixed_dictionaries(
@@ -89,21 +95,6 @@ def frames(log: dict[str, list[Row]]) -> tuple[Any, Any, Any, Any, Any, Any]:
         for row in named
         for memory, how in row["had"].items()
     ]  # fmt: skip
-    marks = ("is_injected", "is_echoed", "is_used", "is_cited")
-    of_days = [
-        memory_interactions(
-            frame(
-                MemoryReferences,
-                [
-                    {name: value for name, value in row.items() if name not in ("day", "interaction")}
-                    for row in referenced
-                    if row["day"] == day
-                ],
-                ("memory_id", "interaction_id", "project", *marks),
-            ).lazy()
-        ).collect()
-        for day in (1, 2)
-    ]
     days = [{"project": row["project"], "interactions_count": 1} for row in named]
     ended = pl.DataFrame(
         [
@@ -138,11 +129,24 @@ def frames(log: dict[str, list[Row]]) -> tuple[Any, Any, Any, Any, Any, Any]:
     ]  # fmt: skip
     return (
         frame(ProjectDays, days, ("project", "interactions_count")).lazy(),
-        pl.concat(of_days),
+        had_on(referenced, DAYS, had_on(referenced, DAYS[:1])),
         frame(CountedOutcomes, log["outcomes"], OF_OUTCOMES),
         *ended_with_memories(references, ended),
         frame(MemoryHealth, health, HEALTH_ANSWERING.columns),
     )
+
+
+def had_on(
+    referenced: list[Row], days: tuple[date, ...], before: Frame[InteractionsWithMemories] | None = None, name: str = ""
+) -> Frame[InteractionsWithMemories]:
+    """How many interactions of these days had a memory; what the days are named after is the same but for `name`."""
+    marks = ("is_injected", "is_echoed", "is_used", "is_cited")
+    names = ("memory_id", "interaction_id", "project", *marks)
+    rows = [{**{name: row[name] for name in names}, "day": DAYS[row["day"] - 1]} for row in referenced]
+    schema = {**{name: polars_schema(MemoryReferences)[name] for name in names}, "day": pl.Date}
+    told = framed(MemoryReferences, pl.LazyFrame(rows, schema=schema), partial=True)
+    kept = empty(InteractionsWithMemories) if before is None else before
+    return interactions_with_memories(kept, told, {day: f"{day}{name}" for day in days})
 
 
 def counted(log: dict[str, list[Row]], project: str | None) -> LogCounts:
@@ -237,3 +241,18 @@ def test_with_nothing_landed_the_four_questions_are_still_asked() -> None:
     assert found["question"].to_list() == sorted(QUESTIONS)
     assert not found["is_answered"].any()
     assert found["rests_on_count"].to_list() == [0] * len(QUESTIONS)
+
+
+def test_only_days_that_are_new_or_changed_are_counted() -> None:
+    one = {"memory_id": "m1", "interaction_id": "i1", "project": "shop", "day": 1}
+    one |= {"is_injected": True, "is_echoed": False, "is_used": True, "is_cited": False}
+    both = [one, {**one, "interaction_id": "i2", "day": 2}]
+    whole = had_on(both, DAYS)
+    assert whole.select("part", "given", "relied", "cited").rows() == [("2026-03-01", 1, 1, 0), ("2026-03-02", 1, 1, 0)]
+    assert had_on(both, DAYS, had_on(both, DAYS[:1])).equals(whole)
+    marked = framed(InteractionsWithMemories, whole.with_columns(given=pl.lit(7, pl.Int64)))
+    assert had_on(both, DAYS, marked).equals(marked)
+    assert had_on(both, DAYS[1:], marked)["given"].to_list() == [7]
+    assert had_on(both, DAYS, marked, ", as it is now")["given"].to_list() == [1, 1]
+    older = framed(InteractionsWithMemories, marked.with_columns(made_of=pl.lit("what else was counted")))
+    assert had_on(both, DAYS, older).equals(whole)

@@ -14,7 +14,7 @@ from slowwave.transforms.health.answerable.answers import answers
 from slowwave.transforms.health.answerable.counts import Lifts, LogCounts
 from slowwave.transforms.health.answerable.log_counts import log_counts
 from slowwave.transforms.health.answerable.params import AnswerParams
-from slowwave.transforms.health.answerable.tables import AnswerableQuestions
+from slowwave.transforms.health.answerable.tables import AnswerableQuestions, InteractionsWithMemories
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.learning.tables import CountedOutcomes
 from slowwave.transforms.lift.params import MemoryOutcomeParams
@@ -31,7 +31,7 @@ class AnsweringParams(Protocol):
 
 def answerable_questions(
     days: Lazy[ProjectDays],
-    had: pl.DataFrame,
+    had: Frame[InteractionsWithMemories],
     outcomes: Frame[CountedOutcomes],
     ended: pl.DataFrame,
     memories: pl.DataFrame,
@@ -42,7 +42,7 @@ def answerable_questions(
 
     Args:
         days: project_days of all days, stacked.
-        had: of `memory_interactions`, of all days, stacked.
+        had: interactions_with_memories.
         outcomes: counted_outcomes.
         ended: how many interactions ended, by project, of `ended_with_memories`.
         memories: which memories they had, of `ended_with_memories`.

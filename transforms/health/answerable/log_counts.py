@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import date
 from functools import reduce
 
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
-from slowwave.transforms.core.frames import Frame, Lazy
+from slowwave.transforms.core.carried import taken_over, with_made_of
+from slowwave.transforms.core.frames import Frame, Lazy, framed
+from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES
 from slowwave.transforms.evidence.references import is_reference
 from slowwave.transforms.evidence.tables import MemoryReferences, ProjectDays
+from slowwave.transforms.health.answerable.tables import InteractionsWithMemories
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.learning.tables import CountedOutcomes
 
 _OF = ("extent", "project")
 _EVERYTHING = {"extent": ["all"], "project": [""]}
+_HAD = {"given": pl.col("is_injected"), "relied": is_reference(), "cited": pl.col("is_cited")}
+_COUNTED = digest([f"{name}: {had}" for name, had in _HAD.items()])
 
 
-def memory_interactions(references: Lazy[MemoryReferences]) -> pl.LazyFrame:
-    """How many interactions of some days had a memory, by project: project, given, relied, cited (see `LogCounts`).
+def interactions_with_memories(
+    before: Frame[InteractionsWithMemories], references: Lazy[MemoryReferences], days: Mapping[date, str]
+) -> Frame[InteractionsWithMemories]:
+    """How many interactions of each day had a memory, by project: counted of days that are new or changed only.
 
-    `references`: memory_references of these days.
+    Args:
+        before: such rows, of whatever night.
+        references: memory_references of all days, with `day`.
+        days: by day what its references are named after.
     """
-    interaction = pl.col("interaction_id")
-    return references.group_by("project").agg(
-        interaction.filter("is_injected").n_unique().cast(pl.Int64).alias("given"),
-        interaction.filter(is_reference()).n_unique().cast(pl.Int64).alias("relied"),
-        interaction.filter("is_cited").n_unique().cast(pl.Int64).alias("cited"),
+    made_of = {day.isoformat(): digest([_COUNTED, name]) for day, name in days.items()}
+    kept = taken_over(before, made_of)
+    known = set(kept["part"].unique())
+    new = [day for day in days if day.isoformat() not in known]
+    found = (
+        references.filter(pl.col("day").is_in(new))
+        .group_by(pl.col("day").cast(pl.String).alias("part"), "project")
+        .agg(pl.col("interaction_id").filter(had).n_unique().cast(pl.Int64).alias(name) for name, had in _HAD.items())
+        .collect()
     )
+    rows = pl.concat([kept, with_made_of(found, made_of).select(kept.columns)])
+    return framed(InteractionsWithMemories, rows.sort(InteractionsWithMemories.key))
 
 
 def ended_with_memories(references: pl.DataFrame, ended: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -60,7 +78,7 @@ def ended_with_memories(references: pl.DataFrame, ended: pl.DataFrame) -> tuple[
 
 def log_counts(
     days: Lazy[ProjectDays],
-    had: pl.DataFrame,
+    had: Frame[InteractionsWithMemories],
     outcomes: Frame[CountedOutcomes],
     ended: pl.DataFrame,
     memories: pl.DataFrame,
@@ -74,7 +92,11 @@ def log_counts(
     associated_count, associated_above, associated_below.
     """
     landed = days.select("project", pl.col("interactions_count").alias("interactions")).collect()
-    interactions = _extents(pl.concat([landed, had, ended], how="diagonal")).group_by(_OF).agg(pl.all().sum())
+    interactions = (
+        _extents(pl.concat([landed, had.select("project", *_HAD), ended], how="diagonal"))
+        .group_by(_OF)
+        .agg(pl.all().sum())
+    )
     own, shared = _memories(health)
     counts = [pl.DataFrame(_EVERYTHING), interactions, own, _outcomes(outcomes), _lifts(memories, health)]
     joined = reduce(lambda left, right: left.join(right, on=_OF, how="full", coalesce=True), counts).fill_null(0)

@@ -6,8 +6,22 @@ from datetime import datetime
 from typing import ClassVar, Literal
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
-from slowwave.transforms.core.schema import Table, column
+from slowwave.transforms.core.schema import State, Table, column
 from slowwave.transforms.core.vocabularies import Question
+
+
+class InteractionsWithMemories(State):
+    """How many interactions had a memory, by day and project, carried from night to night: it follows from the day."""
+
+    name: ClassVar[str] = "interactions_with_memories"
+    key: ClassVar[tuple[str, ...]] = ("part", "project")
+
+    part: str = column("Key: the day.")
+    project: str = column("Key: the project; '' is none.")
+    given: int = column("Interactions that were given a memory.", unit="interactions")
+    relied: int = column("Those whose answer echoes or uses one.", unit="interactions")
+    cited: int = column("Those whose answer cites one.", unit="interactions")
+    made_of: str = column("Digest of what was counted, and of what the day's references are made from.")
 
 
 class AnswerableQuestions(Table):
