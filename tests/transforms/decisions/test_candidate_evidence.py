@@ -207,8 +207,9 @@ def test_statements_that_go_early_are_those_of_which_no_candidate_comes(
         for at, (text, rule, in_prompt, _) in enumerate(said)
     ]
     told = pl.DataFrame(rows, schema={**dict.fromkeys(STATED, pl.String), "in_prompt": pl.Boolean})
-    ended = pl.Series([str(at) for at, (_, _, _, is_success) in enumerate(said) if is_success], dtype=pl.String)
-    landed = pl.Series(["it must be so."])
+    ends = [(str(at), is_success) for at, (_, _, _, is_success) in enumerate(said)]
+    ended = pl.DataFrame(ends, schema={"interaction_id": pl.String, "success": pl.Boolean}, orient="row")
+    succeeded, landed = ended.filter("success")["interaction_id"], pl.Series(["it must be so."])
     left = promising_statements(shown_signs(told), landed, ended, least)
     once = told.filter(~pl.col("statement_id").is_duplicated(), pl.col("statement_id") != landed[0])
     judged = judged_candidates(
@@ -216,7 +217,7 @@ def test_statements_that_go_early_are_those_of_which_no_candidate_comes(
             pl.concat_list("rule").alias("rules"),
             pl.lit([], pl.List(pl.String)).alias("memory_ids"),
             pl.lit(1, pl.Int64).alias("rank_score"),
-            pl.col("interaction_id").is_in(ended.implode()).cast(pl.Int64).alias("succeeded_count"),
+            pl.col("interaction_id").is_in(succeeded.implode()).cast(pl.Int64).alias("succeeded_count"),
             pl.lit(0, pl.Int64).alias("failed_count"),
         ),
         least,

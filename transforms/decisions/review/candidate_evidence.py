@@ -172,28 +172,23 @@ def statement_signs(
 
     Args:
         before: such rows, of whatever night.
-        statements: extracted_statements of all days, with `day`.
+        statements: extracted_statements of all days, one after the other, with `day`.
         days: by day what its statements are named after.
     """
     made_of = {day.isoformat(): digest([_LOOKED_FOR, name]) for day, name in days.items()}
     kept = taken_over(before, made_of)
     known = set(kept["part"].unique())
     new = [day for day in days if day.isoformat() not in known]
-    told = placed(statements.filter(pl.col("day").is_in(new))).select("day", "place", "text").collect()
+    place = pl.int_range(pl.len(), dtype=pl.Int64).over("day").alias("place")
+    told = statements.filter(pl.col("day").is_in(new)).select("day", place, "text").collect()
     found = shown_signs(told).with_columns(part=pl.col("day").cast(pl.String))
     rows = pl.concat(some.select(kept.columns) for some in (kept, with_made_of(found, made_of)))
     return framed(StatementSigns, rows.sort(StatementSigns.key))
 
 
-def placed(statements: pl.LazyFrame) -> pl.LazyFrame:
-    """Statements (day) with their place among those of their day."""
-    return statements.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int64).over("day"))
-
-
-def known_signs(statements: Lazy[ExtractedStatements], signs: Frame[StatementSigns]) -> pl.LazyFrame:
-    """What is read of statements (day) to find candidates, with the signs that they show."""
-    of_days = signs.lazy().select(pl.col("part").str.to_date().alias("day"), "place", "signs")
-    return placed(statements).join(of_days, on=["day", "place"], how="left").select(*_READ, "signs")
+def known_signs(statements: Lazy[ExtractedStatements], signs: Frame[StatementSigns]) -> pl.DataFrame:
+    """What is read of statements, day after day as their signs come, to find candidates; with the signs they show."""
+    return statements.select(_READ).collect().with_columns(signs["signs"])
 
 
 def _signs() -> pl.Expr:
@@ -219,7 +214,7 @@ def shown_signs(told: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(pl.coalesce("signs", "found")).drop("found")
 
 
-def promising_statements(told: pl.DataFrame, landed: pl.Series, succeeded: pl.Series, least: int) -> pl.DataFrame:
+def promising_statements(told: pl.DataFrame, landed: pl.Series, ended: pl.DataFrame, least: int) -> pl.DataFrame:
     """The statements that may be candidates for which `least` or more speaks, or say what was landed as one.
 
     Of those said once it is known what speaks for them before anything else is: most are said once, and few are left.
@@ -227,7 +222,7 @@ def promising_statements(told: pl.DataFrame, landed: pl.Series, succeeded: pl.Se
     Args:
         told: statement_id, interaction_id, rule, text, signs, in_prompt, and more to be kept.
         landed: statement_id of candidates that were landed.
-        succeeded: interaction_id of those whose latest attempt succeeded.
+        ended: interaction_id, success: how the latest attempt of interactions ended.
         least: points.
     """
     is_once = ~pl.col("statement_id").is_duplicated() & ~pl.col("statement_id").is_in(landed.implode())
@@ -238,8 +233,10 @@ def promising_statements(told: pl.DataFrame, landed: pl.Series, succeeded: pl.Se
         .with_columns(is_once.alias("is once"), points.alias("points"))
         .filter(~pl.col("is once") | (~pl.col("in_prompt") & (pl.col("points") + 1 >= least)))
     )
-    has_succeeded = pl.col("interaction_id").is_in(succeeded.implode())
-    return near.filter(~pl.col("is once") | (pl.col("points") >= least) | has_succeeded).select(*told.columns)
+    is_enough = ~pl.col("is once") | (pl.col("points") >= least)
+    open_ones = near.filter(~is_enough)["interaction_id"].unique()  # few: of all others it need not be known
+    succeeded = ended.filter(pl.col("interaction_id").is_in(open_ones.implode()), "success")["interaction_id"]
+    return near.filter(is_enough | pl.col("interaction_id").is_in(succeeded.implode())).select(told.columns)
 
 
 def judged_candidates(candidates: pl.DataFrame, least: int) -> pl.DataFrame:

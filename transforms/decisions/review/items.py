@@ -102,17 +102,16 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
     everywhere = said.filter(is_of_all, pl.col("user_id").is_null(), pl.col("status") == "active")
     known = pl.LazyFrame({"statement_id": statement_ids(everywhere["content"])}).unique()
     first_user, last_user = pl.col("user_id").min(), pl.col("user_id").max()
-    found = (
+    rows = (
         statements.filter(~pl.col("is_settled"))
         .join(known, on="statement_id", how="anti")
         .sort("occurred_at", "interaction_id", "rule")
-        .group_by(_STATEMENT, maintain_order=True)
-        .agg(
-            pl.col("text", "signs", "memory_type", "occurred_at").first(),
-            pl.when(first_user == last_user).then(first_user).alias("user_id"),
-        )
         .collect()
     )
+    of_users = rows.group_by(_STATEMENT, maintain_order=True).agg(
+        pl.when(first_user == last_user).then(first_user).alias("user_id")
+    )
+    found = rows.unique(_STATEMENT, keep="first", maintain_order=True).with_columns(of_users["user_id"])
     is_of_user = found["user_id"].is_not_null()
     of_user = item_ids(found.filter(is_of_user), pl.lit("candidate"), *_STATEMENT, "user_id")
     # which items everybody's would be matters where a memory may be one: to tell it takes as long as all else

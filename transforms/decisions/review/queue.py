@@ -86,7 +86,7 @@ def review_queue(
     statements = with_settled(shown_signs(evidence.statements.collect()).lazy(), users, evidence.health)
     extracted = extracted_candidates(statements, evidence.health, params)
     candidates = pl.concat([landed, extracted], how="diagonal")
-    if asked.method != "review_queue/1":
+    if asked.method != "review_queue/1" and evidence.rejected.height:
         candidates = candidates.join(evidence.rejected, on=_STATEMENT, how="anti", maintain_order="left")
     others = pl.concat(
         [
@@ -127,12 +127,11 @@ def review_queue(
         ranked = ranked.with_columns(_unworded())
     ranked = (
         ranked.with_columns(_reason())
-        .sort(is_guessed, -pl.col("rank_score"), place, "item_id")
-        .with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("rank"))
         .sort("item_id")
+        .with_columns((_place_by(is_guessed, -pl.col("rank_score"), place) + 1).cast(pl.Int64).alias("rank"))
     )
     if by_evidence:
-        ranked = _by_evidence(ranked, is_guessed, merger_likelihoods(evidence.merge_proposals)).sort("item_id")
+        ranked = _by_evidence(ranked, is_guessed, merger_likelihoods(evidence.merge_proposals))
         ranked = _marked(ranked, evidence.health, asked.marked_items)
     shown = stated.join(ranked, on="item_id", how="semi").sort("item_id", "interaction_id")
     return selected(ReviewQueue, ranked), selected(ReviewStatements, shown)
@@ -157,7 +156,13 @@ def _by_evidence(ranked: pl.DataFrame, is_guessed: pl.Expr, likelihoods: pl.Data
         pl.when(is_candidate).then(1).when(is_guessed).then(2).otherwise(0).alias("group"),
         pl.when(is_candidate).then("points").when(is_guessed).then("likelihood").otherwise(0).alias("weight"),
     )
-    return told.sort("group", -pl.col("weight"), "rank").with_columns(pl.col("rank").sort().over("group"))
+    places = pl.col("rank").sort_by("group", "rank")
+    return told.with_columns(places.gather(_place_by("group", -pl.col("weight"), "rank")))
+
+
+def _place_by(*by: str | pl.Expr) -> pl.Expr:
+    """The place of each row, from 0, if they were sorted by these; what is the same stays in order."""
+    return pl.arg_sort_by(by, maintain_order=True).arg_sort()
 
 
 def _marked(ranked: pl.DataFrame, health: pl.DataFrame, most: int) -> pl.DataFrame:
@@ -245,7 +250,7 @@ def _counts(behind: pl.DataFrame, ended: pl.DataFrame, examples: int) -> pl.Data
     session = pl.when(pl.col("session_id").is_not_null()).then(pl.format("s{}", "session_id")).otherwise(
         pl.format("i{}", "interaction_id")
     )  # fmt: skip
-    own = pl.col("session").filter(~pl.col("in_prompt"))
+    own = pl.when(~pl.col("in_prompt")).then("session")  # else NULL, which is counted as one more
     success = pl.col("success").fill_null(value=False)
     return (
         behind.lazy()
@@ -259,7 +264,7 @@ def _counts(behind: pl.DataFrame, ended: pl.DataFrame, examples: int) -> pl.Data
             pl.col("in_prompt").cast(pl.Int64).sum().alias("in_prompt_count"),
             success.cast(pl.Int64).sum().alias("succeeded_count"),
             (pl.col("success").is_not_null() & ~success).cast(pl.Int64).sum().alias("failed_count"),
-            own.n_unique().cast(pl.Int64).alias("rank_score"),
+            (own.n_unique().cast(pl.Int64) - pl.col("in_prompt").any()).alias("rank_score"),
             pl.col("occurred_at").min().alias("first_seen_at"),
             pl.col("occurred_at").max().alias("last_seen_at"),
             pl.col("interaction_id").head(examples).alias("example_ids"),
@@ -269,8 +274,9 @@ def _counts(behind: pl.DataFrame, ended: pl.DataFrame, examples: int) -> pl.Data
 
 
 def _rules(stated: pl.DataFrame) -> pl.DataFrame:
-    each = stated.select("item_id", "rules").explode("rules", empty_as_null=False).drop_nulls()
-    return each.unique().sort("rules").group_by("item_id").agg("rules")
+    rules, is_one_of_several = stated.select("item_id", "rules"), stated["item_id"].is_duplicated()
+    each = rules.filter(is_one_of_several).explode("rules", empty_as_null=False).drop_nulls()
+    return pl.concat([rules.filter(~is_one_of_several), each.unique().sort("rules").group_by("item_id").agg("rules")])
 
 
 def _unworded() -> pl.Expr:

@@ -61,11 +61,10 @@ def reviewed(
         as_of: the instant asked for.
         params: of the queue, of evidence, and the method of observations.
     """
-    told = known_signs(statements, signs).collect()
+    told = known_signs(statements, signs)
     if is_evident(params.review_queue):
         landed = landed_candidates(health, params.review_queue)["statement_id"]
-        succeeded = ended.filter("success")["interaction_id"]
-        told = promising_statements(told, landed, succeeded, params.review_queue.min_points)
+        told = promising_statements(told, landed, ended, params.review_queue.min_points)
     named = _named(interactions, told, memories)
     evidence = ReviewEvidence(
         statements=told.lazy(),
