@@ -41,22 +41,18 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
     tried = named.unique().with_row_index("place")
     place = named.lazy().join(tried.lazy(), on=names, how="left", nulls_equal=True, maintain_order="left")
     # numbers in the order of texts: what is sorted and joined again and again are these
-    ordered = (
-        begun.drop(of_user)
-        .with_columns(
-            place.select("place").collect().to_series(),
-            attempts["block"].cast(pl.Categorical).to_physical(),
-            *attempts.select("created_at", "known_at", "success"),
-            nth=pl.int_range(pl.len(), dtype=pl.UInt32),
-        )
-        .sort("created_at", maintain_order=True)
+    numbered = begun.drop(of_user).with_columns(
+        place.select("place").collect().to_series(),
+        attempts["block"].cast(pl.Categorical).to_physical(),
+        *attempts.select("created_at", "known_at", "success"),
+        nth=pl.int_range(pl.len(), dtype=pl.UInt32),
     )
     is_landed = pl.col("interaction").is_not_null()
     is_named = pl.col("interaction_id").is_not_null()
     ended = [
-        ordered.filter(is_landed).unique("interaction", keep="last", maintain_order=True),
-        ordered.filter(~is_landed & is_named).unique("interaction_id", keep="last", maintain_order=True),
-        ordered.filter(~is_named),
+        _latest(numbered.filter(is_landed), "interaction"),
+        _latest(numbered.filter(~is_landed & is_named), "interaction_id"),
+        numbered.filter(~is_named),
     ]
     rows = pl.concat(ended).select(
         "interaction",
@@ -104,6 +100,13 @@ def trials(interactions: pl.DataFrame, attempts: pl.DataFrame, *, by_user: bool 
             *_LEVELS,
         )
     )
+
+
+def _latest(rows: pl.DataFrame, of: str) -> pl.DataFrame:
+    """The latest row of each value of a column; of some at one time the last one."""
+    if rows[of].n_unique() == rows.height:
+        return rows
+    return rows.sort("created_at", maintain_order=True).unique(of, keep="last", maintain_order=True)
 
 
 def memory_numbers(references: pl.DataFrame, offers: pl.DataFrame) -> pl.DataFrame:
