@@ -58,11 +58,11 @@ def ended_with_memories(references: pl.DataFrame, ended: pl.DataFrame) -> tuple[
 
     Returns project, ended, ended_given, drawn (see `LogCounts`); and project, memory_id, each pair once.
     """
-    given = references.filter("is_injected").select("interaction").unique().with_columns(given=pl.lit(value=True))
+    given = pl.col("interaction").is_in(references.filter("is_injected")["interaction"].implode())
     probability = pl.col("injection_probability")
     is_drawn = (pl.col("memories_offered").list.len() > 0) & (probability > 0) & (probability < 1)
     counts = (
-        ended.join(given, on="interaction", how="left")
+        ended.with_columns(given=given)
         .group_by("project")
         .agg(
             pl.len().cast(pl.Int64).alias("ended"),
@@ -70,10 +70,12 @@ def ended_with_memories(references: pl.DataFrame, ended: pl.DataFrame) -> tuple[
             _count(is_drawn).alias("drawn"),
         )
     )
-    theirs = references.filter(pl.col("is_injected") | pl.col("is_referenced")).join(
-        ended.select("interaction", "project"), on="interaction"
+    theirs = (
+        references.lazy()
+        .filter(pl.col("is_injected") | pl.col("is_referenced"))
+        .join(ended.lazy().select("interaction", "project"), on="interaction")
     )
-    return counts, theirs.select("project", "memory_id").unique()
+    return counts, theirs.select("project", "memory_id").unique().collect()
 
 
 def log_counts(
