@@ -149,7 +149,7 @@ class Lake:
 
     def evidence_path(self, table: type[Table], day: date, name: str) -> Path:
         """Where a day's partition with this name is."""
-        return self.root / "evidence" / table.name / f"day={day.isoformat()}" / f"{name}.parquet"
+        return self.root / f"evidence/{table.name}/day={day.isoformat()}/{name}.parquet"
 
     def has_evidence(self, table: type[Table], day: date, name: str) -> bool:
         """Whether a day's partition with this name is there."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from slowwave.flows.kernel.storage.folder import Folder
 from slowwave.flows.kernel.storage.ranges import Range
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.files import LakeFile
@@ -110,7 +111,7 @@ def with_columns(files: Sequence[LakeFile], names: Collection[str]) -> list[Path
 
 def _with_columns(path: Path, names: Collection[str]) -> Path:
     storage = storage_of(path)
-    if storage.size(path) < _OFTEN_ENOUGH:
+    if isinstance(storage, Folder) or storage.size(path) < _OFTEN_ENOUGH:
         return path
     told = footer(path)
     ranges = [_end(path)]

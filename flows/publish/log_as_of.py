@@ -38,6 +38,7 @@ from slowwave.transforms.params import Params
 # From so many files on, or so many bytes of them, it is first found out which rows have to be compared.
 _MANY_FILES = 8
 _KEYS_AT_ONCE = 8_000_000
+_LEAST_BYTES = 24  # of a row: those of key_hash, and of row_hash
 _KEEP_BYTES = 256 * 2**20
 
 
@@ -276,8 +277,8 @@ class LogAsOf:
 def _several(table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
     """key_hash of the keys that several rows in these files have, counted some at a time."""
     rows = scan_declared(table, with_columns(files, ("key_hash",)))
-    # of few bytes it is not asked how many rows they are: each has a hash of eight, which nothing makes smaller
-    is_few = sum(file.size for file in files) < 8 * _KEYS_AT_ONCE
+    # of few bytes it is not asked how many rows they are: each has two hashes, which nothing makes smaller
+    is_few = sum(file.size for file in files) < _LEAST_BYTES * _KEYS_AT_ONCE
     found, parts = [], 1 if is_few else 1 + rows_count(files) // _KEYS_AT_ONCE
     for part in range(parts):
         keys = rows.select("key_hash").filter(pl.col("key_hash") % parts == part).collect()["key_hash"].sort()

@@ -22,7 +22,7 @@ from slowwave.flows.publish.log_as_of import LogAsOf
 from slowwave.flows.publish.replay_inputs import ReplayInputs
 from slowwave.transforms.core.hashing import digest, rows_digest
 from slowwave.transforms.core.schema import Landed, Table, polars_schema
-from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility, MemoryReferences
+from slowwave.transforms.evidence.tables import DayInputs, MemoryEligibility, MemoryReferences, ReplayedInteractions
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.schema_changes import lacks_only_new_columns
@@ -79,6 +79,13 @@ class Plan:
     def partitions(self, table: type[Table]) -> dict[date, str]:
         """The partition of each day of an evidence table."""
         return {day.day: day.names[table.name] for day in self.days}
+
+    @cached_property
+    def days_without_users(self) -> set[date]:
+        """The days whose replayed_interactions a release built that did not look for users."""
+        table = ReplayedInteractions
+        paths = {day: self.log.lake.evidence_path(table, day, name) for day, name in self.partitions(table).items()}
+        return {day for day, path in paths.items() if "user_id" not in written_columns(path)}
 
     @cached_property
     def input_hash(self) -> str:

@@ -7,7 +7,7 @@ from datetime import date
 
 import polars as pl
 
-from slowwave.flows.lake.lake import Lake, written_columns
+from slowwave.flows.lake.lake import Lake
 from slowwave.flows.publish.plan import Plan
 from slowwave.transforms.core.frames import Lazy, framed
 from slowwave.transforms.evidence.tables import ReplayedInteractions
@@ -20,11 +20,7 @@ def replayed_interactions(lake: Lake, plan: Plan, names: Mapping[date, str]) -> 
     Days that a release built which did not look for users stay as they are; their users are looked up in the log.
     """
     table = ReplayedInteractions
-    unseen = {
-        day: name
-        for day, name in names.items()
-        if "user_id" not in written_columns(lake.evidence_path(table, day, name))
-    }
+    unseen = {day: name for day, name in names.items() if day in plan.days_without_users}
     if not unseen:
         return lake.scan_evidence(table, names)
     seen = lake.scan_evidence(table, {day: name for day, name in names.items() if day not in unseen})
