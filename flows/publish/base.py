@@ -55,8 +55,8 @@ class Base:
 
     @property
     def new_days(self) -> list[date]:
-        """The days of which references, or the count of interactions, are not as they were when they were audited."""
-        return sorted({*self.evidence_days, *self.landed_days[Interactions.name]})
+        """The days of which references, memories or the count of interactions are not as they were when audited."""
+        return sorted({*self.evidence_days, *self.landed_days[Interactions.name], *self.landed_days[Memories.name]})
 
     def differing(self, table: type[Table]) -> Iterator[tuple[str, dict[str, object]]]:
         """What selects, in SQL and with its parameters, the rows of a table that must be written anew."""

@@ -29,6 +29,7 @@ from slowwave.transforms.core.frames import conform
 from slowwave.transforms.core.schema import Table, duckdb_ddl
 from slowwave.transforms.evidence.tables import PublishedReferences
 from slowwave.transforms.graph import PUBLISHED, SERVING
+from slowwave.transforms.health.tables import MemoryHealthHistory
 from slowwave.transforms.landing.tables import LANDED
 
 _HEADER = re.compile(r"--\s*severity:\s*(fail|warn)\s*\n((?:--.+\n)+)")
@@ -37,6 +38,12 @@ _WORD = re.compile(r"\w+")
 _OF_NEW_INTERACTIONS = """WHERE interaction_id IN (
     SELECT interaction_id FROM memory_references WHERE list_contains(getvariable('new_days'), CAST(occurred_at AS DATE))
 )"""
+# What the keys of a table are asked instead, where rows of most days are known to be good.
+_OF_NEW: dict[type[Table], str] = {
+    PublishedReferences: _OF_NEW_INTERACTIONS,
+    # it is written anew from the first of them on
+    MemoryHealthHistory: "WHERE day >= list_min(getvariable('new_days')) OR day IS NULL",
+}
 _SHOWN_ROWS = 3
 _FEW_ROWS = 1_000
 # DuckDB spills what takes more; without a limit it keeps what it has written, up to most of the machine.
@@ -121,7 +128,7 @@ def key_audit(table: type[Table]) -> Audit:
         description=f"{table.name} has one row per {named}, {rest}",
         sql=f"{counted} GROUP BY ALL {bad}",
         reads=frozenset({table.name}),
-        sql_of_new=f"{counted} {_OF_NEW_INTERACTIONS} GROUP BY ALL {bad}" if table is PublishedReferences else "",
+        sql_of_new=f"{counted} {_OF_NEW[table]} GROUP BY ALL {bad}" if table in _OF_NEW else "",
     )
 
 

@@ -91,6 +91,21 @@ def test_a_reference_that_is_new_is_no_other_again_of_whatever_day(began: Path, 
         assert [audit in found[days] for days in ((), (_NEW,))] == [False, other_day == _NEW]
 
 
+@pytest.mark.parametrize(
+    ("new_days", "found"), [([], {None}), ([_NEW], {_NEW, None}), ([_OLD, _NEW], {_OLD, _NEW, None})]
+)
+def test_days_of_history_are_audited_from_the_first_on_that_is_new(
+    new_days: list[date], found: set[date | None]
+) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE memory_health_history (memory_id VARCHAR, day DATE)")
+        twice = [("m", _OLD), ("m", _NEW), ("m", None)] * 2
+        connection.executemany("INSERT INTO memory_health_history VALUES (?, ?)", twice)
+        connection.execute("SET VARIABLE new_days = CAST($days AS DATE[])", {"days": new_days})
+        rows = connection.execute(key_audit(MemoryHealthHistory).sql_of_new).fetchall()
+    assert {day for _, day, _ in rows} == found
+
+
 def test_what_a_key_audit_says() -> None:
     said = {table: key_audit(table).description for table in (MemoryHealth, MemoryHealthHistory, Heuristics)}
     assert said == {
