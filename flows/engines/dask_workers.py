@@ -14,7 +14,7 @@ from typing import Any
 
 from slowwave.flows.engines.cluster import Done, WorkerEndedError, does_not_answer, done
 from slowwave.flows.engines.settings import EngineSettings
-from slowwave.flows.kernel.processes.threads import ONE_THREAD
+from slowwave.flows.kernel.processes.threads import COMPUTING
 
 _ANSWER_SECONDS = 10
 
@@ -50,7 +50,7 @@ def _started(workers: int) -> Iterator[Any]:
         "memory_limit": 0,  # what is held follows from the size of the tasks; to end a process would lose its work
         "silence_logs": logging.CRITICAL,
         "security": True,  # else every user of this machine could run code in them
-        "env": ONE_THREAD,
+        "env": COMPUTING,
     }
     settings = {
         "distributed.scheduler.allowed-failures": 0,  # how often a task is tried is counted by us

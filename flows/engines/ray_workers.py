@@ -15,7 +15,7 @@ from typing import Any
 
 from slowwave.flows.engines.cluster import Done, WorkerEndedError, does_not_answer, done
 from slowwave.flows.engines.settings import EngineSettings
-from slowwave.flows.kernel.processes.threads import ONE_THREAD
+from slowwave.flows.kernel.processes.threads import COMPUTING
 
 # The least that Ray takes: messages and results are small.
 _STORE_BYTES = 80 * 2**20
@@ -61,7 +61,7 @@ def _options(chosen: EngineSettings) -> dict[str, Any]:
         "num_cpus": chosen.workers,
         "include_dashboard": False,
         "object_store_memory": _STORE_BYTES,
-        "runtime_env": {"env_vars": ONE_THREAD},
+        "runtime_env": {"env_vars": COMPUTING},
         **quiet,
     }
 

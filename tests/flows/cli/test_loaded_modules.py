@@ -15,7 +15,7 @@ import pytest
 from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.flows.ask.report import write_report
-from slowwave.flows.kernel.processes.threads import ONE_THREAD
+from slowwave.flows.kernel.processes.threads import COMPUTING
 from slowwave.flows.lake.lake import Lake
 from slowwave.transforms.landing.ledger_tables import Runs
 
@@ -140,12 +140,14 @@ try:
 except SystemExit:
     pass
 import polars
-print(polars.thread_pool_size(), os.environ["OPENBLAS_NUM_THREADS"])
+print(polars.thread_pool_size(), os.environ["OPENBLAS_NUM_THREADS"], os.environ["_RJEM_MALLOC_CONF"])
 """
-    others = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
+    others = {name: value for name, value in os.environ.items() if name not in COMPUTING}
     env = {**others, "SLOWWAVE_HOME": str(tmp_path / "home"), **said}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.split()[-2:] == [str(threads), "1"]
+    *_, of_polars, of_blas, allocator = done.stdout.split()
+    assert (of_polars, of_blas) == (str(threads), "1")
+    assert allocator.endswith(COMPUTING["_RJEM_MALLOC_CONF"])  # behind what Polars says itself: the last counts
 
 
 def runs(home: Path) -> list[tuple[str]]:
