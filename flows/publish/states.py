@@ -15,10 +15,10 @@ from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.storage.storage import on_disk
 from slowwave.flows.kernel.store import packed_parquet
 from slowwave.flows.lake.files import LakeFile
-from slowwave.flows.lake.lake import Lake
+from slowwave.flows.lake.lake import Lake, written_columns
 from slowwave.transforms.core.frames import empty
 from slowwave.transforms.core.hashing import DIGEST_BYTES
-from slowwave.transforms.core.schema import State
+from slowwave.transforms.core.schema import State, polars_schema
 
 _PART = ["part", "made_of"]
 
@@ -28,10 +28,9 @@ def kept_state(lake: Lake, table: type[State], day: date) -> pl.LazyFrame:
     file = _serving_best(lake, table, day)
     if file is None or not _is_intact(file):
         return empty(table).lazy()
-    try:
-        return lake.scan_evidence(table, {file.day: file.path.stem}).drop("day").collect().lazy()
-    except pl.exceptions.PolarsError:  # of other columns: it is made anew
+    if written_columns(file.path) != polars_schema(table):  # by another release: it is made anew
         return empty(table).lazy()
+    return lake.scan_evidence(table, {file.day: file.path.stem}).drop("day").collect().lazy()
 
 
 def keep_state(

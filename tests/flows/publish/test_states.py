@@ -73,6 +73,14 @@ def test_a_damaged_one_counts_for_nothing(lake):
     assert parts(lake, MARCH_30) == ["a"]
 
 
+def test_one_of_other_columns_counts_for_nothing(lake):
+    for gone in ("method", "made_of"):  # a release that had no such column would else be taken to have found NULL
+        keep_state(lake, State, MARCH_30, f"without {gone}", state("ab").drop(gone), kept=state(""))
+        assert parts(lake, MARCH_30) == []
+    keep_state(lake, State, MARCH_31, "with all", state("a"))
+    assert parts(lake, MARCH_31) == ["a"]
+
+
 def test_a_full_rebuild_finds_what_was_wrong_and_replaces_it(lake):
     keep_state(lake, State, MARCH_30, "first", state("ab"))
     keep_state(lake, State, MARCH_30, "second", state("ab"), verify=True)
