@@ -24,7 +24,8 @@ def engine_line(settings: Settings) -> CheckLine:
             says = f"{chosen.name} answers at {chosen.address}: {counted(places, 'task')} at once, {memory}"
             return CheckLine("engine", "ok" if places else "error", says, "" if places else todo)
     except UserError as error:
-        return CheckLine("engine", "error", str(error), f"mend [engine] in {settings.settings_file}")
+        todo = f"do what this says, or change [engine] in {settings.settings_file}"
+        return CheckLine("engine", "error", str(error), todo)
     if chosen.name == "local":
         return CheckLine(
             "engine", "ok", f"local: nights are built in their own process, {memory.removesuffix(' each')}"

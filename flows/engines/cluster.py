@@ -24,6 +24,7 @@ _COMPUTING = ("numba", "numpy", "polars", "scipy")
 _ANSWER_SECONDS = 3.0
 _MODULES = {"dask": "distributed", "ray": "ray"}
 _EXAMPLES = {"dask": "tcp://scheduler:8786", "ray": "ray://head:10001"}
+_NOT_SPOKEN = {"dask": {"http", "https", "ray"}, "ray": {"http", "https", "tcp", "tls"}}  # what is easily mistaken
 
 
 class WorkerEndedError(Exception):
@@ -108,6 +109,9 @@ def require_engine(chosen: EngineSettings) -> None:
         host, port = parts.hostname, parts.port
     except ValueError:
         host = port = None
+    if parts.scheme in _NOT_SPOKEN.get(chosen.name, ()):
+        message = f"{chosen.name} is not reached by {parts.scheme}: use an address such as {_EXAMPLES[chosen.name]}"
+        raise UserError(message)
     if not host or not port:
         message = f"{chosen.address!r} names no host and port: use an address such as {_EXAMPLES[chosen.name]}"
         raise UserError(message)

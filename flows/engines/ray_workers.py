@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
@@ -33,12 +34,13 @@ def ray_workers(chosen: EngineSettings) -> Iterator[RayWorkers]:
     # Ray tells of workers that end on standard output, which is for results
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
         try:
-            ray.init(**_options(chosen))
+            with warnings.catch_warnings(action="ignore"):  # that nobody answers is said by us
+                ray.init(**_options(chosen))
         except (OSError, RuntimeError, ValueError) as error:
             if not chosen.address:
                 raise
-            lacking = "" if _has_token() else "; if it asks for a token, ~/.ray/auth_token must be here as on its head"
-            does_not_answer(chosen, f"{error}{lacking}")
+            asks = "if it asks for a token, RAY_AUTH_TOKEN or ~/.ray/auth_token must be here as on its head"
+            does_not_answer(chosen, f"{error}; {asks}")
         try:
             signal.signal(signal.SIGTERM, ended)  # Ray's own would take the place of ours
             yield RayWorkers(ray)

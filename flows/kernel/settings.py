@@ -146,10 +146,18 @@ class Settings:
             message = f"{path} cannot be used: {error}"
             raise UserError(message) from error
         table = stated.get(section, {})
-        unknown = [*(stated.keys() - _SECTIONS), *(table.keys() - known if isinstance(table, dict) else [section])]
-        if unknown:
-            message = f"{path} cannot be used: nothing is called {min(unknown)!r} there"
+        if not isinstance(table, dict):
+            message = f"{path} cannot be used: {section} is a section: write [{section}], and below it what it says"
             raise UserError(message)
+        for unknown, where, has in (
+            (stated.keys() - _SECTIONS, "", [f"[{name}]" for name in _SECTIONS]),
+            (table.keys() - known, f" in [{section}]", known),
+        ):
+            if unknown:
+                message = (
+                    f"{path} cannot be used: nothing is called {min(unknown)!r}{where}: use {', '.join(sorted(has))}"
+                )
+                raise UserError(message)
         return table
 
     def params(self) -> Params:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from slowwave.flows.engines.cluster import done, message_of, own_code, require_engine
-from slowwave.flows.engines.settings import MEMORY, EngineSettings, engine_settings
+from slowwave.flows.engines.settings import MEMORY, EngineName, EngineSettings, engine_settings
 from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 
@@ -44,12 +44,18 @@ def test_a_command_goes_before_the_file(tmp_path: Path) -> None:
         ("memory = '64MB'", "memory is a size of 2GB or more"),
         ("memory = 4", "memory is a size of 2GB or more"),
         ("timeout_seconds = 0", "timeout_seconds is a number of seconds above 0"),
-        ("worker = 2", "nothing is called 'worker'"),
+        ("worker = 2", r"nothing is called 'worker' in \[engine\]: use address, engine, memory, .*, workers"),
+        ("[retentions]", r"nothing is called 'retentions': use \[engine\], .*\[retention\]"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(UserError, match=says):
         engine_settings(stated(tmp_path, f"[engine]\n{text}\n"))
+
+
+def test_a_section_that_is_written_as_a_value_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"engine is a section: write \[engine\]"):
+        engine_settings(stated(tmp_path, "engine = 'dask'\n"))
 
 
 def test_options_that_contradict_each_other_are_wrong_usage(tmp_path: Path) -> None:
@@ -60,8 +66,8 @@ def test_options_that_contradict_each_other_are_wrong_usage(tmp_path: Path) -> N
 def test_an_address_that_answers_nothing_is_said_at_once() -> None:
     with socket.socket() as listener:  # bound, and not listening: whoever connects is refused
         listener.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
         for name in ("dask", "ray"):
+            address = f"{'tcp' if name == 'dask' else 'ray'}://127.0.0.1:{listener.getsockname()[1]}"
             with pytest.raises(UserError, match=f"no cluster of {name} answers at {address} .*: start it, or name"):
                 require_engine(EngineSettings(name, address))
 
@@ -70,6 +76,17 @@ def test_an_address_that_answers_nothing_is_said_at_once() -> None:
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(UserError, match="names no host and port: use an address such as tcp://scheduler:8786"):
         require_engine(EngineSettings("dask", address))
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "use"),
+    [("dask", "http://s:8786", "tcp://"), ("dask", "ray://s:10001", "tcp://"), ("ray", "tcp://s:10001", "ray://")],
+)
+def test_an_address_that_the_engine_does_not_speak_is_refused_before_it_is_tried(
+    name: EngineName, address: str, use: str
+) -> None:
+    with pytest.raises(UserError, match=f"{name} is not reached by .*: use an address such as {use}"):
+        require_engine(EngineSettings(name, address))
 
 
 def test_a_worker_of_another_version_reads_nothing_of_the_task() -> None:
