@@ -277,7 +277,7 @@ class LogAsOf:
 def _several(table: type[Landed], files: Sequence[LakeFile]) -> pl.LazyFrame:
     """key_hash of the keys that several rows in these files have, counted some at a time."""
     rows = scan_declared(table, with_columns(files, ("key_hash",)))
-    # of few bytes it is not asked how many rows they are: each has two hashes, which nothing makes smaller
+    # of few bytes it is not asked how many rows they are: each has two hashes, which are hardly made smaller
     is_few = sum(file.size for file in files) < _LEAST_BYTES * _KEYS_AT_ONCE
     found, parts = [], 1 if is_few else 1 + rows_count(files) // _KEYS_AT_ONCE
     for part in range(parts):
