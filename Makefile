@@ -63,8 +63,9 @@ bench: $(STAMPS)/dev ## Measure a whole night against its limit, record and peer
 bench-smallest: $(STAMPS)/dev ## Measure the smallest night against the record
 	@$(BIN)/python tests/support/night/night_bench.py --smallest $(ARGS)
 
-bench-full: $(STAMPS)/dev ## Measure also a night of 1,000,000 interactions, and the dashboard (an hour)
+bench-full: $(STAMPS)/dev ## Measure also 1,000,000 interactions, a year, uncommon nights, engines, the dashboard (hours)
 	@$(BIN)/python tests/support/night/night_bench.py --full $(ARGS)
+	@$(BIN)/python tests/support/night/large_bench.py $(ARGS)
 	@$(BIN)/python -m pytest tests/bench -m bench -s
 
 pictures: $(STAMPS)/dev ## Make the pictures in README anew, from the sample logs (needs Chromium)

@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import resource
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -90,6 +91,22 @@ def taken_away(folder: Path) -> str:
     return told.hexdigest()
 
 
+def best_rounds(folder: Path, size: Size, rounds: int) -> Iterator[tuple[EngineSettings, Round, Round]]:
+    """Of this process and of each engine with so many workers the first round and the best one.
+
+    Ends the program where an engine builds other files.
+    """
+    settings, files = landed_home(folder, size), ""
+    for engine in (LOCAL, *WORKERS):
+        taken = building(settings, engine, rounds)
+        best = min(taken, key=lambda one: one.clock)
+        files = files or best.files
+        yield engine, taken[0], best
+        if {one.files for one in taken} != {files}:
+            message = f"{engine.name} builds other files than {LOCAL.name}"
+            raise SystemExit(message)
+
+
 def main() -> None:
     """Print a line for each engine."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -99,20 +116,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     said = vars(parser.parse_args())
     folder, rounds = said.pop("folder"), said.pop("rounds")
-    settings = landed_home(folder, Size(**said, seed=1, more=0))
-    files, of_one = "", 0.0
-    for engine in (LOCAL, *WORKERS):
-        taken = building(settings, engine, rounds)
-        best = min(taken, key=lambda one: one.clock)
-        files = files or best.files
+    of_one = 0.0
+    for engine, first, best in best_rounds(folder, Size(**said, seed=1, more=0), rounds):
         of_one = best.clock if engine.workers == 1 else of_one
         gain = f", {of_one / best.clock:.2f} x as fast as one" if engine.workers > 1 else ""
-        first = f"the first {taken[0].clock:.1f} s, {taken[0].cpu:.1f} CPU s"
-        said_of = f"{best.clock:6.1f} s at best of {rounds}, {best.cpu:6.1f} CPU s ({first}){gain}"
+        at_first = f"the first {first.clock:.1f} s, {first.cpu:.1f} CPU s"
+        said_of = f"{best.clock:6.1f} s at best of {rounds}, {best.cpu:6.1f} CPU s ({at_first}){gain}"
         print(f"{engine.name:6} {engine.workers} worker(s): {said_of}", flush=True)
-        if {one.files for one in taken} != {files}:
-            message = f"{engine.name} builds other files than {LOCAL.name}"
-            raise SystemExit(message)
 
 
 if __name__ == "__main__":

@@ -60,9 +60,13 @@ def limit(folder: str) -> Said:
     return {"each": (cpu_seconds() - begun) / rounds}
 
 
-def night(home: str, as_of: str) -> Said:
-    """A whole night with every default, from the inbox to the report, by plain functions: Prefect is left out."""
+def night(home: str, as_of: str, memory: str = "") -> Said:
+    """A whole night, from the inbox to the report, by plain functions: Prefect is left out.
+
+    With every default, or with so many bytes as `[engine] memory`.
+    """
     from slowwave.flows.ask.report import reported
+    from slowwave.flows.engines.settings import EngineSettings
     from slowwave.flows.kernel.lock import writer_lock
     from slowwave.flows.kernel.settings import Settings
     from slowwave.flows.kernel.stage_costs import StageCosts, listening
@@ -72,7 +76,10 @@ def night(home: str, as_of: str) -> Said:
     settings, costs = Settings(Path(home)), StageCosts()
     listening.set(costs)
     with writer_lock(settings, "nightly"):
-        result = nightly(start_run(settings, "nightly"), as_of=parse_as_of(as_of) if as_of else None)
+        run = start_run(settings, "nightly")
+        if memory:
+            run.engine = EngineSettings(memory=int(memory))
+        result = nightly(run, as_of=parse_as_of(as_of) if as_of else None)
         report = reported(settings)
     if not Path(report).exists():
         raise SystemExit(report)
