@@ -65,14 +65,18 @@ class ErasedRows:
             return any(names_erased(text, is_erased) for texts in decoded_texts(Path(copy.name)) for text in texts)
 
     def landed_before(self, lake: Lake, file_hash: str) -> bool:
-        """Whether a file with these bytes landed last before something was erased: it may hold rows of that."""
+        """Whether a file with these bytes landed last before something was erased: it may hold rows of that.
+
+        Not where they came with this run before: rows of that were refused then.
+        """
         if self._keys is None:
             return False
         if self._landed_at is None:
             files = lake.ledger(RunFiles).group_by("file_hash").agg(pl.col("landed_at").max())
             self._landed_at = dict(files.iter_rows())
             self._known = set(lake.ledger(Quarantine, without=("raw_text", "header"))["quarantine_id"])
-        return self._landed_at[file_hash] <= self._keys.last
+        landed_at = self._landed_at.pop(file_hash, None)
+        return landed_at is not None and landed_at <= self._keys.last
 
     def newly_refused(self, refused: pl.DataFrame) -> pl.DataFrame:
         """Of refused rows those of erased ids that are not in quarantine yet."""

@@ -130,6 +130,23 @@ def test_delivered_again_it_is_refused_and_no_text_of_it_kept(home: SmallHome, t
     assert places(home.folder, *WORDS, "ended-late") == []
 
 
+@pytest.mark.parametrize(
+    "rows", [[interaction("new-of-bob")], [ada(1), interaction("new-of-bob")]], ids=["new", "both"]
+)
+def test_the_same_bytes_twice_at_once_land_once(home: SmallHome, tmp_path: Path, rows: list[Row]) -> None:
+    erased(home, "--user", USER)
+    logs = [tmp_path / f"{name}.jsonl" for name in ("first", "second")]
+    for log in logs:
+        log.write_bytes(packed(rows, "jsonl"))
+    done = home.ask("land", *map(str, logs), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout)["totals"]
+    assert (counts["accepted"], counts["duplicate"]) == (1, len(rows))
+    assert counts["quarantined"] == len(rows) - 1
+    home.nightly(AS_OF)
+    assert places(home.folder, f"{ASKED}-1") == []
+
+
 def packed(rows: list[Row], form: str) -> bytes:
     if form == "csv":
         out = io.StringIO()
@@ -154,13 +171,15 @@ def test_the_very_file_that_brought_it_is_refused_row_by_row_and_accounted_for(t
     home.land(*OF_ADA, *OF_BOB, "{broken")
     home.nightly(AS_OF)
     erased(home, "--user", USER)
-    log = str(tmp_path / "home-log-1.jsonl")
-    for refused in (len(OF_ADA), 0):
-        done = home.ask("land", log, "--format", "json")
+    log, copy = str(tmp_path / "home-log-1.jsonl"), str(tmp_path / "copy.jsonl")
+    shutil.copyfile(log, copy)
+    for refused, logs in ((len(OF_ADA), [log, copy]), (0, [log])):
+        done = home.ask("land", *logs, "--format", "json")
         counts = json.loads(done.stdout)["totals"]
         assert done.returncode == 0
         assert (counts["accepted"], counts["quarantined"]) == (0, refused)
-        assert counts["delivered"] == len(OF_ADA) + len(OF_BOB) + 1 == counts["duplicate"] + counts["quarantined"]
+        assert counts["delivered"] == len(logs) * (len(OF_ADA) + len(OF_BOB) + 1)
+        assert counts["delivered"] == counts["duplicate"] + counts["quarantined"]
     assert home.ask("land", "--retry-quarantine").returncode == 0
     assert home.ask("land", "--retry-quarantine").returncode == 0
     home.nightly(AS_OF)
