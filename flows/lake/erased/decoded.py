@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import IO, Any
 
 import duckdb
+import polars as pl
 import zstandard
 
 from slowwave.flows.kernel.storage.storage import storage_of
-from slowwave.flows.lake.erased.raw_files import raw_frames
+from slowwave.flows.lake.erased.raw_files import frames_with_damaged_texts
 from slowwave.flows.lake.erased.row_texts import joined, row_texts
 
 _BATCH_ROWS = 2_000
@@ -32,6 +33,10 @@ _BLOCK, _OVERLAP = 2**22, 2**14
 _DEPTH = 4
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_DAMAGED = (
+    *(ValueError, OverflowError, OSError, duckdb.Error, sqlite3.Error),
+    *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
+)
 _UNREADABLE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
 
@@ -47,7 +52,7 @@ def decoded_texts(path: Path) -> Iterator[list[str]]:
         if is_it(first):
             try:
                 yield from texts(path)
-            except (ValueError, OSError, duckdb.Error, sqlite3.Error):
+            except _DAMAGED:
                 break  # damaged: what can be made out of its bytes
             else:
                 return
@@ -56,7 +61,7 @@ def decoded_texts(path: Path) -> Iterator[list[str]]:
 
 
 def _parquet_texts(path: Path) -> Iterator[list[str]]:
-    for frame in raw_frames(path):
+    for frame in frames_with_damaged_texts(path):
         yield row_texts(frame)
 
 

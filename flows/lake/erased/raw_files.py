@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,6 +14,9 @@ from slowwave.flows.lake.files import LakeFile, microseconds
 from slowwave.transforms.core.hashing import rows_digest
 from slowwave.transforms.core.schema import Landed
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _BATCH_ROWS = 8_192
 
 
@@ -21,17 +25,60 @@ def raw_frames(path: Path) -> Iterator[pl.DataFrame]:
 
     Raises OSError, or ValueError where it is none.
     """
+    return map(_framed, _batches(path))
+
+
+def frames_with_damaged_texts(path: Path) -> Iterator[pl.DataFrame]:
+    """As `raw_frames`; where a text is not UTF-8, all texts of these rows are bytes."""
+    import pyarrow as pa
+
+    for batch in _batches(path):
+        try:
+            batch.validate(full=True)
+        except pa.ArrowInvalid:
+            fields = [field.with_type(_as_bytes(field.type)) for field in batch.schema]
+            try:
+                batch = batch.cast(pa.schema(fields))  # noqa: PLW2901 - the same rows
+                batch.validate(full=True)
+            except pa.ArrowException as error:
+                message = f"{path} holds rows that cannot be read: {error}"
+                raise ValueError(message) from error
+        yield _framed(batch)
+
+
+def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(storage_of(path).on_disk([path])[0]) as file:
-            for batch in file.iter_batches(_BATCH_ROWS):
-                frame = pl.from_arrow(pa.Table.from_batches([batch]))
-                yield frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+            yield from file.iter_batches(_BATCH_ROWS)
     except pa.ArrowException as error:
         message = f"{path} is no Parquet file that can be read: {error}"
         raise ValueError(message) from error
+
+
+def _framed(batch: pa.RecordBatch) -> pl.DataFrame:
+    import pyarrow as pa
+
+    frame = pl.from_arrow(pa.Table.from_batches([batch]))
+    return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+
+
+def _as_bytes(dtype: pa.DataType) -> pa.DataType:
+    """The type with bytes in the place of texts, nested ones too."""
+    import pyarrow as pa
+
+    if pa.types.is_string(dtype):
+        return pa.binary()
+    if pa.types.is_large_string(dtype):
+        return pa.large_binary()
+    if pa.types.is_struct(dtype):
+        return pa.struct([field.with_type(_as_bytes(field.type)) for field in dtype])
+    for is_it, made in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
+        if is_it(dtype):
+            return made(dtype.value_field.with_type(_as_bytes(dtype.value_type)))
+    return dtype
 
 
 def without_rows(table: type[Landed], file: LakeFile, row_hashes: pl.Series) -> int:

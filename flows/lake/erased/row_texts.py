@@ -28,7 +28,7 @@ def leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - whatever a row holds
         for of in value:
             yield from leaves(of)
     elif isinstance(value, (bytes, bytearray)):
-        yield value.decode("utf-8", "replace")
+        yield from leaves(value.decode("utf-8", "replace"))
 
 
 def joined(values: Iterable[Any]) -> str:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import duckdb
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 
@@ -75,6 +77,33 @@ def test_it_is_found_however_it_is_packed_and_escaped(tmp_path: Path, packed: st
     for one in (sought(ID), sought(texts=(TEXT,))):
         assert any(one.found(texts).any() for texts in decoded_texts(path))
     assert not any(sought("asked-of", "1", "-ada/1", texts=(TEXT[::-1],)).found(t).any() for t in decoded_texts(path))
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        lambda texts: texts,
+        lambda texts: texts.cast(pa.large_string()),
+        lambda texts: pa.ListArray.from_arrays([0, 1, 2, 3], texts),
+        lambda texts: pa.LargeListArray.from_arrays([0, 1, 2, 3], texts),
+        lambda texts: pa.StructArray.from_arrays([texts], ["said"]),
+    ],
+    ids=["text", "long text", "list", "long list", "struct"],
+)
+def test_beside_texts_that_are_damaged_it_is_found(tmp_path: Path, nested: Callable[[pa.Array], pa.Array]) -> None:
+    path = tmp_path / "file.parquet"
+    texts = pa.array([b"\xf2\x80 was a text", json.dumps({"id": ID}).encode(), TEXT.encode()], pa.binary())
+    damaged = pa.Array.from_buffers(pa.string(), len(texts), texts.buffers())
+    pq.write_table(pa.table({"t": nested(damaged)}), path, compression="zstd")
+    for one in (sought(ID), sought(texts=(TEXT,))):
+        assert any(one.found(texts).any() for texts in decoded_texts(path))
+
+
+def test_what_no_value_can_be_made_of_is_read_as_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "file.parquet"
+    times = pl.Series([[2**62]], dtype=pl.List(pl.Int64)).cast(pl.List(pl.Datetime("ms")))
+    pl.DataFrame({"t": [TEXT], "times": times}).write_parquet(path, compression="uncompressed")
+    assert any(sought(texts=(TEXT,)).found(texts).any() for texts in decoded_texts(path))
 
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb", "sqlite"])
