@@ -37,6 +37,8 @@ _DAMAGED = (
     *(ValueError, OverflowError, OSError, duckdb.Error, sqlite3.Error),
     *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
 )
+# What an archive raises; a password, or a way of packing that is not known, is a RuntimeError.
+_CLOSED = (zipfile.BadZipFile, tarfile.TarError, RuntimeError)
 _UNREADABLE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
 
@@ -116,12 +118,17 @@ def _stream_texts(stream: IO[bytes], depth: int) -> Iterator[list[str]]:
                 return
             stream.seek(0)
         if first.startswith(b"PK") or b"ustar" in first[257:263]:
-            with suppress(*_UNREADABLE, zipfile.BadZipFile, tarfile.TarError):
+            is_whole = True
+            with suppress(*_UNREADABLE, *_CLOSED):
                 for name, member in _members(stream, first):
                     yield [name]
+                    if member is None:
+                        is_whole = False
+                        continue
                     with _spooled(member) as spool:
                         yield from _stream_texts(spool, depth - 1)
-                return
+                if is_whole:
+                    return
             stream.seek(0)
     yield from _blocks(stream)
 
@@ -138,11 +145,16 @@ def _unpacked(stream: IO[bytes], first: bytes) -> Any:  # noqa: ANN401 - a strea
     return None
 
 
-def _members(stream: IO[bytes], first: bytes) -> Iterator[tuple[str, IO[bytes]]]:
+def _members(stream: IO[bytes], first: bytes) -> Iterator[tuple[str, IO[bytes] | None]]:
+    """What is in an archive, by name; None: it cannot be opened, for it has a password or is damaged."""
     if first.startswith(b"PK"):
         with zipfile.ZipFile(stream) as archive:
             for name in archive.namelist():
-                yield name, archive.open(name)
+                try:
+                    member = archive.open(name)
+                except (*_UNREADABLE, *_CLOSED):
+                    member = None
+                yield name, member
         return
     with tarfile.open(fileobj=stream) as archive:
         for member in archive:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -12,23 +13,21 @@ from slowwave.transforms.language.text_windows import BETWEEN
 
 
 def leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - whatever a row holds
-    """The texts in a value; of a text that is JSON also those in it, and its keys."""
-    if isinstance(value, str):
-        yield value
-        if value[:1] in ("{", "["):
-            try:
-                yield from leaves(orjson.loads(value))
-            except ValueError:
-                return
-    elif isinstance(value, dict):
-        for name, of in value.items():
-            yield str(name)
-            yield from leaves(of)
-    elif isinstance(value, (list, tuple)):
-        for of in value:
-            yield from leaves(of)
-    elif isinstance(value, (bytes, bytearray)):
-        yield from leaves(value.decode("utf-8", "replace"))
+    """The texts in a value, in order; of a text that is JSON also those in it, and its keys."""
+    waiting = [value]  # and not a call within a call: JSON may be nested deeper than these go
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (bytes, bytearray)):
+            one = one.decode("utf-8", "replace")
+        if isinstance(one, str):
+            yield one
+            if one[:1] in ("{", "["):
+                with suppress(ValueError):
+                    waiting.append(orjson.loads(one))
+        elif isinstance(one, dict):
+            waiting.extend(part for name, of in reversed(one.items()) for part in (of, str(name)))
+        elif isinstance(one, (list, tuple)):
+            waiting.extend(reversed(one))
 
 
 def joined(values: Iterable[Any]) -> str:

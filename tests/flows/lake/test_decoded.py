@@ -22,7 +22,7 @@ import pytest
 import zstandard
 
 from slowwave.flows.lake.erased.decoded import decoded_texts
-from slowwave.flows.lake.erased.row_texts import joined
+from slowwave.flows.lake.erased.row_texts import joined, leaves
 from slowwave.flows.life.texts import Sought
 from slowwave.transforms.language.text_windows import WindowSet, text_windows
 
@@ -104,6 +104,33 @@ def test_what_no_value_can_be_made_of_is_read_as_bytes(tmp_path: Path) -> None:
     times = pl.Series([[2**62]], dtype=pl.List(pl.Int64)).cast(pl.List(pl.Datetime("ms")))
     pl.DataFrame({"t": [TEXT], "times": times}).write_parquet(path, compression="uncompressed")
     assert any(sought(texts=(TEXT,)).found(texts).any() for texts in decoded_texts(path))
+
+
+@pytest.mark.parametrize("closed", [(6, 8, 1), (8, 10, 99)], ids=["with a password", "packed in an unknown way"])
+def test_of_an_archive_that_is_partly_closed_the_rest_is_looked_at(
+    tmp_path: Path, closed: tuple[int, int, int]
+) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("first.txt", "closed " * 50)
+        archive.writestr("second.jsonl", SAID[0])
+    content, (in_file, in_list, value) = bytearray(out.getvalue()), closed
+    for begins, place in ((b"PK\x03\x04", in_file), (b"PK\x01\x02", in_list)):
+        content[content.index(begins) + place] = value
+    (tmp_path / "file").write_bytes(content)
+    with zipfile.ZipFile(tmp_path / "file") as archive, pytest.raises(RuntimeError):
+        archive.read("first.txt")
+    for one in (sought(ID), sought(texts=(TEXT,)), sought("first.txt")):
+        assert any(one.found(texts).any() for texts in decoded_texts(tmp_path / "file"))
+
+
+@pytest.mark.parametrize("depth", [1, 900, 1_023])
+def test_however_deep_it_is_nested_it_is_found(depth: int) -> None:
+    assert sought(ID).found([joined(["[" * depth + json.dumps({"id": ID}) + "]" * depth])]).any()
+
+
+def test_texts_of_a_value_stand_in_order() -> None:
+    assert list(leaves([{"a": ["b", b"c"]}, ("d", '["e"]'), "f"])) == ["a", "b", "c", "d", '["e"]', "e", "f"]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb", "sqlite"])
