@@ -85,7 +85,7 @@ class Machine:
     def __init__(self, seed: int, folder: Path, told: Callable[[str], None]) -> None:
         self.told = told
         self.chance = random.Random(seed)
-        self.driver = Driver(folder)
+        self.driver = Driver(folder, seed)  # machines beside each other on different cores
         self.folder = folder
         self.homes = 0
         self.done: Counter[str] = Counter()
