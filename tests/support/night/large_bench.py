@@ -5,8 +5,8 @@
 PART: `history` (one more day after a month and after a year, and with a late row), `shapes` (nights that are uncommon),
 `engines` (what two workers gain over one; where nothing else runs) and, if it is named, `growth` (a night of 1,000,000
 and one of 10,000,000 interactions: hours). Ratios are of CPU time, medians of the rounds; a shape is one night.
-Logs and homes of FOLDER are used again; without one they are removed. `--record` writes what was measured into
-`tests/bench/record/large.json`, beside what was recorded of other parts.
+Logs of FOLDER, and homes with a history, are used again; without one all is removed. `--record` writes what was
+measured into `tests/bench/record/large.json`, beside what was recorded of other parts.
 """
 
 from __future__ import annotations
