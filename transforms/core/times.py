@@ -14,6 +14,8 @@ _LAST_HOUR, _LAST_MINUTE, _LAST_SECOND = 23, 59, 59
 # 0001-01-01 and 9999-12-31T23:59:59.999999, the instants every engine here can hold and print.
 _EARLIEST_US = -62_135_596_800_000_000
 _LATEST_US = 253_402_300_799_999_999
+# The zero values of clocks: of Go and .NET, and of Unix. Programs write them for a time that they do not know.
+ZERO_TIMES = (datetime(1, 1, 1), datetime(1970, 1, 1))  # noqa: DTZ001 - naive times hold UTC
 
 # [0-9], not \d, which takes the digits of every script
 _ISO = (

@@ -13,6 +13,7 @@ import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.schema import Landed, polars_schema, producer_columns
+from slowwave.transforms.core.times import ZERO_TIMES
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.coerce import Unfit, coerced
 from slowwave.transforms.landing.completed_rows import (
@@ -249,7 +250,7 @@ def _coerced_frame(
         if c.required:
             missing = series[c.name].is_null().arg_true().to_list()
             reasons = reasons | {i: f"{c.name} is missing" for i in missing if i not in reasons}
-        findings.add(positions, c.name, reasons)
+        findings.add(positions, c.name, reasons | _zero_times(table, series[c.name]))
     if only is None:
         extras, reasons = _extras(table, rows, with_outcome, unfit)
         series |= extras
@@ -258,6 +259,16 @@ def _coerced_frame(
         values = [sorted(clears[i]) if i in clears else None for i in range(len(rows))]
         series["clears"] = pl.Series("clears", values, dtype=pl.List(pl.String))
     return pl.DataFrame(series)
+
+
+def _zero_times(table: type[Landed], times: pl.Series) -> dict[int, str]:
+    """Return a reason for each event time that is the zero value of a clock."""
+    if times.name != table.event_time:
+        return {}
+    return {
+        i: f"{times.name} is {times[i].date()} at midnight, which programs write for a time that they do not know"
+        for i in times.is_in([*ZERO_TIMES]).arg_true().to_list()
+    }
 
 
 def _extras(

@@ -107,6 +107,8 @@ def test_a_row_of_no_kind_is_refused_with_all_it_could_have_had():
         ({"prompt": "hi", "created_at": None}, "created_at", "created_at is missing"),
         ({"prompt": "hi", "created_at": "2026-02-30"}, "created_at", "created_at is not a time: '2026-02-30'"),
         ({"prompt": "hi", "created_at": ""}, "created_at", "created_at is not a time: ''"),
+        ({**ASKED, "created_at": 0}, "created_at", "created_at is 1970-01-01 at midnight, which programs write for"),
+        ({**CHANGE, "changed_at": "0001-01-01T00:00:00Z"}, "changed_at", "changed_at is 0001-01-01 at midnight"),
         ({**ASKED, "recorded_at": "soon"}, "recorded_at", "recorded_at is not a time: 'soon'"),
         ({**ASKED, "response": ["a"]}, "response", "response must be text, not a JSON list"),
         ({**ASKED, "project": {}}, "project", "project must be text, not a JSON object"),
