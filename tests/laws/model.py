@@ -90,9 +90,8 @@ def is_bad(row: Row | bytes) -> bool:
     """Whether the landing contract refuses the row."""
     if isinstance(row, bytes):
         return True
-    if row.get("prompt") is not None:
-        blank = not str(row["prompt"]).strip()
-        return blank or row.get("created_at") is None or row.get("success") not in {None, True, False}
+    if _has_prompt(row):
+        return row.get("created_at") is None or row.get("success") not in {None, True, False}
     if row.get("memory_id") is not None:
         status, confidence = row.get("status") or "candidate", row.get("confidence") or 0
         return row.get("changed_at") is None or status not in STATUSES or not 0 <= confidence <= 1
@@ -101,8 +100,8 @@ def is_bad(row: Row | bytes) -> bool:
 
 def versions_of(row: Row) -> list[Version]:
     """The rows of the lake that one good delivered row makes."""
-    if row.get("prompt") is not None:
-        given = {"project": "", "agent": "", "reinforce": True} | _stated(row)
+    if _has_prompt(row):
+        given = {"project": "", "agent": "", "reinforce": True} | _said(row)
         success = given.pop("success", None)
         found = [_version("interactions", given, ("interaction_id",), "created_at")]
         if success is not None:
@@ -115,7 +114,16 @@ def versions_of(row: Row) -> list[Version]:
         return found
     if row.get("memory_id") is not None:
         return [_version("memories", _stated(row), ("memory_id", "changed_at"), "changed_at")]
-    return [_version("outcomes", _stated(row), ("outcome_id",), "created_at")]
+    return [_version("outcomes", _said(row), ("outcome_id",), "created_at")]
+
+
+def _has_prompt(row: Row) -> bool:
+    return bool(str(row.get("prompt") or "").strip())
+
+
+def _said(row: Row) -> Row:
+    """What a row that is no memory's change states: a blank text is the same as no field."""
+    return {name: value for name, value in _stated(row).items() if not isinstance(value, str) or value.strip()}
 
 
 def _stated(row: Row) -> Row:

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.core.blank import is_blank, says_nothing
 from slowwave.transforms.core.schema import Column
 from slowwave.transforms.core.times import time_from_text
 
@@ -85,7 +85,7 @@ def _list_taken_as_is(column: Column, values: Sequence[Any]) -> pl.Series | None
 
 
 def _times(values: pl.Series) -> pl.Series | None:
-    """None when some value is no instant, so that it gets its reason one by one."""
+    """None when some value is no instant, so that it gets its reason one by one; a blank text is no value."""
     if isinstance(values.dtype, pl.Datetime):
         zoned = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if values.dtype.time_zone else values
         return zoned.cast(pl.Datetime("us"))
@@ -94,7 +94,8 @@ def _times(values: pl.Series) -> pl.Series | None:
     if values.dtype != pl.String:
         return None
     parsed = values.to_frame("text").select(time_from_text(pl.col("text"))).to_series()
-    return None if (parsed.is_null() & values.is_not_null()).any() else parsed
+    unread = values.filter(parsed.is_null() & values.is_not_null())
+    return parsed if unread.to_frame("text").select(is_blank(pl.col("text")).all()).item() else None
 
 
 def _value_by_value(column: Column, values: Sequence[Any]) -> tuple[pl.Series, dict[int, str]]:
@@ -143,7 +144,7 @@ def _times_one_by_one(column: Column, values: Sequence[Any]) -> tuple[pl.Series,
         elif isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
             texts.append(None if value != value else str(value))  # noqa: PLR0124 - NaN is the only value unequal to itself
         elif isinstance(value, str):
-            texts.append(value)
+            texts.append(None if says_nothing(value) else value)
         else:
             texts.append(None if value is None else "")
     given = pl.Series("text", texts, dtype=pl.String)
@@ -321,10 +322,8 @@ def _texts(value: Any) -> list[str] | None:  # noqa: ANN401
     items = _listed(value)
     if items is None:
         return None
-    if any(item is None for item in items):
-        message = "must not hold null"
-        raise Unfit(message)
-    return [_text(item) for item in items]
+    texts = (_text(item) for item in items if item is not None)
+    return [text for text in texts if not says_nothing(text)]
 
 
 def _offers(value: Any) -> list[dict[str, Any]] | None:  # noqa: ANN401

@@ -9,8 +9,9 @@ import polars as pl
 
 from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.hashing import canonical_row, hashed
+from slowwave.transforms.core.schema import Landed, producer_columns
 from slowwave.transforms.landing.schema_changes import EXTRA_BEFORE, as_before, hashed_schema, with_extra_before
-from slowwave.transforms.landing.tables import Outcomes
+from slowwave.transforms.landing.tables import Interactions, Outcomes
 from slowwave.transforms.landing.versions import with_row_hash
 
 # Of an outcome inside an interaction: its `row_hash` by releases that did not know all it says.
@@ -41,7 +42,13 @@ def completed_interactions(frame: pl.DataFrame) -> pl.DataFrame:
         pl.col("recorded_at").fill_null(pl.col("created_at")),
     )
     of = ("project", "agent", "client", "session_id", "created_at", "prompt", "response")
-    return _stable_id(frame, "interaction_id", of, "i-")
+    return _without_blank_texts(_stable_id(frame, "interaction_id", of, "i-"), Interactions)
+
+
+def _without_blank_texts(frame: pl.DataFrame, table: type[Landed]) -> pl.DataFrame:
+    """The rows, a blank text as NULL wherever a producer may leave the field out: CSV has no other way to say so."""
+    optional = [c.name for c in producer_columns(table) if c.kind == "text" and c.nullable and c.name in frame.columns]
+    return frame.with_columns(pl.when(~is_blank(pl.col(name))).then(name).alias(name) for name in optional)
 
 
 def _known_at() -> pl.Expr:
@@ -57,7 +64,7 @@ def completed_outcomes(frame: pl.DataFrame) -> pl.DataFrame:
     frame = frame.with_columns(pl.col("recorded_at").fill_null(_known_at()))
     content = [name for name in hashed_schema(Outcomes, frame) if name != "outcome_id"]
     named = _stable_id(as_before(Outcomes, frame), "outcome_id", content, "o-")
-    return frame.with_columns(named["outcome_id"])
+    return _without_blank_texts(frame.with_columns(named["outcome_id"]), Outcomes)
 
 
 def inline_outcomes(outcomes: pl.DataFrame, interactions: pl.DataFrame, recorded_at: pl.Series) -> pl.DataFrame:
@@ -66,8 +73,10 @@ def inline_outcomes(outcomes: pl.DataFrame, interactions: pl.DataFrame, recorded
     `recorded_at` as the producer gave it: the interaction's own default would hide how long the task took.
     """
     shared = interactions.select(_FROM_INTERACTION).with_columns(recorded_at)
-    frame = outcomes.hstack(shared).with_columns(
-        pl.col("recorded_at").fill_null(_known_at()), pl.lit(None, dtype=pl.String).alias("extra")
+    frame = (
+        _without_blank_texts(outcomes, Outcomes)
+        .hstack(shared)
+        .with_columns(pl.col("recorded_at").fill_null(_known_at()), pl.lit(None, dtype=pl.String).alias("extra"))
     )
     frame = _stable_id(frame, "outcome_id", ("interaction_id",), "o-")
     before = with_extra_before(Outcomes, frame)

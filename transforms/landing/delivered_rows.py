@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from slowwave.transforms.core.blank import is_blank, says_nothing
 from slowwave.transforms.landing.coerce import Unfit, json_text
 
 # 0001-01-01 and 9999-12-31, in days since 1970
@@ -55,6 +56,18 @@ class DeliveredRows(Protocol):
     def unreadable(self) -> dict[int, str]:
         """Positions of rows whose values cannot even be looked at, and why; nothing else may be asked of these."""
         ...
+
+
+def has_value(rows: DeliveredRows, field: str) -> list[bool]:
+    """Whether each row has the field: present, not NULL, and no blank text."""
+    if field not in rows.fields:
+        return [False] * len(rows)
+    values = rows.values(field)
+    if isinstance(values, pl.Series):
+        if values.dtype != pl.String:
+            return values.is_not_null().to_list()
+        return values.to_frame("text").select(~is_blank(pl.col("text"))).to_series().to_list()
+    return [value is not None and not (isinstance(value, str) and says_nothing(value)) for value in values]
 
 
 class RecordRows:

@@ -23,7 +23,7 @@ from slowwave.transforms.landing.completed_rows import (
     completed_outcomes,
     inline_outcomes,
 )
-from slowwave.transforms.landing.delivered_rows import DeliveredRows
+from slowwave.transforms.landing.delivered_rows import DeliveredRows, has_value
 from slowwave.transforms.landing.import_lines import refused_by_import
 from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF
 from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_rows
@@ -152,24 +152,15 @@ def readable_rows(rows: DeliveredRows, kind: LandedTable | None = None, reading:
     return replace(good, delivered=len(rows), quarantine=pl.concat([good.quarantine, refused]))
 
 
-def _present(rows: DeliveredRows, name: str) -> list[bool]:
-    if name not in rows.fields:
-        return [False] * len(rows)
-    values = rows.values(name)
-    if isinstance(values, pl.Series):
-        return values.is_not_null().to_list()
-    return [value is not None for value in values]
-
-
 def _positions_by_kind(rows: DeliveredRows, kind: LandedTable | None, findings: _Findings) -> dict[str, list[int]]:
     found: dict[str, list[int]] = defaultdict(list)
-    success = _present(rows, "success")
+    success = has_value(rows, "success")
     if kind is not None:
         for i in range(len(rows)):
             found["interactions+outcome" if kind == "interactions" and success[i] else kind].append(i)
         return found
     signs = zip(
-        _present(rows, "prompt"), _present(rows, "memory_id"), success, _present(rows, "outcome_id"), strict=True
+        has_value(rows, "prompt"), has_value(rows, "memory_id"), success, has_value(rows, "outcome_id"), strict=True
     )
     for i, (prompt, memory_id, has_success, outcome_id) in enumerate(signs):
         if prompt:

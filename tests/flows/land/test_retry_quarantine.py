@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -18,6 +19,7 @@ from slowwave.flows.nightly.nightly import retry_quarantine
 from slowwave.flows.nightly.prune import prune
 from slowwave.flows.publish.run import start_run
 from slowwave.transforms.landing import landed_rows as landing
+from slowwave.transforms.landing.delivered_rows import DeliveredRows
 from slowwave.transforms.landing.ledger_tables import Quarantine, RunFiles
 from slowwave.transforms.landing.tables import Interactions
 from tests.laws.home import Home
@@ -57,6 +59,11 @@ def interactions(home: Home) -> list[str]:
 def accept_blank_prompts(patch: pytest.MonkeyPatch) -> None:
     """As an upgrade would that no longer minds them."""
     patch.setattr(landing, "_find_blank", lambda *_: None)
+    patch.setattr(landing, "has_value", lambda rows, field: [value is not None for value in _values(rows, field)])
+
+
+def _values(rows: DeliveredRows, field: str) -> Sequence[object]:
+    return rows.values(field) if field in rows.fields else [None] * len(rows)
 
 
 # ------------------------------------------------------------------------------------------------------------- by text

@@ -7,7 +7,7 @@ from delivered import as_frame, as_jsonl, land, tables, utc
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.core.schema import polars_schema, producer_columns
 from slowwave.transforms.landing.delivered_rows import RecordRows
 from slowwave.transforms.landing.landed_rows import QUARANTINE_SCHEMA, landed_rows
 from slowwave.transforms.landing.tables import Interactions, Memories, Outcomes
@@ -39,19 +39,17 @@ signs = st.fixed_dictionaries(
     {},
     optional={
         "prompt": st.sampled_from([None, "", " \u00a0\t", "Which port?"]),
-        "memory_id": st.sampled_from([None, "m1"]),
-        "success": st.sampled_from([None, True, False]),
-        "outcome_id": st.sampled_from([None, "o1"]),
+        "memory_id": st.sampled_from([None, "", "m1"]),
+        "success": st.sampled_from([None, "", True, False]),
+        "outcome_id": st.sampled_from([None, " ", "o1"]),
     },
 )
 
 
 def kinds_by_contract(record):
     """Tables a row goes to, by the landing contract; () is quarantine."""
-    has = {name for name, value in record.items() if value is not None}
+    has = {name for name, value in record.items() if value is not None and str(value).strip()}
     if "prompt" in has:
-        if not record["prompt"].strip():
-            return ()
         return ("interactions", "outcomes") if "success" in has else ("interactions",)
     if "memory_id" in has:
         return ("memories",)
@@ -106,7 +104,7 @@ def test_a_row_of_no_kind_is_refused_with_all_it_could_have_had():
         ({"prompt": "hi"}, "created_at", "created_at is missing"),
         ({"prompt": "hi", "created_at": None}, "created_at", "created_at is missing"),
         ({"prompt": "hi", "created_at": "2026-02-30"}, "created_at", "created_at is not a time: '2026-02-30'"),
-        ({"prompt": "hi", "created_at": ""}, "created_at", "created_at is not a time: ''"),
+        ({"prompt": "hi", "created_at": ""}, "created_at", "created_at is missing"),
         ({**ASKED, "created_at": 0}, "created_at", "created_at is 1970-01-01 at midnight, which programs write for"),
         ({**CHANGE, "changed_at": "0001-01-01T00:00:00Z"}, "changed_at", "changed_at is 0001-01-01 at midnight"),
         ({**ASKED, "recorded_at": "soon"}, "recorded_at", "recorded_at is not a time: 'soon'"),
@@ -134,7 +132,6 @@ def test_a_row_of_no_kind_is_refused_with_all_it_could_have_had():
         ({**ASKED, "success": True, "duration_ms": "long"}, "duration_ms", "duration_ms must be a number, not 'long'"),
         ({**ASKED, "success": True, "outcome_id": []}, "outcome_id", "outcome_id must be text, not a JSON list"),
         ({**ASKED, "success": False, "error_message": {"c": 1}}, "error_message", "error_message must be text"),
-        ({**ASKED, "success": ""}, "success", "success is missing"),
         ({**ENDED, "created_at": "soon", "duration_ms": 1e308}, "created_at", "created_at is not a time: 'soon'"),
         ({**ASKED, "created_at": None, "success": True, "duration_ms": 1e18}, "created_at", "created_at is missing"),
     ],
@@ -164,6 +161,29 @@ def test_a_row_that_is_not_utf8_is_shown_escaped():
 
 
 # ----------------------------------------------------------------------------------------------- what is taken and kept
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\u00a0\t\u200b"])
+@pytest.mark.parametrize("of", [{**ASKED, "interaction_id": "i"}, {**ENDED, "outcome_id": "o"}])
+def test_a_blank_text_is_the_same_as_no_field(of, blank):
+    table = Interactions if "prompt" in of else Outcomes
+    optional = [c.name for c in producer_columns(table) if not c.required and c.name not in {*of, "extra"}]
+    landed = land(of, {**of, **dict.fromkeys(optional, blank)})
+    assert landed.quarantine.is_empty()
+    absent, stated = landed.table(table).drop("row_number", "extra").to_dicts()
+    kept_as_text = {"project", "agent"} if table is Interactions else set()  # '' is no project; any other text is one
+    differing = {name for name in absent if absent[name] != stated[name]} - kept_as_text
+    assert differing <= {"row_hash", "former_hash"}
+
+
+def test_a_blank_prompt_beside_an_outcome_is_an_outcome():
+    for blank in ("", " ", None):
+        row = only(land({"outcome_id": "o", "prompt": blank, "created_at": "2026-03-10", "success": False}), "outcomes")
+        assert (row["outcome_id"], row["success"]) == ("o", False)
+
+
+def test_an_interaction_whose_success_is_blank_has_no_outcome():
+    assert only(land({**ASKED, "success": ""}), "interactions")["prompt"] == "Which port?"
 
 
 def test_numbers_and_booleans_are_taken_as_their_text_except_in_prompt():

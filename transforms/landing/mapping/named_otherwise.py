@@ -13,7 +13,7 @@ import polars as pl
 from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.coerce import coerced
-from slowwave.transforms.landing.delivered_rows import DeliveredRows
+from slowwave.transforms.landing.delivered_rows import DeliveredRows, has_value
 from slowwave.transforms.landing.mapping.contract import FIELDS
 from slowwave.transforms.landing.mapping.conversions import converted
 from slowwave.transforms.landing.mapping.synonyms import SURE_NAMES, plain
@@ -43,8 +43,8 @@ def named_otherwise(
         return {}
     found: dict[int, list[tuple[str, str]]] = {}
     for field, names in suspects.items():
-        own = _listed(rows, field)
-        lacking = [i for i, kind in enumerate(kinds) if own[i] is None and _may_want(kind, field, is_stated)]
+        is_stated_by = has_value(rows, field)
+        lacking = [i for i, kind in enumerate(kinds) if not is_stated_by[i] and _may_want(kind, field, is_stated)]
         if field == "prompt" and lacking:
             lacking = _not_outcomes(rows, lacking, kinds)
         for i, name in _first_fitting(rows, field, names, lacking).items():
@@ -92,8 +92,8 @@ def _may_want(kind: LandedTable | None, field: str, is_stated: bool) -> bool:
 
 
 def _not_outcomes(rows: DeliveredRows, positions: list[int], kinds: Sequence[LandedTable | None]) -> list[int]:
-    outcome_id, task = _listed(rows, "outcome_id"), _listed(rows, "task")
-    return [i for i in positions if kinds[i] != "outcomes" or (outcome_id[i] is None and task[i] is None)]
+    outcome_id, task = has_value(rows, "outcome_id"), has_value(rows, "task")
+    return [i for i in positions if kinds[i] != "outcomes" or not (outcome_id[i] or task[i])]
 
 
 def _first_fitting(rows: DeliveredRows, field: str, names: list[str], positions: list[int]) -> dict[int, str]:

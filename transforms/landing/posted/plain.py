@@ -31,8 +31,9 @@ _TIME = re.compile(
     r"([1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[T ][0-2][0-9]:[0-5][0-9]:[0-5][0-9])(?:\.[0-9]{1,9})?"
     r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?"
 )
-_LAST_YEAR = "9999"
-_SECONDS_BELOW, _MILLISECONDS_BELOW = 10**10, 10**14
+# 1970 begins with the zero value of clocks, in some zone.
+_UNSURE_YEARS = ("9999", "1969", "1970")
+_SECONDS_FROM, _SECONDS_BELOW, _MILLISECONDS_BELOW = 1, 10**10, 10**14
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,12 @@ def _may_be_meant(row: Mapping[str, Any], kind: LandedTable, unknown: list[str])
     if not unknown:
         return False
     names = {plain(name) for name in unknown}
-    return any(row.get(field) is None and not names.isdisjoint(SURE_NAMES[field]) for field in WANTED[kind])
+    return any(_lacks(row, field) and not names.isdisjoint(SURE_NAMES[field]) for field in WANTED[kind])
+
+
+def _lacks(row: Mapping[str, Any], field: str) -> bool:
+    value = row.get(field)
+    return value is None or (isinstance(value, str) and says_nothing(value))
 
 
 @cache
@@ -143,7 +149,7 @@ def _between(is_one: _Check, low: float | None, high: float | None) -> _Check:
 def _is_time(value: object) -> bool:
     if isinstance(value, str):
         stated = _TIME.fullmatch(value)
-        if stated is None or value.startswith(_LAST_YEAR):
+        if stated is None or value.startswith(_UNSURE_YEARS):
             return False
         try:
             datetime.fromisoformat(stated[1])
@@ -154,7 +160,7 @@ def _is_time(value: object) -> bool:
         return False
     epoch: Any = value
     is_milliseconds = isinstance(value, int) and EPOCH_MILLISECONDS_FROM <= value < _MILLISECONDS_BELOW
-    return 0 <= epoch < _SECONDS_BELOW or is_milliseconds
+    return _SECONDS_FROM <= epoch < _SECONDS_BELOW or is_milliseconds
 
 
 def _are_texts(value: object) -> bool:
