@@ -67,7 +67,12 @@ def has_value(rows: DeliveredRows, field: str) -> list[bool]:
         if values.dtype != pl.String:
             return values.is_not_null().to_list()
         return values.to_frame("text").select(~is_blank(pl.col("text"))).to_series().to_list()
-    return [value is not None and not (isinstance(value, str) and says_nothing(value)) for value in values]
+    return [is_value(value) for value in values]
+
+
+def is_value(value: object) -> bool:
+    """Whether a delivered value says something: it is neither NULL nor a blank text."""
+    return value is not None and not (isinstance(value, str) and says_nothing(value))
 
 
 class RecordRows:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -56,14 +55,15 @@ def interactions(home: Home) -> list[str]:
     )
 
 
+def has_not_null(rows: DeliveredRows, field: str) -> list[bool]:
+    values = rows.values(field) if field in rows.fields else [None] * len(rows)
+    return [value is not None for value in values]
+
+
 def accept_blank_prompts(patch: pytest.MonkeyPatch) -> None:
     """As an upgrade would that no longer minds them."""
     patch.setattr(landing, "_find_blank", lambda *_: None)
-    patch.setattr(landing, "has_value", lambda rows, field: [value is not None for value in _values(rows, field)])
-
-
-def _values(rows: DeliveredRows, field: str) -> Sequence[object]:
-    return rows.values(field) if field in rows.fields else [None] * len(rows)
+    patch.setattr(landing, "has_value", has_not_null)
 
 
 # ------------------------------------------------------------------------------------------------------------- by text

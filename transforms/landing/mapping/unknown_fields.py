@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slowwave.transforms.core.vocabularies import LandedTable
-from slowwave.transforms.landing.delivered_rows import DeliveredRows, FrameRows
+from slowwave.transforms.landing.delivered_rows import DeliveredRows, FrameRows, has_value, is_value
 from slowwave.transforms.landing.mapping.contract import FIELDS
 
 _SAMPLES = 5
@@ -80,12 +80,12 @@ class UnknownFields:
 
 
 def _counts(rows: DeliveredRows, unknown: set[str]) -> list[tuple[str, int]]:
-    """Rows that have each of the names, in a fixed order."""
+    """Rows that have each of the names, in a fixed order; a blank text is no value."""
     if isinstance(rows, FrameRows):
-        counts = {name: len(rows) - rows.frame[name].null_count() for name in unknown}
+        counts = {name: sum(has_value(rows, name)) for name in unknown}
     else:
         counts = Counter(
-            name for record in rows.as_records() for name in record.keys() & unknown if record[name] is not None
+            name for record in rows.as_records() for name in record.keys() & unknown if is_value(record[name])
         )
     return sorted((name, count) for name, count in counts.items() if count)
 

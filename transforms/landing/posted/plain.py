@@ -18,6 +18,7 @@ from slowwave.transforms.core.blank import says_nothing
 from slowwave.transforms.core.schema import Column, producer_columns
 from slowwave.transforms.core.times import EPOCH_MILLISECONDS_FROM
 from slowwave.transforms.core.vocabularies import LandedTable
+from slowwave.transforms.landing.delivered_rows import is_value
 from slowwave.transforms.landing.mapping.named_otherwise import WANTED
 from slowwave.transforms.landing.mapping.synonyms import SURE_NAMES, plain
 from slowwave.transforms.landing.posted.stamped import ID_OF
@@ -66,12 +67,7 @@ def _may_be_meant(row: Mapping[str, Any], kind: LandedTable, unknown: list[str])
     if not unknown:
         return False
     names = {plain(name) for name in unknown}
-    return any(_lacks(row, field) and not names.isdisjoint(SURE_NAMES[field]) for field in WANTED[kind])
-
-
-def _lacks(row: Mapping[str, Any], field: str) -> bool:
-    value = row.get(field)
-    return value is None or (isinstance(value, str) and says_nothing(value))
+    return any(not is_value(row.get(field)) and not names.isdisjoint(SURE_NAMES[field]) for field in WANTED[kind])
 
 
 @cache
