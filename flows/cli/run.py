@@ -34,6 +34,7 @@ from slowwave.flows.land.land import Landing
 from slowwave.flows.land.paths import path_deliveries
 from slowwave.flows.land.readings import Readings
 from slowwave.flows.land.report import MAX_REFUSED, LandingReport
+from slowwave.flows.nightly.mapping_lines import mapping_uses
 from slowwave.flows.nightly.nightly import (
     NightlyResult,
     land_paths,
@@ -54,6 +55,7 @@ from slowwave.flows.publish.run import start_run
 from slowwave.flows.publish_to.run import published_after_night
 from slowwave.flows.schedule.server import prefect_api
 from slowwave.transforms.core.vocabularies import LandedTable, RunKind
+from slowwave.transforms.landing.mapping.rules import FieldMapping
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -93,9 +95,9 @@ def run_land(
         report.passed_over += [] if paths else passed_over(settings.inbox)
     report.unreadable += faults
     if output == "json":
-        typer.echo(json.dumps(landing_json(report), indent=2))
+        typer.echo(json.dumps(landing_json(report, readings.chosen), indent=2))
     elif report.files:
-        print_landing(report, dry_run=dry_run)
+        print_landing(report, readings.chosen, dry_run=dry_run)
         publishing = f"{this_command()} nightly"
         if run_id and report.total("quarantined"):
             print_lines("", [], [retry_command(report) or publishing, quarantine_command(run_id)])
@@ -103,7 +105,7 @@ def run_land(
             print_lines("", [], [publishing])
     elif not report.unreadable:
         typer.echo(f"nothing to land in {settings.inbox}" if not paths else "nothing to land: no file matched")
-    for said in [*_not_found(report, readings), *report.passed_over]:
+    for said in report.passed_over:
         screen.note(said)
     _exit_if_refused(report, max_refused, screen)
 
@@ -121,23 +123,13 @@ def run_retry(settings: Settings, *, kind: LandedTable | None, dry_run: bool, ou
             with writer_lock(settings, "land", wait_seconds=WAIT_SECONDS, waiting=screen.note):
                 run = start_run(settings, "land", screen.progress)
                 report = retry_quarantine(run, kind=kind, readings=readings)
-    for said in _not_found(report, readings):
-        screen.note(said)
     if output == "json":
-        typer.echo(json.dumps(landing_json(report), indent=2))
+        typer.echo(json.dumps(landing_json(report, readings.chosen), indent=2))
     else:
-        print_retry(report, dry_run=dry_run)
+        print_retry(report, readings.chosen, dry_run=dry_run)
         if report.total("accepted") and not dry_run:
             print_lines("", [], [f"{this_command()} nightly"])
     _exit_if_refused(report, 1.0, screen)
-
-
-def _not_found(report: LandingReport, readings: Readings) -> list[str]:
-    """What a mapping that the command names takes from where no row has anything."""
-    if readings.chosen is None or not report.files:
-        return []
-    rules = (rule for rule in readings.chosen.rules if rule.field not in report.unknown.present)
-    return [f"no row has {quoted(rule.path)}, which {rule.field} was to be taken from" for rule in rules]
 
 
 def _exit_if_refused(report: LandingReport, max_refused: float, screen: Screen) -> None:
@@ -178,13 +170,14 @@ def _rehearsal(settings: Settings, kind: LandedTable | None, readings: Readings,
     return Landing(None, "", kind=kind, progress=screen.progress, **options)
 
 
-def landing_json(report: LandingReport) -> dict[str, Any]:
-    """A landing as one object: files, totals, reasons, unknown fields, and what was not read."""
+def landing_json(report: LandingReport, mapping: FieldMapping | None = None) -> dict[str, Any]:
+    """A landing as one object: files, totals, reasons, what a mapping did, unknown fields, and what was not read."""
     names = ("delivered", "accepted", "duplicate", "quarantined")
     return {
         "files": [asdict(file) for file in report.files],
         "totals": {"files": len(report.files), **{name: report.total(name) for name in names}},
         "reasons": dict(report.reasons.most_common()),
+        "mapping": [asdict(use) for use in mapping_uses(report, mapping)],
         "unknown": unknown_json(report),
         "not_read": report.unreadable,
         "passed_over": report.passed_over,

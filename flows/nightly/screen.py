@@ -21,12 +21,14 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.report import LandingReport
 from slowwave.flows.nightly.answer_lines import answer_lines
 from slowwave.flows.nightly.learned_lines import has_strategies, learned_lines
+from slowwave.flows.nightly.mapping_lines import mapping_lines
 from slowwave.flows.nightly.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.flows.nightly.set_aside_lines import set_aside_lines
 from slowwave.flows.nightly.unknown_lines import print_shown, print_unknown, unknown_lines
 from slowwave.flows.publish.plan import DayPlan
 from slowwave.transforms.landing.ledger_tables import Runs
+from slowwave.transforms.landing.mapping.rules import FieldMapping
 
 _SHOWN_FILES = 12
 _SHOWN_REASONS = 5
@@ -58,7 +60,7 @@ def _top_reasons(report: LandingReport) -> list[tuple[str, int]]:
     return ranked[:_SHOWN_REASONS] + ([("other reasons", rest)] if rest else [])
 
 
-def print_landing(report: LandingReport, *, dry_run: bool) -> None:
+def print_landing(report: LandingReport, mapping: FieldMapping | None, *, dry_run: bool) -> None:
     """Print a table of the landed files: all of a few; of many those with quarantined rows, and the totals."""
     files = report.files
     if len(files) > _SHOWN_FILES:
@@ -82,13 +84,14 @@ def print_landing(report: LandingReport, *, dry_run: bool) -> None:
     lines = [line for line in landed_lines(report)[1:] if line[0] == ""]
     if lines:
         print_lines("", [("quarantined" if not at else "", text) for at, (_, text) in enumerate(lines)])
+    print_lines("", mapping_lines(report, mapping))
     print_unknown(report)
     print_shown(report)
     if dry_run:
         check_lines.screen().print("nothing was written (--dry-run)")
 
 
-def print_retry(report: LandingReport, *, dry_run: bool) -> None:
+def print_retry(report: LandingReport, mapping: FieldMapping | None, *, dry_run: bool) -> None:
     """Print what came of trying the quarantine again."""
     tried = report.total("retried")
     if not tried:
@@ -98,7 +101,7 @@ def print_retry(report: LandingReport, *, dry_run: bool) -> None:
     counts = (f"{report.total(name):,} {name}" for name in ("accepted", "duplicate"))
     left = tried + report.total("quarantined")
     lines = [("quarantine", f"{of_files}: {', '.join(counts)}; {left:,} still refused")]
-    print_lines("", lines)
+    print_lines("", [*lines, *mapping_lines(report, mapping)])
     print_unknown(report)
     print_shown(report)
     if dry_run:

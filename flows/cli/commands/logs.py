@@ -51,7 +51,8 @@ def land(
         list[str] | None,
         typer.Option(
             "--map",
-            help="Take FIELD of the contract from NAME or the path a.b of each row; FIELD==TEXT is the same for all.",
+            help="Take FIELD of the contract from NAME or the path a.b of each row, and put what FIELD held into extra;"
+            " FIELD==TEXT fills FIELD where a row has none.",
             metavar="FIELD=NAME",
         ),
     ] = None,

@@ -11,7 +11,7 @@ from slowwave.transforms.landing.mapping.contract import MAPPABLE
 
 MOST_PARTS = 32
 _MOST_VERSION = 2**31
-_KEYS = ("version", "match", "unknown", "fields")
+_KEYS = ("version", "match", "fill", "unknown", "fields")
 
 
 class MappingError(ValueError):
@@ -36,7 +36,8 @@ class Rule:
 class FieldMapping:
     """Rules, each of another field; of a declared mapping also its name, version, and the files it is for.
 
-    `keeps_unknown`: rows that lack a field and have it under another name are landed as they are.
+    `keeps_unknown`: rows that lack a field and have it under another name are landed as they are. `fills`: a field that
+    a row has already stays as it is.
     """
 
     rules: tuple[Rule, ...]
@@ -44,6 +45,7 @@ class FieldMapping:
     version: int = 1
     match: str = ""
     keeps_unknown: bool = False
+    fills: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def _rule_of_option(option: str) -> Rule:
 
 
 def declared_mapping(name: str, stated: Mapping[str, Any]) -> FieldMapping:
-    """The mapping that a file `NAME.toml` states: `version`, `match`, `unknown` and the table `fields`.
+    """The mapping that a file `NAME.toml` states: `version`, `match`, `fill`, `unknown` and the table `fields`.
 
     Raises MappingError where it cannot be understood.
     """
@@ -106,12 +108,16 @@ def declared_mapping(name: str, stated: Mapping[str, Any]) -> FieldMapping:
     if stated.get("unknown", "refuse") not in {"refuse", "keep"}:
         message = 'unknown must be "keep" or "refuse"'
         raise MappingError(message)
+    fills = stated.get("fill", False)
+    if not isinstance(fills, bool):
+        message = "fill must be true (a field that a row has stays) or false (the mapped value replaces it)"
+        raise MappingError(message)
     fields = stated.get("fields")
     if not isinstance(fields, dict) or not fields:
         message = 'fields must be a table such as [fields] with response = "completion"'
         raise MappingError(message)
     rules = _distinct([_rule(field, value) for field, value in fields.items()])
-    return FieldMapping(rules, name, version, match, keeps_unknown=stated.get("unknown") == "keep")
+    return FieldMapping(rules, name, version, match, keeps_unknown=stated.get("unknown") == "keep", fills=fills)
 
 
 def _rule(field: str, stated: object) -> Rule:

@@ -10,6 +10,7 @@ from typing import Any
 from slowwave.transforms.core.vocabularies import LandedTable
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, FrameRows, has_value, is_value
 from slowwave.transforms.landing.mapping.contract import FIELDS
+from slowwave.transforms.landing.mapping.mapped_rows import MappedRows
 
 _SAMPLES = 5
 _MOST_NAMES = 1_000
@@ -36,23 +37,34 @@ class UnknownField:
 
 @dataclass
 class UnknownFields:
-    """Unknown fields by name, of very many the first; and the fields of the contract that rows have."""
+    """Unknown fields by name, of very many the first; the fields of the contract that rows have, and mapped ones.
+
+    `mapped`: the rows that were read through a mapping; `took`: by field, those that took a mapped value; `lacked`: by
+    field, those that had none where the mapping looks for it.
+    """
 
     by_name: dict[str, UnknownField] = field(default_factory=dict)
     present: set[str] = field(default_factory=set)
     are_all: bool = True
+    mapped: int = 0
+    took: Counter[str] = field(default_factory=Counter)
+    lacked: Counter[str] = field(default_factory=Counter)
 
     def add(self, parts: Iterable[Part], but: frozenset[int] = frozenset()) -> None:
         """Count these rows too; those with a number in `but` apart."""
         for part in parts:
             self.present |= part.rows.fields & FIELDS.keys()
-            unknown = part.rows.fields - part.known
-            if not unknown:
-                continue
             rows = part.rows
             if but:
                 rows = rows.take([i for i, number in enumerate(rows.row_numbers) if number not in but])
-            self._add(part.kind, rows, unknown)
+            if isinstance(rows, MappedRows):
+                self.mapped += len(rows)
+                for one in rows.mapped:
+                    self.took.update(one.took)
+                    self.lacked.update(one.lacked)
+            unknown = part.rows.fields - part.known
+            if unknown:
+                self._add(part.kind, rows, unknown)
 
     def _add(self, kind: LandedTable | None, rows: DeliveredRows, unknown: set[str]) -> None:
         for name, count in _counts(rows, unknown):
@@ -69,6 +81,9 @@ class UnknownFields:
         """Count what was counted of other rows."""
         self.present |= other.present
         self.are_all = self.are_all and other.are_all
+        self.mapped += other.mapped
+        self.took.update(other.took)
+        self.lacked.update(other.lacked)
         for name, added in other.by_name.items():
             if name not in self.by_name and len(self.by_name) >= _MOST_NAMES:
                 self.are_all = False

@@ -59,7 +59,7 @@ def taken_rows(rows: Sequence[tuple[dict[str, Any] | str, Receipt]], reading: Re
 
 
 def _made(record: dict[str, Any], receipt: Receipt, reading: Reading) -> dict[str, Any] | str:
-    mapped = record if reading.mapping is None else mapped_record(record, reading.mapping)
+    mapped = record if reading.mapping is None else mapped_record(record, reading.mapping).to_deliver()
     return stamped(mapped, receipt)
 
 

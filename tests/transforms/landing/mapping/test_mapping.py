@@ -94,13 +94,44 @@ def test_a_mapped_row_is_the_row_that_has_the_contracts_names():
     ],
 )
 def test_what_a_rule_finds(options, record, field, value):
-    assert mapped_record(record, mapping(*options))[field] == value
+    assert mapped_record(record, mapping(*options)).record[field] == value
+
+
+def test_a_mapping_wins_over_what_a_row_has_and_extra_keeps_it():
+    record = {"prompt": "Why?", "created_at": "2026-03-01", "success": True, "task_type": "suite", "task": "t1", "x": 1}
+    rows = landed(record, {**record, "task": ""}, options=("task_type=task",))
+    first, second = rows.outcomes.sort("row_number").to_dicts()
+    assert (first["task_type"], first["task"]) == ("t1", None)
+    assert (second["task_type"], second["task"]) == ("suite", None)
+    extras = [orjson.loads(text) for text in rows.interactions.sort("row_number")["extra"]]
+    assert extras == [{"task_type": "suite", "x": 1}, {"x": 1}]
+
+
+def test_a_mapping_that_fills_leaves_what_a_row_has():
+    fills = declared_mapping("app", tomllib.loads("version = 1\nfill = true\n[fields]\nresponse = 'answer'"))
+    assert mapped_record({"response": "a", "answer": "b"}, fills).record["response"] == "a"
+    assert mapped_record({"response": " ", "answer": "b"}, fills).record["response"] == "b"
+
+
+def test_what_a_mapping_did_is_counted_by_field():
+    records = ({"q": "Why?", "prompt": "own", "at": "2026-03-01"}, {"prompt": "own", "at": "2026-03-01"})
+    rows = landed(*records, options=("prompt=q", "created_at=at", "project==shop"))
+    found = UnknownFields()
+    found.add(rows.parts)
+    assert found.mapped == 2
+    assert found.took == {"prompt": 1, "created_at": 2, "project": 2}
+    assert found.lacked == {"prompt": 1}
+
+
+def test_a_receiver_keeps_what_a_mapping_replaced():
+    made = mapped_record({"q": "Why?", "prompt": "own"}, mapping("prompt=q")).to_deliver()
+    assert made == {"prompt": "Why?", "provenance": {"delivered": {"prompt": "own"}}}
 
 
 def test_a_declared_mapping_stands_in_the_provenance_of_its_rows():
     made = mapped_record({"q": "Why?", "provenance": {"unit": 7}}, mapping("prompt=q", name="app", version=3))
-    assert made == {"prompt": "Why?", "provenance": {"unit": 7, "mapping": "app", "version": 3}}
-    assert mapped_record({"q": "Why?"}, mapping("prompt=q")) == {"prompt": "Why?"}
+    assert made.record == {"prompt": "Why?", "provenance": {"unit": 7, "mapping": "app", "version": 3}}
+    assert mapped_record({"q": "Why?"}, mapping("prompt=q")).record == {"prompt": "Why?"}
 
 
 @pytest.mark.parametrize(
@@ -132,6 +163,7 @@ def test_an_option_that_cannot_be_meant(options, said):
         ("version = 1\nmatch = ''\n[fields]\nprompt = 'q'", "match must be a pattern"),
         ("version = 1\nmatch = '../x'\n[fields]\nprompt = 'q'", "match must be a pattern"),
         ("version = 1\nunknown = 'drop'\n[fields]\nprompt = 'q'", 'unknown must be "keep" or "refuse"'),
+        ("version = 1\nfill = 'yes'\n[fields]\nprompt = 'q'", "fill must be true"),
         ("version = 1\nfield = 1\n[fields]\nprompt = 'q'", "nothing is called 'field'"),
     ],
 )
