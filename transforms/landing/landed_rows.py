@@ -169,11 +169,10 @@ def _positions_by_kind(rows: DeliveredRows, kind: LandedTable | None, findings: 
             found["memories"].append(i)
         elif has_success or outcome_id:
             found["outcomes"].append(i)
-        elif "prompt" in rows.fields and _has_key(rows, i, "prompt"):
-            findings.add([i], "prompt", {0: "prompt is blank"})
         else:
+            blank = next((name for name in ("prompt", "memory_id") if _has_key(rows, i, name)), "")
             reason = "the row has none of prompt, memory_id, success and outcome_id, so its kind cannot be told"
-            findings.add([i], "", {0: reason})
+            findings.add([i], blank, {0: f"{blank} is blank" if blank else reason})
     return found
 
 
@@ -208,7 +207,7 @@ def _parts(rows: DeliveredRows, positions: dict[str, list[int]], own: frozenset[
 def _has_key(rows: DeliveredRows, position: int, name: str) -> bool:
     """Whether a row states the field at all, be it with null; a Parquet or CSV column is stated by every row."""
     records = getattr(rows, "records", None)
-    return records is None or name in records[position]
+    return name in rows.fields if records is None else name in records[position]
 
 
 def _coerced_frame(

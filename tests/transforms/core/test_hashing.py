@@ -143,8 +143,12 @@ def test_text_cannot_move_between_items_of_a_list_unseen(one, other):
 
 
 def test_null_and_empty_are_not_the_same():
-    for name, empty_value in (("response", ""), ("memories_used", []), ("tokens", 0)):
-        said, unsaid = landed("interactions", **{name: empty_value}), landed("interactions", **{name: None})
+    for table, name, empty_value in (
+        ("memories", "content", ""),
+        ("interactions", "memories_used", []),
+        ("interactions", "tokens", 0),
+    ):
+        said, unsaid = landed(table, **{name: empty_value}), landed(table, **{name: None})
         assert said["row_hash"].item() != unsaid["row_hash"].item()
 
 
