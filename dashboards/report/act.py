@@ -226,12 +226,6 @@ def failing(answers: Answers) -> Section:
         ]
         caption = f"Costliest first, {rows.height:,} of {total:,}"
         section.lists.append(Items(caption, items, answers.command("costliest_anti_patterns")))
-    hard = answers.rows("hard_tasks", _FEW)
-    if hard.height:
-        count = answers.count("hard_tasks")
-        section.tables.append(
-            answers.table(hard, "hard_tasks", first_of("Tasks that no strategy solves", hard.height, count))
-        )
     return section
 
 

@@ -184,9 +184,9 @@ def patterns(answers: Answers) -> Section:
     section = Section("antipatterns", "Anti-patterns and what works instead", state_story.patterns(states))
     if states.height:
         rows = answers.rows("anti_patterns_by_state", _MANY)
-        costly = answers.rows("costliest_anti_patterns", _MANY)
-        total = answers.count("costliest_anti_patterns") if costly.height else sum_of(states)
-        section.drawn(charts.anti_patterns(costly if costly.height else rows, total=total))
+        is_open = states.filter(pl.col("state") == "open")
+        shown = answers.rows("costliest_anti_patterns", _MANY) if is_open.height else rows
+        section.drawn(charts.anti_patterns(shown, total=sum_of(is_open if is_open.height else states)))
         columns = ["state", "kind", "project", "task_type", "pattern", "failure_rate", "baseline_rate", "last_seen_at"]
         section.tables.append(answers.table(rows.head(_FEW), "anti_patterns_by_state", "Open ones first", columns))
     errors = answers.rows("common_errors", _FEW)

@@ -59,7 +59,7 @@ _STRATEGY_LIMITS = (
     "A strategy with the highest lower bound is not known to be the best: others were tried less.",
 )
 _FAILURE_LIMITS = (
-    "dormant is not tried lately, not healed; hard_task is a task that no strategy solves.",
+    "dormant is not tried lately, not healed; hard_task is a task at which every strategy fails.",
     "better_alternative is the tried strategy with the highest lower bound, null where none is surely better.",
 )
 
@@ -151,10 +151,10 @@ class Tools:
     ) -> RowsResult:
         """Which strategies keep failing, at what cost, why, and what succeeds instead.
 
-        Use it before trying an approach, and when something has failed. kind avoid: it fails more often than
-        comparable strategies; hard_task: none of them succeeds.
+        Use it before trying an approach, and when something has failed. kind avoid: another strategy succeeds where
+        this one fails; hard_task: all of them fail.
         """
-        params = _patterns(task_type=task_type, project=project, agent=agent) | {"state": state, "kind": "%"}
+        params = _patterns(task_type=task_type, project=project, agent=agent) | {"state": state}
         return await self._answered(
             context,
             lambda asked: recipe_rows(asked, "costliest_anti_patterns", params, most=limit, limits=_FAILURE_LIMITS),

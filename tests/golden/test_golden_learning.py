@@ -26,7 +26,6 @@ from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.attempts.outcomes import resolved_outcomes
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
-from slowwave.transforms.learning.tables import AntiPatterns
 from slowwave.transforms.params import Params
 
 FIRST = Params(
@@ -34,12 +33,6 @@ FIRST = Params(
     errors=ErrorParams(method="error/1"),
     heuristics=HeuristicParams(method="heuristic/1"),
     anti_patterns=AntiPatternParams(method="anti_patterns/1"),
-)
-SECOND = Params(
-    attempts=AttemptParams(method="attempt/2"),
-    errors=ErrorParams(method="error/2"),
-    heuristics=HeuristicParams(method="heuristic/2"),
-    anti_patterns=AntiPatternParams(method="anti_patterns/2"),
 )
 _STAMPS = ("run_id", "as_of")
 _FIRST_TABLES = [table for table in LEARNED if f"heuristic-1/{table.name}" in golden_names("heuristic-1")]
@@ -60,7 +53,7 @@ def taught(params: Params, rows: list[dict[str, Any]]) -> dict[type[Table], pl.D
 
 @pytest.fixture(scope="module")
 def published() -> dict[type[Table], pl.DataFrame]:
-    return taught(SECOND, rows_with_another_task())
+    return taught(Params(), rows_with_another_task())
 
 
 @pytest.fixture(scope="module")
@@ -83,13 +76,6 @@ def test_what_was_published_is_published(table, published):
 def test_what_the_first_method_published_is_published(table, published_first):
     rows = shown(table, published_first[table]).drop(_LATER_COLUMNS, strict=False)
     assert_golden(rows, f"heuristic-1/{table.name}")
-
-
-def test_what_anti_patterns_3_published_is_published():
-    params = SECOND.with_method("anti_patterns.method", "anti_patterns/3")
-    rows = taught(params, rows_with_another_task())[AntiPatterns]
-    assert rows.height
-    assert_golden(shown(AntiPatterns, rows), "anti_patterns-3/anti_patterns")
 
 
 def test_every_table_of_the_golden_log_has_rows(published):

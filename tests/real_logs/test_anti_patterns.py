@@ -95,12 +95,12 @@ def precision_and_recall(rows: pl.DataFrame, *, named: pl.Expr, true: pl.Expr) -
     return hits / rows.filter(named).height, hits / rows.filter(true).height
 
 
-def test_open_rows_are_persistent_failures_of_the_week_after(cuts: pl.DataFrame) -> None:
+def test_open_rows_are_the_persistent_failures_of_the_week_after(cuts: pl.DataFrame) -> None:
     named = pl.col("kind").is_not_null()
     precision, recall = precision_and_recall(cuts, named=named, true=pl.col("failed"))
     print(f"\n{cuts['cut'].n_unique()} cuts, {cuts.height} judged: precision {precision:.3f}, recall {recall:.3f}")
-    assert precision >= 0.90
-    assert recall >= 0.40  # where others succeed less often than not but do succeed, nothing is open
+    assert precision >= 0.85
+    assert recall >= 0.60
 
 
 def test_to_avoid_are_those_that_fail_where_others_succeed(cuts: pl.DataFrame) -> None:
@@ -109,8 +109,8 @@ def test_to_avoid_are_those_that_fail_where_others_succeed(cuts: pl.DataFrame) -
     precision, _ = precision_and_recall(cuts, named=named, true=pl.col("failed"))
     strict, recall = precision_and_recall(cuts, named=named, true=true)
     print(f"\navoid: precision {precision:.3f} ({strict:.3f} also where others succeed), recall {recall:.3f}")
-    assert precision >= 0.92
-    assert recall >= 0.57
+    assert precision >= 0.85
+    assert recall >= 0.50
 
 
 def test_no_row_stands_on_a_cascade(outcomes: pl.DataFrame, attempts: pl.DataFrame) -> None:

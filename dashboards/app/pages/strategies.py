@@ -220,12 +220,6 @@ def _failing(answers: Answers, of: Of) -> None:
             ],
         )
     asked("costliest_anti_patterns", **of)
-    of_tasks = {name: value for name, value in of.items() if name != "agent"}
-    hard = answers.rows("hard_tasks", _MOST_PATTERNS, **of_tasks)
-    if hard.height:
-        count = answers.count("hard_tasks", **of_tasks)
-        table(hard, "hard_tasks", caption=first_of("Tasks that no strategy solves", hard.height, count))
-        asked("hard_tasks", **of_tasks)
     rows = answers.rows("anti_patterns_by_state", _MOST_PATTERNS, **of)
     if rows.height:
         caption = first_of("Anti-patterns by state, with the evidence for them", rows.height, sum_of(states))

@@ -80,10 +80,7 @@ def test_anti_patterns_are_drawn_of_all_and_counted_as_the_sentence_says() -> No
         "last_seen_at": datetime(2026, 3, 30),  # noqa: DTZ001 - naive times hold UTC
     }  # fmt: skip
     rows = pl.DataFrame([row | {"state": "dormant" if at < 51 else "closed"} for at in range(63)])
-    none = pl.DataFrame()
-    section = report_state.patterns(
-        Given(anti_patterns_by_state=rows, costliest_anti_patterns=none, common_errors=none)
-    )
+    section = report_state.patterns(Given(anti_patterns_by_state=rows, common_errors=pl.DataFrame()))
     assert section.says[0].startswith("63 anti-patterns: 51 dormant")
     assert section.figures[0].title.startswith("63 anti-patterns kept failing; none is open")
 

@@ -153,13 +153,4 @@ OF_LEARNING: tuple[Method, ...] = (
         changed="None is open whose confidence is above one half, and no alternative is named that keeps failing.",
         golden=("heuristic-2/anti_patterns",),
     ),
-    Method(
-        id="anti_patterns/3",
-        computes="Which strategies fail more often than their comparables, and which tasks nobody solves.",
-        implementation="slowwave.transforms.learning.anti_patterns.anti_patterns.anti_patterns",
-        chosen_by=("anti_patterns.method",),
-        reads=("anti_patterns",),
-        changed="A task at which a strategy succeeds is not hard; avoid fails more often than its comparables.",
-        golden=("anti_patterns-3/anti_patterns",),
-    ),
 )

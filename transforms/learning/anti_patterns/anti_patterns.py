@@ -10,7 +10,6 @@ from slowwave.transforms.core.times import epoch_day
 from slowwave.transforms.core.vocabularies import ANTI_PATTERN_KINDS
 from slowwave.transforms.learning.anti_patterns.arms import (
     KEY,
-    Arms,
     arms,
     arms_at,
     cells,
@@ -21,27 +20,13 @@ from slowwave.transforms.learning.anti_patterns.arms import (
 from slowwave.transforms.learning.anti_patterns.flags import flagged_since, log_e_values, looks, tested
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.anti_patterns.q_values import q_values
-from slowwave.transforms.learning.anti_patterns.rows import (
-    better_alternatives,
-    counts,
-    errors,
-    failure_costs,
-    latest_attempts,
-    tasks_with_success,
-    why_bad,
-    why_bad_by_count,
-)
-from slowwave.transforms.learning.anti_patterns.states import (
-    keeps_failing,
-    keeps_failing_of_each_kind,
-    open_states,
-)
+from slowwave.transforms.learning.anti_patterns.rows import better_alternatives, counts, errors, failure_costs, why_bad
+from slowwave.transforms.learning.anti_patterns.states import keeps_failing, open_states
 
 _READ = (
     *(*KEY, "cell", "block", "created_at", "known_at", "success", "strategy", "error_id", "error_template"),
     *("cost", "duration_ms", "tokens"),
 )
-_BEFORE_3 = ("anti_patterns/1", "anti_patterns/2")
 _MAX_LOG_E = 690.0  # e-values beyond 1e299 are not distinguished
 SCHEMA = pl.Schema(
     {
@@ -66,16 +51,6 @@ def _kinds(states: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _first_kinds(states: pl.DataFrame) -> pl.DataFrame:
-    """One row per strategy: what is open, avoid before hard_task, else the kind that was open last."""
-    open_first = pl.when("is_open").then(pl.col("kind")).otherwise(pl.lit("~"))
-    return (
-        states.sort("cell", open_first, pl.col("opened_day"), "kind", descending=[False, False, True, False])
-        .unique("cell", keep="first", maintain_order=True)
-        .drop("opened_day")
-    )
-
-
 def _of_kind(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     """A frame with one column per kind as rows: cell, kind, and the value as `name`."""
     return frame.unpivot(on=ANTI_PATTERN_KINDS, index="cell", variable_name="kind", value_name=name)
@@ -90,7 +65,7 @@ def anti_patterns(
     templates: pl.DataFrame | None = None,
     of_cells: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Return one row per strategy that keeps failing or did, sorted by key.
+    """One row per strategy that keeps failing or did, sorted by project, agent, task_type, strategy_id, error_id.
 
     Args:
         attempts: outcomes of real attempts, with error_id; those known before `as_of` count, those without a strategy
@@ -103,13 +78,11 @@ def anti_patterns(
         of_cells: of `attempt_cells`, where attempts have the number of their cell instead of its names.
 
     A row needs two grounds at one look: on its recent sessions the strategy keeps failing, and on all of them e-BH
-    finds it worse than its comparables (avoid), or that it or all together fail more often than not (hard_task). From
-    anti_patterns/3 on, avoid is open only while the share of its attempts that failed is above that of its comparables,
-    and there is a hard_task only where no strategy of the project with enough attempts at the task type succeeds more
-    often than a bound; it names no alternative. Before, a row was avoid where its comparables succeed more than half
-    the time, else hard_task. State: open; closed when it no longer keeps failing; dormant when it is open but was not
-    tried lately. One strategy has one row, whatever its errors: the error is an explanation, named if it is behind at
-    least half of the failures, else ''.
+    finds it worse than its comparables (avoid), or that it or all together fail more often than not (hard_task). It is
+    avoid where its comparables succeed more than half the time at present, else hard_task. State: open; closed when it
+    no longer keeps failing or became the other kind; dormant when it is open but was not tried lately. One strategy has
+    one row, whatever its errors: the error is an explanation, named if it is behind at least half of the failures,
+    else ''.
 
     error_failures counts the failures with the error named, 0 if none is. baseline_rate is the share of the
     comparables' attempts that failed, NULL without any. e_value is tonight's (at most 1e299), q_value the
@@ -133,24 +106,14 @@ def anti_patterns(
     totals = arms(all_sessions, own)
     at = looks(own, last_day)
     tests = tested(all_sessions, numbered, params)
-    looked = _looked_at(at, totals, params)
-    if not any((of.select((pl.col("probability") >= params.opens_at).any())).item() for of in looked):
+    failing_at = keeps_failing(at, totals, params)
+    suspects = failing_at.filter(pl.col("probability") >= params.opens_at)
+    if suspects.is_empty():
         return SCHEMA.to_frame()
-    states = [
-        open_states(of, flagged, params)
-        for of in looked
-        if not (flagged := flagged_since(of, totals, tests, numbered, last_day, params)).is_empty()
-    ]
-    if not states:
+    flagged = flagged_since(failing_at, totals, tests, numbered, last_day, params)
+    if flagged.is_empty():
         return SCHEMA.to_frame()
-    if params.method in _BEFORE_3:
-        kinds = _kinds(states[0])
-    else:
-        easy = numbered.filter(pl.col("task").is_in(tasks_with_success(known, params).implode()))["cell"]
-        is_no_hard_task = (pl.col("kind") == "hard_task") & pl.col("cell").is_in(easy.implode())
-        kinds = _first_kinds(pl.concat(states).filter(~is_no_hard_task))
-    if kinds.is_empty():
-        return SCHEMA.to_frame()
+    kinds = _kinds(open_states(failing_at, flagged, params))
     tonight = at.unique("cell", keep="last", maintain_order=True)
     of_rows = tonight.filter(pl.col("cell").is_in(kinds["cell"].implode()))
     arms_now = arms_at(tonight.select("cell", "agent_task", "task", "day"), totals)
@@ -169,14 +132,6 @@ def anti_patterns(
     return _rows(known, own, evidence, heuristics, totals.of_agent, as_of, params)
 
 
-def _looked_at(looks: pl.DataFrame, totals: Arms, params: AntiPatternParams) -> list[pl.DataFrame]:
-    """The looks with P(keeps failing): of both kinds together before anti_patterns/3, else one frame for each kind."""
-    if params.method in _BEFORE_3:
-        return [keeps_failing(looks, totals, params)]
-    of_each = keeps_failing_of_each_kind(looks, totals, params)
-    return [of_each.filter(pl.col("kind") == kind) for kind in ANTI_PATTERN_KINDS]
-
-
 def _most_confidence(params: AntiPatternParams) -> float:
     """Above which no row is open: what is expected to succeed more often than not is none to avoid, nor hopeless."""
     return 1.0 if params.method == "anti_patterns/1" else 0.5
@@ -187,8 +142,6 @@ def _better_alternatives(evidence: pl.DataFrame, heuristics: pl.DataFrame, param
         return better_alternatives(evidence, heuristics, heuristics, "confidence_high")
     # none that keeps failing itself is named
     others = heuristics.join(evidence.filter("is_open"), on=KEY, how="anti")
-    if params.method not in _BEFORE_3:
-        evidence = evidence.filter(pl.col("kind") == "avoid")
     return better_alternatives(evidence, heuristics, others, "confidence")
 
 
@@ -211,12 +164,8 @@ def _rows(
     is_dormant = pl.col("last_attempt_at") < as_of - timedelta(days=params.dormant_days)
     baseline = pl.col("other_failures") / pl.col("other_attempts")
     excess = pl.col("failures") - pl.col("attempts") * pl.col("baseline_rate")
-    is_before_3 = params.method in _BEFORE_3
-    is_above = (pl.col("kind") == "hard_task") | (pl.col("failure_rate") > pl.col("baseline_rate"))
-    has_grounds = pl.lit(value=True) if is_before_3 else is_above.fill_null(value=False)
     return (
         counts(attempts, own, evidence, of_agent)
-        .join(latest_attempts(own, params), on="cell", how="left")
         .join(errors(failed, params), on=KEY, how="left")
         .join(failure_costs(failed, params), on=KEY, how="left")
         .join(_better_alternatives(evidence, heuristics, params), on=KEY, how="left")
@@ -227,20 +176,14 @@ def _rows(
             (pl.col("failures") / pl.col("attempts")).alias("failure_rate"),
             pl.when(pl.col("other_attempts") > 0).then(baseline).alias("baseline_rate"),
             pl.col("log_e").clip(upper_bound=_MAX_LOG_E).exp().alias("e_value"),
-        )
-        .with_columns(is_expected=(pl.col("confidence") > _most_confidence(params)).fill_null(value=False))
-        .with_columns(
-            pl.when(~pl.col("is_open") | ~has_grounds | pl.col("is_expected"))
+            pl.when(~pl.col("is_open") | (pl.col("confidence") > _most_confidence(params)))
             .then(pl.lit("closed"))
             .when(is_dormant)
             .then(pl.lit("dormant"))
             .otherwise(pl.lit("open"))
             .alias("state"),
         )
-        .with_columns(
-            why_bad() if is_before_3 else why_bad_by_count(),
-            (excess.clip(lower_bound=0.0) * pl.col("failure_cost")).alias("cost"),
-        )
+        .with_columns(why_bad(), (excess.clip(lower_bound=0.0) * pl.col("failure_cost")).alias("cost"))
         .with_columns(pl.when(pl.col("cost").is_not_null()).then(pl.col("cost_unit")))
         .select(SCHEMA.names())
         .match_to_schema(SCHEMA)

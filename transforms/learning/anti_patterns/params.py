@@ -15,9 +15,8 @@ class AntiPatternParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: Annotated[str, chosen_method("anti_patterns.method")] = Field(
-        default="anti_patterns/3",
-        description="From 2 on none is open whose confidence is above one half, and no alternative fails itself. From 3"
-        " on avoid fails more often than its comparables, and where some strategy succeeds there is no hard_task.",
+        default="anti_patterns/2",
+        description="From 2 on none is open whose confidence is above one half, and no alternative fails itself.",
     )
     false_discovery_rate: float = Field(
         default=0.05,
@@ -47,28 +46,11 @@ class AntiPatternParams(BaseModel):
         lt=1,
         description="hard_task is flagged on evidence that the strategy, or all together, fail more often than this.",
     )
-    avoid_margin: float = Field(
-        default=0.15,
-        ge=0,
-        lt=0.5,
-        description="From anti_patterns/3 on a strategy is to avoid when its present failure rate is so far above that"
-        " of its comparables.",
-    )
-    hard_success_rate: float = Field(
-        default=0.25,
-        ge=0,
-        lt=1,
-        description="There is a hard_task only where no strategy succeeds in more than this share of its attempts.",
-    )
-    hard_min_attempts: int = Field(
-        default=5, ge=1, description="Attempts at the task type from which on a strategy shows that it is not hard."
-    )
     margin: float = Field(
         default=0.05,
         ge=0,
         lt=0.5,
-        description="Before anti_patterns/3: where they succeed, it keeps failing when its present failure rate is so"
-        " far above theirs.",
+        description="Where they succeed, it keeps failing when its present failure rate is so far above theirs.",
     )
     recent_sessions: float = Field(
         default=2.0,

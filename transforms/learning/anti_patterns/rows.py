@@ -114,40 +114,8 @@ def better_alternatives(
     )
 
 
-def tasks_with_success(attempts: pl.DataFrame, params: AntiPatternParams) -> pl.Series:
-    """Return the numbers of the task types that are not hard.
-
-    At these a strategy of the project, of whatever agent, with at least `hard_min_attempts` attempts succeeds more
-    often than `hard_success_rate`.
-    """
-    of_strategies = attempts.group_by("cell", "task").agg(
-        pl.len().alias("attempts"), pl.col("success").sum().alias("successes")
-    )
-    is_enough = pl.col("attempts") >= params.hard_min_attempts
-    succeeds = pl.col("successes") > params.hard_success_rate * pl.col("attempts")
-    return of_strategies.filter(is_enough & succeeds)["task"].unique()
-
-
-def latest_attempts(own: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
-    """Return per strategy its attempts of its latest sessions: cell, latest_attempts, latest_successes.
-
-    They are as many sessions as two half-lives of its evidence (`recent_sessions`), at least one.
-    """
-    place = pl.col("ended_at").rank("dense", descending=True).over("cell")
-    latest = (
-        own.group_by("cell", "block")
-        .agg(
-            pl.col("known_at").max().alias("ended_at"),
-            pl.len().cast(pl.Int64).alias("latest_attempts"),
-            pl.col("success").sum().cast(pl.Int64).alias("latest_successes"),
-        )
-        .filter(place <= max(1, round(2 * params.recent_sessions)))
-    )
-    return latest.group_by("cell").agg(pl.col("latest_attempts", "latest_successes").sum())
-
-
-def _counts_said() -> list[pl.Expr]:
-    """The beginning of the sentence: the figures of the strategy, of its commonest error, and of its comparables."""
+def why_bad() -> pl.Expr:
+    """One sentence with the figures of a row, on the strategy, its comparables, and how it stands now."""
     own = pl.format(
         "Failed {} of {} attempts in {} sessions", pl.col("failures"), pl.col("attempts"), pl.col("sessions")
     )
@@ -159,35 +127,6 @@ def _counts_said() -> list[pl.Expr]:
             pl.format("comparable strategies failed {} of {}", pl.col("other_failures"), pl.col("other_attempts"))
         )
     )
-    return [own, error.fill_null(""), pl.lit("; "), others]
-
-
-def why_bad_by_count() -> pl.Expr:
-    """Return one sentence with the figures of a row; recent success is stated by the number of recent successes."""
-    lately = pl.format(
-        "; succeeded in {} of its latest {} attempts", pl.col("latest_successes"), pl.col("latest_attempts")
-    )
-    none_lately = pl.format("; none of its latest {} attempts succeeded, but ", pl.col("latest_attempts"))
-    moved = (
-        pl.when("is_expected")
-        .then(pl.lit("similar strategies let expect that it succeeds more often than not"))
-        .otherwise(pl.lit("its comparables fail nearly as often"))
-    )
-    is_closed = pl.col("state") == "closed"
-    now = (
-        pl.when(is_closed & (pl.col("latest_successes") > 0))
-        .then(lately)
-        .when(is_closed)
-        .then(pl.concat_str(none_lately, moved))
-        .when(pl.col("state") == "dormant")
-        .then(pl.format("; not tried since {}", pl.col("last_attempt_at").dt.strftime("%Y-%m-%d")))
-        .otherwise(pl.lit(""))
-    )
-    return pl.concat_str(*_counts_said(), now, pl.lit(".")).alias("why_bad")
-
-
-def why_bad() -> pl.Expr:
-    """One sentence with the figures of a row, on the strategy, its comparables, and how it stands now."""
     now = (
         pl.when((pl.col("state") == "closed") & pl.col("is_open"))
         .then(pl.lit("; with what is known of its relatives it is expected to succeed more often than not"))
@@ -197,4 +136,4 @@ def why_bad() -> pl.Expr:
         .then(pl.format("; not tried since {}", pl.col("last_attempt_at").dt.strftime("%Y-%m-%d")))
         .otherwise(pl.lit(""))
     )
-    return pl.concat_str(*_counts_said(), now, pl.lit(".")).alias("why_bad")
+    return pl.concat_str(own, error.fill_null(""), pl.lit("; "), others, now, pl.lit(".")).alias("why_bad")

@@ -10,7 +10,6 @@ from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
 _TERMS = 12  # pairs of terms: an error below 1e-9 for the Beta parameters the params allow
 _HALF = 0.5
-_MOST = 0.999  # a rate above which no threshold is looked up
 _PRIOR_MEANS = (0.01, 0.99)  # what failure rates of 0 and 1 count for in the prior
 
 
@@ -72,33 +71,6 @@ def keeps_failing(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) ->
     )
     kind = pl.when(others_succeed).then(pl.lit("avoid")).otherwise(pl.lit("hard_task")).alias("kind")
     return at.select("cell", "agent_task", "task", "first_day", "day", kind, probability_above(rates))
-
-
-def keeps_failing_of_each_kind(looks: pl.DataFrame, arms: Arms, params: AntiPatternParams) -> pl.DataFrame:
-    """Return the looks once as avoid, where there are comparables, and once as hard_task, with `probability`.
-
-    The posterior is that of `keeps_failing`; each kind has its own threshold, whatever the comparables' rate is.
-    """
-    expected = pl.col("baseline").fill_null(_HALF).clip(*_PRIOR_MEANS)
-    at = looks.hstack(baselines(looks, arms, params))
-    names = ("cell", "agent_task", "task", "first_day", "day", "kind")
-    thresholds = {
-        "avoid": pl.col("baseline") + params.avoid_margin,
-        "hard_task": pl.lit(params.failing_rate),
-    }
-    of_kinds = []
-    for kind, threshold in thresholds.items():
-        of_kind = at.filter(pl.col("baseline").is_not_null()) if kind == "avoid" else at
-        rates = of_kind.select(
-            (params.prior_sessions * expected + pl.col("recent")).alias("a"),
-            (params.prior_sessions * (1 - expected) + pl.col("recent_weight") - pl.col("recent")).alias("b"),
-            threshold.clip(upper_bound=_MOST).alias("threshold"),
-            (threshold < 1).alias("is_possible"),
-        )
-        probability = pl.when(rates["is_possible"]).then(probability_above(rates)).otherwise(0.0)
-        of_kind = of_kind.with_columns(pl.lit(kind).alias("kind"), probability.alias("probability"))
-        of_kinds.append(of_kind.select(*names, "probability"))
-    return pl.concat(of_kinds).sort("cell", "kind", "day")
 
 
 def open_states(keeps_failing: pl.DataFrame, flagged_since: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:

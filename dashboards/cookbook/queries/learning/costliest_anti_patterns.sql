@@ -1,10 +1,10 @@
--- question: Which strategies fail more often than comparable ones, at what cost, and what succeeds instead?
--- columns: project – the project; agent – the agent; task_type – kind of task; pattern – the strategy; kind – avoid, or
---   hard_task (see hard_tasks); failures – failed attempts; attempts – attempts;
+-- question: Which failing strategies cost most, and what succeeds instead?
+-- columns: project – the project; agent – the agent; task_type – kind of task; pattern – the strategy; kind – avoid where a
+--   comparable strategy succeeds, hard_task where everyone fails; failures – failed attempts; attempts – attempts;
 --   inferred (attempts) – of them known by inference alone; expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
 --   cost_unit; cost_unit – value, cost, ms or tokens; better_alternative – the tried strategy with the highest lower
 --   bound, where it is above this one's confidence, else NULL; why_bad – the evidence
--- params: agent=%; kind=avoid; project=%; state=open; task_type=%
+-- params: agent=%; project=%; state=open; task_type=%
 SELECT
     project,
     agent,
@@ -28,7 +28,6 @@ SELECT
 FROM anti_patterns AS a
 WHERE
     state = $state
-    AND kind LIKE $kind ESCAPE '\'
     AND project LIKE $project ESCAPE '\'
     AND agent LIKE $agent ESCAPE '\'
     AND task_type LIKE $task_type ESCAPE '\'

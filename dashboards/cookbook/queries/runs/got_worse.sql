@@ -114,7 +114,6 @@ worse AS (
     FROM anti_patterns
     WHERE
         state = 'open'
-        AND kind = 'avoid'
         AND last_seen_at::DATE >= (SELECT first_day FROM publish)
         AND project LIKE $project ESCAPE '\'
 )
