@@ -20,6 +20,8 @@ from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.schema import duckdb_ddl
 from slowwave.transforms.graph import SERVING
 
+# The oldest storage version that holds all tables and comments: BI tools that ship DuckDB 1.x open it.
+STORAGE_VERSION = "v1.0.0"
 _FOLDER = Path(__file__).parent / "__pycache__"
 _NAME, _DIGEST_BYTES = "blank-{}.duckdb", 32
 _in_process: list[bytes] = []
@@ -32,7 +34,7 @@ def declarations() -> tuple[str, ...]:
 
 
 def _path() -> Path:
-    return _FOLDER / _NAME.format(f"{digest(list(declarations()))}-{duckdb.__version__}")
+    return _FOLDER / _NAME.format(f"{digest([STORAGE_VERSION, *declarations()])}-{duckdb.__version__}")
 
 
 def kept_blank() -> bytes:

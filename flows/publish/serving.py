@@ -24,7 +24,7 @@ from slowwave.flows.kernel.terminal import counted
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.current.links import link_current
 from slowwave.flows.lake.current.pointer import bucket_of, point_at
-from slowwave.flows.publish.blank import declarations, keep_blank, kept_blank
+from slowwave.flows.publish.blank import STORAGE_VERSION, declarations, keep_blank, kept_blank
 from slowwave.transforms.core.frames import conform
 from slowwave.transforms.core.schema import Table, duckdb_ddl
 from slowwave.transforms.evidence.tables import PublishedReferences
@@ -44,6 +44,8 @@ _OF_NEW: dict[type[Table], str] = {
     # it is written anew from the first of them on
     MemoryHealthHistory: "WHERE day >= list_min(getvariable('new_days')) OR day IS NULL",
 }
+# To copy the file takes longer than its free blocks are worth where they are fewer.
+_FREE_SHARE = 0.1
 _SHOWN_ROWS = 3
 _FEW_ROWS = 1_000
 # DuckDB spills what takes more; without a limit it keeps what it has written, up to most of the machine.
@@ -222,6 +224,7 @@ class ServingFile:
     def __init__(self, path: Path, base: Path | None = None) -> None:
         self.path = path
         self._aside = path.parent / f".{path.name}{TEMPORARY}"
+        self._compacted = path.parent / f".{path.stem}.compact{path.suffix}{TEMPORARY}"
         make_durable_folder(path.parent)
         self._clear()
         blank = b"" if base is not None else kept_blank()
@@ -233,6 +236,7 @@ class ServingFile:
             self.connection = duckdb.connect(
                 self._aside,
                 config={
+                    "storage_compatibility_version": STORAGE_VERSION,
                     "temp_directory": f"{self._aside}.spill",
                     "memory_limit": f"{_MEMORY_MB}MB",
                     "fsync_mode": "NONE",  # a file that was not finished is never opened again
@@ -269,8 +273,9 @@ class ServingFile:
         return OSError(f"{self.path} cannot be written: {reason}")
 
     def _clear(self) -> None:
-        self._aside.unlink(missing_ok=True)
-        Path(f"{self._aside}.wal").unlink(missing_ok=True)
+        for file in (self._aside, self._compacted):
+            file.unlink(missing_ok=True)
+            Path(f"{file}.wal").unlink(missing_ok=True)
         shutil.rmtree(f"{self._aside}.spill", ignore_errors=True)
 
     def _declare(self) -> None:
@@ -347,6 +352,19 @@ class ServingFile:
             self.connection.execute(comment)
         self.connection.commit()
 
+    def _compact(self) -> None:
+        """Copy all tables into a new file: DuckDB reuses free blocks, but returns only those at the end of a file."""
+        copy = str(self._compacted).replace("'", "''")
+        built = str(self.connection.execute("SELECT current_database()").fetchall()[0][0]).replace('"', '""')
+        try:
+            self.connection.execute(f"ATTACH '{copy}' AS compacted (STORAGE_VERSION '{STORAGE_VERSION}')")
+            self.connection.execute(f'COPY FROM DATABASE "{built}" TO compacted')
+            self.connection.execute("CHECKPOINT compacted")
+        except (duckdb.IOException, duckdb.OutOfMemoryException):
+            return  # there is no room for a second file: the one that was built is published as it is
+        self.connection.close()
+        self._compacted.rename(self._aside)
+
     def _plan_lightly(self) -> None:
         """Of few rows, finding out how best to ask takes longer than asking."""
         if self._rows < _FEW_ROWS:
@@ -375,8 +393,13 @@ class ServingFile:
         return findings
 
     def finish(self) -> None:
-        """Make the file durable at its place."""
+        """Make the file durable at its place, without the room that replaced rows took."""
         self.connection.execute("CHECKPOINT")
+        total, free = self.connection.execute(
+            "SELECT total_blocks, free_blocks FROM pragma_database_size() WHERE database_name = current_database()"
+        ).fetchall()[0]
+        if free > total * _FREE_SHARE:
+            self._compact()
         self.connection.close()
         fsync_path(self._aside)
         self._aside.rename(self.path)
