@@ -229,6 +229,18 @@ def failing(answers: Answers) -> Section:
     return section
 
 
+def hard_tasks(answers: Answers) -> Section:
+    """At which kinds of task nobody succeeds."""
+    total = answers.count("hard_tasks")
+    section = Section("hard", "Hard tasks", story.hard_tasks(total))
+    if total:
+        rows = answers.rows("hard_tasks", _FEW)
+        columns = ["project", "task_type", "strategies", "failures", "attempts", "last_seen_at", "why_hard"]
+        caption = first_of("Kinds of task at which nobody succeeds", rows.height, total)
+        section.tables.append(answers.table(rows, "hard_tasks", caption, columns))
+    return section
+
+
 def alarms(answers: Answers) -> Section:
     """What is wrong with which project."""
     levels = answers.counts("alarms", "level")

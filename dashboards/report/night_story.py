@@ -340,9 +340,17 @@ def harm(row: Mapping[str, Any]) -> str:
 def failing(total: int, fresh: int, days: int) -> Sentences:
     """How many strategies keep failing: rows of `costliest_anti_patterns`, first failed in the last `days` of them."""
     if not total:
-        return ["No strategy is known to keep failing where comparable attempts succeed."]
+        return ["No strategy is known to keep failing more often than comparable ones."]
     new = f", {fresh:,} of them with a first failure in the last {days} days" if fresh else ""
     return [sentence(f"{number_of(total, 'strategy keeps', 'strategies keep')} failing{new}")]
+
+
+def hard_tasks(total: int) -> Sentences:
+    """At how many kinds of task nobody succeeds: rows of `hard_tasks`."""
+    if not total:
+        return ["At no kind of task every strategy is known to fail."]
+    kinds = number_of(total, "kind of task", "kinds of task")
+    return [f"At {kinds} no strategy with enough attempts succeeds: choosing another one does not help."]
 
 
 def failure(row: Mapping[str, Any]) -> str:

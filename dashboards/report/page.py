@@ -50,6 +50,7 @@ _GROUPS: Mapping[tuple[str, str], Parts] = {
     ("act", "Act on this"): {
         "harmful": ("Harmful memories", act.harmful),
         "failing": ("Strategies that keep failing", act.failing),
+        "hard": ("Hard tasks", act.hard_tasks),
         "alarms": ("Alarms", act.alarms),
         "review": ("Review", act.review),
         "forget": ("Forget", act.forget),

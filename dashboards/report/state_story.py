@@ -194,7 +194,7 @@ def patterns(states: pl.DataFrame) -> Sentences:
         return ["No strategy was ever found to keep failing."]
     words = {
         "dormant": "dormant (not tried lately)",
-        "closed": "closed (no longer failing of late, or now expected to succeed)",
+        "closed": "closed (no longer failing more than others, or now expected to succeed)",
     }
     found = [f"{count:,} {words.get(state, state)}" for state, count in states.select("state", "rows").iter_rows()]
     return [sentence(f"{number_of(sum_of(states), 'anti-pattern')}: {listed(found)}")]

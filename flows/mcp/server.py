@@ -59,7 +59,7 @@ _STRATEGY_LIMITS = (
     "A strategy with the highest lower bound is not known to be the best: others were tried less.",
 )
 _FAILURE_LIMITS = (
-    "dormant is not tried lately, not healed; hard_task is a task at which every strategy fails.",
+    "dormant is not tried lately, not healed. Tasks at which nobody succeeds are in the question hard_tasks of sql.",
     "better_alternative is the tried strategy with the highest lower bound, null where none is surely better.",
 )
 
@@ -145,14 +145,14 @@ class Tools:
         agent: Agent = "",
         state: Annotated[
             Literal["open", "dormant", "closed"],
-            Field(description="open: fails now; dormant: not tried lately; closed: fails no longer."),
+            Field(description="open: fails now; dormant: not tried lately; closed: fails no more than others."),
         ] = "open",
         limit: Limit = 20,
     ) -> RowsResult:
         """Which strategies keep failing, at what cost, why, and what succeeds instead.
 
-        Use it before trying an approach, and when something has failed. kind avoid: another strategy succeeds where
-        this one fails; hard_task: all of them fail.
+        Use it before trying an approach, and when something has failed. These fail more often than comparable
+        strategies; tasks at which nobody succeeds are listed by sql with the name hard_tasks.
         """
         params = _patterns(task_type=task_type, project=project, agent=agent) | {"state": state}
         return await self._answered(

@@ -20,7 +20,8 @@ SELECT
     (SELECT count(DISTINCT strategy_id) FROM heuristics),
     (SELECT count(*) FROM heuristics),
     (SELECT count(*) FROM heuristics WHERE is_reliable),
-    (SELECT count(*) FROM anti_patterns WHERE state = 'open'),
+    (SELECT count(*) FROM anti_patterns WHERE kind = 'avoid' AND state = 'open'),
+    (SELECT count(DISTINCT (project, task_type)) FROM anti_patterns WHERE kind = 'hard_task' AND state = 'open'),
     (SELECT count(*) FROM memory_health WHERE is_harmful)
 """
 _FORECASTS = """
@@ -33,10 +34,10 @@ WHERE
     AND method NOT IN ('base_rate/1', 'laplace/1', 'records/1')
 """
 _OPEN = """
-SELECT kind, project, agent, task_type, pattern, why_bad, better_alternative
+SELECT project, agent, task_type, pattern, why_bad, better_alternative
 FROM anti_patterns
-WHERE state = 'open'
-ORDER BY kind, e_value DESC, project, agent, task_type, strategy_id
+WHERE kind = 'avoid' AND state = 'open'
+ORDER BY e_value DESC, project, agent, task_type, strategy_id
 LIMIT $limit
 """
 _HARMFUL = """
@@ -52,7 +53,7 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
     """Label and text of each line; none where no outcome is known."""
     with duckdb.connect(serving, read_only=True) as connection:
         (counts,) = connection.execute(_COUNTS).fetchall()
-        outcomes, attempts, inferred, apart, strategies, places, reliable, failing, harmful = counts
+        outcomes, attempts, inferred, apart, strategies, places, reliable, failing, hard, harmful = counts
         if not outcomes:
             return []
         graded = {metric: values for metric, *values in connection.execute(_FORECASTS).fetchall()}
@@ -66,20 +67,25 @@ def learned_lines(serving: Path) -> list[tuple[str, str]]:
                 f"{counted(strategies, 'strategy', 'strategies')} tried in {counted(places, 'combination')} with "
                 "project, agent and kind of task, "
                 f"{reliable:,} reliable; "
-                f"anti-patterns open: {failing:,}; harmful memories: {harmful:,}"
+                f"strategies to avoid: {failing:,}; hard tasks: {hard:,}; harmful memories: {harmful:,}"
             ),
         )
     ]
     if "brier_minus_laplace_to_date" in graded:
         lines.append(("forecasts", _forecasts(graded)))
-    for kind, project, agent, task_type, pattern, why_bad, better in patterns:
+    for project, agent, task_type, pattern, why_bad, better in patterns:
         where = " / ".join(name for name in (project, agent, task_type) if name)
         instead = f" Highest lower bound of those tried: “{shortened(better, _SHOWN_CHARACTERS)}”." if better else ""
-        lines.append(
-            (kind.replace("_", " "), f"{where}: “{shortened(pattern, _SHOWN_CHARACTERS)}”. {why_bad}{instead}")
-        )
+        lines.append(("avoid", f"{where}: “{shortened(pattern, _SHOWN_CHARACTERS)}”. {why_bad}{instead}"))
     if failing > _SHOWN:
         lines.append(("avoid", f"{failing - _SHOWN:,} more: `slowwave sql costliest_anti_patterns` shows all"))
+    if hard:
+        lines.append(
+            (
+                "hard tasks",
+                f"nobody succeeds at {counted(hard, 'kind of task', 'kinds of task')}: `slowwave sql hard_tasks`",
+            )
+        )
     for memory_id, lift, low, high in memories:
         lines.append(("harmful", f"memory {memory_id}: lift {lift:+.2f} ({low:+.2f} to {high:+.2f})"))
     return lines

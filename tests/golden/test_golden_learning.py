@@ -34,6 +34,12 @@ FIRST = Params(
     heuristics=HeuristicParams(method="heuristic/1"),
     anti_patterns=AntiPatternParams(method="anti_patterns/1"),
 )
+SECOND = Params(
+    attempts=AttemptParams(method="attempt/2"),
+    errors=ErrorParams(method="error/2"),
+    heuristics=HeuristicParams(method="heuristic/2"),
+    anti_patterns=AntiPatternParams(method="anti_patterns/2"),
+)
 _STAMPS = ("run_id", "as_of")
 _FIRST_TABLES = [table for table in LEARNED if f"heuristic-1/{table.name}" in golden_names("heuristic-1")]
 _LATER_COLUMNS = (
@@ -53,7 +59,7 @@ def taught(params: Params, rows: list[dict[str, Any]]) -> dict[type[Table], pl.D
 
 @pytest.fixture(scope="module")
 def published() -> dict[type[Table], pl.DataFrame]:
-    return taught(Params(), rows_with_another_task())
+    return taught(SECOND, rows_with_another_task())
 
 
 @pytest.fixture(scope="module")

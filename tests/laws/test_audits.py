@@ -105,6 +105,11 @@ FAULTS = {
         "UPDATE heuristics SET confidence = 1, confidence_high = 1",
         "UPDATE heuristics SET agent = 'another' WHERE strategy = 'free the port'",
     ),
+    "avoid_fails_more_than_its_peers": (
+        "UPDATE anti_patterns SET baseline_rate = failure_rate",
+        "UPDATE anti_patterns SET baseline_rate = NULL",
+        "UPDATE anti_patterns SET kind = 'hard_task'",
+    ),
     "answers_are_explained": (
         "UPDATE answerable_questions SET rests_on_count = rests_on_count + 1 WHERE question IN ('given', 'used')",
         "UPDATE answerable_questions SET rests_on_count = rests_on_count - 1 WHERE question = 'works'",

@@ -92,3 +92,88 @@ def test_planted_failures_are_found(bad, others, nights_taken, attempts):
     print(f"\nplanted at {bad} beside {others}, a session every other night: found {shown}")  # noqa: T201 - figures are printed
     assert found_by[nights_taken] >= 0.9
     assert rows.filter(planted & (pl.col("kind") == "avoid")).height >= 0.9 * groups
+
+
+SORTS = {
+    "nobody succeeds": [0.05] * 5,
+    "one succeeds": [0.8, 0.15, 0.15, 0.15, 0.02],
+    "all so so": [0.4] * 5,
+    "one fails": [0.1, 0.8, 0.8, 0.8, 0.8],
+    "all succeed": [0.8] * 5,
+}
+GROUPS, CHANGE = 12, 40
+
+
+def true_rates(night):
+    """Rates of success per sort, group, strategy; on night 40 half of the hard tasks and of the failing are mended."""
+    rates = np.array([[rates] * GROUPS for rates in SORTS.values()])
+    if night >= CHANGE:
+        rates[0, ::2] = 0.7
+        rates[3, ::2, 0] = 0.8
+    return rates
+
+
+def mixed_world(seed, nights=67):
+    """Attempts at five sorts of tasks, two in a session, a session of each strategy every other night or so."""
+    rng = np.random.default_rng(seed)
+    rates = np.stack([true_rates(night) for night in range(nights)], axis=-1)
+    strength = 1 / 0.2 - 1
+    drawn = rng.beta(np.maximum(rates * strength, 1e-3), (1 - rates) * strength)
+    solved = rng.random((*rates.shape, 2)) < drawn[..., None]
+    was_tried = np.broadcast_to((rng.random(rates.shape) < 0.5)[..., None], solved.shape)
+    sort, group, strategy, night, _ = np.indices(solved.shape)
+    columns = {"sort": sort, "group": group, "strategy": strategy, "night": night, "success": solved}
+    at = (pl.lit(START) + pl.duration(days="night", minutes="strategy")).cast(pl.Datetime("us"))
+    frame = pl.DataFrame({name: values[was_tried] for name, values in columns.items()}).with_row_index("number")
+    return frame.select(
+        pl.format("{}", "number").alias("outcome_id"),
+        *(pl.lit(text).alias(name) for name, text in (("project", "atlas"), ("agent", "coder"))),
+        pl.format("{}/{}", "sort", "group").alias("task_type"),
+        pl.format("{}/{}/{}/{}", "sort", "group", "strategy", "night").alias("block"),
+        *(pl.format("{}", "strategy").alias(name) for name in ("strategy", "strategy_id")),
+        *(at.alias(name) for name in ("created_at", "known_at")),
+        "success",
+        pl.lit(None, pl.String).alias("error_id"),
+        *(pl.lit(None, pl.Float64).alias(name) for name in ("duration_ms", "cost")),
+        pl.lit(None, pl.Int64).alias("tokens"),
+    )
+
+
+def truths(night):
+    """Per strategy whether it is one to avoid, and whether nobody succeeds at its task."""
+    rates = true_rates(night)
+    others = (rates.sum(axis=2, keepdims=True) - rates) / 4
+    sort, group, strategy = (values.ravel() for values in np.indices(rates.shape))
+    hard = np.broadcast_to(rates.max(axis=2, keepdims=True) <= 0.35, rates.shape)
+    return pl.DataFrame(
+        {
+            "task_type": [f"{one}/{other}" for one, other in zip(sort, group, strict=True)],
+            "strategy_id": [str(one) for one in strategy],
+            "avoid": ((rates < others - 0.05) & (rates < 0.5) & ~hard).ravel(),
+            "hard_task": hard.ravel(),
+        }
+    )
+
+
+@pytest.mark.parametrize("days", [1, 7])
+def test_kinds_are_what_they_are_in_a_world_with_a_known_truth(days):
+    attempts = mixed_world(5)
+    graded = {}
+    for method in ("anti_patterns/2", "anti_patterns/3"):
+        params, rows = AntiPatternParams(method=method), []
+        for night in (20, 30, 38, 48, 60):
+            table = anti_patterns(attempts, NO_HEURISTICS, MIDNIGHT + timedelta(days=night), params)
+            is_open = table.filter(pl.col("state") == "open").select("task_type", "strategy_id", "kind")
+            rows.append(truths(night + days).join(is_open, on=["task_type", "strategy_id"], how="left"))
+        found = pl.concat(rows)
+        for kind in ("avoid", "hard_task"):
+            named, true = pl.col("kind") == kind, pl.col(kind)
+            hits = found.filter(named & true).height
+            precision, recall = hits / found.filter(named).height, hits / found.filter(true).height
+            graded[method, kind] = precision, recall
+            print(f"\n{days} days ahead, {method}, {kind}: precision {precision:.3f}, recall {recall:.3f}")  # noqa: T201 - figures are printed
+    before, now = ([graded[f"anti_patterns/{n}", kind] for kind in ("avoid", "hard_task")] for n in (2, 3))
+    assert now[0] >= before[0]
+    assert now[1][0] >= (0.9 if days == 1 else 0.8)  # nobody foresees that it is mended
+    assert now[1][0] >= before[1][0] + 0.3
+    assert now[1][1] >= 0.95

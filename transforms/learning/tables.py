@@ -162,7 +162,7 @@ class UntriedStrategies(Table):
 
 
 class AntiPatterns(Table):
-    """Strategies that keep failing: where a comparable alternative succeeds (avoid), or where everyone fails."""
+    """Strategies that fail more often than comparable ones (avoid), and those at tasks where nobody succeeds."""
 
     name: ClassVar[str] = "anti_patterns"
     key: ClassVar[tuple[str, ...]] = ("project", "agent", "task_type", "strategy_id", "error_id")
@@ -172,7 +172,9 @@ class AntiPatterns(Table):
     task_type: str = column(_CELL_TASK_TYPE)
     strategy_id: str = column(_CELL_STRATEGY)
     error_id: str = column("Key: the error behind at least half of the failures; '' when there is none such.")
-    kind: AntiPatternKind = column("avoid: comparable strategies succeed; hard_task: everyone fails.")
+    kind: AntiPatternKind = column(
+        "avoid: fails more often than comparable strategies; hard_task: no strategy with enough attempts succeeds."
+    )
     pattern: str = column("The strategy's shown wording.")
     why_bad: str = column("The evidence in a sentence.")
     error_template: str | None = column("The error. NULL: none stands out.")
@@ -190,14 +192,14 @@ class AntiPatterns(Table):
     )
     better_alternative: str | None = column(
         "Of the strategies of the same project, agent and task type that do not keep failing, that with the highest"
-        " lower bound, where it is above this one's confidence. NULL: none tried is that sure."
+        " lower bound, where it is above this one's confidence. NULL: none tried is that sure, or it is a hard_task."
     )
     better_alternative_strategy_id: str | None = column("Its strategy_id. NULL: none.")
     first_seen_at: datetime = column("First failure.", unit="UTC")
     last_seen_at: datetime = column("Last failure.", unit="UTC")
     state: Literal["open", "dormant", "closed"] = column(
-        "open: keeps failing; closed: no longer does, on recent attempts, or is expected to succeed more often than"
-        " not; dormant: open, but not tried lately."
+        "open: keeps failing; closed: no longer does, on recent attempts or compared with others, or is expected to"
+        " succeed more often than not; dormant: open, but not tried lately. why_bad says which."
     )
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")

@@ -220,6 +220,12 @@ def _failing(answers: Answers, of: Of) -> None:
             ],
         )
     asked("costliest_anti_patterns", **of)
+    tasks = answers.count("hard_tasks", **of)
+    said(*story.hard_tasks(tasks))
+    if tasks:
+        hard = answers.rows("hard_tasks", _MOST_PATTERNS, **of)
+        table(hard, "hard_tasks", caption=first_of("Kinds of task at which nobody succeeds", hard.height, tasks))
+        asked("hard_tasks", **of)
     rows = answers.rows("anti_patterns_by_state", _MOST_PATTERNS, **of)
     if rows.height:
         caption = first_of("Anti-patterns by state, with the evidence for them", rows.height, sum_of(states))

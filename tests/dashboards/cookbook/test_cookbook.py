@@ -75,6 +75,7 @@ FIRST_ROWS = {
         "cost_unit": "ms",
         "better_alternative": "free the port",
     },
+    "hard_tasks": {"project": "reef", "task_type": "hoist", "strategies": 2, "failures": 18, "attempts": 18},
     "anti_patterns_by_state": {"state": "open", "kind": "avoid", "pattern": "restart the server", "failure_rate": 1.0},
     "memory_outcomes": {"memory_id": "m1", "confirmed_count": 1, "contradicted_count": 1},
     "helping_and_hurting_memories": {"memory_id": "bad advice", "lift_basis": "randomised", "is_harmful": True},
@@ -84,7 +85,7 @@ FIRST_ROWS = {
     "corrected_rows": {"interaction_id": "i5", "versions": 2},
     "freshness": {"landed_table": "interactions", "project": "depot", "newest_at": "2026-04-10T01:00:00Z"},
     "quarantine_reasons": {"field": "confidence", "refused": 2, "reason": "confidence must lie between 0 and 1, not …"},
-    "landed_files": {"delivered": 23, "accepted": 21, "quarantined": 2},
+    "landed_files": {"delivered": 41, "accepted": 39, "quarantined": 2},
     "recent_runs": {"kind": "nightly", "status": "published"},
     "verdicts": {"memory_id": "bad advice", "verdict": "harmful", "main_reason": HARMFUL, "reasons_count": 3},
     "why_verdict": {"verdict": "harmful", "number": 1, "reason": HARMFUL},
@@ -164,7 +165,7 @@ FIRST_ROWS = {
     "near_memories": {"memory_id": "bad advice", "project": "depot"},
     "observation_memories": {"part": "states", "memory_id": "new port", "project": "facts"},
     "published_run": {"kind": "nightly", "as_of": "2026-04-11T00:00:00Z", "days_count": 77},
-    "published_tables": {"table_name": "answerable_questions", "rows_count": 32, "hash_before": None},
+    "published_tables": {"table_name": "answerable_questions", "rows_count": 36, "hash_before": None},
     "run_steps": {},  # in order of what they cost
     "quarantined_rows": {"field": "confidence", "reason": "confidence must lie between 0 and 1, not 2.0"},
     "review_interactions": {"interaction_id": "advised 38", "in_prompt": False, "success": False},
@@ -265,6 +266,20 @@ def home(tmp_path_factory) -> SmallHome:
         outcome("tests", interaction_id="i0", basis="inferred", basis_method="transcript_tests/1"),
         outcome("lifted", project="quay", task_type="load", strategy="lift", success=True),
         outcome("lashed", project="quay", task_type="stow", strategy="lash", success=False),
+        # nobody succeeds at it; too late to be graded
+        *(
+            outcome(
+                f"{name} {n}",
+                project="reef",
+                task_type="hoist",
+                strategy=name,
+                success=False,
+                session_id=f"{name} {n}",
+                created_at=f"2026-04-09T0{n}:00:00Z",
+            )
+            for name in ("winch", "crane")
+            for n in range(9)
+        ),
     )
     made.nightly(AS_OF)
     return made
@@ -424,7 +439,7 @@ def test_an_anti_pattern_gone_dormant_is_told(tmp_path):
         made.nightly(AS_OF + timedelta(days=days))
     said = made.run("sql", "what_changed", "--format", "json").stdout
     found = {row["what"]: row["count"] for row in json.loads(said) if row["topic"] == "anti-patterns"}
-    assert found == {"became dormant, not tried lately": 2}
+    assert found == {"became dormant, not tried lately": 1}
 
 
 def test_what_changed_names_every_topic_with_its_latest_example(answers):
@@ -435,12 +450,14 @@ def test_what_changed_names_every_topic_with_its_latest_example(answers):
     assert found["memories", "new, active"] == (9, "port again")
     assert found["memories", "verdict on use became keep"] == (1, "shadow")
     assert found["memories", "first reference"] == (3, "shadow")
-    assert found["anti-patterns", "first failure, open"][0] == 2
+    assert found["anti-patterns", "first failure, open"][0] == 1
+    assert found["hard tasks", "first failure, open"][0] == 2
     assert found["decisions", "forget: restored"] == (1, "lost")
     assert found["decisions", "review: promote"] == (1, "an item")
     assert found["curation", "would skip"] == (1, "port again")
     assert {topic for topic, _ in found} == {
-        "use", "memories", "anti-patterns", "strategies", "observations", "review", "decisions", "curation",
+        "use", "memories", "anti-patterns", "hard tasks", "strategies", "observations", "review", "decisions",
+        "curation",
     }  # fmt: skip
 
 

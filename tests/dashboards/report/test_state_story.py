@@ -128,8 +128,8 @@ def test_what_became_of_failing_strategies_is_said_as_measured() -> None:
     states = counts(state=["dormant", "closed", "open"], rows=[51, 12, 1])
     assert state_story.patterns(states) == [
         (
-            "64 anti-patterns: 51 dormant (not tried lately), 12 closed (no longer failing of late, or now expected to "
-            "succeed) and 1 open."
+            "64 anti-patterns: 51 dormant (not tried lately), 12 closed (no longer failing more than others, or now "
+            "expected to succeed) and 1 open."
         )
     ]
 

@@ -226,6 +226,9 @@ def test_a_failing_strategy_is_told_with_what_works_instead() -> None:
     )
     assert story.failing(2, 1, 7) == ["2 strategies keep failing, 1 of them with a first failure in the last 7 days."]
     assert "known to keep failing" in story.failing(0, 0, 7)[0]
+    assert story.hard_tasks(1) == [
+        "At 1 kind of task no strategy with enough attempts succeeds: choosing another one does not help."
+    ]
 
 
 def test_alarms_are_counted_by_level_beside_the_projects() -> None:

@@ -32,7 +32,7 @@ def test_strategies_are_counted_apart_from_where_they_were_tried_and_the_rest_th
     lines = learned_lines(home.settings.current.resolve())
     texts = [text for label, text in lines if label == "avoid"]
     assert "; 3 strategies tried in 12 combinations with project, agent and kind of task, " in dict(lines)["learned"]
-    assert "anti-patterns open: 4;" in dict(lines)["learned"]
+    assert "strategies to avoid: 4; hard tasks: 0;" in dict(lines)["learned"]
     assert len(texts) == 4
     assert texts[-1] == "1 more: `slowwave sql costliest_anti_patterns` shows all"
 

@@ -36,7 +36,7 @@ RELEASED = {
     "heuristics.method": ["heuristic/1", "heuristic/2"],
     "forecast.method": ["heuristic/1"],
     "confidence.method": ["heuristic/2"],
-    "anti_patterns.method": ["anti_patterns/1", "anti_patterns/2"],
+    "anti_patterns.method": ["anti_patterns/1", "anti_patterns/2", "anti_patterns/3"],
     "memory_outcomes.outcomes_method": ["memory_outcomes/1"],
     "memory_outcomes.lift_method": ["lift/1"],
     "strength.method": ["strength/1", "strength/2"],

@@ -153,4 +153,14 @@ OF_LEARNING: tuple[Method, ...] = (
         changed="None is open whose confidence is above one half, and no alternative is named that keeps failing.",
         golden=("heuristic-2/anti_patterns",),
     ),
+    Method(
+        id="anti_patterns/3",
+        computes="Which strategies fail more than their comparables, and at which tasks nobody succeeds.",
+        implementation="slowwave.transforms.learning.anti_patterns.anti_patterns.anti_patterns",
+        chosen_by=("anti_patterns.method",),
+        reads=("anti_patterns",),
+        changed="A hard_task is one at which no strategy succeeds, and has no alternative; an open avoid fails more"
+        " often than its comparables; a closed row says how many attempts succeeded since it kept failing.",
+        golden=("anti-patterns-3/anti_patterns",),
+    ),
 )

@@ -1,4 +1,4 @@
-"""Strategies that keep failing: where comparables succeed (avoid), or where everyone fails (hard_task)."""
+"""Strategies that fail more than their comparables (avoid), and those at tasks where nobody succeeds (hard_task)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from slowwave.transforms.learning.anti_patterns.arms import (
 from slowwave.transforms.learning.anti_patterns.flags import flagged_since, log_e_values, looks, tested
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.anti_patterns.q_values import q_values
-from slowwave.transforms.learning.anti_patterns.rows import better_alternatives, counts, errors, failure_costs, why_bad
-from slowwave.transforms.learning.anti_patterns.states import keeps_failing, open_states
+from slowwave.transforms.learning.anti_patterns.rows import better_alternatives, counts, errors, failure_costs
+from slowwave.transforms.learning.anti_patterns.states import BEFORE_SUCCEEDING, keeps_failing, open_states
+from slowwave.transforms.learning.anti_patterns.why_bad import first_why_bad, why_bad
 
 _READ = (
     *(*KEY, "cell", "block", "created_at", "known_at", "success", "strategy", "error_id", "error_template"),
@@ -44,11 +45,7 @@ SCHEMA = pl.Schema(
 def _kinds(states: pl.DataFrame) -> pl.DataFrame:
     """One row per strategy: the open kind, of which there is at most one, else the one that was open last."""
     latest = ["cell", "is_open", "opened_day", "kind"]
-    return (
-        states.sort(latest, descending=[False, True, True, False])
-        .unique("cell", keep="first", maintain_order=True)
-        .drop("opened_day")
-    )
+    return states.sort(latest, descending=[False, True, True, False]).unique("cell", keep="first", maintain_order=True)
 
 
 def _of_kind(frame: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -79,10 +76,11 @@ def anti_patterns(
 
     A row needs two grounds at one look: on its recent sessions the strategy keeps failing, and on all of them e-BH
     finds it worse than its comparables (avoid), or that it or all together fail more often than not (hard_task). It is
-    avoid where its comparables succeed more than half the time at present, else hard_task. State: open; closed when it
-    no longer keeps failing or became the other kind; dormant when it is open but was not tried lately. One strategy has
-    one row, whatever its errors: the error is an explanation, named if it is behind at least half of the failures,
-    else ''.
+    hard_task where no strategy with enough attempts succeeds more often than `solved_rate`, else avoid. State: open;
+    closed when it no longer keeps failing, became the other kind, is expected to succeed more often than not, or is
+    avoid and failed no more often than its comparables; dormant when it is open but was not tried lately. One strategy
+    has one row, whatever its errors: the error is an explanation, named if it is behind at least half of the failures,
+    else ''. Only avoid has an alternative.
 
     error_failures counts the failures with the error named, 0 if none is. baseline_rate is the share of the
     comparables' attempts that failed, NULL without any. e_value is tonight's (at most 1e299), q_value the
@@ -103,7 +101,7 @@ def anti_patterns(
         return SCHEMA.to_frame()
     last_day = epoch_day(as_of - timedelta(microseconds=1))
     own = recent_sessions(all_sessions.filter(pl.col("cell").is_in(candidates.implode())), params)
-    totals = arms(all_sessions, own)
+    totals = arms(all_sessions, own, params)
     at = looks(own, last_day)
     tests = tested(all_sessions, numbered, params)
     failing_at = keeps_failing(at, totals, params)
@@ -121,6 +119,7 @@ def anti_patterns(
         kinds.join(_of_kind(log_e_values(of_rows, totals, params), "log_e"), on=["cell", "kind"])
         .join(_of_kind(q_values(arms_now.join(numbered, on="cell"), tests, params), "q_value"), on=["cell", "kind"])
         .join(numbered, on="cell")
+        .join(failing_at.group_by("cell").agg(pl.col("kind").last().alias("kind_now")), on="cell")
     )
     own = known.filter(pl.col("cell").is_in(evidence["cell"].implode())).join(
         numbered.select("cell", *KEY), on="cell", how="left", maintain_order="left"
@@ -142,6 +141,8 @@ def _better_alternatives(evidence: pl.DataFrame, heuristics: pl.DataFrame, param
         return better_alternatives(evidence, heuristics, heuristics, "confidence_high")
     # none that keeps failing itself is named
     others = heuristics.join(evidence.filter("is_open"), on=KEY, how="anti")
+    if params.method not in BEFORE_SUCCEEDING:
+        evidence = evidence.filter(pl.col("kind") == "avoid")
     return better_alternatives(evidence, heuristics, others, "confidence")
 
 
@@ -154,7 +155,7 @@ def _rows(
     as_of: datetime,
     params: AntiPatternParams,
 ) -> pl.DataFrame:
-    """The table: `evidence` (cells, kind, is_open, log_e, q_value) with all that is known of each strategy.
+    """The table: `evidence` (cells, kind, is_open, opened_day, log_e, q_value) with all that is known of each strategy.
 
     `own`: their attempts, with the texts to show.
     """
@@ -164,6 +165,10 @@ def _rows(
     is_dormant = pl.col("last_attempt_at") < as_of - timedelta(days=params.dormant_days)
     baseline = pl.col("other_failures") / pl.col("other_attempts")
     excess = pl.col("failures") - pl.col("attempts") * pl.col("baseline_rate")
+    is_first = params.method in BEFORE_SUCCEEDING
+    is_expected_to_succeed = (pl.col("confidence") > _most_confidence(params)).fill_null(value=False)
+    # NULL without comparables: then it is no avoid
+    is_above_others = is_first | (pl.col("kind") == "hard_task") | (pl.col("failure_rate") > pl.col("baseline_rate"))
     return (
         counts(attempts, own, evidence, of_agent)
         .join(errors(failed, params), on=KEY, how="left")
@@ -176,14 +181,21 @@ def _rows(
             (pl.col("failures") / pl.col("attempts")).alias("failure_rate"),
             pl.when(pl.col("other_attempts") > 0).then(baseline).alias("baseline_rate"),
             pl.col("log_e").clip(upper_bound=_MAX_LOG_E).exp().alias("e_value"),
-            pl.when(~pl.col("is_open") | (pl.col("confidence") > _most_confidence(params)))
+            is_expected_to_succeed.alias("is_expected_to_succeed"),
+        )
+        .with_columns(is_above_others.fill_null(value=False).alias("is_above_others"))
+        .with_columns(
+            pl.when(~pl.col("is_open") | pl.col("is_expected_to_succeed") | ~pl.col("is_above_others"))
             .then(pl.lit("closed"))
             .when(is_dormant)
             .then(pl.lit("dormant"))
             .otherwise(pl.lit("open"))
             .alias("state"),
         )
-        .with_columns(why_bad(), (excess.clip(lower_bound=0.0) * pl.col("failure_cost")).alias("cost"))
+        .with_columns(
+            first_why_bad() if is_first else why_bad(params),
+            (excess.clip(lower_bound=0.0) * pl.col("failure_cost")).alias("cost"),
+        )
         .with_columns(pl.when(pl.col("cost").is_not_null()).then(pl.col("cost_unit")))
         .select(SCHEMA.names())
         .match_to_schema(SCHEMA)

@@ -113,12 +113,14 @@ class Arms:
     """Running totals of sessions and of their failing shares (parts per million), per day with new ones.
 
     `own`: per cell, with what to add to the agent's totals to leave the strategy itself out. `agent_tasks`, `tasks`:
-    per agent and task type, per task type. `of_agent`: the cells whose agent used another strategy on the task type.
+    per agent and task type, per task type. `succeeding`: per task type the number of strategies that succeed.
+    `of_agent`: the cells whose agent used another strategy on the task type.
     """
 
     own: pl.DataFrame
     agent_tasks: pl.DataFrame
     tasks: pl.DataFrame
+    succeeding: pl.DataFrame
     of_agent: pl.Series
 
 
@@ -139,7 +141,7 @@ def _running(daily: pl.DataFrame, by: str, columns: list[str]) -> pl.DataFrame:
     )
 
 
-def arms(sessions: pl.DataFrame, own: pl.DataFrame) -> Arms:
+def arms(sessions: pl.DataFrame, own: pl.DataFrame, params: AntiPatternParams) -> Arms:
     """Running totals: of the candidates' `own` sessions, and of all `sessions` for their comparables."""
     alone = pl.col("others") == 0
     running_own = _running(
@@ -161,7 +163,22 @@ def arms(sessions: pl.DataFrame, own: pl.DataFrame) -> Arms:
     agent_tasks = _running(agent_daily, "agent_task", ["n", "x"])
     is_one_of_several = pl.len().over("agent_task") > 1
     of_agent = sessions.select("cell", "agent_task").unique("cell", keep="any").filter(is_one_of_several)["cell"]
-    return Arms(running_own, agent_tasks, _running(agent_daily, "task", ["n", "x"]), of_agent)
+    tasks = _running(agent_daily, "task", ["n", "x"])
+    return Arms(running_own, agent_tasks, tasks, succeeding(sessions, params), of_agent)
+
+
+def succeeding(sessions: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
+    """Running number of strategies per task type that succeed, for `latest_totals`: task, day, at, succeeding.
+
+    A strategy succeeds, whoever uses it, when it has `solved_attempts` and more than `solved_rate` of them succeeded.
+    """
+    tried, failed = (pl.col(name).cum_sum().over("cell") for name in ("attempts", "failures"))
+    is_enough = (tried >= params.solved_attempts) & (tried - failed > params.solved_rate * tried)
+    was = pl.col("succeeds").shift(1, fill_value=0).over("cell")
+    changes = sessions.select("cell", "task", "day", is_enough.cast(pl.Int64).alias("succeeds")).with_columns(
+        (pl.col("succeeds") - was).alias("succeeding")
+    )
+    return _running(changes, "task", ["succeeding"])
 
 
 def arms_at(times: pl.DataFrame, arms: Arms) -> pl.DataFrame:
@@ -176,7 +193,7 @@ def arms_at(times: pl.DataFrame, arms: Arms) -> pl.DataFrame:
         (arms.agent_tasks, "agent_task", "_agent"),
         (arms.tasks, "task", "_task"),
     ):
-        latest = _latest(times, totals, by)
+        latest = latest_totals(times, totals, by)
         names = [name for name in totals.columns if name not in {by, "day", "at"}]
         at = at.hstack([totals[name].gather(latest).fill_null(0).alias(f"{name}{suffix}") for name in names])
     of_agent = pl.col("cell").is_in(arms.of_agent.implode())
@@ -188,8 +205,8 @@ def arms_at(times: pl.DataFrame, arms: Arms) -> pl.DataFrame:
     return at.select(*times.columns, "n", "x", *others)
 
 
-def _latest(times: pl.DataFrame, totals: pl.DataFrame, by: str) -> pl.Series:
-    """The row of each time's last totals by its day; NULL before the first."""
+def latest_totals(times: pl.DataFrame, totals: pl.DataFrame, by: str) -> pl.Series:
+    """The row in `totals` of each time's last ones by its day; NULL before the first."""
     asked = times.select(pl.col(by).cast(pl.Int64) * _DAYS + pl.col("day")).to_series().to_numpy()
     row = np.searchsorted(totals["at"].to_numpy(), asked, side="right") - 1
     is_known = (row >= 0) & (totals[by].to_numpy()[row] == times[by].to_numpy()) if len(totals) else row >= 0

@@ -15,8 +15,9 @@ class AntiPatternParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: Annotated[str, chosen_method("anti_patterns.method")] = Field(
-        default="anti_patterns/2",
-        description="From 2 on none is open whose confidence is above one half, and no alternative fails itself.",
+        default="anti_patterns/3",
+        description="From 2 on none is open whose confidence is above one half, and no alternative fails itself. From 3"
+        " on a hard_task is a task at which nobody succeeds, and an open avoid fails more often than its comparables.",
     )
     false_discovery_rate: float = Field(
         default=0.05,
@@ -38,7 +39,17 @@ class AntiPatternParams(BaseModel):
         default=0.65,
         gt=0,
         lt=1,
-        description="Where its comparables fail, too, a strategy keeps failing when its present rate is above this.",
+        description="At a hard task a strategy keeps failing when its present failure rate is above this.",
+    )
+    solved_rate: float = Field(
+        default=0.35,
+        ge=0,
+        lt=1,
+        description="A strategy of any agent that succeeds in more than this share of its attempts shows that the task"
+        " can be done: then nothing is a hard_task there (from anti_patterns/3 on).",
+    )
+    solved_attempts: int = Field(
+        default=5, ge=1, description="Attempts that such a strategy must have (from anti_patterns/3 on)."
     )
     hard_rate: float = Field(
         default=0.5,
@@ -50,7 +61,7 @@ class AntiPatternParams(BaseModel):
         default=0.05,
         ge=0,
         lt=0.5,
-        description="Where they succeed, it keeps failing when its present failure rate is so far above theirs.",
+        description="Elsewhere it keeps failing when its present failure rate is so far above its comparables'.",
     )
     recent_sessions: float = Field(
         default=2.0,

@@ -1,4 +1,4 @@
-"""What a row tells besides its evidence: counts, the error behind the failures, their cost, and what to do instead."""
+"""What a row says besides its evidence: counts, the error behind the failures, their cost, and what to do instead."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ def counts(attempts: pl.DataFrame, own_attempts: pl.DataFrame, rows: pl.DataFram
     """The rows (cells) with attempts, failures, sessions, other_attempts, other_failures and times.
 
     The others are the comparables (see `arms_at`), among all `attempts`. first_seen_at, last_seen_at: of the failures.
+    attempts_since, successes_since: those known after the day it last kept failing on (`opened_day` of `rows`).
     """
     failed = ~pl.col("success")
     totals = [pl.len().cast(pl.Int64).alias("attempts"), failed.sum().cast(pl.Int64).alias("failures")]
+    is_since = pl.col("known_at").dt.epoch("d") > pl.col("opened_day")
+    own_attempts = own_attempts.join(rows.select("cell", "opened_day"), on="cell", how="left", maintain_order="left")
     own = own_attempts.group_by("cell").agg(
         *totals,
         pl.col("block").n_unique().cast(pl.Int64).alias("sessions"),
         pl.col("created_at").filter(failed).min().alias("first_seen_at"),
         pl.col("created_at").filter(failed).max().alias("last_seen_at"),
         pl.col("known_at").max().alias("last_attempt_at"),
+        is_since.sum().cast(pl.Int64).alias("attempts_since"),
+        (is_since & ~failed).sum().cast(pl.Int64).alias("successes_since"),
         pl.col("strategy").drop_nulls().mode().sort().first().alias("pattern"),
     )
     of_task = attempts.group_by("agent_task").agg(totals)
@@ -112,28 +117,3 @@ def better_alternatives(
             pl.col("strategy_id_other").alias("better_alternative_strategy_id"),
         )
     )
-
-
-def why_bad() -> pl.Expr:
-    """One sentence with the figures of a row, on the strategy, its comparables, and how it stands now."""
-    own = pl.format(
-        "Failed {} of {} attempts in {} sessions", pl.col("failures"), pl.col("attempts"), pl.col("sessions")
-    )
-    error = pl.when(pl.col("error_failures") > 0).then(pl.format(", {} with one error", pl.col("error_failures")))
-    others = (
-        pl.when(pl.col("other_attempts") == 0)
-        .then(pl.lit("nothing comparable was tried"))
-        .otherwise(
-            pl.format("comparable strategies failed {} of {}", pl.col("other_failures"), pl.col("other_attempts"))
-        )
-    )
-    now = (
-        pl.when((pl.col("state") == "closed") & pl.col("is_open"))
-        .then(pl.lit("; with what is known of its relatives it is expected to succeed more often than not"))
-        .when(pl.col("state") == "closed")
-        .then(pl.lit("; on the latest sessions this no longer holds"))
-        .when(pl.col("state") == "dormant")
-        .then(pl.format("; not tried since {}", pl.col("last_attempt_at").dt.strftime("%Y-%m-%d")))
-        .otherwise(pl.lit(""))
-    )
-    return pl.concat_str(own, error.fill_null(""), pl.lit("; "), others, now, pl.lit(".")).alias("why_bad")

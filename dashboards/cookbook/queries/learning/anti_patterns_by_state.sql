@@ -1,6 +1,5 @@
 -- question: Which strategies keep failing, which no longer do, and which were not tried lately?
--- columns: state – open, dormant (not tried lately) or closed (no longer failing of late, or now expected to succeed); kind – avoid
---   or hard_task; project – the project; agent – the agent; task_type – kind of task; pattern – the strategy;
+-- columns: state – open, dormant (not tried lately) or closed (no longer failing more than others, or now expected to succeed); kind – avoid; project – the project; agent – the agent; task_type – kind of task; pattern – the strategy;
 --   error_template – the error behind at least half of its failures; failure_rate (0-1) – of all its attempts;
 --   baseline_rate (0-1) – of comparable attempts; e_value – evidence that may be looked at every night; last_seen_at (UTC) –
 --   last failure
@@ -19,7 +18,8 @@ SELECT
     last_seen_at
 FROM anti_patterns
 WHERE
-    project LIKE $project ESCAPE '\'
+    kind = 'avoid'
+    AND project LIKE $project ESCAPE '\'
     AND agent LIKE $agent ESCAPE '\'
     AND task_type LIKE $task_type ESCAPE '\'
 ORDER BY state DESC, e_value DESC, project, agent, task_type, strategy_id

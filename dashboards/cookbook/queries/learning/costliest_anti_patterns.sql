@@ -1,6 +1,6 @@
 -- question: Which failing strategies cost most, and what succeeds instead?
--- columns: project – the project; agent – the agent; task_type – kind of task; pattern – the strategy; kind – avoid where a
---   comparable strategy succeeds, hard_task where everyone fails; failures – failed attempts; attempts – attempts;
+-- columns: project – the project; agent – the agent; task_type – kind of task; pattern – the strategy; kind – avoid: it
+--   fails more often than its comparables; failures – failed attempts; attempts – attempts;
 --   inferred (attempts) – of them known by inference alone; expected_failures – failures that comparable attempts would have had; cost – of the failures beyond those, in
 --   cost_unit; cost_unit – value, cost, ms or tokens; better_alternative – the tried strategy with the highest lower
 --   bound, where it is above this one's confidence, else NULL; why_bad – the evidence
@@ -27,7 +27,8 @@ SELECT
     why_bad
 FROM anti_patterns AS a
 WHERE
-    state = $state
+    kind = 'avoid'
+    AND state = $state
     AND project LIKE $project ESCAPE '\'
     AND agent LIKE $agent ESCAPE '\'
     AND task_type LIKE $task_type ESCAPE '\'

@@ -113,7 +113,8 @@ worse AS (
         5
     FROM anti_patterns
     WHERE
-        state = 'open'
+        kind = 'avoid'
+        AND state = 'open'
         AND last_seen_at::DATE >= (SELECT first_day FROM publish)
         AND project LIKE $project ESCAPE '\'
 )

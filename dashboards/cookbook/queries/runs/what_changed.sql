@@ -1,6 +1,6 @@
 -- question: What is new since the publish before this one, and for which memories did state or use change?
 -- columns: since_at (UTC) – as_of of the last nightly publish as of an earlier time, without one so many hours before this one;
---   topic – use, memories, strategies, anti-patterns, observations, review, decisions or curation; what – what became of
+--   topic – use, memories, strategies, anti-patterns, hard tasks, observations, review, decisions or curation; what – what became of
 --   them; count (items) – so many: interactions, memories, strategies and so on; example_id – the latest of them; example
 --   (first 200 characters) – what it says
 -- params: project=%; hours=24; dormant_days=30
@@ -69,7 +69,7 @@ news AS (
     UNION ALL
     SELECT
         8,
-        'anti-patterns',
+        if(kind = 'avoid', 'anti-patterns', 'hard tasks'),
         if(first_seen_at >= (SELECT since_at FROM since), 'first failure', 'another failure') || ', ' || state,
         last_seen_at,
         strategy_id,
@@ -79,7 +79,7 @@ news AS (
     UNION ALL
     SELECT
         8,
-        'anti-patterns',
+        if(a.kind = 'avoid', 'anti-patterns', 'hard tasks'),
         'became dormant, not tried lately',
         h.last_validated_at + to_days($dormant_days::INTEGER),
         strategy_id,
