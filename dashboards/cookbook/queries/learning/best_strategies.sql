@@ -3,8 +3,9 @@
 --   wording (a kind of task where that is one to avoid has no row); confidence_low (0-1) – lower end of the 90 % credible interval:
 --   what is sure; confidence (0-1) – estimated success of the next comparable attempt; confidence_high (0-1) – upper
 --   end; attempts – real attempts with it; inferred (attempts) – of them known by inference alone; strategies_tried (strategies) – how many it was chosen from: the only one
---   tried is no choice; is_reliable – enough attempts, and the lower end above .5; trend – stale: not tried lately, and the older attempts are, the less
---   they distinguish strategies
+--   tried is no choice; is_reliable – enough attempts, and the lower end above .5; trend – stale: not
+--   tried lately at two looks a week apart (attempts of the last two weeks may not show yet), and the older attempts are,
+--   the less they distinguish strategies
 -- params: agent=%; project=%; task_type=%
 SELECT
     project,
