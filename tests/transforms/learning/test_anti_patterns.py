@@ -63,7 +63,9 @@ def test_later_successes_are_recorded_and_close_it_and_later_failures_open_it_ag
     closed = only(tried("F" * 12 + "S" * 9), GOOD)
     assert (closed["state"], closed["attempts"], closed["failures"]) == ("closed", 21, 12)
     assert closed["last_seen_at"] == START + timedelta(days=11)
-    assert closed["why_bad"].endswith("; 6 of 6 attempts since 2026-03-15 succeeded.")
+    assert closed["why_bad"].endswith(
+        "failed 0 of 20; of late it is not surely worse than they; 6 of 6 attempts since 2026-03-15 succeeded."
+    )
     second = PARAMS.model_copy(update={"method": "anti_patterns/2"})
     closed = only(tried("F" * 12 + "S" * 9), GOOD, params=second)
     assert closed["why_bad"].endswith("; on the latest sessions this no longer holds.")

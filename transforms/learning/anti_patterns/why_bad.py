@@ -20,6 +20,7 @@ def why_bad(params: AntiPatternParams) -> pl.Expr:
         f"; no strategy {enough} succeeded in over {rate}",
         f"; a strategy {enough} succeeded in over {rate}",
     )
+    fails_less = f"; of late it does not surely fail more than {params.failing_rate * 100:g} % of attempts"
     own_did_not_change = pl.col("successes_since") == 0
     reason = (
         pl.when(~is_closed)
@@ -32,7 +33,9 @@ def why_bad(params: AntiPatternParams) -> pl.Expr:
         .then(pl.when(is_hard).then(pl.lit(somebody)).otherwise(pl.lit(nobody)))
         .when(own_did_not_change)
         .then(pl.lit("; the record of its comparables changed, not its own"))
-        .otherwise(pl.lit(""))
+        .otherwise(
+            pl.when(is_hard).then(pl.lit(fails_less)).otherwise(pl.lit("; of late it is not surely worse than they"))
+        )
     )
     not_tried = pl.format("; not tried since {}", pl.col("last_attempt_at").dt.strftime("%Y-%m-%d"))
     since = pl.format(
