@@ -1,9 +1,11 @@
-"""What `error/2` makes of messages written by hand.
+"""What `error/2` and `error/3` make of messages written by hand.
 
-The files in tests/golden/error-2 are released: neither they nor their digests change (see golden_tables).
+The files in tests/golden/error-2 and 3 are released: neither they nor their digests change (see golden_tables).
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import polars as pl
 from error_rows import frame
@@ -48,11 +50,36 @@ MESSAGES = (
 )
 
 
+_TAP = "not ok {1} - {0}/{1} # TODO later\nnot ok {1} parallel/test-{0} # time={1}ms\n  ---\n  exitcode: {1}\n"
+_NAMED = (
+    *(
+        text.format(name, n)
+        for text in (
+            _TAP,
+            "No module named '{0}' (0x7f{1}a)",
+            'relation "{0}" does not exist at {1}',
+            "FAIL src/{0}.test.ts",
+            "--- FAIL: Test_{0} (0.{1}s)",
+            "/opt/{0}/bin/tool: cannot open /tmp/run-{1}/{0}.csv of {0}.lan:80{1}",
+            "FAIL: test_{0} (shop.Test.test_{0})\nAssertionError: {1} != 0",
+            "  1 failing\n\n  1) Shop\n       sells {0}:\n     Error: {1}",
+        )
+        for name, n in (("cart2", 3), ("cart2", 71), ("user", 8))
+    ),
+)
+
+
+def _published(method: str, messages: Iterable[str]) -> pl.DataFrame:
+    said = list(messages)
+    params = ErrorParams.model_validate({"method": method})
+    found = [error_fingerprints(frame(part, name), params) for name, part in (("atlas", said), ("borealis", said[::2]))]
+    return pl.concat(found).sort("project", "error_message")
+
+
 def test_what_was_published_is_published():
-    found = pl.concat(
-        [
-            error_fingerprints(frame(said, project), ErrorParams(method="error/2"))
-            for project, said in (("atlas", MESSAGES), ("borealis", MESSAGES[::2]))
-        ]
-    )
-    assert_golden(found.sort("project", "error_message"), "error-2/errors")
+    found = _published("error/2", MESSAGES)
+    assert_golden(found.drop("error_family", "error_family_template"), "error-2/errors")
+
+
+def test_errors_and_families_are_those_that_were_published():
+    assert_golden(_published("error/3", (*MESSAGES, *_NAMED)), "error-3/errors")

@@ -109,7 +109,7 @@ def error_templates_of(errors: pl.DataFrame) -> pl.DataFrame:
         pl.concat([errors.filter(~pl.col("is_apart")), new])
         .group_by("project", "error_id")
         .agg(
-            pl.col("error_template").first(),
+            pl.col("error_template", "error_family", "error_family_template").first(),
             pl.col("example").first(),
             pl.col("reason").unique().sort().alias("reasons"),
             pl.len().cast(pl.Int64).alias("messages"),

@@ -57,7 +57,9 @@ LEARNING: tuple[Node, ...] = (
             "tried": TRIED,
             "cells": CELLS,
             "variants": Part(StrategyVariants, ("project", "strategy_id", "representative")),
-            "templates": Part(ErrorTemplates, ("project", "error_id", "error_template")),
+            "templates": Part(
+                ErrorTemplates, ("project", "error_id", "error_template", "error_family", "error_family_template")
+            ),
         },
         params=("attempts", "forecast", "confidence", "heuristics", "anti_patterns", "scorecard"),
         methods=("heuristics.method", "anti_patterns.method"),

@@ -68,14 +68,19 @@ class StrategyVariants(Table):
 
 
 class ErrorTemplates(Table):
-    """Every error, numbers and names taken out, with a real example and why messages were taken for it."""
+    """Every error, its variable values taken out, the family it is of, a real example, and why messages were taken."""
 
     name: ClassVar[str] = "error_templates"
     key: ClassVar[tuple[str, ...]] = ("project", "error_id")
 
     project: str = column(_CELL_PROJECT)
-    error_id: str = column("Key: the error, whatever its numbers, paths and names.")
+    error_id: str = column("Key: one failing thing, whatever its numbers, ids, times, addresses and temporary paths.")
     error_template: str = column("Its text with placeholders.")
+    error_family: str | None = column(
+        "What errors of the project have in common that differ in what they name. NULL: the method (`error/1`,"
+        " `error/2`) tells no families."
+    )
+    error_family_template: str | None = column("Its text with placeholders. NULL: as error_family.")
     example: str = column("One real message.")
     reasons: list[str] = column("Why messages were taken for it.")
     messages: int = column("Distinct messages taken for it.")
@@ -178,6 +183,8 @@ class AntiPatterns(Table):
     pattern: str = column("The strategy's shown wording.")
     why_bad: str = column("The evidence in a sentence.")
     error_template: str | None = column("The error. NULL: none stands out.")
+    error_family: str | None = column("The family of the error (`error_templates`). NULL: no error, or no families.")
+    error_family_template: str | None = column("Its text with placeholders. NULL: as error_family.")
     failures: int = column("Failed attempts.")
     attempts: int = column("Attempts.")
     error_failures: int = column("Failed attempts with that error.")

@@ -381,3 +381,25 @@ FAULTS: tuple[Fault, ...] = (
     *_shell(),
     *_agent_tools(),
 )
+
+# Which blank names the failing thing; where none does, all occurrences of a fault are one error, whatever its values.
+NAMED: dict[str, str] = {
+    mark: blank
+    for blank, marks in {
+        "name": (
+            "python:key python:none-attribute python:missing-argument python:no-module python:name python:no-table "
+            "python:unique python:polars-column python:http-404 python:http-503 python:retries pytest:import "
+            "node:undefined-property node:reference node:no-module node:not-a-function go:undefined go:unused "
+            "rustc:unknown-name rustc:no-method gcc:undeclared gcc:linker ruff:unused-import ruff:undefined "
+            "ruff:unused-variable pyright:attribute mypy:attribute tsc:property tsc:unknown javac:symbol "
+            "bash:no-command bash:unset git:pathspec git:revision git:no-remote make:no-target curl:no-host "
+            "tools:no-python-module tools:npm-script tools:requirement agent:tool-unknown"
+        ),
+        "file": (
+            "python:no-file python:own node:no-file java:no-file gcc:assertion bash:no-file bash:no-folder tools:tar "
+            "agent:tool-no-file agent:tool-no-match agent:tool-many-matches"
+        ),
+        "word": "make:recipe agent:tool-timeout node:own node:rejected go:own-panic rust:own-panic",
+    }.items()
+    for mark in marks.split()
+}

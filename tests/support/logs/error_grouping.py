@@ -1,13 +1,16 @@
 """How well error messages are grouped: ours, and what others do, on messages marked with the error they are.
 
-Run as a program, it prints every table: grouping accuracy of `error/2`, `error/1`, drain3 and regular expressions that
-mask figures, on the log lines in ../shared/data/loghub (where they are), on lines of systems made up for the purpose,
+Run as a program, it prints every table: grouping accuracy of `error/3` (errors and families), `error/2`, `error/1`,
+drain3 and regular expressions that mask figures, on messages made up by format, on the log lines in
+../shared/data/loghub (where they are), on lines of systems made up for the purpose,
 and on the messages of coding tools in tests/fixtures; in how many systems each rule of `error/2` fires, and what each
 system gets from the rules that fire in three others.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import product
 from pathlib import Path
@@ -15,6 +18,9 @@ from statistics import fmean
 
 import polars as pl
 import real_rows
+from coding_faults import NAMED
+from error_formats import format_errors
+from make_coding_errors import FILES, NAMES, WORDS
 from system_lines import system_lines
 
 from slowwave.transforms.grouping.errors import masking as error_masking
@@ -46,21 +52,34 @@ def loghub_lines() -> pl.DataFrame:
 
 
 def coding_errors() -> pl.DataFrame:
-    """Messages of coding tools with the error they are: project ('': an agent meets all tools in one), system, ..."""
+    """Messages of coding tools with the error they are: project ('': an agent meets all tools in one), system, ...
+
+    `error` is the fault, whatever it names; `named` also says what it names, where that is the failing thing.
+    """
     said = pl.read_ndjson(CODING)
-    return said.select(project=pl.lit(""), system="tool", error="error", error_message="message")
+    named = [f"{mark} {_named(mark, message)}" for mark, message in said.select("error", "message").iter_rows()]
+    return said.select(project=pl.lit(""), system="tool", error="error", error_message="message").with_columns(
+        named=pl.Series(named)
+    )
 
 
-def ours(method: str) -> Grouped:
-    """Our groups of messages (project, error_message)."""
-    return _grouped_by(ErrorParams.model_validate({"method": method}))
+def _named(mark: str, message: str) -> str:
+    """What the blank that names the failing thing was filled with: of its words the one the message has most often."""
+    words = {"name": NAMES, "file": FILES, "word": WORDS}.get(NAMED.get(mark, ""), ())
+    found = Counter(re.findall(rf"(?<![a-z])(?:{'|'.join(words)})", message)) if words else Counter()
+    return found.most_common(1)[0][0] if found else ""
 
 
-def _grouped_by(params: ErrorParams) -> Grouped:
+def ours(method: str, level: str = "error_id") -> Grouped:
+    """Our groups of messages (project, error_message), by error or by family (error_family)."""
+    return _grouped_by(ErrorParams.model_validate({"method": method}), level)
+
+
+def _grouped_by(params: ErrorParams, level: str = "error_id") -> Grouped:
     def grouped(messages: pl.DataFrame) -> pl.Series:
         found = error_fingerprints(messages.select("project", "error_message"), params)
         on = ["project", "error_message"]
-        return messages.join(found, on=on, how="left", maintain_order="left")["error_id"]
+        return messages.join(found, on=on, how="left", maintain_order="left")[level]
 
     return grouped
 
@@ -86,11 +105,20 @@ def masked(messages: pl.DataFrame) -> pl.Series:
     return messages.select(text.alias("masked"))["masked"]
 
 
+def first_line(messages: pl.DataFrame) -> pl.Series:
+    """Messages whose first lines are equal once their digits are masked."""
+    line = pl.col("error_message").str.split("\n").list.first()
+    return messages.select(line.str.replace_all(r"[0-9]+", "#").alias("line"))["line"]
+
+
 METHODS: Mapping[str, Grouped] = {
+    "error/3": ours("error/3"),
+    "families": ours("error/3", "error_family"),
     "error/2": ours("error/2"),
     "error/1": ours("error/1"),
     "drain3": drain3,
     "masking": masked,
+    "1st line": first_line,
 }
 
 
@@ -166,7 +194,11 @@ def main() -> None:
     """Print all tables."""
     coding = coding_errors()
     printed("Log lines of systems made up", system_lines(), "project")
-    printed("Messages of coding tools", coding, "system")
+    of_formats = format_errors()
+    printed("Messages made up by format, by failing thing", of_formats, "project")
+    printed("The same by family", of_formats.with_columns(error="family"), "project")
+    printed("Messages of coding tools, by fault", coding, "system")
+    printed("The same by fault and what it names", coding.with_columns(error="named"), "system")
     printed("The same by number of lines", by_lines(coding), "lines")
     if not LOGHUB.exists():
         return

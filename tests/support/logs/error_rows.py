@@ -11,7 +11,7 @@ from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
 from slowwave.transforms.grouping.errors.params import ErrorParams
 
 SCHEMA = {"project": pl.String, "error_message": pl.String}
-V1, V2 = ErrorParams(method="error/1"), ErrorParams(method="error/2")
+V1, V2, V3 = (ErrorParams(method=f"error/{number}") for number in (1, 2, 3))
 USERS = ["ann", "bea", "cleo", "dora", "eve", "fay"]
 
 

@@ -26,9 +26,9 @@ from coding_faults import FAULTS, Fault
 
 TARGET = Path(__file__).parents[2] / "fixtures" / "coding_errors.ndjson"
 _OCCURRENCES = 4
-_NAMES = ("invoice", "customer", "basket", "ledger", "session", "parcel", "tariff", "voucher", "branch", "payload")
-_WORDS = ("alpha", "north", "amber", "violet", "seven", "cedar", "harbour", "winter", "copper", "meadow")
-_FILES = ("orders", "loader", "routes", "report", "billing", "import_all", "worker", "schema", "cleanup", "views")
+NAMES = ("invoice", "customer", "basket", "ledger", "session", "parcel", "tariff", "voucher", "branch", "payload")
+WORDS = ("alpha", "north", "amber", "violet", "seven", "cedar", "harbour", "winter", "copper", "meadow")
+FILES = ("orders", "loader", "routes", "report", "billing", "import_all", "worker", "schema", "cleanup", "views")
 _HOMES = ("/home/ada/shop", "/workspace/api", "/srv/build/app", "/Users/kim/code/web")
 _NO_TOOL = 127
 _LONGEST = 3_000
@@ -85,11 +85,11 @@ def _tool_error(name: str, arguments: dict[str, Any]) -> str:
 
 
 def _blanks(rng: random.Random, fault: Fault, server: str) -> dict[str, str]:
-    name, file = rng.choice(_NAMES), rng.choice(_FILES)
+    name, file = rng.choice(NAMES), rng.choice(FILES)
     number, other = rng.sample(range(11, 999), 2)
     given = {key: rng.choice(values) for key, values in fault.blanks.items()}
     return {
-        "name": name, "Class": f"{name.title()}{file.title().replace('_', '')}", "word": rng.choice(_WORDS),
+        "name": name, "Class": f"{name.title()}{file.title().replace('_', '')}", "word": rng.choice(WORDS),
         "file": file, "n": str(number), "m": str(other), "depth": str(rng.randint(0, 3)), "server": server,
         "quiet": rng.choice(["", "-q", "-v"]), **given,
     }  # fmt: skip

@@ -32,7 +32,7 @@ RELEASED = {
     "attempts.method": ["attempt/1", "attempt/2"],
     "attempts.task_type_method": ["task_type/1"],
     "strategies.method": ["strategy_groups/1"],
-    "errors.method": ["error/1", "error/2"],
+    "errors.method": ["error/1", "error/2", "error/3"],
     "heuristics.method": ["heuristic/1", "heuristic/2"],
     "forecast.method": ["heuristic/1"],
     "confidence.method": ["heuristic/2"],

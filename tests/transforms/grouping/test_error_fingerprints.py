@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from error_rows import USERS, V1, V2, frame
+from error_rows import USERS, V1, V2, V3, frame
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,8 +11,8 @@ from slowwave.transforms.core.hashing import hashed
 from slowwave.transforms.grouping.errors.fingerprints import error_fingerprints
 
 # error/1 is released: tests of its own and the golden tables of heuristic/1 pin what it says
-of_both = pytest.mark.parametrize(
-    "params", [pytest.param(V1, marks=pytest.mark.thorough), V2], ids=lambda params: params.method
+of_all = pytest.mark.parametrize(
+    "params", [pytest.param(V1, marks=pytest.mark.thorough), V2, V3], ids=lambda params: params.method
 )
 words = st.sampled_from([*USERS, "user", "file", "refused", "for", "the", "=", ":", "(", "]", "'x'", "Error"])
 figures = st.sampled_from(
@@ -24,7 +24,7 @@ message = (composed | similar).filter(lambda text: bool(text.strip()))
 messages = st.lists(message, min_size=1, max_size=40)
 
 
-@of_both
+@of_all
 @given(messages, st.randoms(use_true_random=False))
 def test_order_repetition_and_chunks_do_not_matter(params, texts, random):
     expected = error_fingerprints(frame(texts), params)
@@ -35,7 +35,7 @@ def test_order_repetition_and_chunks_do_not_matter(params, texts, random):
     assert expected["error_message"].to_list() == sorted(set(texts))
 
 
-@of_both
+@of_all
 @given(messages, messages)
 def test_projects_do_not_touch(params, one, other):
     both = error_fingerprints(pl.concat([frame(other, "q"), frame(one, "p")]), params)
@@ -49,7 +49,7 @@ def test_projects_do_not_touch(params, one, other):
     )
 
 
-@of_both
+@of_all
 @given(messages)
 def test_one_template_has_one_id_the_digest_of_its_text_in_every_project(params, texts):
     found = error_fingerprints(frame(texts), params)
@@ -57,7 +57,7 @@ def test_one_template_has_one_id_the_digest_of_its_text_in_every_project(params,
     assert error_fingerprints(frame(texts, "elsewhere"), params)["error_id"].equals(found["error_id"])
 
 
-@of_both
+@of_all
 @given(messages)
 def test_a_template_is_its_own_template(params, texts):
     templates = error_fingerprints(frame(texts), params)["error_template"].unique().to_list()
@@ -65,7 +65,7 @@ def test_a_template_is_its_own_template(params, texts):
     assert again["error_template"].to_list() == again["error_message"].to_list()
 
 
-@of_both
+@of_all
 @given(messages)
 def test_the_example_is_the_shortest_message_of_its_error(params, texts):
     found = error_fingerprints(frame(texts), params)
@@ -73,7 +73,7 @@ def test_the_example_is_the_shortest_message_of_its_error(params, texts):
         assert set(group["example"]) == {min(group["error_message"].to_list(), key=lambda text: (len(text), text))}
 
 
-@of_both
+@of_all
 def test_the_example_is_of_the_same_project(params):
     found = error_fingerprints(
         pl.concat([frame(["after 10s", "after 9s", "after 8s"], "p"), frame(["after 12s"], "q")]),
@@ -82,7 +82,7 @@ def test_the_example_is_of_the_same_project(params):
     assert found["example"].to_list() == ["after 8s"] * 3 + ["after 12s"]
 
 
-@of_both
+@of_all
 @given(st.lists(st.text(), max_size=20))
 def test_any_text_has_a_template_without_control_characters(params, texts):
     found = error_fingerprints(frame(texts), params)
@@ -92,7 +92,7 @@ def test_any_text_has_a_template_without_control_characters(params, texts):
     assert (found["error_template"] != "").all()
 
 
-@of_both
+@of_all
 def test_unrelated_messages_change_nothing(params):
     texts = [*(f"no room left for user {user}" for user in USERS), "Connection refused", "disk 3 is full", "HTTP 404"]
     before = error_fingerprints(frame(texts), params)
@@ -102,11 +102,15 @@ def test_unrelated_messages_change_nothing(params):
     assert after.join(before, on="error_message", how="semi").equals(before)
 
 
-@of_both
+@of_all
 @pytest.mark.parametrize("nothing", [[], [None, "", " \t", "\x1b"]])
 def test_no_messages_no_errors(params, nothing):
     found = error_fingerprints(frame(nothing), params)
     assert found.is_empty()
     assert dict(found.schema) == dict.fromkeys(
-        ["project", "error_message", "error_id", "error_template", "example", "reason"], pl.String
+        [
+            *("project", "error_message", "error_id", "error_template", "error_family", "error_family_template"),
+            *("example", "reason"),
+        ],
+        pl.String,
     )

@@ -55,7 +55,7 @@ def test_what_was_read_is_not_read_again_unless_the_rules_changed():
         assert "as it was" not in read(MESSAGES, before=marked, params=other)[0]["masked"].to_list()
 
 
-@pytest.mark.parametrize("method", ["error/1", "error/2"])
+@pytest.mark.parametrize("method", ["error/1", "error/2", "error/3"])
 def test_fingerprints_of_what_was_read_are_those_of_the_messages(method):
     params = Params(errors=ErrorParams(method=method))
     said = [message for message in MESSAGES if message is not None]

@@ -18,6 +18,7 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "eligible-2/memory_health": "48b9b00fff3d57852863c5135242f3b624b8d014bdf9d08e633697702dcb6054",
     "eligible-2/memory_references": "a34349da9457446a859b32852f88234b2433a959b129c951b34d39e37ae8a9e8",
     "error-2/errors": "d297e1217727a6f5fbab949a58c496524e18b4ad42ea5ae56266d747f7eb7fc7",
+    "error-3/errors": "f26bed6380f103e1764c82892ef39a251dc8c9416a0ea399503b10515de68a98",
     "extract-1/extracted_statements": "b5370c044f02866749c33ee10d9f48435ed2bafc650bc536888f9233135a6b43",
     "forgetting-1/forgetting_audit": "8f891103822ade67b69a1aeef568c81e837927a18ba1a4dc113e20026ecb23f1",
     "forgetting-1/forgetting_plan": "c4a874758a8d69c7b90b0750f77be442cf1c136397201e0db9b1111247c99fcc",

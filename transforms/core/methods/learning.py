@@ -63,6 +63,19 @@ OF_LEARNING: tuple[Method, ...] = (
         golden=("error-2/errors", "heuristic-2/error_templates"),
     ),
     Method(
+        id="error/3",
+        computes="Which error messages are of the same failing thing, and which errors are of one family.",
+        implementation="slowwave.transforms.grouping.errors.fingerprints.ERROR_3",
+        chosen_by=("errors.method",),
+        reads=(
+            *("errors.max_code_points", "errors.max_line_code_points", "errors.max_tokens", "errors.min_words"),
+            *("errors.min_words_beside_few", "errors.min_names", "errors.min_identifiers"),
+            *("errors.min_words_in_place", "errors.min_words_in_first_place"),
+        ),
+        changed="What is named tells errors apart: error/2 took failures of different tests, modules, tables for one.",
+        golden=("error-3/errors",),
+    ),
+    Method(
         id="heuristic/1",
         computes="How likely the next comparable attempt of a strategy succeeds, by evidence that fades.",
         implementation="slowwave.transforms.learning.learned.learned_at_first",

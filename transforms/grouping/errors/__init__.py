@@ -1,4 +1,4 @@
-"""Error messages to fingerprints and templates: `error/2`, and `error/1`.
+"""Error messages to errors and their families: `error/3`, and the versions before it.
 
 Rules speak of shapes (numbers, paths, ids), never of one system's words.
 """

@@ -60,15 +60,8 @@ def error_cause(errors: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
 
     Blank lines do not count; long messages and lines are cut (`params`).
     """
-    size, width = params.max_code_points, params.max_line_code_points
-    text = pl.col("text")
-    both_ends = pl.concat_str(text.str.head(size), pl.lit("\n"), text.str.tail(size))
-    read = errors.select(
-        row=pl.int_range(pl.len(), dtype=pl.Int64),
-        text=pl.col("error_message").str.replace_all(_COLOURS, "").str.replace_all(_CONTROLS, " ").str.strip_chars(),
-    ).with_columns(
-        pl.when(text.str.len_chars() > 2 * size).then(both_ends).otherwise(text).str.replace_all(_LINE_ENDS, "\n")
-    )
+    width, text = params.max_line_code_points, pl.col("text")
+    read = errors.select(row=pl.int_range(pl.len(), dtype=pl.Int64), text=error_text(pl.col("error_message"), params))
     is_long = text.str.contains("\n", literal=True)
     # an object that is written over several lines is read as one
     is_object = text.str.contains(_OBJECT)
@@ -85,6 +78,14 @@ def error_cause(errors: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
     return errors.with_columns(
         told.select(summary=pl.when(bare.str.contains(r"\S")).then(bare).otherwise(summary))["summary"]
     )
+
+
+def error_text(message: pl.Expr, params: ErrorParams) -> pl.Expr:
+    """The message without colours and control characters, its lines ended alike; of a long one both ends."""
+    size = params.max_code_points
+    text = message.str.replace_all(_COLOURS, "").str.replace_all(_CONTROLS, " ").str.strip_chars()
+    both_ends = pl.concat_str(text.str.head(size), pl.lit("\n"), text.str.tail(size))
+    return pl.when(text.str.len_chars() > 2 * size).then(both_ends).otherwise(text).str.replace_all(_LINE_ENDS, "\n")
 
 
 def _cut(line: pl.Expr, width: int) -> pl.Expr:

@@ -11,14 +11,19 @@ from slowwave.transforms.core.blank import is_blank
 from slowwave.transforms.core.hashing import hashed
 from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.grouping.errors.cause import error_cause
+from slowwave.transforms.grouping.errors.failing_tests import error_subject
 from slowwave.transforms.grouping.errors.lines import error_summary
 from slowwave.transforms.grouping.errors.masking import error_masked
 from slowwave.transforms.grouping.errors.mining import error_mined
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.errors.placeholders import masked_error, named_placeholders, shown_placeholders
 from slowwave.transforms.grouping.errors.templates import error_templates
+from slowwave.transforms.grouping.errors.variables import error_families, error_named
 
-_COLUMNS = ("project", "error_message", "error_id", "error_template", "example", "reason")
+_COLUMNS = (
+    *("project", "error_message", "error_id", "error_template", "error_family", "error_family_template"),
+    *("example", "reason"),
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class ErrorGrouping:
     """A version of the method: the line that tells a message, its places that vary by kind, and those that do by text.
 
     `summary` adds the column summary to messages (error_message), `masked` is Expr -> Expr, and `templates`
-    takes project, masked and returns these with template, texts, places.
+    takes project, masked and returns these with template, texts, places, and where the version has families, family.
     """
 
     summary: Callable[[pl.DataFrame, ErrorParams], pl.DataFrame]
@@ -36,6 +41,7 @@ class ErrorGrouping:
 
 ERROR_1 = ErrorGrouping(error_summary, masked_error, error_templates)
 ERROR_2 = ErrorGrouping(error_cause, error_masked, error_mined)
+ERROR_3 = ErrorGrouping(error_subject, error_named, error_families)
 
 
 def masked_errors(messages: pl.DataFrame, params: ErrorParams) -> pl.DataFrame:
@@ -59,7 +65,9 @@ def error_fingerprints(errors: pl.DataFrame, params: ErrorParams | None = None) 
 
     Returns:
         One row per distinct input row whose message is not blank (see `is_blank`), sorted by project and error_message:
-        project, error_message, error_id (digest of the template, the same in every project), error_template, example
+        project, error_message, error_id (digest of the template, the same in every project), error_template,
+        error_family (digest of the template that errors of the project have in common once names are masked, NULL
+        before `error/3`), error_family_template, example
         (the shortest message of the template in the project; of equal length, the first in code point order), reason
         (the placeholders put in; how many texts were merged, and in which tokens this one differs, with what stands
         there).
@@ -82,17 +90,22 @@ def errors_of(messages: pl.DataFrame, params: ErrorParams, read: pl.DataFrame) -
         read.select("error_message", "masked"), on="error_message", how="left", maintain_order="left"
     )
     templates = by.templates(masked.select("project", "masked").unique(), params)
-    shown = templates.select(pl.col("template").unique()).with_columns(
-        error_template=shown_placeholders(pl.col("template"))
-    )
-    shown = shown.with_columns(hashed(shown["error_template"]).alias("error_id"))
+    templates = templates.join(_shown(templates["template"], "error_id", "error_template"), on="template", how="left")
+    if "family" in templates.columns:
+        families = _shown(templates["family"], "error_family", "error_family_template")
+        templates = templates.join(families, on="family", how="left")
+    else:
+        unsaid = pl.lit(None, pl.String)
+        templates = templates.with_columns(error_family=unsaid, error_family_template=unsaid)
     put_in = named_placeholders(pl.col("masked"))
     merged = pl.format("{} texts merged, differing in token {}", "texts", shown_placeholders(pl.col("places")))
     of_template = ["project", "error_template"]
-    of_masked = templates.join(shown, on="template", how="left").select(
+    of_masked = templates.select(
         *of_template,
         "masked",
         "error_id",
+        "error_family",
+        "error_family_template",
         number=pl.struct(of_template).rank("dense"),
         reason=pl.concat_str(
             pl.when(put_in == "").then(pl.lit("no placeholder")).otherwise(pl.format("put in: {}", put_in)),
@@ -110,3 +123,9 @@ def errors_of(messages: pl.DataFrame, params: ErrorParams, read: pl.DataFrame) -
         .agg(example=pl.col("error_message").min())
     )
     return told.join(examples, on="number", how="left", maintain_order="left").select(_COLUMNS)
+
+
+def _shown(templates: pl.Series, digest: str, text: str) -> pl.DataFrame:
+    """Distinct templates, with their digest and their text as people read it, under these names."""
+    shown = templates.unique().to_frame().with_columns(shown_placeholders(pl.col(templates.name)).alias(text))
+    return shown.with_columns(hashed(shown[text]).alias(digest))

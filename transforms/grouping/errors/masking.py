@@ -33,7 +33,7 @@ _FILE_ENDINGS = (
 _AMOUNT = r"[0-9]+(?:\.[0-9]+)?"
 _UNIT = "(?:ns|us|µs|ms|msecs?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)"
 
-_KEPT_RULES = (
+KEPT_RULES = (
     # digits that name the error, not an occurrence of it: the status of an answer, an exit code; codes such as E501
     (
         (
@@ -51,7 +51,7 @@ _KEPT_RULES = (
     (rf"(?i)[\"']({_SPOKEN_KEYS})[\"']\s?:\s?(?:\"([^\"\n]+)\"|'([^'\n]+)')", "${1}: ${2}${3}"),
     (r"([{,]\s?)[\"']([A-Za-z_]\w*)[\"']\s?:", "${1}${2}:"),
 )
-_ADDRESSES = (
+ADDRESSES = (
     # order matters: what is longer or more telling comes first
     ("url", r"(?i)\b[a-z][a-z0-9+]{1,20}://[^\s\"'<>()\[\]{},]*[^\s\"'<>()\[\]{},.:;!?]"),
     ("uuid", r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"),
@@ -86,7 +86,7 @@ _QUOTED = (
     (r'"[^"\n]*"', f'"{MARKS["value"]}"'),
     (r"`[^`\n]*`", f"`{MARKS['value']}`"),
 )
-_FIGURES = (
+FIGURES = (
     ("hex", r"(?i)\b0x[0-9a-f]+\b"),
     ("duration", rf"(?i)(?:< ?)?\b{_AMOUNT} ?{_UNIT}(?: ?{_AMOUNT} ?{_UNIT})*\b"),
     ("size", rf"(?i)\b{_AMOUNT} ?(?:bytes?|[kmgtp]i?b|b)\b"),
@@ -97,11 +97,11 @@ _FIGURES = (
 )
 _NUMBER = MARKS["number"]
 RULES = (
-    *_KEPT_RULES,
-    *((pattern, MARKS[kind]) for kind, pattern in _ADDRESSES),
+    *KEPT_RULES,
+    *((pattern, MARKS[kind]) for kind, pattern in ADDRESSES),
     *_PATHS,
     *_QUOTED,
-    *((pattern, MARKS[kind]) for kind, pattern in _FIGURES),
+    *((pattern, MARKS[kind]) for kind, pattern in FIGURES),
     (rf"(^|[^0-9{KEPT}])[0-9]+(?:[.,][0-9]+)*", f"${{1}}{_NUMBER}"),
     (rf"(^|[\s=:(\[,])[-+]{_NUMBER}", f"${{1}}{_NUMBER}"),
     (rf"{_VALUES}(?:(?:, ?\+?| ){_VALUES})+", MARKS["list"]),

@@ -14,7 +14,7 @@ class ErrorParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("errors.method")] = "error/2"
+    method: Annotated[str, chosen_method("errors.method")] = "error/3"
     max_code_points: int = Field(default=8_000, ge=100, description="Code points read at each end of a longer message.")
     max_line_code_points: int = Field(default=1_000, ge=50, description="Code points read of a line.")
     max_tokens: int = Field(default=64, ge=8, le=256, description="Tokens of a masked message that are compared.")

@@ -20,18 +20,24 @@ from slowwave.transforms.learning.anti_patterns.arms import (
 from slowwave.transforms.learning.anti_patterns.flags import flagged_since, log_e_values, looks, tested
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.anti_patterns.q_values import q_values
-from slowwave.transforms.learning.anti_patterns.rows import better_alternatives, counts, errors, failure_costs
+from slowwave.transforms.learning.anti_patterns.rows import (
+    ERROR_TEXTS,
+    better_alternatives,
+    counts,
+    errors,
+    failure_costs,
+)
 from slowwave.transforms.learning.anti_patterns.states import BEFORE_SUCCEEDING, keeps_failing, open_states
 from slowwave.transforms.learning.anti_patterns.why_bad import first_why_bad, why_bad
 
 _READ = (
-    *(*KEY, "cell", "block", "created_at", "known_at", "success", "strategy", "error_id", "error_template"),
+    *(*KEY, "cell", "block", "created_at", "known_at", "success", "strategy", "error_id", *ERROR_TEXTS),
     *("cost", "duration_ms", "tokens"),
 )
 _MAX_LOG_E = 690.0  # e-values beyond 1e299 are not distinguished
 SCHEMA = pl.Schema(
     {
-        **dict.fromkeys([*KEY, "error_id", "kind", "pattern", "why_bad", "error_template"], pl.String),
+        **dict.fromkeys([*KEY, "error_id", "kind", "pattern", "why_bad", *ERROR_TEXTS], pl.String),
         **dict.fromkeys(["failures", "attempts", "error_failures"], pl.Int64),
         **dict.fromkeys(["failure_rate", "baseline_rate", "e_value", "q_value", "cost"], pl.Float64),
         **dict.fromkeys(["cost_unit", "better_alternative", "better_alternative_strategy_id"], pl.String),
@@ -71,7 +77,7 @@ def anti_patterns(
         as_of: the last look.
         params: see there.
         shown: project, strategy_id and the text `strategy` to show; None: that of attempts.
-        templates: project, error_id, error_template; None: that of attempts, if they have any.
+        templates: project, error_id, `ERROR_TEXTS`; None: those of attempts, if they have any.
         of_cells: of `attempt_cells`, where attempts have the number of their cell instead of its names.
 
     A row needs two grounds at one look: on its recent sessions the strategy keeps failing, and on all of them e-BH
@@ -159,8 +165,7 @@ def _rows(
 
     `own`: their attempts, with the texts to show.
     """
-    if "error_template" not in own.columns:
-        own = own.with_columns(error_template=pl.lit(None, pl.String))
+    own = own.with_columns(pl.lit(None, pl.String).alias(name) for name in ERROR_TEXTS if name not in own.columns)
     failed = own.filter(~pl.col("success"))
     is_dormant = pl.col("last_attempt_at") < as_of - timedelta(days=params.dormant_days)
     baseline = pl.col("other_failures") / pl.col("other_attempts")

@@ -8,6 +8,8 @@ from slowwave.transforms.core.counts.ordered_sums import ordered_sum
 from slowwave.transforms.learning.anti_patterns.arms import KEY
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 
+ERROR_TEXTS = ("error_template", "error_family", "error_family_template")
+"""What is said of an error besides its id."""
 # What a failure costs, in order of preference, and the unit of each
 _TOO_MUCH = 10**15  # no cost, time or number of tokens of one attempt: sums of such would overflow
 _COSTS = {"cost": "cost", "duration_ms": "ms", "tokens": "tokens"}
@@ -52,14 +54,14 @@ def counts(attempts: pl.DataFrame, own_attempts: pl.DataFrame, rows: pl.DataFram
 
 
 def errors(failed: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
-    """Per strategy the error behind most of its failures: key, error_id, error_template, error_failures.
+    """Per strategy the error behind most of its failures: key, error_id, `ERROR_TEXTS`, error_failures.
 
     No row where no error makes up `dominant_error_share` of them, or most have no message.
     """
     return (
         failed.with_columns(pl.col("error_id").fill_null(""))
         .group_by(*KEY, "error_id")
-        .agg(pl.len().cast(pl.Int64).alias("error_failures"), pl.col("error_template").drop_nulls().min())
+        .agg(pl.len().cast(pl.Int64).alias("error_failures"), pl.col(ERROR_TEXTS).drop_nulls().min())
         .with_columns(pl.col("error_failures").sum().over(KEY).alias("failures"))
         .filter(
             (pl.col("error_failures") >= params.dominant_error_share * pl.col("failures")) & (pl.col("error_id") != "")
