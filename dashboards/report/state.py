@@ -191,7 +191,16 @@ def patterns(answers: Answers) -> Section:
         section.tables.append(answers.table(rows.head(_FEW), "anti_patterns_by_state", "Open ones first", columns))
     errors = answers.rows("common_errors", _FEW)
     if errors.height:
-        columns = ["project", "error_template", "failures", "apart", "sessions", "strategies", "last_at"]
+        columns = [
+            "project",
+            "error_template",
+            "error_family_template",
+            "failures",
+            "apart",
+            "sessions",
+            "strategies",
+            "last_at",
+        ]
         section.tables.append(answers.table(errors, "common_errors", "Errors that come up most", columns))
     return section
 

@@ -238,14 +238,24 @@ def _errors(answers: Answers, of: Of) -> None:
     kinds = answers.count("common_errors", **of, limit=ALL)
     section(
         "Which errors come up most",
-        f"{number_of(kinds, 'kind of error', 'kinds of error')}, counted per project; numbers, paths and names aside."
+        f"{number_of(kinds, 'kind of error', 'kinds of error')}, counted per project; numbers, ids and times aside."
         if kinds
         else "No attempt failed with an error message yet.",
     )
     if kinds:
         rows = answers.rows("common_errors", _ROWS, **of)
         caption = first_of("The errors with most failed attempts", rows.height, kinds)
-        columns = ["error_template", "failures", "apart", "sessions", "strategies", "last_at", "project", "example"]
+        columns = [
+            "error_template",
+            "error_family_template",
+            "failures",
+            "apart",
+            "sessions",
+            "strategies",
+            "last_at",
+            "project",
+            "example",
+        ]
         columns.append("error_id")
         table(rows, "common_errors", caption=caption, columns=columns)
         command("why", rows["error_id"][0], purpose="What is behind the first")

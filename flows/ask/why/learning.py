@@ -221,6 +221,8 @@ def _error_lines(found: Record, limit: int) -> list[str]:
     for row in found["errors"]:
         lines += ["", f"project {_short(row['project']) or '(none)'}, {row['messages']} distinct messages:"]
         lines += wrapped(shortened(row["error_template"], _SHOWN))
+        if row.get("error_family"):  # an earlier release published no families
+            lines += wrapped(shortened(f"of the family: {row['error_family_template']}", _SHOWN))
         lines += wrapped(shortened(f"for example: {row['example']}", _SHOWN))
     return [*lines, "", f"outcomes {len(found['outcomes'])}:", *_outcomes(found["outcomes"], limit)]
 

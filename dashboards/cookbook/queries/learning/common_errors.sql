@@ -1,11 +1,14 @@
--- question: Which errors come up most, numbers, paths and names aside?
--- columns: project – the project; error_template – the error; failures (attempts) – attempts that failed with it;
+-- question: Which errors come up most, and of which family are they?
+-- columns: project – the project; error_template – the error, numbers, ids, times and addresses aside;
+--   error_family_template – what errors have in common that name different things; failures (attempts) – attempts that
+--   failed with it;
 --   apart (attempts) – inferred failures with it, which count for nothing else; sessions (sessions) – distinct sessions among them; strategies – how many strategies failed with it; example – one
 --   real message; last_at (UTC) – the last of them; error_id – for `slowwave why`
 -- params: agent=%; project=%; task_type=%; limit=20
 SELECT
     project,
     any_value(e.error_template) AS error_template,
+    any_value(e.error_family_template) AS error_family_template,
     count(*) FILTER (o.is_counted) AS failures,
     count(*) FILTER (NOT o.is_counted) AS apart,
     count(DISTINCT o.block) FILTER (o.is_counted) AS sessions,
