@@ -33,8 +33,8 @@ from slowwave.transforms.usage.usage import memory_scores, memory_use
 # of a peer's formula, which is no method
 ALMA = "alma-1/memory_health", "5ed6b15471b56dd9bd413b8412b28d77b852991f66a0a70b61e90b83d50dffd2"
 NAMES = golden_names(
-    *("strength-1", "strength-2", "need-1", "memory_trend-1", "memory_trend-2", "verdict-1", "verdict-2"),
-    *("review_value-1", "project_health-1", "forgetting-1", "forgetting-2", "regret-1"),
+    *("strength-1", "strength-2", "need-1", "memory_trend-1", "memory_trend-2", "verdict-1", "verdict-2", "verdict-3"),
+    *("review_value-1", "project_health-1", "forgetting-1", "forgetting-2", "forgetting-3", "regret-1"),
 )
 # A project of some hundred cases has a fit of its own.
 PARAMS = Params(need=NeedParams(min_fit_rows=300))
@@ -43,6 +43,8 @@ QUOTAS = ForgettingParams(
 )
 STRENGTH_1 = PARAMS.model_copy(update={"strength": PARAMS.strength.model_copy(update={"method": "strength/1"})})
 QUOTAS_1 = QUOTAS.model_copy(update={"method": "forgetting/1"})
+QUOTAS_2 = QUOTAS.model_copy(update={"method": "forgetting/2"})
+VERDICT_VERSIONS = [PARAMS.verdict.model_copy(update={"method": f"verdict/{version}"}) for version in (1, 2, 3)]
 # A week after it begins, on a leap day, and after two years.
 ASKED = (START + 7, START + 59, TODAY)
 LOOKS = range(START, TODAY + 1, 43)
@@ -105,10 +107,9 @@ def _of_use() -> dict[str, pl.DataFrame]:
 
 def _of_health() -> dict[str, pl.DataFrame]:
     judged, silent = health_frame(given.judged_rows()), health_frame(given.silent_rows())
-    verdict_1 = PARAMS.verdict.model_copy(update={"method": "verdict/1"})
-    told, told_2 = (
+    told, told_2, told_3 = (
         pl.concat([verdicts(rows.lazy(), HEALTH_DAY, params).collect() for rows in (judged, silent)])
-        for params in (verdict_1, PARAMS.verdict)
+        for params in VERDICT_VERSIONS
     )
     rows = pl.concat([judged, silent]).drop("verdict").join(told, on="memory_id", maintain_order="left")
     projects = health_frame(given.project_rows())
@@ -117,11 +118,15 @@ def _of_health() -> dict[str, pl.DataFrame]:
     return {
         "verdict-1/memory_health": told,
         "verdict-2/memory_health": told_2,
+        "verdict-3/memory_health": told_3,
         "review_value-1/memory_health": review_value(rows, PARAMS.review),
         "project_health-1/project_health": project_health(projects, HEALTH_DAY, PARAMS.project_health),
         "forgetting-1/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS_1),
         "forgetting-1/forgetting_quotas": forgetting_quotas(memories, evidence, HEALTH_DAY, QUOTAS_1),
-        "forgetting-2/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS),
+        "forgetting-2/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS_2),
+        "forgetting-3/forgetting_plan": forgetting_plan(
+            *given.forgetting_frames(given.NEVER_TOUCHED), HEALTH_DAY, QUOTAS
+        ),
         "forgetting-1/forgetting_audit": forgetting_audit(given.decided(), given.AS_OF),
         "regret-1/regret": regret(archived, given.uses(), given.AS_OF, QUOTAS),
     }
@@ -155,5 +160,6 @@ def test_the_inputs_take_every_path(published):
     assert said("verdict-2/memory_health", "verdict") == set(VERDICTS)
     assert said("project_health-1/project_health", "status") == {"healthy", "warning", "critical", "unknown"}
     assert said("forgetting-1/forgetting_plan", "rule") == set(get_args(ForgettingRule))
-    cases = health_frame(given.judged_rows()).select(use_case(pl.lit(HEALTH_DAY), PARAMS.verdict)).to_series()
-    assert set(cases) == USE_VERDICTS.keys()
+    judged = health_frame(given.judged_rows())
+    cases = {case for of in VERDICT_VERSIONS for case in judged.select(use_case(pl.lit(HEALTH_DAY), of)).to_series()}
+    assert cases == USE_VERDICTS.keys()

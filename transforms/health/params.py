@@ -18,9 +18,9 @@ class VerdictParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: Annotated[str, chosen_method("verdict.method")] = Field(
-        default="verdict/2",
+        default="verdict/3",
         description="verdict/1 keeps what is superseded, invalid, archived or graduated, speaks of references alone,"
-        " and names of a lift only its basis.",
+        " and names of a lift only its basis. From 3 on what was hardly injected and has faded is reviewed.",
     )
     grace_days: int = Field(
         default=14,

@@ -84,6 +84,9 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
             injected,
             eligible,
         ),
+        "few_injections_faded": pl.format(
+            "No detected use in {}, although eligible in {}; faded to strength {}.", injected, eligible, strength
+        ),
         "never_used": undetected,
         "never_used_faded": undetected,
         "faded": pl.format("Faded to strength {}. {}.", strength, used),

@@ -23,6 +23,7 @@ USE_VERDICTS = {
     "few_chances": "unproven",
     "never_injected": "review",
     "few_injections": "unproven",
+    "few_injections_faded": "review",
     "never_used": "review",
     "never_used_faded": "forget",
     "faded": "forget",
@@ -34,6 +35,9 @@ USE_VERDICTS = {
 }
 
 
+_BEFORE_3 = ("verdict/1", "verdict/2")
+
+
 def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     """Which of the cases in `USE_VERDICTS` a memory is, the first that holds.
 
@@ -43,7 +47,8 @@ def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
     An active memory without a detected use is judged by the chances it had: never eligible, young, hardly eligible,
     never injected, hardly injected, or injected often enough without use. Only where it is eligible can a use be found,
     so injections elsewhere are no chance. One with uses has faded when its strength is forgettable, none is recent, and
-    its trend does not say that it is used as often as the project's activity allows.
+    its trend does not say that it is used as often as the project's activity allows. From verdict/3 on one that was
+    hardly injected where it could often have been used is reviewed once its strength is forgettable.
     """
     eligible, injected = pl.col("eligible_count"), pl.col("injected_count")
     is_forgettable = (pl.col("strength_state") == "forgettable").fill_null(value=False)
@@ -59,6 +64,8 @@ def use_case(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         .then(pl.lit("few_chances"))
         .when(injected == 0)
         .then(pl.lit("never_injected"))
+        .when(~is_tried & is_forgettable & (eligible >= params.min_eligible) & (params.method not in _BEFORE_3))
+        .then(pl.lit("few_injections_faded"))
         .when(~is_tried)
         .then(pl.lit("few_injections"))
         .when(is_forgettable)
@@ -116,7 +123,9 @@ def _verdict(params: VerdictParams) -> pl.Expr:
     is_doubtful = (pl.col("status") == "active") & (pl.col("is_doubted") | pl.col("is_low"))
     is_forget = pl.col("use_verdict") == "forget"
     is_silent = pl.col("is_undetectable") | (~pl.col("is_injection_logged") & (pl.col("use_case") == "never_injected"))
-    is_judged_unused = pl.col("use_case").is_in(["never_injected", "never_used", "never_used_faded"])
+    is_judged_unused = pl.col("use_case").is_in(
+        ["never_injected", "few_injections_faded", "never_used", "never_used_faded"]
+    )
     is_needed = pl.max_horizontal("need_30d", "need_if_active") >= params.needed_from
     return (
         pl.when(is_open & pl.col("is_harmful"))

@@ -143,8 +143,17 @@ _UNTOUCHED = {"verdict": "review", "touched": 90, "eligible_since_touch": 20}
 _GONE = {"verdict": "forget", "strength": 0.031, "need_30d": 0.012, "touched": 200}
 
 
-def forgetting_frames() -> tuple[Frame[MemoryHealth], pl.DataFrame]:
-    """Health and evidence of memories that rules, quotas and protections meet."""
+# Since forgetting/3 they are planned, the first of them.
+NEVER_TOUCHED: dict[str, Row] = {
+    "never touched": {"verdict": "review", "created_at": ago(90), "eligible_count": 20},
+    "never touched, young": {"verdict": "review", "created_at": ago(89), "eligible_count": 20},
+    "never touched, few chances": {"verdict": "review", "created_at": ago(90), "eligible_count": 19},
+    "never touched, unproven": {"verdict": "unproven", "created_at": ago(90), "eligible_count": 20},
+}
+
+
+def forgetting_frames(more: dict[str, Row] | None = None) -> tuple[Frame[MemoryHealth], pl.DataFrame]:
+    """Health and evidence of memories that rules, quotas and protections meet, and of `more`."""
     said: dict[str, Row] = {
         "superseded": {"status": "superseded", "since": 30},
         "superseded lately": {"status": "superseded", "since": 29},
@@ -172,6 +181,7 @@ def forgetting_frames() -> tuple[Frame[MemoryHealth], pl.DataFrame]:
         **{f"of ben {n}": {"agent": "ben", "project": "mill", "pinned": n < 4, "touched": 50} for n in range(6)},
         **{f"of nobody {n}": {"agent": "", "project": "", "strength": 0.9 - 0.1 * n} for n in range(4)},
         **{f"of the fair {n:02}": {"project": "fair", "touched": 60 + n % 3} for n in range(40)},
+        **(more or {}),
     }
     usual = {"project": "shop", "agent": "cy", "injected_count": 0, "need_30d": None, "strength": None, "verdict": None}
     rows = []

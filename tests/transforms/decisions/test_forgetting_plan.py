@@ -115,6 +115,15 @@ def test_what_landed_replaced_never_had_a_chance_and_goes_all_the_same(status: s
     assert planned(of(**fields), params=before) == []
 
 
+def test_what_was_never_touched_is_untouched_since_it_was_created() -> None:
+    never = {"created_day": TODAY - 90, "eligible_count": 20, "verdict": "review"}
+    assert rule(**never) == "untouched"
+    assert rule(**never | {"created_day": TODAY - 89}) is None
+    assert rule(**never | {"eligible_count": 19}) is None
+    assert rule(**never | {"verdict": "unproven"}) is None
+    assert rule(**never | {"need_30d": 0.11}) is None
+
+
 def test_untouched_counts_from_the_last_touch_and_needs_chances_since() -> None:
     untouched = {"touched_day": TODAY - 90, "eligible_since_touch": 20, "verdict": "review"}
     assert rule(**untouched) == "untouched"

@@ -23,6 +23,7 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "forgetting-1/forgetting_audit": "8f891103822ade67b69a1aeef568c81e837927a18ba1a4dc113e20026ecb23f1",
     "forgetting-1/forgetting_plan": "c4a874758a8d69c7b90b0750f77be442cf1c136397201e0db9b1111247c99fcc",
     "forgetting-1/forgetting_quotas": "1b482f34d9af066a11288546d6d4ca33b1affc8606262b19f08f67b9a8427841",
+    "forgetting-3/forgetting_plan": "2532ecc27052ddddb652d7e4e370313283f78af47ec3da945c1f821b13705a4f",
     "forgetting-2/forgetting_plan": "98efdf744ab2859263e125e26f5cb34c207b788779ab330a6dc91fbc4443ed21",
     "heuristic-1/anti_patterns": "6cd8a0a743872e0b52c4b992a3c00178c6ee35305b908e8901cce49758aa9326",
     "heuristic-1/counted_outcomes": "4a41fd6444a2b1ed4d3e4c36cf90af852d6845d34379b2a79ce733dfa905a22a",
@@ -74,5 +75,6 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "used-1/used_memories": "e5da1802a93bd0e1ba315a70cebbfa5010a014e73703f2b13eae125440068d61",
     "used-2/used_memories": "f22acabf1a3d2180eaec6a8a7514f65a87179acefc94705381fc852a6fd9425c",
     "verdict-1/memory_health": "b101631c161418631bfebd62b868e041eb28d283c44cacb18f7f4ff8f74f0df7",
+    "verdict-3/memory_health": "c7498829b9e6037682440f00c97be85c3e962ff8528685b6f8028c4d914ec2f5",
     "verdict-2/memory_health": "74374eb8f17299a436c7501f3670f5c94c9051b13435ba8a81ef91a06b83edf4",
 }

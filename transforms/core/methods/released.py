@@ -156,6 +156,15 @@ RELEASED: tuple[Method, ...] = (
         golden=("verdict-2/memory_health",),
     ),
     Method(
+        id="verdict/3",
+        computes="Whether a memory is to be kept, reviewed or let go, and why.",
+        implementation="slowwave.transforms.health.verdicts.verdicts",
+        chosen_by=("verdict.method",),
+        reads=("verdict",),
+        changed="What was hardly injected in many interactions and has faded is reviewed: it stayed unproven for ever.",
+        golden=("verdict-3/memory_health",),
+    ),
+    Method(
         id="project_health/1",
         computes="Alarms of a project: shares of junk, duplicates and unused memories, beside what was usual.",
         implementation="slowwave.transforms.health.project.project_health.project_health",
@@ -221,6 +230,15 @@ RELEASED: tuple[Method, ...] = (
         reads=("forgetting",),
         changed="What was superseded or invalid when it landed is planned too: never eligible, it stayed for ever.",
         golden=("forgetting-2/forgetting_plan",),
+    ),
+    Method(
+        id="forgetting/3",
+        computes="Which memories may be archived, and by which rule or quota.",
+        implementation="slowwave.transforms.decisions.forgetting.plan.forgetting_plan",
+        chosen_by=("forgetting.method",),
+        reads=("forgetting",),
+        changed="What was never referenced or injected counts as untouched since it was created: it was never planned.",
+        golden=("forgetting-3/forgetting_plan",),
     ),
     Method(
         id="regret/1",

@@ -17,8 +17,9 @@ class ForgettingParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: Annotated[str, chosen_method("forgetting.method")] = Field(
-        default="forgetting/2",
-        description="forgetting/1 passes over what was superseded or invalid when it landed: it was never eligible.",
+        default="forgetting/3",
+        description="forgetting/1 passes over what was superseded or invalid when it landed: it was never eligible."
+        " From 3 on what was never referenced or injected is untouched since it was created.",
     )
     regret_method: Annotated[str, chosen_method("forgetting.regret_method")] = "regret/1"
 
@@ -26,7 +27,7 @@ class ForgettingParams(BaseModel):
         default=90,
         ge=1,
         le=36_500,
-        description="Days without a reference or injection, after the last one (Astrocyte: 90).",
+        description="Days without a reference or injection, after the last or since it was created (Astrocyte: 90).",
     )
     untouched_min_eligible: int = Field(
         default=20, ge=1, description="Interactions since the last touch in which an untouched memory was eligible."

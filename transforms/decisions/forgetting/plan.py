@@ -20,6 +20,7 @@ HEALTH = (
 )  # fmt: skip
 _PLAN = ("memory_id", "project", "agent", "rule", "reason", "need_30d", "strength", "is_shadow")
 _HASH_RANGE = 2**32
+_BEFORE_3 = ("forgetting/1", "forgetting/2")
 
 
 def forgetting_plan(
@@ -59,13 +60,20 @@ def forgetting_quotas(
 def _memories(health: pl.DataFrame, evidence: pl.DataFrame, today: int, params: ForgettingParams) -> pl.DataFrame:
     """The landed memories with is_plannable, counts (towards quotas), last_day and the first rule that holds."""
     touched = pl.max_horizontal("touched_day", _epoch_day("last_referenced_at"))
+    since_created = pl.lit(None, pl.Int32) if params.method in _BEFORE_3 else pl.col("created_day")
     known = (
         health.lazy()
         .select(HEALTH)
         .join(evidence.lazy(), on="memory_id")
         .sort("memory_id")
         .with_columns(touched.alias("touched_day"), _epoch_day("created_at").alias("created_day"))
-        .with_columns((today - pl.col("touched_day")).alias("idle_days"))
+        .with_columns(
+            (today - pl.coalesce("touched_day", since_created)).alias("idle_days"),
+            pl.when(pl.col("touched_day").is_null() & since_created.is_not_null())
+            .then("eligible_count")
+            .otherwise("eligible_since_touch")
+            .alias("eligible_since_touch"),
+        )
     )
     in_shadow = (today - pl.col("shadowed_day") < params.regret_days).fill_null(value=False)
     rules = _rules(today, params)
@@ -145,7 +153,7 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
                 "verdict forget: strength {}, {}, {}",
                 pl.col("strength").round(3).cast(pl.String).fill_null("unknown"),
                 need,
-                pl.when(pl.col("idle_days").is_null())
+                pl.when(pl.col("touched_day").is_null())
                 .then(
                     pl.format(
                         "no detected reference or injection in {}", _counted("eligible_count", "interaction", params)
@@ -162,8 +170,11 @@ def _rules(today: int, params: ForgettingParams) -> list[tuple[str, pl.Expr, pl.
             & (pl.col("eligible_since_touch") >= params.untouched_min_eligible)
             & (pl.max_horizontal("need_30d", "need_if_active") <= params.untouched_max_need).fill_null(value=True),
             pl.format(
-                f"last referenced or injected {{}} ago (at least {params.archive_after_days}); eligible in {{}}"
+                f"{{}} {{}} ago (at least {params.archive_after_days}); eligible in {{}}"
                 " since, no detected use in them; {}",
+                pl.when(pl.col("touched_day").is_null())
+                .then(pl.lit("never referenced or injected, created"))
+                .otherwise(pl.lit("last referenced or injected")),
                 _counted("idle_days", "day", params),
                 _counted("eligible_since_touch", "interaction", params),
                 need,
