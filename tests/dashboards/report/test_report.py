@@ -224,7 +224,7 @@ def test_what_to_act_on_comes_first_with_its_command(taught: SmallHome, taught_h
         "Highest lower bound among tried strategies: “free the port”.",
         "1 of 1 interval lies wholly below 0",
         "by a randomised or cutoff lift, lowest first: 1 of 1",
-        "No memories have the verdict forget; the plan of what may be archived holds 5: 3 over a project's quota",
+        "No memories have the verdict forget; the plan of what may be archived holds 5: 2 over a project's quota",
         "slowwave forget plan",
         "slowwave forget apply --dry-run",
         "slowwave review list",
