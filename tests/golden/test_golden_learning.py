@@ -45,11 +45,12 @@ _FIRST_TABLES = [table for table in LEARNED if f"heuristic-1/{table.name}" in go
 _LATER_COLUMNS = (
     "user_id", "record_strength", "relatives_share", "fading_half_life_days", "newcomers_logit", "dispersion",
     "graded_cells", "coverage_day", "coverage_week", "basis", "basis_method", "is_counted", "error_family",
-    "error_family_template",
+    "error_family_template", "error_family_failures",
 )  # fmt: skip
 
 
-_LATER_THAN_SECOND = ("user_id", "basis", "basis_method", "is_counted", "error_family", "error_family_template")
+_LATER_THAN_SECOND = ("user_id", "basis", "basis_method", "is_counted", "error_family", "error_family_template",
+                      "error_family_failures")  # fmt: skip
 
 
 def taught(params: Params, rows: list[dict[str, Any]]) -> dict[type[Table], pl.DataFrame]:

@@ -183,11 +183,14 @@ class AntiPatterns(Table):
     pattern: str = column("The strategy's shown wording.")
     why_bad: str = column("The evidence in a sentence.")
     error_template: str | None = column("The error. NULL: none stands out.")
-    error_family: str | None = column("The family of the error (`error_templates`). NULL: no error, or no families.")
+    error_family: str | None = column(
+        "The family of errors (`error_templates`) behind at least half of the failures. NULL: there is none such."
+    )
     error_family_template: str | None = column("Its text with placeholders. NULL: as error_family.")
     failures: int = column("Failed attempts.")
     attempts: int = column("Attempts.")
     error_failures: int = column("Failed attempts with that error.")
+    error_family_failures: int = column("Failed attempts with errors of that family.", default=0)
     sessions: int = column("Sessions with an attempt.")
     failure_rate: float = column("failures / attempts.", unit="0-1")
     baseline_rate: float | None = column("Share of comparable attempts that failed. NULL: there are none.", unit="0-1")

@@ -78,6 +78,27 @@ WHERE error_id = $id
 ORDER BY project
 """
 
+_TELLS_OF_FAMILIES = """
+SELECT column_name
+FROM duckdb_columns()
+WHERE table_name = 'error_templates' AND column_name = 'error_family'
+"""
+
+_FAMILY = """
+SELECT * EXCLUDE (run_id, as_of)
+FROM error_templates
+WHERE error_family = $id
+ORDER BY project, error_id
+"""
+
+_OUTCOMES_OF_FAMILY = """
+SELECT o.* EXCLUDE (run_id, as_of)
+FROM counted_outcomes AS o
+JOIN error_templates AS e USING (project, error_id)
+WHERE e.error_family = $id
+ORDER BY o.created_at DESC, o.outcome_id
+"""
+
 
 def strategies_named(records: Records, given: str) -> list[str]:
     """Ids of the strategies with this id or wording, that with the id first."""
@@ -99,6 +120,14 @@ def error_about(records: Records, given: str) -> Record | None:
     errors = records(_ERRORS, id=given)
     outcomes = records(_OUTCOMES.format(column="error_id"), id=given) if errors else []
     return {"error_id": given, "errors": errors, "outcomes": outcomes} if errors else None
+
+
+def family_about(records: Records, given: str) -> Record | None:
+    """What is known of a family's errors and their outcomes; None: no family of several errors has this id."""
+    errors = records(_FAMILY, id=given) if records(_TELLS_OF_FAMILIES) else []
+    if all(row["error_id"] == given for row in errors):
+        return None
+    return {"error_family": given, "errors": errors, "outcomes": records(_OUTCOMES_OF_FAMILY, id=given)}
 
 
 def outcome_about(records: Records, given: str) -> Record | None:
@@ -217,7 +246,7 @@ def _short(text: str) -> str:
 
 
 def _error_lines(found: Record, limit: int) -> list[str]:
-    lines = [f"error {found['error_id']}"]
+    lines = [f"error {found['error_id']}" if "error_id" in found else f"family of errors {found['error_family']}"]
     for row in found["errors"]:
         lines += ["", f"project {_short(row['project']) or '(none)'}, {row['messages']} distinct messages:"]
         lines += wrapped(shortened(row["error_template"], _SHOWN))

@@ -22,6 +22,7 @@ from slowwave.flows.ask.connection import DuckDBConfig, error_lines, published_f
 from slowwave.flows.ask.why.curation import CHANGED, CURATED, WAITS, curation_lines
 from slowwave.flows.ask.why.learning import (
     error_about,
+    family_about,
     learned_text,
     outcome_about,
     strategies_named,
@@ -166,6 +167,7 @@ class Publish:
             "interaction": self.interaction,
             "strategy": partial(strategy_about, self.records),
             "error": partial(error_about, self.records),
+            "family": partial(family_about, self.records),
             "outcome": partial(outcome_about, self.records),
             "observation": partial(observation_about, self.records),
         }

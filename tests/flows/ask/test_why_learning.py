@@ -30,6 +30,10 @@ def home(tmp_path_factory) -> SmallHome:
         ),
         outcome("cascade", strategy="run tests first", success=False, error_message="depends on step 3", **of),
         outcome("elsewhere", strategy="run tests first", project="other"),
+        *(
+            outcome(f"no {module}", success=False, error_message=f"No module named '{module}'", project="libs")
+            for module in ("requests", "numpy")
+        ),
         outcome("hostile", strategy=HOSTILE, success=False, error_message=HOSTILE * 3, project=HOSTILE, agent=HOSTILE),
         interaction("won", response=SAYS_M1, success=True),
         interaction("lost", response=SAYS_M1, success=False),
@@ -102,6 +106,16 @@ def test_an_error_lists_its_outcomes(why, home):
     found = why(error_id)
     assert [row["outcome_id"] for row in found["outcomes"]] == ["o1", "o2", "o3"]
     assert found["errors"][0]["messages"] == 3
+
+
+def test_a_family_lists_its_errors_and_their_outcomes(why, home):
+    ((family,),) = published(home, "SELECT DISTINCT error_family FROM error_templates WHERE project = 'libs'")
+    found = why(family)
+    assert [row["example"] for row in found["errors"]].count("No module named 'numpy'") == 1
+    assert {row["outcome_id"] for row in found["outcomes"]} == {"no requests", "no numpy"}
+    assert f"family of errors {family}" in why(family, "text")
+    assert why(found["errors"][0]["error_id"])["also"] == []
+    assert "of the family: No module named '<value>'" in why(found["errors"][0]["error_id"], "text")
 
 
 def test_an_outcome_says_as_what_it_counts(why):

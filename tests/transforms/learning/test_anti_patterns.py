@@ -78,6 +78,22 @@ def test_thirty_failures_with_fifteen_errors_are_found():
     assert (row["failures"], row["error_id"], row["error_failures"]) == (30, "", 0)
 
 
+def test_a_family_that_fails_as_a_whole_is_said_where_its_errors_differ():
+    attempts = tried("F" * 30).with_columns(
+        error_id=pl.format("error {}", pl.int_range(pl.len()) // 2),
+        error_family=pl.when(pl.int_range(pl.len()) < 20).then(pl.lit("f1")).otherwise(pl.lit("f2")),
+        error_family_template=pl.lit("No module named <value>"),
+    )
+    row = only(attempts)
+    assert (row["error_id"], row["error_failures"]) == ("", 0)
+    assert (row["error_family"], row["error_family_failures"]) == ("f1", 20)
+    assert row["error_family_template"] == "No module named <value>"
+    assert row["why_bad"].startswith("Failed 30 of 30 attempts in 30 sessions, 20 with errors of one family; nothing")
+    alone = only(tried("F" * 12).with_columns(error_family=pl.lit("f1")))
+    assert (alone["error_failures"], alone["error_family_failures"]) == (12, 12)
+    assert "family" not in alone["why_bad"]
+
+
 def test_an_empty_error_message_explains_nothing():
     attempts = tried("F" * 12).with_columns(
         error_id=pl.when(pl.int_range(pl.len()) < 4).then("error_id")  # eight without a message

@@ -38,7 +38,7 @@ _MAX_LOG_E = 690.0  # e-values beyond 1e299 are not distinguished
 SCHEMA = pl.Schema(
     {
         **dict.fromkeys([*KEY, "error_id", "kind", "pattern", "why_bad", *ERROR_TEXTS], pl.String),
-        **dict.fromkeys(["failures", "attempts", "error_failures"], pl.Int64),
+        **dict.fromkeys(["failures", "attempts", "error_failures", "error_family_failures"], pl.Int64),
         **dict.fromkeys(["failure_rate", "baseline_rate", "e_value", "q_value", "cost"], pl.Float64),
         **dict.fromkeys(["cost_unit", "better_alternative", "better_alternative_strategy_id"], pl.String),
         **dict.fromkeys(["first_seen_at", "last_seen_at"], pl.Datetime("us")),
@@ -88,7 +88,8 @@ def anti_patterns(
     has one row, whatever its errors: the error is an explanation, named if it is behind at least half of the failures,
     else ''. Only avoid has an alternative.
 
-    error_failures counts the failures with the error named, 0 if none is. baseline_rate is the share of the
+    error_failures counts the failures with the error named, 0 if none is; error_family_failures those of the family
+    that is behind at least half of the failures. baseline_rate is the share of the
     comparables' attempts that failed, NULL without any. e_value is tonight's (at most 1e299), q_value the
     Benjamini-Hochberg figure of an ordinary test. cost is what the failures beyond those expected at the baseline cost,
     in `cost_unit` (value: the owner's; cost; ms; tokens); NULL where either is unknown.
@@ -182,7 +183,7 @@ def _rows(
         .join(heuristics.select(*KEY, "confidence"), on=KEY, how="left")
         .with_columns(
             pl.col("error_id").fill_null(""),
-            pl.col("error_failures").fill_null(0),
+            pl.col("error_failures", "error_family_failures").fill_null(0),
             (pl.col("failures") / pl.col("attempts")).alias("failure_rate"),
             pl.when(pl.col("other_attempts") > 0).then(baseline).alias("baseline_rate"),
             pl.col("log_e").clip(upper_bound=_MAX_LOG_E).exp().alias("e_value"),

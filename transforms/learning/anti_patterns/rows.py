@@ -54,19 +54,23 @@ def counts(attempts: pl.DataFrame, own_attempts: pl.DataFrame, rows: pl.DataFram
 
 
 def errors(failed: pl.DataFrame, params: AntiPatternParams) -> pl.DataFrame:
-    """Per strategy the error behind most of its failures: key, error_id, `ERROR_TEXTS`, error_failures.
+    """Per strategy the error, and the family, behind most of its failures, each with its text and number of failures.
 
-    No row where no error makes up `dominant_error_share` of them, or most have no message.
+    NULL where none makes up `dominant_error_share` of them; no row where neither does, or most have no message.
     """
+    error = _dominant(failed, "error_id", "error_template", "error_failures", params)
+    family = _dominant(failed, "error_family", "error_family_template", "error_family_failures", params)
+    return error.join(family, on=KEY, how="full", coalesce=True)
+
+
+def _dominant(failed: pl.DataFrame, name: str, text: str, count: str, params: AntiPatternParams) -> pl.DataFrame:
     return (
-        failed.with_columns(pl.col("error_id").fill_null(""))
-        .group_by(*KEY, "error_id")
-        .agg(pl.len().cast(pl.Int64).alias("error_failures"), pl.col(ERROR_TEXTS).drop_nulls().min())
-        .with_columns(pl.col("error_failures").sum().over(KEY).alias("failures"))
-        .filter(
-            (pl.col("error_failures") >= params.dominant_error_share * pl.col("failures")) & (pl.col("error_id") != "")
-        )
-        .sort(*KEY, "error_failures", "error_id", descending=[False] * len(KEY) + [True, False])
+        failed.with_columns(pl.col(name).fill_null(""))
+        .group_by(*KEY, name)
+        .agg(pl.len().cast(pl.Int64).alias(count), pl.col(text).drop_nulls().min())
+        .with_columns(pl.col(count).sum().over(KEY).alias("failures"))
+        .filter((pl.col(count) >= params.dominant_error_share * pl.col("failures")) & (pl.col(name) != ""))
+        .sort(*KEY, count, name, descending=[False] * len(KEY) + [True, False])
         .unique(KEY, keep="first", maintain_order=True)
         .drop("failures")
     )

@@ -85,4 +85,6 @@ def _counts() -> pl.Expr:
             pl.format("comparable strategies failed {} of {}", pl.col("other_failures"), pl.col("other_attempts"))
         )
     )
-    return pl.concat_str(own, error.fill_null(""), pl.lit("; "), others)
+    in_family = pl.format(", {} with errors of one family", pl.col("error_family_failures"))
+    family = pl.when(pl.col("error_family_failures") > pl.col("error_failures")).then(in_family)
+    return pl.concat_str(own, error.fill_null(""), family.fill_null(""), pl.lit("; "), others)

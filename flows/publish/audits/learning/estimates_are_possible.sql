@@ -17,7 +17,7 @@ UNION ALL
 SELECT 'anti_patterns', strategy_id
 FROM anti_patterns
 WHERE
-    NOT (1 <= failures AND failures <= attempts AND error_failures <= failures AND sessions <= attempts)
+    NOT (1 <= failures AND failures <= attempts AND error_failures <= failures AND error_family_failures <= failures AND sessions <= attempts)
     OR e_value < 0 OR q_value NOT BETWEEN 0 AND 1 OR baseline_rate NOT BETWEEN 0 AND 1
 UNION ALL
 SELECT 'memory_health', memory_id
