@@ -178,6 +178,7 @@ def landing_json(report: LandingReport, mapping: FieldMapping | None = None) -> 
         "totals": {"files": len(report.files), **{name: report.total(name) for name in names}},
         "reasons": dict(report.reasons.most_common()),
         "mapping": [asdict(use) for use in mapping_uses(report, mapping)],
+        "readings": [{"unit": u, "reading": text, "count": n} for (u, text), n in sorted(report.readings.items())],
         "unknown": unknown_json(report),
         "not_read": report.unreadable,
         "passed_over": report.passed_over,

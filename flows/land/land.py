@@ -292,6 +292,7 @@ class Landing:
                 chunk = next(pieces, None)
                 if chunk is None:
                     return
+                self.report.readings.update(chunk.readings)
                 landed = self._erased.refused(readable_rows(chunk.rows, kind, reading))
                 refused = self._erased.blanked(refused_frame(file, chunk, landed.quarantine, kind))
                 if self.lake is None and reading.mapping is not None:

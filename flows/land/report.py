@@ -50,7 +50,8 @@ class LandingReport:
     `unreadable`: why files were left where they are. `passed_over`: what in the inbox is none that can be landed.
     `unknown`: fields of the rows that were read, after mapping, that the contract does not know. `already`: files whose
     bytes had landed before. `shown`: of a rehearsal with a mapping, the first rows before and after it. `erased`: how
-    many of the quarantined rows are of what was erased.
+    many of the quarantined rows are of what was erased. `readings`: what was taken in one of several ways, as (unit,
+    text), and of how many.
     """
 
     files: list[FileCounts] = field(default_factory=list)
@@ -62,6 +63,7 @@ class LandingReport:
     already: list[str] = field(default_factory=list)
     shown: list[ShownRow] = field(default_factory=list)
     erased: int = 0
+    readings: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def total(self, name: str) -> int:
         """Sum of one count over the files."""

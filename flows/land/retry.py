@@ -15,7 +15,7 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.erased import ERASED
 from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
 from slowwave.flows.land.formats.csv import csv_chunks
-from slowwave.flows.land.formats.delivery import chunks, jsonl_chunks
+from slowwave.flows.land.formats.delivery import chunks, json_row, jsonl_chunks
 from slowwave.flows.land.formats.lines import Lines
 from slowwave.flows.land.quarantine import kept_path, refused_rows, with_texts
 from slowwave.flows.land.report import FileCounts
@@ -151,6 +151,8 @@ def _text_chunks(rows: pl.DataFrame, longest_row: int) -> Iterator[Chunk]:
 def _read_alone(row: dict[str, Any], raw: bytes, longest_row: int) -> Iterator[Chunk]:
     if row["format"] == "csv" and row["header"] is not None:
         return csv_chunks(Lines(io.BytesIO(row["header"].encode() + b"\n" + raw), longest_row), longest_row)
+    if row["format"] == "json" and row["row_number"] is not None:
+        return json_row(row["row_number"], raw, longest_row)
     # releases that noted no format kept JSON lines and rows of Parquet alike, and no header of CSV
     is_json = row["format"] in {"jsonl", "parquet"} or (not row["format"] and not row["source"].endswith(".parquet"))
     if is_json and row["row_number"] is not None:

@@ -44,7 +44,7 @@ class SmallFiles:
             size, most = int(rows.frame.estimated_size()), _MOST_BYTES
         else:
             return False
-        if chunk.bad or size > most:
+        if chunk.bad or chunk.readings or size > most:
             return False
         self.files.append((file, rows, reading))
         self.hashes.add(file.file_hash)

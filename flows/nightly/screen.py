@@ -50,8 +50,14 @@ def landed_lines(report: LandingReport) -> Lines:
         lines = [("landed", f"{counted(len(report.files), 'file')}: {delivered} = {' + '.join(counts)}")]
     lines += [("", f"{count:,} × {shortened(reason, _REASON_WIDTH)}") for reason, count in _top_reasons(report)]
     lines += unknown_lines(report)
+    lines += reading_lines(report)
     lines += [("not read", fault) for fault in report.unreadable]
     return lines + [("passed over", said) for said in report.passed_over]
+
+
+def reading_lines(report: LandingReport) -> Lines:
+    """Return what was taken in one of several ways: which one, and of how many files, rows or values."""
+    return [("reading", f"{counted(count, unit)}: {text}") for (unit, text), count in sorted(report.readings.items())]
 
 
 def _top_reasons(report: LandingReport) -> list[tuple[str, int]]:
@@ -84,7 +90,7 @@ def print_landing(report: LandingReport, mapping: FieldMapping | None, *, dry_ru
     lines = [line for line in landed_lines(report)[1:] if line[0] == ""]
     if lines:
         print_lines("", [("quarantined" if not at else "", text) for at, (_, text) in enumerate(lines)])
-    print_lines("", mapping_lines(report, mapping))
+    print_lines("", [*reading_lines(report), *mapping_lines(report, mapping)])
     print_unknown(report)
     print_shown(report)
     if dry_run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 LandedTable = Literal["interactions", "outcomes", "memories"]
-FileFormat = Literal["jsonl", "csv", "parquet", "unknown"]
+FileFormat = Literal["jsonl", "json", "csv", "parquet", "unknown"]
 RunKind = Literal["land", "nightly", "backfill", "as_of"]
 RunStatus = Literal["started", "landed", "published", "published_incomplete", "skipped", "failed", "built"]
 Stage = Literal[

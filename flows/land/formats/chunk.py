@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
+from slowwave.flows.land.formats.json_documents import Elements
 from slowwave.flows.land.formats.lines import MOST_VALUES, Lines, values_count
 from slowwave.transforms.core.vocabularies import FileFormat
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, RecordRows
@@ -27,19 +29,23 @@ class BadRow:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows of a file, and the broken lines among them; of a CSV file also its header, as delivered."""
+    """Some rows of a file, and the broken lines among them; of a CSV file also its header, as delivered.
+
+    `readings`: what was taken in one of several ways, as (unit, text), and of how many.
+    """
 
     rows: DeliveredRows
     bad: list[BadRow]
     bytes_read: int
     format: FileFormat
     header: str | None = None
+    readings: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 class Collector:
     """Rows gathered until they are worth a chunk."""
 
-    def __init__(self, lines: Lines, file_format: FileFormat) -> None:
+    def __init__(self, lines: Lines | Elements, file_format: FileFormat) -> None:
         self._lines = lines
         self._format: FileFormat = file_format
         self.header: str | None = None
@@ -51,6 +57,7 @@ class Collector:
         self._raws: list[bytes] = []
         self._bad: list[BadRow] = []
         self._held = self._values = 0
+        self.readings: Counter[tuple[str, str]] = Counter()
 
     def add(self, number: int, record: dict[str, object], raw: bytes) -> None:
         """A row."""
@@ -74,7 +81,7 @@ class Collector:
     def chunk(self) -> Chunk:
         """What was gathered; gathering starts anew."""
         rows = RecordRows(self._records, self._numbers, self._raws)
-        done = Chunk(rows, self._bad, self._lines.bytes_read, self._format, self.header)
+        done = Chunk(rows, self._bad, self._lines.bytes_read, self._format, self.header, self.readings)
         self._start()
         return done
 

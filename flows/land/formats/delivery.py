@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import shutil
 import sys
 import tempfile
@@ -15,7 +16,9 @@ import orjson
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.land.formats.chunk import BadRow, Chunk, Collector
 from slowwave.flows.land.formats.csv import csv_chunks
-from slowwave.flows.land.formats.kind import text_kind
+from slowwave.flows.land.formats.json_documents import Elements
+from slowwave.flows.land.formats.json_rows import json_record
+from slowwave.flows.land.formats.kind import FIELDS, is_document, text_kind
 from slowwave.flows.land.formats.lines import (
     MOST_VALUES,
     Lines,
@@ -63,6 +66,12 @@ def chunks(
         yield Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], 0, "unknown")
         return
     told = text_kind(Lines(text_stream(handle), longest_row), others)
+    fields = FIELDS | others
+    if told.may_be_document and is_document(
+        Elements(text_stream(handle), min(longest_row, _BLOCK), fields), has_rows_in_lines=told.kind is not None
+    ):
+        yield from json_chunks(Elements(text_stream(handle), longest_row, fields), longest_row)
+        return
     lines = Lines(text_stream(handle), longest_row)
     if name.lower().endswith(".parquet") and (told.kind is None or told.is_empty):
         reason = "the file cannot be read as Parquet: it does not begin as such a file does"
@@ -79,36 +88,60 @@ def jsonl_chunks(lines: Lines, longest_row: int) -> Iterator[Chunk]:
     """The rows of JSON lines."""
     gathered = Collector(lines, "jsonl")
     for number, line in lines.filled():
-        if isinstance(line, LongLine):
-            gathered.refuse(number, too_long(line.length, longest_row), line.head, is_whole=False)
-        elif has_too_many_values(line):
-            reason = f"the line holds about {values_count(line):,} values, more than a row may: {MOST_VALUES:,}"
-            gathered.refuse(number, reason, line)
-        else:
-            _take_json(gathered, number, line)
+        _take_json(gathered, number, line, longest_row, "line")
         if gathered.is_full:
             yield gathered.chunk()
     yield gathered.last_chunk()
 
 
-def _take_json(gathered: Collector, number: int, text: bytes) -> None:
+def json_chunks(elements: Elements, longest_row: int) -> Iterator[Chunk]:
+    """The rows of a JSON document, numbered from 1 in the order in which they stand there."""
+    gathered = Collector(elements, "json")
+    for number, text in enumerate(elements, 1):
+        _take_json(gathered, number, text, longest_row, "row")
+        if gathered.is_full:
+            yield gathered.chunk()
+    if elements.wrapper is not None:
+        reading = f'read as the list "{elements.wrapper}" of a JSON object; what stands beside the list is not taken'
+    else:
+        reading = "read as a JSON array" if elements.is_array else "read as JSON objects that follow each other"
+    gathered.readings["file", reading] += 1
+    yield gathered.last_chunk()
+
+
+def json_row(number: int, text: bytes, longest_row: int) -> Iterator[Chunk]:
+    """One row of a JSON document, from its text alone."""
+    gathered = Collector(Lines(io.BytesIO(), longest_row), "json")
+    _take_json(gathered, number, text, longest_row, "row")
+    yield gathered.chunk()
+
+
+def _take_json(gathered: Collector, number: int, text: bytes | LongLine, longest_row: int, what: str) -> None:
+    if isinstance(text, LongLine):
+        gathered.refuse(number, too_long(text.length, longest_row), text.head, is_whole=False)
+        return
+    if has_too_many_values(text):
+        reason = f"the {what} holds about {values_count(text):,} values, more than a row may: {MOST_VALUES:,}"
+        gathered.refuse(number, reason, text)
+        return
     try:
-        record = orjson.loads(text)
+        record, readings = json_record(text)
     except orjson.JSONDecodeError as error:
-        gathered.refuse(number, *_json_fault(text, error))
+        gathered.refuse(number, _json_fault(text, error, what), text)
         return
     if isinstance(record, dict):
         gathered.add(number, record, text)
+        gathered.readings.update(readings)
     else:
-        gathered.refuse(number, 'the line is JSON but not an object such as {"prompt": ...}', text)
+        gathered.refuse(number, f'the {what} is JSON but not an object such as {{"prompt": ...}}', text)
 
 
-def _json_fault(line: bytes, error: orjson.JSONDecodeError) -> tuple[str, bytes]:
+def _json_fault(text: bytes, error: orjson.JSONDecodeError, what: str) -> str:
     try:
-        line.decode()
+        text.decode()
     except UnicodeDecodeError as fault:
-        return f"the line is not valid UTF-8 (byte {fault.start + 1})", line
-    return f"the line is not JSON: {error.msg} (column {error.colno})", line
+        return f"the {what} is not valid UTF-8 (byte {fault.start + 1})"
+    return f"the {what} is not JSON: {error.msg} (column {error.colno})"
 
 
 def open_delivery(path: Path | None, stdin: BinaryIO) -> BinaryIO:

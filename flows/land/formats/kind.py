@@ -10,6 +10,8 @@ from typing import Literal
 import orjson
 
 from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.land.formats.json_documents import Elements, rows_begin
+from slowwave.flows.land.formats.json_rows import json_record
 from slowwave.flows.land.formats.lines import BOM, Lines, LongLine, has_too_many_values, in_megabytes
 from slowwave.transforms.core.schema import producer_columns
 from slowwave.transforms.landing.mapping.synonyms import TELLING, plain
@@ -19,16 +21,20 @@ from slowwave.transforms.landing.tables import LANDED
 _LOOKED_AT_BYTES = 64 * 2**20
 _LOOKED_AT_ROWS = 100
 _SHOWN = 60
-_FIELDS = {c.name for table in LANDED for c in producer_columns(table)}
+FIELDS = frozenset(c.name for table in LANDED for c in producer_columns(table))
 
 
 @dataclass(frozen=True)
 class TextKind:
-    """JSON lines, CSV, or (None) neither, with the reason; `is_empty`: no line says anything."""
+    """JSON lines, CSV, or (None) neither, with the reason; `is_empty`: no line says anything.
+
+    `may_be_document`: the text begins as JSON does, and not with a line that is a row.
+    """
 
     kind: Literal["jsonl", "csv"] | None
     reason: str = ""
     is_empty: bool = False
+    may_be_document: bool = False
 
 
 def text_kind(lines: Lines, others: frozenset[str] = frozenset()) -> TextKind:
@@ -53,12 +59,32 @@ def text_kind(lines: Lines, others: frozenset[str] = frozenset()) -> TextKind:
     fault = _csv_fault(first, others)
     if not fault:
         return TextKind("csv")
+    may_be_document = first[0].lstrip()[:1] in (b"{", b"[") and (
+        not _is_object(first[0]) or rows_begin(first[0].lstrip(), FIELDS | others) is not None
+    )
     if is_json:
-        return TextKind("jsonl")
+        return TextKind("jsonl", may_be_document=may_be_document)
     if lines.fault is not None:
-        return TextKind(None, lines.fault)
+        return TextKind(None, lines.fault, may_be_document=may_be_document)
     looked_at = "" if bytes_count < _LOOKED_AT_BYTES else f" of the first {in_megabytes(_LOOKED_AT_BYTES)}"
-    return TextKind(None, f"the file is neither JSON lines (no line{looked_at} is a JSON object) nor CSV ({fault})")
+    reason = f"the file is neither JSON lines (no line{looked_at} is a JSON object) nor CSV ({fault})"
+    return TextKind(None, reason, may_be_document=may_be_document)
+
+
+def is_document(elements: Elements, *, has_rows_in_lines: bool) -> bool:
+    """Whether the first row of a text is one of a JSON document; `has_rows_in_lines`: some line of it is an object."""
+    first = next(elements, None)
+    if first is None:
+        return elements.fault is None and (elements.is_array or elements.wrapper is not None)
+    if isinstance(first, LongLine) or elements.is_in_list:
+        return elements.is_in_list and (isinstance(first, LongLine) or first.startswith(b"{"))
+    if has_too_many_values(first):
+        return False
+    try:
+        record, _ = json_record(first)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(record, dict) and (b"\n" in first or not has_rows_in_lines)
 
 
 def _is_object(text: bytes) -> bool:
@@ -76,7 +102,7 @@ def _csv_fault(lines: list[bytes], others: frozenset[str]) -> str:
     """Why these first lines are not those of a CSV file; '' when they are."""
     header, *rows = _rows(lines) or [[]]
     names = {cell.strip() for cell in header}
-    if not names & _FIELDS and not names & others and TELLING.isdisjoint(map(plain, names)):
+    if not names & FIELDS and not names & others and TELLING.isdisjoint(map(plain, names)):
         shown = lines[0][: 4 * _SHOWN].decode("utf-8", "backslashreplace")
         shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 3] + "..."
         return f"the first line, {shown!r}, names no field of the contract such as prompt"

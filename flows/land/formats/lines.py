@@ -16,7 +16,7 @@ _BLOCK = 2**20
 # 4 bytes of zstd may say 128 kB, so that these say 64 MB at most
 _PACKED_BLOCK = 2**11
 # A gzip of zeros unpacks for hours: a line as long as this many of the longest rows ends the reading.
-_LONGEST_ROWS_SKIPPED = 64
+LONGEST_ROWS_SKIPPED = 64
 _SHOWN_OF_LONG = 1_000
 # Passed over at once: a packed file of nothing else unpacks to a million times its size.
 BLANK_LINES = re.compile(rb"\s*\n")
@@ -79,7 +79,7 @@ def contradiction(handle: BinaryIO, longest_row: int) -> str:
         while block := read(_BLOCK):
             newline = block.rfind(b"\n") if block.strip(b"\r\n") else -1
             without = without + len(block) if newline < 0 else len(block) - newline - 1
-            if without > longest_row * _LONGEST_ROWS_SKIPPED:  # reading gives up there too
+            if without > longest_row * LONGEST_ROWS_SKIPPED:  # reading gives up there too
                 return ""
     except (EOFError, zlib.error):
         return ""
@@ -172,7 +172,7 @@ class Lines:
             del self._buffer[:end]
             self._searched = 0
             self.bytes_read += end
-            if self.bytes_read - begun > self._longest_row * _LONGEST_ROWS_SKIPPED:
+            if self.bytes_read - begun > self._longest_row * LONGEST_ROWS_SKIPPED:
                 self._give_up("nothing but blank lines come", self.bytes_read - begun)
                 self._buffer.clear()
             is_blank = not self._buffer or (len(self._buffer) <= _BLOCK and self._buffer.isspace())
@@ -200,7 +200,7 @@ class Lines:
             del self._buffer[: len(self._buffer) if end < 0 else end + 1]
             if end >= 0 or self._ended:
                 break
-            if length > self._longest_row * _LONGEST_ROWS_SKIPPED:
+            if length > self._longest_row * LONGEST_ROWS_SKIPPED:
                 self._give_up("a line goes on", length)
                 break
             self._more()

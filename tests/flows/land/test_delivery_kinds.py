@@ -87,7 +87,6 @@ REFUSED = {
     "a page": b"<html>\n<p>prompt, created_at</p>\n</html>\n",
     "a picture": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
     "broken JSON alone": b'{"prompt": \n{"prompt"\n',
-    "a document over several lines": b'{\n  "prompt": "x",\n  "created_at": "2026-03-01"\n}\n',
     "semicolons": b"prompt;created_at\nx;2026-03-01\n",
 }
 

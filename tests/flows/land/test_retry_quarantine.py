@@ -160,7 +160,7 @@ def test_a_kept_file_is_read_again_whole_under_another_limit(home: Home, monkeyp
 
 def test_a_file_refused_whole_counts_its_rows_when_it_can_be_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("slowwave.flows.land.formats.kind._FIELDS", {"nothing"})
+        patch.setattr("slowwave.flows.land.formats.kind.FIELDS", {"nothing"})
         patch.setattr("slowwave.flows.land.formats.kind.TELLING", frozenset())
         home.drop("a.csv", b"prompt,created_at\nfine,2026-03-01\n ,2026-03-01\n")
         (file,) = home.land_inbox().files
