@@ -143,7 +143,7 @@ def _add_compared(section: Section, answers: Answers) -> None:
         section.tables.append(answers.table(both.head(_FEW), "model_and_rules", caption, [*columns, "model_reason"]))
 
 
-_KINDS = ("harmful", "contradictions", "outdated", "candidates", "merges", "doubtful", "fading", "unused")
+_KINDS = ("harmful", "contradictions", "outdated", "expiring", "candidates", "merges", "doubtful", "fading", "unused")
 
 
 def forget(answers: Answers) -> Section:

@@ -43,6 +43,7 @@ _KINDS = {
     "harmful": ("harmful memory", "harmful memories"),
     "contradiction": ("contradiction", ""),
     "outdated": ("outdated memory", "outdated memories"),
+    "expiring": ("expiring memory", "expiring memories"),
     "candidate": ("candidate", ""),
     "merge": ("merge", ""),
     "doubtful": ("doubtful memory", "doubtful memories"),

@@ -56,7 +56,7 @@ group(
     "review",
     "slowwave.flows.cli.review",
     "Settle what waits for a person's word: candidates, contradictions, merges, and memories that are outdated, "
-    "harmful, doubtful, fading or unused.",
+    "expiring, harmful, doubtful, fading or unused.",
     "slowwave review list",
     "slowwave review show ITEM_ID",
     "slowwave review promote ITEM_ID",

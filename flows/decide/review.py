@@ -37,6 +37,7 @@ from slowwave.transforms.decisions.review.changes import (
 )
 from slowwave.transforms.decisions.review.decisions import MERGE, REVIEWS
 from slowwave.transforms.decisions.review.items import statement_ids
+from slowwave.transforms.landing.stated_changes import changes_of
 
 _ITEM = ("kind", "project", "memory_type", "text", "memory_ids", "basis")
 # kept with a decision for people, and for the next decision on an item that is no longer in the queue
@@ -165,7 +166,7 @@ class _Desk:
         """The changes to land for an item; None: none may be, as `outcome` now says."""
         item, last = self.items[item_id], self.last.get(item_id)
         involved = {*item["memory_ids"], candidate_id(item), *([self.wish.into] if self.wish.into else [])}
-        before = json.loads(last["values"])["changes"] if last else []
+        before = changes_of(last["values"]) if last else []
         involved |= {change["memory_id"] for change in before}
         wanted = pl.Series(sorted(involved), dtype=pl.String).implode()
         rows = self.now_states.filter(pl.col("memory_id").is_in(wanted)).to_dicts()

@@ -10,11 +10,12 @@
    cite.
 6: something was taken out of the lake for good: rows that were erased, which an earlier release would land again, or
    texts, which it would look for in vain. Runs say from which day on there are texts. A lake of which nothing was taken
-   stays at 5.
+   stayed at 5.
+7: memories have expires_at, which stood in `extra`.
 
 A column that is new in the lake says `since=` the next number, which is then described here.
 """
 
-LAKE_FORMAT = 6
+LAKE_FORMAT = 7
 # Of a lake of which nothing was taken.
-WHOLE_FORMAT = 5
+WHOLE_FORMAT = 7

@@ -19,6 +19,7 @@ from slowwave.flows.lake.lake import Lake
 from slowwave.flows.lake.sql import partition_sql, shown
 from slowwave.transforms.core.blank import NOT_BLANK
 from slowwave.transforms.core.schema import Column, Landed, Table, columns, comment, sql_text, table_comment
+from slowwave.transforms.core.times import EARLIEST_US, EPOCH_MILLISECONDS_FROM, ISO, LATEST_US, NUMBER, ZERO_TIMES
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE
 from slowwave.transforms.landing.decisions_table import Decisions
@@ -223,11 +224,18 @@ def _of_extra(c: Column) -> tuple[str, str]:
         items = f"json_extract({listed}, '$[*]')"
         is_list = (
             f"json_type({listed}) = 'ARRAY' AND len(list_filter({items}, "
-            "lambda item: json_type(item) IN ('NULL', 'OBJECT', 'ARRAY'))) = 0"
+            "lambda item: json_type(item) IN ('OBJECT', 'ARRAY'))) = 0"
         )
-        texts = f"CASE WHEN {is_list} THEN list_transform({items}, lambda item: {_text('item')}) END"
+        said = f"list_filter(list_transform({items}, lambda item: {_text('item')}), lambda text: {_says('text')})"
+        texts = f"CASE WHEN {is_list} THEN {said} END"
         blank = f"(json_type({value}) = 'VARCHAR' AND NOT regexp_matches({whole}, '{NOT_BLANK}'))"
         return texts, f"coalesce({is_list}, false) OR coalesce({blank}, false)"
+    if c.kind == "time":
+        whole = f"json_extract_string(extra, '$.\"{c.name}\"')"
+        is_said = f"json_type({value}) NOT IN ('BOOLEAN', 'OBJECT', 'ARRAY', 'NULL')"
+        time = f"CASE WHEN {is_said} THEN {_time(whole)} END"
+        blank = f"coalesce(json_type({value}) = 'VARCHAR' AND NOT regexp_matches({whole}, '{NOT_BLANK}'), false)"
+        return time, f"({time} IS NOT NULL OR {blank})"
     if c.kind != "text":
         message = f"{c.name}: a column of kind {c.kind} that stood in `extra` is not read by these views yet"
         raise NotImplementedError(message)
@@ -238,6 +246,10 @@ def _of_extra(c: Column) -> tuple[str, str]:
     return text, f"{text} IS NOT NULL"
 
 
+def _says(text: str) -> str:
+    return f"coalesce(regexp_matches({text}, '{NOT_BLANK}'), false)"
+
+
 def _text(value: str) -> str:
     """One JSON value as text: a number as Python writes it, as landing takes it."""
     plain = f"json_extract_string({value}, '$')"
@@ -245,3 +257,31 @@ def _text(value: str) -> str:
         f"CASE json_type({value}) WHEN 'DOUBLE' THEN CAST(CAST({plain} AS DOUBLE) AS VARCHAR) "
         f"WHEN 'OBJECT' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'NULL' THEN NULL ELSE {plain} END"
     )
+
+
+def _time(text: str) -> str:
+    """A text as a time, as landing reads it; NULL where it is none, or the zero value of a clock."""
+    names = "['y', 'mo', 'd', 'h', 'mi', 's', 'f', 'z', 'sign', 'oh', 'om']"
+    part = f"regexp_extract({text}, {sql_text(ISO)}, {names})"
+    of = lambda name, none="0": f"coalesce(nullif({part}.{name}, ''), '{none}')"  # noqa: E731 - needs no name of its own
+    clock = (
+        f"try_cast({of('y')} || '-' || {of('mo')} || '-' || {of('d')} || ' ' || {of('h', '00')} || ':' || "
+        f"{of('mi', '00')} || ':' || {of('s', '00')} AS TIMESTAMP)"
+    )
+    minutes = f"(CAST({of('oh')} AS INTEGER) * 60 + CAST({of('om')} AS INTEGER))"
+    offset = f"CASE WHEN {part}.sign = '-' THEN -1 ELSE 1 END * {minutes} * 60000000"
+    is_clock = (
+        f"CAST({of('oh')} AS INTEGER) < 24 AND CAST({of('om')} AS INTEGER) < 60 AND CAST({of('s')} AS INTEGER) < 60"
+    )
+    fraction = f"CAST(rpad(left({part}.f, 6), 6, '0') AS BIGINT)"
+    iso = f"CASE WHEN {part}.y <> '' AND {is_clock} THEN epoch_us({clock}) + {fraction} - {offset} END"
+    whole = f"try_cast(CASE WHEN regexp_matches({text}, '^\\s*[+-]?[0-9]+\\s*$') THEN trim({text}) END AS HUGEINT)"
+    number = f"try_cast(CASE WHEN regexp_matches({text}, {sql_text(NUMBER)}) THEN trim({text}) END AS DOUBLE)"
+    scale = f"CASE WHEN abs({{}}) >= {EPOCH_MILLISECONDS_FROM} THEN 1000 ELSE 1000000 END"
+    us = (
+        f"coalesce({iso}, {whole} * {scale.format(whole)}, "
+        f"try_cast(round({number} * {scale.format(number)}) AS HUGEINT))"
+    )
+    zero = ", ".join(sql_text(f"{each:%Y-%m-%d}".rjust(10, "0")) for each in ZERO_TIMES)
+    at = f"make_timestamp(CAST(CASE WHEN {us} BETWEEN {EARLIEST_US} AND {LATEST_US} THEN {us} END AS BIGINT))"
+    return f"CASE WHEN {at} NOT IN ({zero}) THEN {at} END"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,19 +44,22 @@ FEWEST_ROWS = 10_000
 class Base:
     """An earlier publish to take unchanged rows from: the days whose evidence differs, the first day anything does.
 
+    `expired_days`: those on which a memory expired since.
     `landed_days`: by landed table, the days whose winning rows differ. `hashes`: of what is compared, what it holds.
     """
 
     path: Path
     evidence_days: list[date]
     first_day: date
+    expired_days: list[date]
     landed_days: dict[str, list[date]]
     hashes: dict[type[Table], DayHashes]
 
     @property
     def new_days(self) -> list[date]:
         """The days of which references, memories or the count of interactions are not as they were when audited."""
-        return sorted({*self.evidence_days, *self.landed_days[Interactions.name], *self.landed_days[Memories.name]})
+        landed = (*self.landed_days[Interactions.name], *self.landed_days[Memories.name])
+        return sorted({*self.evidence_days, *self.expired_days, *landed})
 
     def differing(self, table: type[Table]) -> Iterator[tuple[str, dict[str, object]]]:
         """What selects, in SQL and with its parameters, the rows of a table that must be written anew."""
@@ -87,7 +90,8 @@ def base_of(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
     if inputs.is_empty():
         return None
     evidence = _differing_days(inputs, plan.inputs, Interactions.name, "fingerprint")
-    changed = [*evidence, *_differing_days(inputs, plan.inputs, Memories.name, "rows_hash")]
+    expired = _days_of_expiry(plan, rows["as_of"].item())
+    changed = [*evidence, *_differing_days(inputs, plan.inputs, Memories.name, "rows_hash"), *expired]
     first_day = min(changed, default=date.max)
     if not any(day.day < first_day for day in plan.days):
         return None
@@ -95,7 +99,14 @@ def base_of(run: Run, plan: Plan, strength_fits: pl.DataFrame) -> Base | None:
     if hashes is None or not _fades_alike(current, strength_fits):
         return None
     landed = {table.name: _differing_days(inputs, plan.inputs, table.name, "rows_hash") for table in LANDED}
-    return Base(current, evidence, first_day, landed, hashes)
+    return Base(current, evidence, first_day, expired, landed, hashes)
+
+
+def _days_of_expiry(plan: Plan, before: datetime) -> list[date]:
+    """The days on which a memory expires between the publish before and this one: nothing landed tells of them."""
+    first, last = sorted((before, plan.log.as_of))
+    expires_at = plan.log.states["expires_at"]
+    return expires_at.filter(expires_at.is_between(first, last)).dt.date().unique().sort().to_list()
 
 
 def _differing_days(before: pl.DataFrame, now: Sequence[dict[str, Any]], table: str, column: str) -> list[date]:

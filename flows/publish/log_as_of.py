@@ -27,7 +27,8 @@ from slowwave.transforms.core.schema import Landed, polars_schema
 from slowwave.transforms.decisions.effects import effective
 from slowwave.transforms.evidence.eligibility import memory_eligibility
 from slowwave.transforms.evidence.nodes import MEMORY_CHANGES, MEMORY_POOL
-from slowwave.transforms.evidence.states import memory_pool, memory_states
+from slowwave.transforms.evidence.reach import knows_expiry
+from slowwave.transforms.evidence.states import memory_pool, memory_states, states_over_time
 from slowwave.transforms.evidence.used.passages import is_long
 from slowwave.transforms.graph import node_of
 from slowwave.transforms.landing.decisions_table import Decisions
@@ -200,7 +201,11 @@ class LogAsOf:
     @cached_property
     def states(self) -> pl.DataFrame:
         """Memory states visible at `as_of`."""
-        return memory_states(self.rows(MEMORY_CHANGES, self.files(Memories))).collect()
+        return states_over_time(self._stated_states(), self.as_of).collect()
+
+    def _stated_states(self) -> pl.LazyFrame:
+        """Memory states in which nothing expires."""
+        return memory_states(self.rows(MEMORY_CHANGES, self.files(Memories)))
 
     @cached_property
     def decisions(self) -> pl.LazyFrame:
@@ -212,7 +217,9 @@ class LogAsOf:
     @cached_property
     def pool(self) -> pl.DataFrame:
         """Memory pool visible at `as_of`."""
-        return memory_pool(self.states.lazy(), node_of(MEMORY_POOL).sliced(self.params)).collect()
+        params = node_of(MEMORY_POOL).sliced(self.params)
+        states = self.states.lazy() if knows_expiry(self.params.evidence) else self._stated_states()
+        return memory_pool(states, params).collect()
 
     @cached_property
     def long_contents(self) -> pl.Series:

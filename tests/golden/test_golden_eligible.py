@@ -1,6 +1,6 @@
-"""A small log of two agents and two users, written by hand, and what `eligible/2` publishes of it.
+"""A small log of two agents and two users, written by hand, and what `eligible/2` and `eligible/3` publish of it.
 
-The files in tests/golden/eligible-2 are released (see golden_tables).
+The files in tests/golden/eligible-2 and eligible-3 are released (see golden_tables).
 """
 
 import polars as pl
@@ -13,8 +13,9 @@ from replayed import NO_OUTCOMES, NO_USE, NONE_HELD, NONE_USED
 from slowwave.transforms.evidence.eligibility import memory_eligibility
 from slowwave.transforms.evidence.memory_days import memory_days
 from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.reach import knows_expiry
 from slowwave.transforms.evidence.references import memory_references
-from slowwave.transforms.evidence.states import memory_pool, memory_states
+from slowwave.transforms.evidence.states import memory_pool, memory_states, states_over_time
 from slowwave.transforms.health.memory_health import memory_health
 from slowwave.transforms.landing.landed_rows import landed_rows
 from slowwave.transforms.landing.tables import Interactions, Memories
@@ -68,6 +69,22 @@ CHANGES = [
 ]  # fmt: skip
 
 
+EXPIRING = [
+    change("for a day", "09 00:00", project="atlas", content=PORT, expires_at="2026-03-11T00:00:00Z"),
+    change("at an interaction", "09 00:00", project="atlas", content=PORT, expires_at="2026-03-11T08:00:00Z"),
+    change("longer", "09 00:00", project="atlas", content=TOKEN, valid_until="2026-03-10T12:00:00Z"),
+    change("longer", "11 12:00", expires_at="2026-03-12T12:00:00Z"),
+    change("for ever", "09 00:00", project="atlas", content=TOKEN, ttl_seconds=86_400),
+    change("for ever", "10 12:00", expires_at=""),
+    change("never began", "09 00:00", project="atlas", content=TEA, expires_at="2026-03-01"),
+    change("replaced first", "09 00:00", project="atlas", content=TEA, expires_at="2026-03-12"),
+    change("replaced first", "11 00:00", status="superseded"),
+    change("not yet", "09 00:00", project="atlas", content=TEA, expires_at="2026-03-13"),
+    change("carried over", "09 00:00", memory_type="preference", user_id="ada", content=TABS, expires_at="2026-03-12"),
+    change("carried over", "10 10:00", confidence=0.5),
+]  # fmt: skip
+
+
 def asked(number, day_and_hour, project, agent, user_id, response, **fields):
     day, hour = day_and_hour.split()
     row = {"interaction_id": f"i{number:02}", "created_at": f"2026-03-{day}T{hour}:00Z", "project": project}
@@ -90,6 +107,8 @@ def published(params: EvidenceParams, changes=CHANGES):
     landed = landed_rows(as_jsonl([*changes, *INTERACTIONS]))
     assert landed.quarantine.is_empty()
     states = memory_states(winning_versions(Memories, landed.memories.lazy(), AS_OF)).collect().lazy()
+    if knows_expiry(params):
+        states = states_over_time(states, AS_OF).collect().lazy()
     pool = memory_pool(states, params).collect()
     won = winning_versions(Interactions, landed.interactions.lazy(), AS_OF).rename({"created_at": "occurred_at"})
     stretches, references, days = [], [], []
@@ -109,13 +128,26 @@ def published(params: EvidenceParams, changes=CHANGES):
 
 @pytest.fixture(scope="module")
 def tables():
-    return published(PARAMS.evidence)
+    return {
+        "eligible-2": published(EvidenceParams(eligible_method="eligible/2")),
+        "eligible-3": published(EvidenceParams(eligible_method="eligible/3"), [*CHANGES, *EXPIRING]),
+    }
 
 
-@pytest.mark.parametrize("name", golden_names("eligible-2"))
+@pytest.mark.parametrize("name", golden_names("eligible-2", "eligible-3"))
 def test_what_was_published_is_published(name, tables):
-    table = name.partition("/")[2]
-    assert_golden(tables[table].select(COLUMNS[table]), name)
+    folder, _, table = name.partition("/")
+    assert_golden(tables[folder][table].select(COLUMNS[table]), name)
+
+
+def test_before_eligible_3_nothing_expires():
+    before = EvidenceParams(eligible_method="eligible/2")
+    unsaid = [
+        {k: v for k, v in row.items() if k not in {"expires_at", "valid_until", "ttl_seconds"}} for row in EXPIRING
+    ]
+    for name in ("memory_eligibility", "memory_references"):
+        assert_frame_equal(published(before, EXPIRING)[name], published(before, unsaid)[name])
+        assert_frame_equal(published(PARAMS.evidence)[name], published(before)[name])
 
 
 def test_the_released_method_knows_neither_scope_nor_user():

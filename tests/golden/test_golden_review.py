@@ -111,7 +111,17 @@ def test_what_waited_waits() -> None:
     first, second = ReviewQueueParams(method="review_queue/1"), ReviewQueueParams(method="review_queue/2")
     third = ReviewQueueParams(method="review_queue/3")
     known_wrong = replace(evidence, rejected=rejected)
-    for params, known in ((first, evidence), (second, known_wrong), (third, known_wrong)):
+    ends = {**known, "status": "active", "verdict": "keep", "expires_at": START + timedelta(days=39)}
+    expiring = [
+        {**ends, "memory_id": "expires", "content": "The freeze lasts a month", "reference_count": 5},
+        {**ends, "memory_id": "expires unread", "content": "The fair is in May", "reference_count": 4},
+        {**ends, "memory_id": "later", "content": "The lease ends", "expires_at": START + timedelta(days=40)},
+        {**ends, "memory_id": "over", "status": "expired", "content": "The sale is on", "expires_at": START},
+    ]
+    all_memories = pl.DataFrame([*memories, *expiring], schema=schema)
+    expire = replace(known_wrong, health=framed(MemoryHealth, all_memories, partial=True))
+    fourth = ReviewQueueParams(method="review_queue/4")
+    for params, known in ((first, evidence), (second, known_wrong), (third, known_wrong), (fourth, expire)):
         asked = PARAMS.model_copy(update={"review_queue": params})
         queue = review_queue(known, START + timedelta(days=9), asked)[0].sort("rank")
         name = params.method.replace("/", "-")

@@ -34,7 +34,15 @@ from slowwave.transforms.usage.usage import memory_scores, memory_use
 ALMA = "alma-1/memory_health", "5ed6b15471b56dd9bd413b8412b28d77b852991f66a0a70b61e90b83d50dffd2"
 NAMES = golden_names(
     *("strength-1", "strength-2", "need-1", "memory_trend-1", "memory_trend-2", "verdict-1", "verdict-2", "verdict-3"),
-    *("review_value-1", "project_health-1", "forgetting-1", "forgetting-2", "forgetting-3", "regret-1"),
+    *(
+        "review_value-1",
+        "project_health-1",
+        "project_health-2",
+        "forgetting-1",
+        "forgetting-2",
+        "forgetting-3",
+        "regret-1",
+    ),
 )
 # A project of some hundred cases has a fit of its own.
 PARAMS = Params(need=NeedParams(min_fit_rows=300))
@@ -112,7 +120,8 @@ def _of_health() -> dict[str, pl.DataFrame]:
         for params in VERDICT_VERSIONS
     )
     rows = pl.concat([judged, silent]).drop("verdict").join(told, on="memory_id", maintain_order="left")
-    projects = health_frame(given.project_rows())
+    projects, exposed = health_frame(given.project_rows()), health_frame(given.exposed_rows())
+    project_health_1 = PARAMS.project_health.model_copy(update={"method": "project_health/1"})
     memories, evidence = given.forgetting_frames()
     archived = archivings(given.decided(), given.AS_OF)
     return {
@@ -120,7 +129,10 @@ def _of_health() -> dict[str, pl.DataFrame]:
         "verdict-2/memory_health": told_2,
         "verdict-3/memory_health": told_3,
         "review_value-1/memory_health": review_value(rows, PARAMS.review),
-        "project_health-1/project_health": project_health(projects, HEALTH_DAY, PARAMS.project_health),
+        "project_health-1/project_health": project_health(projects, HEALTH_DAY, project_health_1).drop(
+            "stale_injected_count"
+        ),
+        "project_health-2/project_health": project_health(exposed, HEALTH_DAY, PARAMS.project_health),
         "forgetting-1/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS_1),
         "forgetting-1/forgetting_quotas": forgetting_quotas(memories, evidence, HEALTH_DAY, QUOTAS_1),
         "forgetting-2/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS_2),

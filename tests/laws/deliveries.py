@@ -49,11 +49,14 @@ def jsonl(rows: Sequence[Row | bytes]) -> bytes:
 def packed(rows: Sequence[Row | bytes], form: Format) -> tuple[str, bytes]:
     """The suffix and the bytes of one file; rows that CSV or Parquet cannot say go as JSON lines.
 
-    A list that stood in `extra` before is hashed as it was delivered there, and CSV delivers a text.
+    A list or a time that stood in `extra` before is hashed as it was delivered there: CSV delivers lists as text,
+    Parquet times as times.
     """
     says_empty = any(isinstance(row, bytes) or "" in row.values() for row in rows)
     cites = any("memories_cited" in row for row in rows if isinstance(row, dict))
-    if not rows or (says_empty and form in {"csv", "parquet"}) or (cites and form == "csv"):
+    expires = any("expires_at" in row for row in rows if isinstance(row, dict))
+    is_other = (cites and form == "csv") or (expires and form == "parquet")
+    if not rows or (says_empty and form in {"csv", "parquet"}) or is_other:
         form = "jsonl"
     content = jsonl(rows)
     if form == "csv":
@@ -151,6 +154,7 @@ _memories = st.fixed_dictionaries(
         "agent": st.sampled_from(("coder", "")),
         "scope": st.sampled_from(("agent", "agent", "project", "global", "", "everywhere")),
         "user_id": users | st.just(""),
+        "expires_at": times | times | st.just(""),
         "reason": st.sampled_from(("tidied", "merged")),
     },
 )

@@ -31,7 +31,7 @@ _POOL = {
 _USED = ("memory_id", "used_score", "passage", "passage_at", "used_method")
 STATUSES = {"candidate", "active", "superseded", "invalid", "archived", "graduated"}
 DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
-ABOUT = ("scope", "user_id")
+ABOUT = ("scope", "user_id", "expires_at")
 SCOPES = ("agent", "project", "global")
 STATE = (*DEFAULTS, "content", "confidence", "importance", "source_ids", "superseded_by", *ABOUT)
 BASES = ("reported", "evaluated", "inferred")
@@ -200,7 +200,7 @@ class Laws:
                     if stated.get(name) == "":
                         stated[name] = DEFAULTS.get(name)
                 values = values | stated
-                found[memory_id].append(State(change.event, end, values))
+                found[memory_id] += _expiring(State(change.event, end, values), as_of)
         return found
 
     def publish(self, as_of: datetime) -> Published:
@@ -390,8 +390,21 @@ def _counts(
     }
 
 
+def _expiring(state: State, as_of: datetime) -> list[State]:
+    """The state until it expires, and the expired one from then on; one of them where there is no other."""
+    at = state.values["expires_at"]
+    if state.values["status"] not in {"candidate", "active"} or at is None or at >= as_of:
+        return [state]
+    expired = state.values | {"status": "expired"}
+    if at <= state.start:
+        return [State(state.start, state.end, expired)]
+    if state.end is not None and state.end <= at:
+        return [state]
+    return [State(state.start, at, state.values), State(at, state.end, expired)]
+
+
 def _health(memory_id: str, states: list[State], counts: Row) -> Row:
-    names = ("project", "agent", "user_id", "scope", "memory_type", "status", "content")
+    names = ("project", "agent", "user_id", "scope", "memory_type", "status", "expires_at", "content")
     values = states[-1].values if states else {}
     return {
         "memory_id": memory_id,

@@ -91,6 +91,16 @@ CASES: dict[str, tuple[list[Row], dict[int, str]]] = {
         [change("test", at(1, 12), content="Run no test at all, never", recorded_at=at(4))],
         {1: MEMORIES, 2: MEMORIES, 3: MEMORIES},
     ),
+    "expired from noon": (
+        [change("test", at(0, 12), expires_at=at(2, 12))],
+        {2: MEMORIES, 3: MEMORIES, 4: MEMORIES},
+    ),
+    "expired after the last interaction": ([change("rule", at(0), expires_at=at(4, 19))], {}),
+    "expired for a day and a half": (
+        [change("rule", at(0), expires_at=at(2, 12)), change("rule", at(4), expires_at=at(9))],
+        {2: MEMORIES, 3: MEMORIES},
+    ),
+    "an expiry that has not come": ([change("rule", at(0), expires_at=AS_OF)], {}),
     "a project with interactions on one day": ([change("in lab", at(0, 12), status="invalid")], {1: MEMORIES}),
     "a project without interactions": ([change("elsewhere", at(0, 12), content="Somebody does work here")], {}),
     "a global memory": ([change("global", at(3, 12), status="archived")], {3: MEMORIES, 4: MEMORIES}),

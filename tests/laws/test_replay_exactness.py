@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from small_home import interaction
+from small_home import interaction, memory
 from taught_rows import AS_OF as TAUGHT_AS_OF
 from taught_rows import rows_with_another_task
 from thorough import IS_THOROUGH, examples
@@ -116,7 +116,11 @@ def test_every_way_of_delivery_publishes_the_same(new_home):
 
 
 READS = interaction("reads", created_at="2026-03-20T08:00:00Z", chunks_used=["guide.md#1", "guide.md#2"])
-TAUGHT_LINES = [line.encode() for line in map(json.dumps, [*rows_with_another_task(), READS])]
+EXPIRED = [
+    memory("old advice", expires_at="2026-03-19T12:00:00Z"),
+    interaction("given old advice", created_at="2026-03-20T09:00:00Z", memories_used=["old advice"]),
+]
+TAUGHT_LINES = [line.encode() for line in map(json.dumps, [*rows_with_another_task(), READS, *EXPIRED])]
 
 
 @pytest.fixture(scope="module")

@@ -12,18 +12,18 @@ _EPOCH = date(1970, 1, 1)
 FIRST_MONDAY = 4  # 1970-01-05, in days since 1970
 _LAST_HOUR, _LAST_MINUTE, _LAST_SECOND = 23, 59, 59
 # 0001-01-01 and 9999-12-31T23:59:59.999999, the instants every engine here can hold and print.
-_EARLIEST_US = -62_135_596_800_000_000
-_LATEST_US = 253_402_300_799_999_999
+EARLIEST_US = -62_135_596_800_000_000
+LATEST_US = 253_402_300_799_999_999
 # The zero values of clocks: of Go and .NET, and of Unix. Programs write them for a time that they do not know.
 ZERO_TIMES = (datetime(1, 1, 1), datetime(1970, 1, 1))  # noqa: DTZ001 - naive times hold UTC
 
 # [0-9], not \d, which takes the digits of every script
-_ISO = (
+ISO = (
     r"^\s*(?P<y>[0-9]{4})-(?P<mo>[0-9]{2})-(?P<d>[0-9]{2})"
     r"(?:[Tt ](?P<h>[0-9]{2}):(?P<mi>[0-9]{2})(?::(?P<s>[0-9]{2})(?:[.,](?P<f>[0-9]{1,9}))?)?)?"
     r"\s*(?P<z>[Zz]|UTC|(?P<sign>[+-])(?P<oh>[0-9]{2}):?(?P<om>[0-9]{2})?)?\s*$"
 )
-_NUMBER = r"^\s*[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*$"
+NUMBER = r"^\s*[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*$"
 
 
 def time_from_text(text: pl.Expr) -> pl.Expr:
@@ -32,7 +32,7 @@ def time_from_text(text: pl.Expr) -> pl.Expr:
     ISO-8601 with any offset (none is UTC), a date alone (its midnight), `YYYY-MM-DD HH:MM:SS`, or an epoch in seconds
     (milliseconds from 10¹¹ on). Digits after the microsecond are cut off.
     """
-    part = text.str.extract_groups(_ISO)
+    part = text.str.extract_groups(ISO)
 
     def number(name: str) -> pl.Expr:
         return part.struct.field(name).cast(pl.Int64, strict=False).fill_null(0)
@@ -60,26 +60,27 @@ def time_from_text(text: pl.Expr) -> pl.Expr:
     # chrono reads second 60 as a leap second; the instant does not exist on the UTC microsecond line
     valid = offset_valid & (number("s") <= _LAST_SECOND)
     iso_us = pl.when(valid).then(clock.dt.timestamp("us") + fraction_us - offset_us)
-    return _datetime_in_range(pl.coalesce(iso_us, _epoch_us(text)))
+    return datetime_in_range(pl.coalesce(iso_us, _epoch_us(text)))
 
 
 def _epoch_us(text: pl.Expr) -> pl.Expr:
     """Integers stay integers all the way; with a point a float tells microseconds only until 2106 (2³² seconds)."""
-    is_number = text.str.contains(_NUMBER)
+    is_number = text.str.contains(NUMBER)
     whole = text.str.strip_chars().str.strip_prefix("+").cast(pl.Int64, strict=False)
     real = pl.when(is_number).then(text.str.strip_chars()).cast(pl.Float64, strict=False)
     # compared with two bounds: the smallest Int64 has no absolute value
     is_seconds = whole.is_between(-EPOCH_MILLISECONDS_FROM, EPOCH_MILLISECONDS_FROM, closed="none")
-    in_range = whole.is_between(_EARLIEST_US // 1000, _LATEST_US // 1000)
+    in_range = whole.is_between(EARLIEST_US // 1000, LATEST_US // 1000)
     whole_us = pl.when(is_number & is_seconds).then(whole * 1_000_000).when(is_number & in_range).then(whole * 1000)
     scale = pl.when(real.abs() >= EPOCH_MILLISECONDS_FROM).then(1_000.0).otherwise(1_000_000.0)
     real_us = (real * scale).round()
-    real_us = pl.when(whole.is_null() & real_us.is_between(_EARLIEST_US, _LATEST_US)).then(real_us)
+    real_us = pl.when(whole.is_null() & real_us.is_between(EARLIEST_US, LATEST_US)).then(real_us)
     return pl.coalesce(whole_us, real_us.cast(pl.Int64, strict=False))
 
 
-def _datetime_in_range(us: pl.Expr) -> pl.Expr:
-    return pl.when(us.is_between(_EARLIEST_US, _LATEST_US)).then(us).cast(pl.Datetime("us"))
+def datetime_in_range(us: pl.Expr) -> pl.Expr:
+    """Return microseconds since 1970 as an instant, NULL where no engine here can hold and print it."""
+    return pl.when(us.is_between(EARLIEST_US, LATEST_US)).then(us).cast(pl.Datetime("us"))
 
 
 def midnight(epoch_day: int) -> datetime:

@@ -27,6 +27,8 @@ Stage = Literal[
 TargetKind = Literal["project", "memory", "item", "row"]
 Scope = Literal["agent", "project", "global"]
 Status = Literal["candidate", "active", "superseded", "invalid", "archived", "graduated"]
+# What a memory is at a time: its status, or expired where it would be active or a candidate after `expires_at`.
+MemoryState = Literal["candidate", "active", "superseded", "invalid", "archived", "graduated", "expired"]
 FoundIn = Literal["response", "summary", "both"]
 Basis = Literal["reported", "evaluated", "inferred"]  # how an outcome came to be known
 AntiPatternKind = Literal["avoid", "hard_task"]
@@ -34,7 +36,9 @@ Freshness = Literal["fresh", "ageing", "stale"]
 ForgettingRule = Literal[
     "superseded", "invalid", "low_confidence", "faded", "untouched", "agent_quota", "project_quota"
 ]
-ReviewKind = Literal["harmful", "contradiction", "outdated", "candidate", "merge", "doubtful", "fading", "unused"]
+ReviewKind = Literal[
+    "harmful", "contradiction", "outdated", "expiring", "candidate", "merge", "doubtful", "fading", "unused"
+]
 LiftBasis = Literal["randomised", "cutoff", "same_task", "matched"]  # the strongest evidence first
 StrengthState = Literal["strong", "normal", "weak", "forgettable"]
 Trend = Literal["new", "strengthening", "stable", "weakening", "stale", "unproven"]
@@ -55,4 +59,4 @@ TRENDS: tuple[Trend, ...] = get_args(Trend)
 HOLDING_TRENDS: tuple[Trend, ...] = ("new", "strengthening", "stable")
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 QUESTIONS: tuple[Question, ...] = get_args(Question)
-SETTLED_STATUSES: tuple[Status, ...] = ("superseded", "invalid", "archived", "graduated")
+SETTLED_STATUSES: tuple[MemoryState, ...] = ("superseded", "invalid", "archived", "graduated", "expired")

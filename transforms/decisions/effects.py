@@ -45,7 +45,8 @@ def decision_id(command: str, target: str, values: Mapping[str, Any], on_run_id:
 
 def values_json(values: Mapping[str, Any]) -> str:
     """Values of a decision as JSON, the same for the same values; floats keep every digit."""
-    return json.dumps(values, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    options: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
+    return json.dumps(values, sort_keys=True, default=datetime.isoformat, **options)
 
 
 def decision_rows(decisions: list[dict[str, Any]]) -> pl.DataFrame:

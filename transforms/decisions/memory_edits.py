@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.transforms.evidence.states import memory_states
+from slowwave.transforms.landing.stated_changes import changes_of
 from slowwave.transforms.landing.tables import Memories
 
 EDIT, ARCHIVE, INVALIDATE = "memory edit", "memory archive", "memory invalidate"
@@ -68,7 +69,10 @@ def fields_of_tags(added: Sequence[str], removed: Sequence[str], state: State) -
 
 def last_to_undo(decisions: Sequence[Mapping[str, Any]]) -> Undoable | None:
     """Of the decisions of `slowwave memory` on one memory, oldest first, the last that was not taken back."""
-    said = [(decision, json.loads(decision["values"])) for decision in decisions]
+    said = [
+        (decision, json.loads(decision["values"]) | {"changes": changes_of(decision["values"])})
+        for decision in decisions
+    ]
     undone = {values["undoes"] for decision, values in said if decision["command"] == UNDO}
     left = [
         Undoable(decision, values["changes"][0]["before"])

@@ -26,7 +26,7 @@ HEALTH_REVIEWED = Part(
     (
         *("memory_id", "project", "agent", "user_id", "scope", "memory_type", "status", "content", "created_at"),
         *("pinned", "injected_count", "reference_count", "last_referenced_at", "confirmed_count", "contradicted_count"),
-        *("confidence", "need_30d", "fades_at", "trend", "verdict", "reasons"),
+        *("confidence", "need_30d", "fades_at", "trend", "verdict", "reasons", "expires_at"),
     ),
 )
 

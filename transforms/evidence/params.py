@@ -18,8 +18,9 @@ class EvidenceParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     eligible_method: Annotated[str, chosen_method("evidence.eligible_method")] = Field(
-        default="eligible/2",
-        description="eligible/1 knows neither scope nor user: a memory is eligible in its project, or everywhere.",
+        default="eligible/3",
+        description="eligible/1 knows neither scope nor user: a memory is eligible in its project, or everywhere;"
+        " eligible/2 knows no `expires_at`.",
     )
     injected_method: Annotated[str, chosen_method("evidence.injected_method")] = "injected/1"
     echo_method: Annotated[str, chosen_method("evidence.echo_method")] = "echo/1"

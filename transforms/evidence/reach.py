@@ -15,7 +15,7 @@ BOUND = ("only_agent", "only_user")
 def with_reach(memories: pl.LazyFrame, params: ReachParams) -> pl.LazyFrame:
     """Memories with their `REACH`; project is '' where they reach every one.
 
-    `memories`: memory_type, project, and for `eligible/2` scope, agent, user_id (NULL: not said).
+    `memories`: memory_type, project, and from `eligible/2` on scope, agent, user_id (NULL: not said).
     """
     of_all, agent, user = is_global(params), pl.lit(None, dtype=pl.String), pl.lit(None, dtype=pl.String)
     if params.eligible_method != "eligible/1":
@@ -27,6 +27,11 @@ def with_reach(memories: pl.LazyFrame, params: ReachParams) -> pl.LazyFrame:
         agent.alias("only_agent"),
         user.alias("only_user"),
     )
+
+
+def knows_expiry(params: ReachParams) -> bool:
+    """Whether a memory is eligible no more once it has expired: only those before `eligible/3` do not know it."""
+    return params.eligible_method not in {"eligible/1", "eligible/2"}
 
 
 def is_global(params: ReachParams) -> pl.Expr:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import polars as pl
 
 from slowwave.transforms.core.hashing import hashed
@@ -12,6 +14,7 @@ from slowwave.transforms.evidence.reach import REACH, with_reach
 from slowwave.transforms.landing.tables import Memories
 
 _DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
+_EXPIRING = ("candidate", "active")
 # '' is the producer's word for "clear this": these columns have no meaning for an empty text of their own
 _EMPTY_IS_DEFAULT = ("memory_type", "status")
 _EMPTY_IS_NULL = ("superseded_by", "scope", "user_id", "category", "domain", "source")
@@ -21,7 +24,8 @@ def memory_states(memories: pl.LazyFrame) -> pl.LazyFrame:
     """Per change the full state from then on: memory_id, valid_from, valid_until (NULL: still), and the state columns.
 
     `memories` holds winning changes, one per (memory_id, changed_at). A NULL field carries over from the change before;
-    '' clears a text, a name in `clears` any other field; defaults fill what was never said.
+    '' clears a text, a name in `clears` any other field; defaults fill what was never said. `status` is as stated:
+    nothing expires here (see `states_over_time`).
     """
     ordered = memories.sort("memory_id", "changed_at").with_row_index("change")
 
@@ -41,6 +45,25 @@ def memory_states(memories: pl.LazyFrame) -> pl.LazyFrame:
         pl.col("changed_at").shift(-1).over("memory_id").alias("valid_until"),
         *[carried(name) for name in Memories.state],
     )
+
+
+def states_over_time(states: pl.LazyFrame, as_of: datetime) -> pl.LazyFrame:
+    """Return `memory_states` in which memories expire: a row ends at its `expires_at`, and an expired row follows.
+
+    `status` is `expired` where a memory would be active or a candidate at or after its `expires_at`. An expiry is seen
+    as a change is: before `as_of`. A later change may move `expires_at`; then the memory is what that change says.
+    """
+    at, until = pl.col("expires_at"), pl.col("valid_until")
+    can_expire = pl.col("status").is_in(_EXPIRING) & (at < pl.lit(as_of, dtype=pl.Datetime("us")))
+    is_split = (can_expire & (pl.col("valid_from") < at) & (until.is_null() | (at < until))).fill_null(value=False)
+    is_expired = (can_expire & (at <= pl.col("valid_from"))).fill_null(value=False)
+    expired = pl.lit("expired").alias("status")
+    until_then = states.with_columns(
+        pl.when(is_split).then(at).otherwise(until).alias("valid_until"),
+        pl.when(is_expired).then(expired).otherwise("status").alias("status"),
+    )
+    from_then = states.filter(is_split).with_columns(at.alias("valid_from"), expired)
+    return pl.concat([until_then, from_then]).sort("memory_id", "valid_from")
 
 
 def memory_origins(states: pl.LazyFrame) -> pl.LazyFrame:

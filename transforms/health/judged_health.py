@@ -11,7 +11,8 @@ from slowwave.transforms.evidence.tables import ReferenceDays
 from slowwave.transforms.health.memory_health import memory_health
 from slowwave.transforms.health.params import HealthParams, ReviewParams, VerdictParams
 from slowwave.transforms.health.review_value import review_value
-from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.health.stale_injections import stale_exposure
+from slowwave.transforms.health.tables import MemoryHealth, StaleInjections
 from slowwave.transforms.health.verdicts import verdicts
 from slowwave.transforms.lift.params import MemoryOutcomeParams
 
@@ -28,6 +29,7 @@ def judged_health(
     states: pl.LazyFrame,
     days: Lazy[ReferenceDays],
     eligible: pl.LazyFrame,
+    stale: Lazy[StaleInjections],
     outcomes: pl.LazyFrame,
     use: pl.LazyFrame,
     held: pl.LazyFrame,
@@ -40,6 +42,7 @@ def judged_health(
         states: the memory states visible (see `memory_states`).
         days: reference_days of all days, stacked.
         eligible: memory_id, eligible_count, of all days.
+        stale: of `stale_injections`.
         outcomes: of `memory_outcomes`.
         use: `memories` of `memory_use`.
         held: of `forgetting_evidence`: per memory_id whether it is_held.
@@ -48,7 +51,12 @@ def judged_health(
     """
     mass = params.memory_outcomes.interval_mass
     is_held = held.select("memory_id", "is_held")
-    known = memory_health(states, days, eligible, outcomes, use, is_held, params).collect()
+    known = (
+        memory_health(states, days, eligible, outcomes, use, is_held, params)
+        .join(stale_exposure(stale), on="memory_id", how="left", maintain_order="left")
+        .with_columns(pl.col("stale_injected_count").fill_null(0))
+        .collect()
+    )
     told = verdicts(known.lazy(), today, params.verdict, interval_mass=mass)
     judged = known.join(told.collect(), on="memory_id", maintain_order="left")
     worth = review_value(judged, params.review, interval_mass=mass).select("memory_id", "review_value")

@@ -7,7 +7,7 @@ from slowwave.transforms.evidence.nodes import MEMORY_STATES
 from slowwave.transforms.evidence.tables import MemoryDays, MemoryReferences, ProjectDays, ReferenceDays
 from slowwave.transforms.health.answerable.tables import AnswerableQuestions, InteractionsWithMemories
 from slowwave.transforms.health.project.tables import ProjectHealth
-from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory
+from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory, StaleInjections
 from slowwave.transforms.learning.tables import CountedOutcomes
 from slowwave.transforms.lift.nodes import ATTEMPTED_INTERACTIONS, ATTEMPTED_REFERENCES, MEMORY_OUTCOMES
 from slowwave.transforms.usage.nodes import MEMORY_USE, TIMELINES
@@ -58,6 +58,11 @@ HEALTH: tuple[Node, ...] = (
         gives=(ENDED_COUNTS, ENDED_MEMORIES),
         takes={"references": ATTEMPTED_REFERENCES, "ended": ATTEMPTED_INTERACTIONS},
     ),
+    Node(
+        "slowwave.transforms.health.stale_injections:stale_injections",
+        gives=(StaleInjections,),
+        takes={"references": MemoryReferences, "states": MEMORY_STATES},
+    ),
     Node("", gives=(TOUCHES,), takes={"history": MemoryHealthHistory}, stage="history"),
     Node(
         "slowwave.transforms.health.judged_health:judged_health",
@@ -66,6 +71,7 @@ HEALTH: tuple[Node, ...] = (
             "states": MEMORY_STATES,
             "days": ReferenceDays,
             "eligible": TOUCHES,
+            "stale": StaleInjections,
             "outcomes": MEMORY_OUTCOMES,
             "use": MEMORY_USE,
             "held": FORGETTING_EVIDENCE,

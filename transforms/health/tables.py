@@ -7,7 +7,15 @@ from typing import ClassVar
 
 from slowwave.transforms.core.columns import AS_OF, RUN_ID
 from slowwave.transforms.core.schema import Table, column
-from slowwave.transforms.core.vocabularies import LiftBasis, Scope, Status, StrengthState, Trend, UseVerdict, Verdict
+from slowwave.transforms.core.vocabularies import (
+    LiftBasis,
+    MemoryState,
+    Scope,
+    StrengthState,
+    Trend,
+    UseVerdict,
+    Verdict,
+)
 
 
 class MemoryHealth(Table):
@@ -31,7 +39,12 @@ class MemoryHealth(Table):
         unit="0-1",
     )
     memory_type: str | None = column("identity, preference, project, knowledge, ... NULL: never landed.")
-    status: Status | None = column("State. NULL: never landed.")
+    status: MemoryState | None = column(
+        "State; expired: in use until its `expires_at`, which has passed. NULL: never landed."
+    )
+    expires_at: datetime | None = column(
+        "From then on it is not eligible, and expired. NULL: it does not expire.", unit="UTC"
+    )
     content: str | None = column("Its text. NULL: never said.")
     created_at: datetime | None = column("Its first change. NULL: never landed.", unit="UTC")
     eligible_count: int = column(
@@ -39,6 +52,14 @@ class MemoryHealth(Table):
         " `scope`, `agent` and `user_id` widen and narrow that (`eligible/2`)."
     )
     injected_count: int = column("Interactions it was put into (`memories_used`).")
+    stale_injected_count: int = column(
+        "Of them those at which it was superseded, invalid or expired: one row each in stale_injections."
+    )
+    last_stale_injected_at: datetime | None = column("Last of these. NULL: none.", unit="UTC")
+    stale_hours: float | None = column(
+        "From when it became so to the last of these: how long a correction took to get through. NULL: none.",
+        unit="hours",
+    )
     echoed_count: int = column("Interactions whose answer repeats its first words (`echo/1`), parroted or not.")
     used_count: int = column("Interactions whose answer relies on it in whatever words (`used/2`): a lower bound.")
     cited_count: int = column(
@@ -139,6 +160,24 @@ class MemoryHealth(Table):
     as_of: datetime = column(AS_OF, unit="UTC")
 
 
+class StaleInjections(Table):
+    """Injections of memories that were superseded, invalid or expired at that time: what corrections did not reach."""
+
+    name: ClassVar[str] = "stale_injections"
+    key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id")
+
+    memory_id: str = column("Key: the memory.")
+    interaction_id: str = column("Key: the interaction it was put into.")
+    occurred_at: datetime = column("When the interaction happened.", unit="UTC")
+    project: str = column("Project of the interaction.")
+    agent: str = column("Agent of the interaction.")
+    session_id: str | None = column("Session of the interaction.")
+    state: MemoryState = column("What the memory was then: superseded, invalid or expired.")
+    stale_since: datetime = column("Since when it was one of these.", unit="UTC")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
 class MemoryHealthHistory(Table):
     """How memory_health came about: one row per memory and UTC day on which its counts or its state changed.
 
@@ -150,7 +189,7 @@ class MemoryHealthHistory(Table):
 
     memory_id: str = column("Key.")
     day: date = column("Key: the UTC day. Days on which no count and no state changed have no row.")
-    status: Status | None = column("State at the end of the day. NULL: not landed by then.")
+    status: MemoryState | None = column("State at the end of the day. NULL: not landed by then.")
     eligible_count: int = column("As in memory_health, up to the end of the day.")
     injected_count: int = column("As in memory_health, up to the end of the day.")
     echoed_count: int = column("As in memory_health, up to the end of the day.")

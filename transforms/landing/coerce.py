@@ -15,7 +15,7 @@ import polars as pl
 
 from slowwave.transforms.core.blank import is_blank, says_nothing
 from slowwave.transforms.core.schema import Column
-from slowwave.transforms.core.times import time_from_text
+from slowwave.transforms.core.times import ZERO_TIMES, time_from_text
 
 type_of = type
 _INT64 = 2**63
@@ -39,6 +39,9 @@ def coerced(column: Column, values: pl.Series | Sequence[Any]) -> tuple[pl.Serie
         listed = values.to_list() if isinstance(values, pl.Series) else values
         series, reasons = _value_by_value(column, listed)
     reasons |= _out_of_declared_range(column, series)
+    if column.kind == "time" and column.is_lenient:
+        unknown = series.is_in([*ZERO_TIMES]).arg_true().to_list()
+        reasons |= dict.fromkeys(unknown, f"{column.name} is what programs write for a time that they do not know")
     if reasons:
         bad = pl.Series(list(reasons), dtype=pl.UInt32)
         keep = pl.Series([True] * len(series)).scatter(bad, values=False)

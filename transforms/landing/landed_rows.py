@@ -26,6 +26,7 @@ from slowwave.transforms.landing.completed_rows import (
 from slowwave.transforms.landing.delivered_rows import DeliveredRows, has_value
 from slowwave.transforms.landing.import_lines import refused_by_import
 from slowwave.transforms.landing.mapping.contract import FIELDS, FIELDS_OF
+from slowwave.transforms.landing.mapping.expiry import EXPIRES_AT, SYNONYMS, stated_expiry
 from slowwave.transforms.landing.mapping.mapped_rows import PROVENANCE, mapped_rows
 from slowwave.transforms.landing.mapping.named_otherwise import named_otherwise
 from slowwave.transforms.landing.mapping.rules import AS_DELIVERED, Reading
@@ -52,7 +53,8 @@ _TABLE_OF: dict[str, LandedTable] = {
     "memories": "memories",
 }
 _KNOWN = {name: FIELDS_OF[table] for name, table in _TABLE_OF.items()} | {
-    "interactions+outcome": FIELDS_OF["interactions"] | _OUTCOME_ONLY
+    "interactions+outcome": FIELDS_OF["interactions"] | _OUTCOME_ONLY,
+    "memories": FIELDS_OF["memories"] | frozenset(SYNONYMS),
 }
 
 
@@ -223,7 +225,7 @@ def _coerced_frame(
     clears: dict[int, list[str]] = defaultdict(list)
     unfit: dict[int, set[str]] = defaultdict(set)
     for c in producer_columns(table):
-        if (only is not None and c.name not in only) or c.name == "extra":
+        if (only is not None and c.name not in only) or c.name == "extra" or c is EXPIRES_AT:
             continue
         if c.name not in rows.fields:
             series[c.name] = pl.Series(c.name, [None] * len(rows), dtype=c.dtype)
@@ -241,6 +243,7 @@ def _coerced_frame(
             missing = series[c.name].is_null().arg_true().to_list()
             reasons = reasons | {i: f"{c.name} is missing" for i in missing if i not in reasons}
         findings.add(positions, c.name, reasons | _zero_times(table, series[c.name]))
+    series |= _expiry(table, rows, series, clears, unfit)
     if only is None:
         extras, reasons = _extras(table, rows, with_outcome, unfit)
         series |= extras
@@ -249,6 +252,25 @@ def _coerced_frame(
         values = [sorted(clears[i]) if i in clears else None for i in range(len(rows))]
         series["clears"] = pl.Series("clears", values, dtype=pl.List(pl.String))
     return pl.DataFrame(series)
+
+
+def _expiry(
+    table: type[Landed],
+    rows: DeliveredRows,
+    series: dict[str, pl.Series],
+    clears: dict[int, list[str]],
+    unfit: dict[int, set[str]],
+) -> dict[str, pl.Series]:
+    """`expires_at` of memories; adds who clears it to `clears`, and values that are not read to `unfit`."""
+    if table is not Memories:
+        return {}
+    stated = stated_expiry(rows, series["changed_at"])
+    for i in stated.cleared:
+        clears[i].append(EXPIRES_AT.name)
+    for name, unread in stated.unread.items():
+        for i in unread:
+            unfit[i].add(name)
+    return {EXPIRES_AT.name: stated.expires_at}
 
 
 def _zero_times(table: type[Landed], times: pl.Series) -> dict[int, str]:
@@ -266,7 +288,7 @@ def _extras(
 ) -> tuple[dict[str, pl.Series], dict[int, str]]:
     """`extra`, `extra_before` where that differs, and the rows that neither can hold, with reasons."""
     of_outcome = _first_known(Outcomes) if with_outcome else set()
-    known = {c.name for c in producer_columns(table)} | of_outcome
+    known = {c.name for c in producer_columns(table)} | of_outcome | _synonyms(table)
     extra, reasons = _extra(rows, known)
     extra, more = _with_unfit(extra, rows, known, unfit)
     before = _first_known(table) | of_outcome
@@ -275,6 +297,11 @@ def _extras(
         is_any_new = not (known - before).isdisjoint(rows.fields)
         made[EXTRA_BEFORE] = _extra(rows, before)[0] if is_any_new else extra
     return made, more | reasons
+
+
+def _synonyms(table: type[Landed]) -> frozenset[str]:
+    """Other names under which fields of a table are read: only a value that was not read is in `extra`."""
+    return frozenset(SYNONYMS) if table is Memories else frozenset()
 
 
 def _first_known(table: type[Landed]) -> set[str]:

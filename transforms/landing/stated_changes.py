@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 import polars as pl
 
@@ -30,3 +33,16 @@ def stated_changes(decisions: pl.DataFrame, commands: Sequence[str]) -> pl.DataF
         .sort("decision_id", maintain_order=True)
         .unnest("changes")
     )  # fmt: skip
+
+
+def changes_of(values: str) -> list[dict[str, Any]]:
+    """The changes of memories that a decision's values hold, with their times as times."""
+    return [
+        _with_times(change) | ({"before": _with_times(change["before"])} if change.get("before") else {})
+        for change in json.loads(values)["changes"]
+    ]
+
+
+def _with_times(said: Mapping[str, Any]) -> dict[str, Any]:
+    at = said.get("expires_at")
+    return {**said, **({"expires_at": datetime.fromisoformat(at)} if at else {})}

@@ -19,6 +19,7 @@ _KEY_HASH = "First 63 bits of the hash of the row's key, to find versions of one
 # knew them.
 _SINCE_3: dict[str, Any] = {"default": None, "since": 3, "is_lenient": True}
 _SINCE_5: dict[str, Any] = {"default": None, "since": 5, "is_lenient": True}
+_SINCE_7: dict[str, Any] = {"default": None, "since": 7, "is_lenient": True}
 _RECORDED_AT = "When this version was written. Of two versions of one key the later wins, ties by `row_hash`."
 
 
@@ -141,6 +142,7 @@ class Memories(Landed):
         "domain",
         "source",
         "tags",
+        "expires_at",
     )
 
     memory_id: str = column("Key: the memory.", required=True)
@@ -176,6 +178,12 @@ class Memories(Landed):
     domain: str | None = column("Field of knowledge, such as `authentication`.", **_SINCE_3)
     source: str | None = column("How it came to be known, such as `user_stated`.", **_SINCE_3)
     tags: list[str] | None = column("Tags; what is no list of texts stays in `extra`.", **_SINCE_3)
+    expires_at: datetime | None = column(
+        "From then on the memory is not eligible, and expired. Read from `valid_until`, `expiration_date` or"
+        " `ttl_seconds` (after the change), too. What is no time stays in `extra`.",
+        unit="UTC",
+        **_SINCE_7,
+    )
     extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
     clears: list[str] | None = column("Fields that are not text and that this change clears.", internal=True)
     row_hash: str = column(_ROW_HASH, internal=True)

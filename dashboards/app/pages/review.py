@@ -35,7 +35,7 @@ _MOST = 100_000
 _ROWS = 20
 _SHOWN = 100
 _QUEUE_COLUMNS = ("rank", "text", "kind", "reason", "sessions", "interactions", "succeeded", "failed", "project")
-_KINDS = ("harmful", "contradiction", "outdated", "candidate", "merge", "doubtful", "fading", "unused")
+_KINDS = ("harmful", "contradiction", "outdated", "expiring", "candidate", "merge", "doubtful", "fading", "unused")
 # what can be said of each kind, and what that does
 _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
     "candidate": (("promote", "To put it in use"), ("reject", "To reject it for good")),
@@ -45,6 +45,7 @@ _WORDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("reject", "To make the later invalid"),
         ("merge", "To have the earlier superseded by the later"),
     ),
+    "expiring": (("promote", "To let it stand 90 days longer"), ("reject", "To let it expire")),
     "merge": (("merge", "To have the others superseded"), ("reject", "To keep all, as they do not say the same")),
 }
 _OF_ONE_MEMORY = (("promote", "To keep it"), ("reject", "To make it invalid"))

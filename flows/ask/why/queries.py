@@ -28,6 +28,13 @@ WHERE memory_id = $id
 ORDER BY occurred_at DESC, interaction_id
 """
 
+STALE = """
+SELECT interaction_id, occurred_at, project, agent, session_id, state, stale_since
+FROM stale_injections
+WHERE memory_id = $id
+ORDER BY occurred_at DESC, interaction_id
+"""
+
 READ_BY_DAY = ("replayed_interactions", "memory_eligibility")
 PARTITIONS = with_lake_rows(f"""
 SELECT day, {", ".join(f"{partition_sql(table)} AS {table}" for table in READ_BY_DAY)}

@@ -30,6 +30,7 @@ _LEAST = 8
 MEANINGS = {
     "eligible": "interactions in which it was active and which its project, scope and user include",
     "injected": "interactions it was put into (memories_used), whether it was of use or not",
+    "stale": "injections while it was superseded, invalid or expired: what a correction did not reach",
     "echoed": "answers that repeat its first words as they stand (echo/1)",
     "used": "answers that rely on it, in its own or other words, as far as used/2 finds; of a long one, on a passage",
     "cited": "answers that name it themselves (memories_cited, cited/1), found there or not; part of no other count",
@@ -131,6 +132,9 @@ def _life(state: Record) -> list[str]:
     said = []
     if state["created_at"]:
         said.append(f"created {utc_text(state['created_at'])}")
+    if state.get("expires_at"):
+        verb = "expired" if state["status"] == "expired" else "expires"
+        said.append(f"{verb} {utc_text(state['expires_at'])}")
     if state["first_referenced_at"]:
         said.append(
             f"referenced from {utc_text(state['first_referenced_at'])} to {utc_text(state['last_referenced_at'])}"

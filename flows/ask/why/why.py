@@ -42,6 +42,7 @@ from slowwave.flows.ask.why.queries import (
     PLANNED,
     REFERENCES,
     REVIEWED,
+    STALE,
 )
 from slowwave.flows.ask.why.text import interaction_text, memory_text
 from slowwave.flows.kernel.errors import UserError
@@ -73,6 +74,7 @@ _CHANGED_FIELDS = (
     "domain",
     "source",
     "tags",
+    "expires_at",
 )
 
 # What an earlier release published has no passages, no basis and no citations.
@@ -90,6 +92,7 @@ _ERASABLE = {
 _COUNTS = {
     "eligible": "eligible_count",
     "injected": "injected_count",
+    "stale": "stale_injected_count",
     "echoed": "echoed_count",
     "used": "used_count",
     "cited": "cited_count",
@@ -218,6 +221,8 @@ class Publish:
             "counts": {name: state[column] for name, column in _COUNTS.items() if column in state},
             "eligible": eligible,
             "injected": injected,
+            # what an earlier release published does not say
+            "stale": self.records(STALE, id=memory_id) if "stale_injected_count" in state else [],
             "echoed": echoed,
             "used": used,
             "cited": [_about(row) for row in references if row.get("is_cited")],

@@ -46,7 +46,10 @@ def print_known_memory(known: Known, limit: int) -> None:
     told = known_memory_fields(known)
     state, changes = told["state"], told["changes"]
     lines = [("content", _value(state["content"]))]
-    lines.append(("status", state["status"] + (", on hold: it is not archived" if known.is_held else "")))
+    is_over = state["expires_at"] is not None and state["expires_at"] <= known.now
+    expired = ", expired" if is_over and state["status"] in ("candidate", "active") else ""
+    held = ", on hold: it is not archived" if known.is_held else ""
+    lines.append(("status", f"{state['status']}{expired}{held}"))
     rest = {name: value for name, value in state.items() if name not in {"content", "status"}}
     lines += [(_label(name), _value(value)) for name, value in rest.items() if value not in (None, "")]
     lines += [("" if at else "changes", _change_line(change)) for at, change in enumerate(changes[:limit])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,6 +14,8 @@ from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.transforms.core.vocabularies import Scope
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from slowwave.flows.decide.memory_edits import Wish
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
@@ -22,6 +24,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "slowwave memory edit MEMORY_ID --content 'Deploys run from main.' --reason 'the branch was renamed'",
         "slowwave memory edit MEMORY_ID --confidence 0.8 --project '' --dry-run",
         "slowwave memory edit MEMORY_ID --user ada --clear scope --yes",
+        "slowwave memory edit MEMORY_ID --expires-at 2026-07-01 --yes",
     ),
     "archive": (
         "slowwave memory archive MEMORY_ID --reason 'the project is over' --dry-run",
@@ -53,6 +56,7 @@ class Clearable(StrEnum):  # typer takes no list of Literal
     domain = "domain"
     source = "source"
     tags = "tags"
+    expires_at = "expires_at"
 
 
 Id = Annotated[str, typer.Argument(help="The memory's whole id.", metavar="MEMORY_ID")]
@@ -101,6 +105,10 @@ def edit(
     category: Annotated[str | None, typer.Option(help="Kind of preference; '' is none.")] = None,
     domain: Annotated[str | None, typer.Option(help="Field of knowledge; '' is none.")] = None,
     source: Annotated[str | None, typer.Option(help="How it came to be known; '' is none.")] = None,
+    expires_at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="From then on it is not eligible, such as 2026-07-01; '' is never."),
+    ] = None,
     clear: Annotated[list[Clearable] | None, typer.Option(help="A field it shall be without.")] = None,
     *,
     decision: Decision,
@@ -128,7 +136,9 @@ def edit(
         "source": source,
     }
     # what says nothing is none, as in rows that land: a user called " " would be nobody, and the memory nobody's
-    given = {name: _or_none(value) for name, value in named.items() if value is not None}
+    given: dict[str, Any] = {name: _or_none(value) for name, value in named.items() if value is not None}
+    if expires_at is not None:
+        given["expires_at"] = _time_or_none(expires_at)
     cleared = {each.value for each in clear or []}
     if cleared & given.keys():
         message = f"{min(cleared & given.keys())} is both given and cleared"
@@ -145,6 +155,17 @@ def _or_none(value: str | float) -> str | float:
     from slowwave.transforms.core.blank import says_nothing
 
     return "" if isinstance(value, str) and says_nothing(value) else value
+
+
+def _time_or_none(text: str) -> datetime | None:
+    """A time as rows that land may state it; None where the text says nothing."""
+    from slowwave.transforms.landing.coerce import coerced
+    from slowwave.transforms.landing.mapping.expiry import EXPIRES_AT
+
+    times, reasons = coerced(EXPIRES_AT, [text])
+    for reason in reasons.values():
+        raise typer.BadParameter(reason, param_hint="'--expires-at'")
+    return times[0]
 
 
 def _from_standard_input() -> str:

@@ -34,6 +34,13 @@ FIRST_ROWS = {
     "parroted": {"memory_id": "m4", "echoed_count": 1, "parroted_count": 1, "parroted_share": 1.0},
     "unknown_memory_ids": {"memory_id": "gone", "injected_count": 1, "projects": ["shop"]},
     "injected_while_inactive": {"memory_id": "m2", "status_then": "archived", "injected_count": 2},
+    "stale_injections": {
+        "memory_id": "lapsed",
+        "status": "expired",
+        "stale_injected_count": 1,
+        "stale_hours": 25.0,
+    },
+    "stale_by_week": {"project": "quay", "week": "2026-03-02", "expired_count": 1, "interactions_count": 1},
     "memories_of_project": {"memory_id": "m3", "status": "active"},
     "memory_history": {"day": "2026-03-01", "status": "active", "eligible": 0},
     "memory_interactions": {"interaction_id": "i6", "is_injected": False, "is_echoed": True},
@@ -152,7 +159,7 @@ FIRST_ROWS = {
     "what_changed": {"since_at": "2026-04-10T00:00:00Z", "topic": "use", "count": 0, "example_id": None},
     "got_worse": {"kind": "anti-pattern", "what": "keeps failing", "day": "2026-04-10", "text": "restart the server"},
     "memory_explorer": {"memory_id": "bad advice", "verdict": "harmful", "injected_count": 20},
-    "memory_explorer_count": {"memories_count": 20},
+    "memory_explorer_count": {"memories_count": 21},
     "memory_references_of": {"interaction_id": "i6", "is_echoed": True, "is_cited": True, "basis": "reported"},
     "memory_ends": {"basis": "reported", "is_counted": True, "succeeded": 1, "failed": 0},
     "memory": {"memory_id": "bad advice", "lift_basis": "randomised", "pinned": False},
@@ -239,6 +246,10 @@ def home(tmp_path_factory) -> SmallHome:
         land_decisions(Lake(Path(made.settings.lake)), attic_decisions())
     made.land(*taught_rows())
     made.land(*fact_rows())
+    made.land(
+        memory("lapsed", project="quay", expires_at="2026-03-01T09:00:00Z"),
+        interaction("i7", created_at="2026-03-02T10:00:00Z", project="quay", memories_used=["lapsed"]),
+    )
     made.land(
         memory("noted", project="facts", status="candidate", content="Prices are kept as integers"),
         memory("m1", confidence=0.5),
@@ -363,7 +374,7 @@ def test_the_explorer_finds_filters_sorts_and_pages(answers):
         return [row["memory_id"] for row in answers(RECIPES["memory_explorer"], **params)]
 
     every = found()
-    assert len(every) == 20
+    assert len(every) == 21
     assert every[:3] == ["bad advice", "noted", "lost"]  # harmful, then review by what looking is worth
     assert found(limit="4", offset="2") == every[2:6]
     assert found(search="OF STEADY") == ["steady"]
@@ -446,7 +457,7 @@ def test_what_changed_names_every_topic_with_its_latest_example(answers):
     rows = answers(RECIPES["what_changed"], hours="1000")
     found = {(row["topic"], row["what"]): (row["count"], row["example_id"]) for row in rows}
     assert found["use", "interactions that repeated a memory or used it in other words"] == (10, "attic 176")
-    assert found["use", "interactions given a memory"] == (26, "advised 38")
+    assert found["use", "interactions given a memory"] == (27, "advised 38")
     assert found["memories", "new, active"] == (9, "port again")
     assert found["memories", "verdict on use became keep"] == (1, "shadow")
     assert found["memories", "first reference"] == (3, "shadow")

@@ -195,7 +195,7 @@ def test_nothing_is_written_and_nobody_is_kept_waiting(
     ("old", "new", "said"),
     [
         ("echo/1", "echo/7", "echo/7 is no method; there "),
-        ("banana/7", "echo/1", "banana/7 is no method; there are eligible/1, eligible/2, "),
+        ("banana/7", "echo/1", "banana/7 is no method; there are eligible/1, eligible/2, eligible/3, "),
         ("alma/1", "strength/2", "alma/1 is no method (ALMA's formula"),
         ("used/1", "echo/1", "used/1 and echo/1 are not two versions of one method; beside used/1 there is used/2"),
         ("used/1", "used/1", "used/1 and used/1 are one; beside used/1 there is used/2"),

@@ -55,12 +55,15 @@ def home(tmp_path_factory) -> SmallHome:
         memory("m1", changed_at="2999-01-01T00:00:00Z", content="What is not known yet."),
         memory("m1", changed_at="2026-03-03T00:00:00Z", recorded_at="2999-01-01T00:00:00Z", content="Told later."),
         memory("everywhere", project="", memory_type="preference"),
+        memory("lapsed", expires_at="2026-03-02T08:00:00Z"),
         memory("drafting", project="books", content="Ada is writing a book on eel traps"),
         memory(
             "out", project="books", content="Ada published her book on eel traps", changed_at="2026-03-02T07:00:00Z"
         ),
         memory("hostile\x1b[31m", content=HOSTILE * 9, project=HOSTILE, reason=HOSTILE, changed_by=HOSTILE),
         interaction("before", created_at="2026-03-01T07:59:59Z"),
+        interaction("early", created_at="2026-03-02T07:00:00Z", project="elsewhere", memories_used=["lapsed"]),
+        interaction("late", created_at="2026-03-02T08:00:00Z", project="elsewhere", memories_used=["lapsed"]),
         interaction(
             "i1", memories_used=["m1", "gone"], memories_cited=["m1"], response=says_m1, session_id="s1", agent="a"
         ),
@@ -206,7 +209,7 @@ def test_every_count_is_listed_newest_first(why):
     found = why("m1").found
     used = len(found["used"])
     counts = {"eligible": 4, "injected": 2, "echoed": 3, "used": used, "cited": 2, "references": 3}
-    assert found["counts"] == {**counts, "confirmed": 0, "contradicted": 0}
+    assert found["counts"] == {**counts, "stale": 0, "confirmed": 0, "contradicted": 0}
     assert all(0.5 < row["used_score"] <= 1 for row in found["used"])
     assert ids(found["eligible"]) == ["i4", "i3", "i2", "i1"]
     assert ids(found["injected"]) == ["i4", "i1"]
@@ -224,8 +227,8 @@ def test_every_count_is_listed_newest_first(why):
 
 def test_a_memory_of_every_project(why):
     found = why("everywhere").found
-    assert ids(found["eligible"]) == ["asleep", "i4", "i3", "left", "i2", f"h{HOSTILE}", "i1"]
-    assert found["counts"]["eligible"] == 7
+    assert ids(found["eligible"]) == ["asleep", "i4", "i3", "left", "i2", f"h{HOSTILE}", "i1", "late", "early"]
+    assert found["counts"]["eligible"] == 9
 
 
 @pytest.mark.parametrize("memory_id", ["drafting", "out"])
@@ -251,6 +254,13 @@ def test_changes_are_those_known_then_with_what_they_alter(why):
     assert changes[2]["changed"] == {"project": ["shop", "draft"]}
     assert (changes[3]["reason"], changes[4]["changed_by"]) == ("moved", "owner")
     assert changes[4]["changed"]["confidence"] == [None, 0.5]
+
+
+def test_stale_injections_are_listed(why):
+    found = why("lapsed").found
+    assert [row["interaction_id"] for row in found["stale"]] == ["late"]
+    assert (found["counts"]["stale"], found["counts"]["injected"], found["memory"]["status"]) == (1, 2, "expired")
+    assert "expired 2026-03-02 08:00:00Z" in why("lapsed", output="text").out
 
 
 def test_an_id_that_was_only_injected(why):
@@ -353,9 +363,8 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
     serving = home.settings.current.resolve()
     with closing(duckdb.connect(serving, read_only=True)) as connection:
         published = connection.execute(
-            "SELECT memory_id, eligible_count, injected_count, echoed_count, used_count, cited_count, "
-            "reference_count, "
-            "confirmed_count, contradicted_count, created_at, status "
+            "SELECT memory_id, eligible_count, injected_count, stale_injected_count, echoed_count, used_count, "
+            "cited_count, reference_count, confirmed_count, contradicted_count, created_at, status "
             "FROM memory_health ORDER BY memory_id"
         ).fetchall()
         publish = Publish(connection, Path(home.settings.lake), serving.stem)
@@ -369,10 +378,10 @@ def test_the_lists_of_all_memories_of_a_sample_are_as_long_as_their_counts(tmp_p
             assert [change["changed_at"] for change in winning][-1:] == ([created_at] if status else [])
             assert len({change["changed_at"] for change in winning}) == len(winning)
         assert sum(row[1] for row in chosen) > 100
-        assert sum(row[4] for row in published) > 5
-        assert sum(row[5] for row in chosen) > 5
+        assert sum(row[5] for row in published) > 5
         assert sum(row[6] for row in chosen) > 5
-        assert sum(row[7] + row[8] for row in published) > 5
+        assert sum(row[7] for row in chosen) > 5
+        assert sum(row[8] + row[9] for row in published) > 5
 
 
 def test_the_winning_change_is_the_one_that_was_published(why, home):
@@ -385,7 +394,8 @@ def test_the_winning_change_is_the_one_that_was_published(why, home):
         for change in reversed(why(memory_id).found["changes"]):
             if change["is_winning"]:
                 stated |= {name: new for name, (_, new) in change["changed"].items()}
-        assert (stated["project"], stated["status"]) == (project, status)
+        says = "expired" if memory_id == "lapsed" else stated["status"]
+        assert (stated["project"], says) == (project, status)
         assert stated.keys() <= set(Memories.state)
 
 

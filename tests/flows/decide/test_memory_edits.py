@@ -18,6 +18,7 @@ from released_homes import RELEASES, released_home
 from review_acts import landed, states
 from small_home import SmallHome, interaction, memory
 
+from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.cli import main as cli
 from slowwave.flows.cli.memory import memory as memory_commands
 from slowwave.flows.decide import decisions as deciding
@@ -40,6 +41,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
         memory("m-10"),
         memory("m-11"),
         memory("tagged", tags=["a", "b"], scope="agent", user_id="bob", category="style"),
+        memory("lasting", expires_at="2999-03-05T00:00:00Z"),
         memory("old", status="superseded", superseded_by="m-1"),
         memory(HOSTILE, content=HOSTILE),
         memory("to-come", changed_at="2999-01-01T00:00:00Z"),
@@ -68,6 +70,9 @@ def said(capsys: Any) -> Any:
 
 
 CHANGES = [
+    (["edit", "m-1", "--expires-at", "2999-07-01T02:00:00+02:00"], {"expires_at": datetime(2999, 7, 1)}),
+    (["edit", "lasting", "--expires-at", ""], {"expires_at": None}),
+    (["edit", "lasting", "--clear", "expires_at", "--type", "rule"], {"expires_at": None, "memory_type": "rule"}),
     (["edit", "m-1", "--content", "Another text."], {"content": "Another text."}),
     (["edit", "m-1", "--type", "preference", "--project", ""], {"memory_type": "preference", "project": ""}),
     (["edit", "m-1", "--clear", "confidence", "--clear", "source_ids"], {"confidence": None, "source_ids": None}),
@@ -121,7 +126,8 @@ def test_a_change_alters_what_was_asked_alone_and_undo_restores_all(
     code, out, _ = said(*arguments, "--dry-run", "--format", "json")
     preview = json.loads(out)["changed"]
     assert code == 0
-    assert preview == {name: [before[memory_id][name], value] for name, value in altered.items()}
+    expected = {name: [before[memory_id][name], value] for name, value in altered.items()}
+    assert preview == json.loads(json_bytes(expected))
     assert landed(home) == rows, "a preview lands nothing"
 
     code, out, _ = said(*arguments, "--yes", "--reason", "so it is", "--by", "ada", "--format", "json")

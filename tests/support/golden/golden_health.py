@@ -88,6 +88,20 @@ def silent_rows() -> list[Row]:
     return [unused_row("silent", injected_count=0), health_row("silent, used", injected_count=0)]
 
 
+def exposed_rows() -> list[Row]:
+    """Projects whose agents are given what was corrected, lately or not, beside one in which nothing was."""
+    exposed = {"status": "superseded", "verdict": "inactive", "stale_injected_count": 3}
+    well = {"verdict": "keep", "injected_count": 20}
+    return [
+        *(health_row(f"{project} {number}", project=project, **well)
+          for project in ("lately", "long ago", "well") for number in range(6)),
+        health_row("lately", project="lately", last_stale_injected_at=ago(2.5), **exposed),
+        health_row("lately, too", project="lately", last_stale_injected_at=ago(30), **{**exposed, "status": "expired"}),
+        health_row("before", project="lately", last_stale_injected_at=ago(31), **exposed),
+        health_row("long ago", project="long ago", last_stale_injected_at=ago(31), **{**exposed, "status": "active"}),
+    ]  # fmt: skip
+
+
 def project_rows() -> list[Row]:
     """Projects that are well, unwell in each way, and unknown."""
 

@@ -16,7 +16,7 @@ from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.evidence.eligibility import memory_eligibility
 from slowwave.transforms.evidence.memory_days import memory_days
 from slowwave.transforms.evidence.references import memory_references
-from slowwave.transforms.evidence.states import memory_pool, memory_states
+from slowwave.transforms.evidence.states import memory_pool, memory_states, states_over_time
 from slowwave.transforms.evidence.tables import MemoryEligibility, MemoryReferences
 from slowwave.transforms.evidence.used.memories import USED
 from slowwave.transforms.health.tables import MemoryHealth
@@ -26,6 +26,7 @@ from slowwave.transforms.params import Params
 Row = dict[str, Any]
 
 START = datetime(2026, 3, 10, 22)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+EVER = datetime(9999, 1, 1)  # noqa: DTZ001 - as START
 PARAMS = Params()
 _OF_MEMORY_OUTCOMES = (
     "memory_id", "confirmed_count", "contradicted_count", "contradicted_expected", "confidence", "confidence_low",
@@ -106,7 +107,8 @@ later = st.lists(
             "user_id": st.sampled_from([None, "", "ada", "ada"]),
             "tags": st.sampled_from([None, [], ["a", "b"]]),
             "category": st.sampled_from([None, "", "style"]),
-            "clears": st.sampled_from([None, ["confidence"], ["pinned", "source_ids"], ["tags"]]),
+            "expires_at": st.none() | st.none() | instants,
+            "clears": st.sampled_from([None, ["confidence"], ["pinned", "source_ids"], ["tags"], ["expires_at"]]),
         },
     ).map(_without_cleared),
     max_size=5,
@@ -146,7 +148,8 @@ def interactions_frame(rows: Sequence[Row]) -> pl.DataFrame:
 
 def pool_of(change_rows: Sequence[Row]) -> pl.DataFrame:
     """The memory pool of a change log."""
-    return memory_pool(memory_states(memories_frame(change_rows)), PARAMS.evidence).collect()
+    states = states_over_time(memory_states(memories_frame(change_rows)), EVER)
+    return memory_pool(states, PARAMS.evidence).collect()
 
 
 def eligibility_of(interaction_rows: Sequence[Row], pool: pl.DataFrame) -> Frame[MemoryEligibility]:

@@ -24,7 +24,7 @@ _SCHEMA = pl.Schema(
         "memory_id": pl.String, "project": pl.String, "status": pl.String, "content": pl.String,
         "memory_type": pl.String, "pinned": pl.Boolean, "is_held": pl.Boolean, "created_at": _TIME,
         "eligible_count": pl.Int64, "injected_count": pl.Int64, "echoed_count": pl.Int64, "used_count": pl.Int64,
-        "reference_count": pl.Int64,
+        "stale_injected_count": pl.Int64, "last_stale_injected_at": _TIME, "reference_count": pl.Int64,
         "confirmed_count": pl.Int64, "contradicted_count": pl.Int64, "contradicted_expected": pl.Float64,
         "first_referenced_at": _TIME, "last_referenced_at": _TIME, "confidence": pl.Float64,
         "confidence_low": pl.Float64, "confidence_high": pl.Float64, "lift": pl.Float64, "lift_low": pl.Float64,
@@ -50,7 +50,7 @@ def health_row(memory_id: str = "m", /, **said: Any) -> Row:
         "strength": 0.8, "strength_state": "strong", "trend": "stable",
     }  # fmt: skip
     told = row | said
-    return {"echoed_count": told["reference_count"] * 3 // 5} | told
+    return {"echoed_count": told["reference_count"] * 3 // 5, "stale_injected_count": 0} | told
 
 
 def unused_row(memory_id: str = "m", /, **said: Any) -> Row:

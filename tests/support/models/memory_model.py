@@ -18,6 +18,7 @@ FIRST = {
     "memory_type": "knowledge", "project": "", "agent": "", "content": None, "status": "candidate", "confidence": None,
     "importance": None, "pinned": False, "source_ids": None, "superseded_by": None,
     "scope": None, "user_id": None, "category": None, "domain": None, "source": None, "tags": None,
+    "expires_at": None,
 }  # fmt: skip
 # Unicode White_Space: what \s means in Rust's regex. Python's \s also takes U+001C to U+001F.
 WHITE_SPACE = frozenset(
@@ -39,11 +40,19 @@ def after(state: Row | None, change: Row) -> Row:
 
 
 def state_at(changes: Sequence[Row], memory_id: str, at: datetime) -> Row | None:
-    """The state an interaction at `at` sees: of all changes with changed_at <= at."""
+    """The state an interaction at `at` sees: of all changes with changed_at <= at; nothing expires."""
     state = None
     for change in sorted(changes, key=lambda c: c["changed_at"]):
         if change["memory_id"] == memory_id and change["changed_at"] <= at:
             state = after(state, change)
+    return state
+
+
+def state_then(changes: Sequence[Row], memory_id: str, at: datetime) -> Row | None:
+    """The same, expired where the memory would be in use at or after its `expires_at`."""
+    state = state_at(changes, memory_id, at)
+    if state and state["status"] in {"candidate", "active"} and state["expires_at"] and state["expires_at"] <= at:
+        return {**state, "status": "expired"}
     return state
 
 
@@ -107,7 +116,7 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
     for interaction in interactions:
         injected, cited = set(interaction["memories_used"] or ()), set(interaction["memories_cited"] or ())
         for memory_id in sorted(injected | cited | {change["memory_id"] for change in changes}):
-            state = state_at(changes, memory_id, interaction["occurred_at"])
+            state = state_then(changes, memory_id, interaction["occurred_at"])
             is_candidate = is_eligible(state, interaction)
             wanted = pattern(state["content"]) if state and is_candidate else None
             where = echoed_in(interaction, wanted)
@@ -140,7 +149,7 @@ def references(interactions: Sequence[Row], changes: Sequence[Row]) -> list[Row]
 
 def eligible_count(interactions: Sequence[Row], changes: Sequence[Row], memory_id: str) -> int:
     """Interactions that could have used the memory."""
-    return sum(is_eligible(state_at(changes, memory_id, i["occurred_at"]), i) for i in interactions)
+    return sum(is_eligible(state_then(changes, memory_id, i["occurred_at"]), i) for i in interactions)
 
 
 def counts(interactions: Sequence[Row], changes: Sequence[Row], memory_id: str) -> Row:

@@ -39,17 +39,17 @@ FULL = {
         "project": "", "agent": "a", "content": "c", "status": "active", "confidence": 0.7, "importance": "",
         "pinned": True,         "source_ids": [], "superseded_by": "m2", "reason": "r", "changed_by": "b", "unknown": 1,
         "scope": "agent", "user_id": 7, "category": "style", "domain": "auth", "source": "user_stated",
-        "tags": ["b", "a"],
+        "tags": ["b", "a"], "expires_at": "2026-04-01T00:00:00Z",
     },
 }  # fmt: skip
 # A released hash does not change: lakes hold them, and a new release must find its rows in old ones.
 PINNED = {
     "interactions": ("4da6750a70eafe0a616734ef3b0cd8c7", 1990916845335180791),
     "outcomes": ("918434b6fb212c6c54e331452f60df37", 2333132426830449855),
-    "memories": ("d5260bc72877eb1850b130600472fc5f", 8271148378922767556),
+    "memories": ("e5a2e3b308298b74f0229d9dd5298afb", 8271148378922767556),
 }
 # What release 0.1.0, which kept all these fields in `extra`, says of memories with others of them.
-ABOUT = ("scope", "user_id", "category", "domain", "source", "tags")
+ABOUT = ("scope", "user_id", "category", "domain", "source", "tags", "expires_at")
 PINNED_ABOUT = {
     "ca3c086fdb4b4ce2aa221f519ff2ae66": {},
     "9534707f51dfeadf814821c3d2872a70": {"scope": "everywhere", "tags": "urgent"},

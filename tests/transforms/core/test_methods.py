@@ -22,7 +22,7 @@ TRANSFORMS = Path(slowwave.transforms.__file__).parent
 PEERS = {"alma-1/memory_health"}
 # Accepted by a release: a home that chose one is read by every later release.
 RELEASED = {
-    "evidence.eligible_method": ["eligible/1", "eligible/2"],
+    "evidence.eligible_method": ["eligible/1", "eligible/2", "eligible/3"],
     "evidence.injected_method": ["injected/1"],
     "evidence.echo_method": ["echo/1"],
     "evidence.cited_method": ["cited/1"],
@@ -43,10 +43,10 @@ RELEASED = {
     "need.method": ["need/1"],
     "trend.method": ["memory_trend/1", "memory_trend/2"],
     "verdict.method": ["verdict/1", "verdict/2", "verdict/3"],
-    "project_health.method": ["project_health/1"],
+    "project_health.method": ["project_health/1", "project_health/2"],
     "answers.method": ["answers/1"],
     "review.method": ["review_value/1"],
-    "review_queue.method": ["review_queue/1", "review_queue/2", "review_queue/3"],
+    "review_queue.method": ["review_queue/1", "review_queue/2", "review_queue/3", "review_queue/4"],
     "forgetting.method": ["forgetting/1", "forgetting/2", "forgetting/3"],
     "forgetting.regret_method": ["regret/1"],
     "observations.method": ["observe/1", "observe/2", "observe/3", "observe/4"],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.transforms.decisions.effects import values_json
 from slowwave.transforms.decisions.review.changes import (
     CannotDecideError,
     Wish,
@@ -19,6 +21,7 @@ from slowwave.transforms.decisions.review.changes import (
     with_before,
 )
 from slowwave.transforms.decisions.review.decisions import MERGE, PROMOTE, REJECT
+from slowwave.transforms.landing.stated_changes import changes_of
 
 FIELDS = {"content": "Text", "project": "shop", "status": "active", "superseded_by": None}
 Memory = dict[str, Any]
@@ -234,3 +237,17 @@ def test_a_candidate_merges_into_a_memory_of_its_user_or_of_all(
     else:
         with pytest.raises(CannotDecideError, match="another user"):
             requested_changes(Wish(MERGE, into="a"), about, known, [])
+
+
+def test_an_expiring_memory_is_extended_and_the_extension_taken_back() -> None:
+    at = datetime(2026, 5, 10)  # noqa: DTZ001 - times are naive and hold UTC everywhere
+    known, asked = memories(ends={"expires_at": at}), item("expiring", "ends")
+    changes = with_before(requested_changes(Wish(PROMOTE), asked, known, []), known)
+    assert changes_of(values_json({"changes": changes})) == changes
+    extended = after(known, changes)
+    assert extended["ends"]["expires_at"] == at + timedelta(days=90)
+    assert takes_back(Wish(REJECT), asked, PROMOTE, changes)
+    assert after(extended, undoing_changes(changes)) == known
+    assert requested_changes(Wish(REJECT), asked, known, []) == []
+    with pytest.raises(CannotDecideError, match="let it expire"):
+        requested_changes(Wish(MERGE), asked, known, [])

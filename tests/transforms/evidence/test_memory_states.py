@@ -1,14 +1,16 @@
 """States and pool against a plain fold of the change log."""
 
+from datetime import timedelta
 from itertools import product, zip_longest
 
 import memory_model as model
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
-from replayed import START, changes, is_reached, memories_frame, pool_of
+from replayed import EVER, START, changes, is_reached, memories_frame, pool_of
 
-from slowwave.transforms.evidence.states import memory_states
+from slowwave.transforms.evidence.params import EvidenceParams
+from slowwave.transforms.evidence.states import memory_pool, memory_states, states_over_time
 from slowwave.transforms.landing.tables import Memories
 
 ids = ("m1", "m2", "m3")
@@ -48,8 +50,8 @@ def test_states_and_pool_do_not_depend_on_the_order_of_rows(rows, random):
 def test_the_pool_tells_at_every_instant_who_is_eligible_where_and_what_echo_looks_for(rows):
     pool = pool_of(rows).to_dicts()
     for memory_id in ids:
-        for at in {row["changed_at"] for row in rows} | {START}:
-            state = model.state_at(rows, memory_id, at)
+        for at in {row["changed_at"] for row in rows} | {row.get("expires_at") or START for row in rows}:
+            state = model.state_then(rows, memory_id, at)
             found = covering([row for row in pool if row["memory_id"] == memory_id], at)
             if state is None or state["status"] != "active":
                 assert found == []
@@ -86,3 +88,49 @@ def test_a_change_of_confidence_leaves_the_pool_alone():
 def test_no_changes_no_states():
     assert states_of([]).height == pool_of([]).height == 0
     assert states_of([]).schema["valid_until"] == pl.Datetime("us")
+
+
+@given(changes, st.sampled_from([START + timedelta(hours=hours) for hours in range(0, 30, 3)]))
+def test_states_as_of_a_time_are_those_of_the_model_before_it(rows, as_of):
+    seen = [row for row in rows if row["changed_at"] < as_of]
+    states = states_over_time(memory_states(memories_frame(seen)), as_of).collect().to_dicts()
+    times = {row["changed_at"] for row in seen} | {row["expires_at"] for row in seen if row.get("expires_at")}
+    for memory_id, at in product(ids, sorted(times)):
+        state = model.state_then(seen, memory_id, at)
+        if at < as_of:
+            held = covering([row for row in states if row["memory_id"] == memory_id], at)
+            assert [row["status"] for row in held] == ([state["status"]] if state else [])
+    assert all(row["valid_from"] < as_of for row in states)
+
+
+@given(changes)
+def test_a_state_is_followed_by_the_next_at_the_same_instant(rows):
+    states = states_over_time(memory_states(memories_frame(rows)), EVER).sort("memory_id", "valid_from").collect()
+    for one, other in zip(states.iter_rows(named=True), states[1:].iter_rows(named=True), strict=False):
+        is_same_memory = one["memory_id"] == other["memory_id"]
+        assert one["valid_until"] == (other["valid_from"] if is_same_memory else None)
+
+
+def test_a_memory_expires_at_its_instant_until_a_change_says_otherwise():
+    hour = timedelta(hours=1)
+    first = {"memory_id": "m1", "changed_at": START, "status": "active", "content": "the freeze lasts a week"}
+    rows = [
+        first | {"expires_at": START + 2 * hour},
+        {"memory_id": "m1", "changed_at": START + hour, "confidence": 0.9},
+    ]
+    (row,) = pool_of(rows).to_dicts()
+    assert (row["valid_from"], row["valid_until"]) == (START, START + 2 * hour)
+    longer = {"memory_id": "m1", "changed_at": START + 3 * hour, "expires_at": START + 5 * hour}
+    pool = pool_of([*rows, longer]).sort("valid_from")
+    assert pool.rows_by_key("memory_id", named=True, include_key=False)["m1"][1]["valid_until"] == START + 5 * hour
+    cleared = {"memory_id": "m1", "changed_at": START + 3 * hour, "clears": ["expires_at"]}
+    assert pool_of([*rows, cleared])["valid_until"].to_list() == [START + 2 * hour, None]
+    wrong = {"memory_id": "m1", "changed_at": START + 3 * hour, "status": "superseded"}
+    states = states_over_time(memory_states(memories_frame([*rows, wrong])), EVER).collect()
+    assert states["status"].to_list() == ["active", "active", "expired", "superseded"]
+
+
+def test_methods_before_eligible_3_know_no_expiry():
+    row = {"memory_id": "m1", "changed_at": START, "status": "active", "content": "for a day", "expires_at": START}
+    states = memory_states(memories_frame([row]))
+    assert memory_pool(states, EvidenceParams(eligible_method="eligible/2")).collect().height == 1

@@ -25,6 +25,15 @@ RELEASED: tuple[Method, ...] = (
         golden=("eligible-2/memory_eligibility", "eligible-2/memory_health", "eligible-2/memory_references"),
     ),
     Method(
+        id="eligible/3",
+        computes="Which memories could have been used in an interaction, by project, type, scope, agent, user, time.",
+        implementation="slowwave.transforms.evidence.reach.with_reach",
+        chosen_by=("evidence.eligible_method",),
+        reads=("evidence.global_types",),
+        changed="A memory is eligible no more from its `expires_at` on.",
+        golden=("eligible-3/memory_eligibility", "eligible-3/memory_health", "eligible-3/memory_references"),
+    ),
+    Method(
         id="injected/1",
         computes="Which memories an interaction was given, as its producer declares.",
         implementation="slowwave.transforms.evidence.references.memory_references",
@@ -173,6 +182,15 @@ RELEASED: tuple[Method, ...] = (
         golden=("project_health-1/project_health",),
     ),
     Method(
+        id="project_health/2",
+        computes="Alarms of a project: shares of junk, duplicates and unused memories, beside what was usual.",
+        implementation="slowwave.transforms.health.project.project_health.project_health",
+        chosen_by=("project_health.method",),
+        reads=("project_health",),
+        changed="Memories that are injected though they are superseded, invalid or expired are an alarm.",
+        golden=("project_health-2/project_health",),
+    ),
+    Method(
         id="answers/1",
         computes="What a log can and cannot answer, and what to record so that it can.",
         implementation="slowwave.transforms.health.answerable.answers.answers",
@@ -213,6 +231,15 @@ RELEASED: tuple[Method, ...] = (
         reads=("review_queue",),
         changed="Candidates stand in the order of what speaks for each, talk and guesses stay out.",
         golden=("review_queue-3/review_queue",),
+    ),
+    Method(
+        id="review_queue/4",
+        computes="What waits for a person's word, and in which order.",
+        implementation="slowwave.transforms.decisions.review.queue.review_queue",
+        chosen_by=("review_queue.method",),
+        reads=("review_queue",),
+        changed="A memory that is referenced often and about to expire is proposed for extension.",
+        golden=("review_queue-4/review_queue",),
     ),
     Method(
         id="forgetting/1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Literal
 
 from slowwave.transforms.decisions.review.decisions import MERGE, PROMOTE, REJECT
@@ -14,6 +15,8 @@ State = Mapping[str, Any]
 
 _PAIRS = ("contradiction", "outdated")
 _RESTORED = ("status", "superseded_by", "source_ids", "confidence")
+# By how much a memory that is about to expire is extended: AtoCore's step.
+EXTENSION = timedelta(days=90)
 
 
 class CannotDecideError(Exception):
@@ -48,6 +51,8 @@ def takes_back(wish: Wish, item: Mapping[str, Any], last_command: str, before: S
     """
     if item["kind"] == "candidate" or not before:
         return False
+    if item["kind"] == "expiring":
+        return (last_command, wish.command) == (PROMOTE, REJECT)
     if last_command == MERGE:
         return wish.command == REJECT or (wish.command == PROMOTE and item["kind"] in _PAIRS)
     is_rejected = last_command == REJECT and any(change.get("status") == "invalid" for change in before)
@@ -78,6 +83,10 @@ def requested_changes(
     if item["kind"] == "merge" and wish.command == PROMOTE:
         message = "say `merge` (they are one) or `reject` (they are not)"
         raise CannotDecideError(message)
+    if item["kind"] == "expiring":
+        (memory_id,) = item["memory_ids"]
+        later = states[memory_id]["expires_at"] + EXTENSION
+        return [{"memory_id": memory_id, "expires_at": later}] if wish.command == PROMOTE else []
     if item["kind"] == "merge" or wish.command == PROMOTE:
         return []
     if item["kind"] == "outdated":
@@ -162,7 +171,9 @@ def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], so
     into = wish.into or item["target_memory_id"]
     ids = [candidate_id(item)] if item["kind"] == "candidate" else list(item["memory_ids"])
     if item["kind"] in ABOUT_ONE:
-        message = "say `promote` (keep it) or `reject` (it is wrong)"
+        expires = item["kind"] == "expiring"
+        meanings = ("extend it", "let it expire") if expires else ("keep it", "it is wrong")
+        message = "say `promote` ({}) or `reject` ({})".format(*meanings)
         raise CannotDecideError(message)
     if into is None:
         message = "say with --into which memory stays"
@@ -215,7 +226,7 @@ def undoing_changes(changes: Iterable[Change]) -> list[Change]:
     for change in changes:
         before = change["before"]
         again: Change = {"memory_id": change["memory_id"]}
-        for name in _RESTORED:
+        for name in (*_RESTORED, "expires_at"):
             if change.get(name) is None:
                 continue
             if before[name] is not None:
@@ -249,7 +260,8 @@ def with_before(changes: Iterable[Change], states: Mapping[str, State]) -> list[
     told = []
     for change in changes:
         state = states.get(change["memory_id"])
-        told.append({**change, "before": {name: state[name] for name in _RESTORED} if state else None})
+        restored = [*_RESTORED, *(["expires_at"] if "expires_at" in change else [])]
+        told.append({**change, "before": {name: state[name] for name in restored} if state else None})
     return told
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import polars as pl
 
+from slowwave.transforms.core.figures import counted
 from slowwave.transforms.core.hashing import DIGEST_BYTES, digest, digests, hashed
 from slowwave.transforms.decisions.review.params import QueueParams, ReviewQueueParams
 from slowwave.transforms.evidence.reach import is_global
@@ -192,6 +193,38 @@ def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
         "created_at",
         pl.coalesce(reason, "said", pl.lit("Needs a look")).alias("reason"),
         pl.format("{} {}", hashed(troubled["content"]), "evidence").alias("basis"),
+        pl.lit(params.method).alias("method"),
+    )
+
+
+def expiring_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueueParams) -> pl.DataFrame:
+    """Active memories that were referenced often and are about to expire: items.
+
+    Asked again when `expires_at` or the text changes.
+    """
+    latest = pl.lit(as_of, dtype=pl.Datetime("us")) + pl.duration(days=params.expiring_days)
+    expiring = health.filter(
+        pl.col("status") == "active",
+        pl.col("content").is_not_null(),
+        pl.col("expires_at") <= latest,
+        pl.col("reference_count") >= params.expiring_references,
+    )
+    return expiring.select(
+        item_ids(expiring, pl.lit("expiring"), "memory_id"),
+        pl.lit("expiring").alias("kind"),
+        "project",
+        "user_id",
+        "memory_type",
+        pl.col("content").alias("text"),
+        pl.concat_list("memory_id").alias("memory_ids"),
+        pl.lit(None, dtype=pl.String).alias("target_memory_id"),
+        "created_at",
+        pl.format(
+            "Expires on {}, and {} referenced it: `promote` lets it stand 90 days longer",
+            pl.col("expires_at").dt.strftime("%Y-%m-%d"),
+            counted(pl.col("reference_count"), "interaction"),
+        ).alias("reason"),
+        pl.format("{} {}", hashed(expiring["content"]), pl.col("expires_at").dt.timestamp("us")).alias("basis"),
         pl.lit(params.method).alias("method"),
     )
 

@@ -16,9 +16,10 @@ class ReviewQueueParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: Annotated[str, chosen_method("review_queue.method")] = Field(
-        default="review_queue/3",
+        default="review_queue/4",
         description="review_queue/1 proposes a text again that was rejected, where another memory lands with it;"
-        " review_queue/2 ranks candidates by sessions alone, and marks nothing in texts.",
+        " review_queue/2 ranks candidates by sessions alone, and marks nothing in texts; review_queue/3"
+        " proposes no extension of memories that expire.",
     )
     min_sessions: int = Field(
         default=1, ge=1, description="Sessions in which an answer, not only its prompt, must state a candidate."
@@ -31,6 +32,10 @@ class ReviewQueueParams(BaseModel):
     )
     fading_days: int = Field(default=30, ge=0, description="A memory that fades within so many days is shown...")
     fading_need: float = Field(default=0.1, gt=0, le=1, description="... if its need_30d is at least this.")
+    expiring_days: int = Field(default=30, ge=0, description="A memory that expires within so many days is shown...")
+    expiring_references: int = Field(
+        default=5, ge=1, description="... if at least so many interactions referenced it (AtoCore's rule)."
+    )
     examples: int = Field(default=5, ge=1, description="Interactions named per item.")
 
 

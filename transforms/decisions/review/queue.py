@@ -14,6 +14,7 @@ from slowwave.transforms.core.vocabularies import REVIEW_KINDS
 from slowwave.transforms.decisions.review.candidate_evidence import judged_candidates, shown_signs
 from slowwave.transforms.decisions.review.items import (
     disputed_memories,
+    expiring_memories,
     extracted_candidates,
     guessed_items,
     landed_candidates,
@@ -68,6 +69,10 @@ def is_evident(params: ReviewQueueParams) -> bool:
     return params.method not in {"review_queue/1", "review_queue/2"}
 
 
+def _proposes_extensions(params: ReviewQueueParams) -> bool:
+    return is_evident(params) and params.method != "review_queue/3"
+
+
 def review_queue(
     evidence: ReviewEvidence, as_of: datetime, params: QueueParams
 ) -> tuple[Frame[ReviewQueue], Frame[ReviewStatements]]:
@@ -91,6 +96,7 @@ def review_queue(
     others = pl.concat(
         [
             troubled_memories(evidence.health, as_of, asked),
+            *([expiring_memories(evidence.health, as_of, asked)] if _proposes_extensions(asked) else []),
             outdated_memories(evidence.curation, evidence.contradictions, evidence.health),
             disputed_memories(
                 evidence.contradictions, evidence.merge_proposals, evidence.health, evidence.disputes_method

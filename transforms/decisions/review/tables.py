@@ -10,7 +10,7 @@ from slowwave.transforms.core.schema import State, Table, column
 from slowwave.transforms.core.vocabularies import ReviewKind
 
 # The kinds in the order in which they are shown where as much speaks for each; and those that are about one memory.
-ABOUT_ONE: tuple[ReviewKind, ...] = ("harmful", "doubtful", "fading", "unused")
+ABOUT_ONE: tuple[ReviewKind, ...] = ("harmful", "expiring", "doubtful", "fading", "unused")
 
 
 class StatementSigns(State):
@@ -45,9 +45,9 @@ class ReviewQueue(Table):
     )
     kind: ReviewKind = column(
         "harmful: lowers success; contradiction: memories at odds; outdated: in use though a later memory replaces it"
-        " or takes it back; candidate: not in use yet; merge: memories that say the same; doubtful: failed more often"
-        " than expected; fading: has faded, is weakening or stale, or fades though it is needed; unused: no use was"
-        " detected."
+        " or takes it back; expiring: referenced often, and about to expire; candidate: not in use yet; merge: memories"
+        " that say the same; doubtful: failed more often than expected; fading: has faded, is weakening or stale, or"
+        " fades though it is needed; unused: no use was detected."
     )
     project: str = column("Project; '' is none.")
     user_id: str | None = column(

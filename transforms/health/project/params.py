@@ -32,7 +32,7 @@ class ProjectHealthParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("project_health.method")] = "project_health/1"
+    method: Annotated[str, chosen_method("project_health.method")] = "project_health/2"
     junk: Alarm = Field(
         default=Alarm(warning=0.3, critical=0.6),
         description="invalid, to forget, or without text worth the name (an audited store was 98 % junk).",
@@ -66,6 +66,13 @@ class ProjectHealthParams(BaseModel):
         default=1, ge=1, description="Harmful memories that are a warning: false discoveries are already controlled."
     )
     harmful_critical: int = Field(default=5, ge=1, description="Harmful memories that are critical.")
+    stale_days: int = Field(
+        default=30,
+        ge=1,
+        le=3650,
+        description="Memories that were injected in so many days before the publish, though they were superseded,"
+        " invalid or expired by then, are a warning: from one on, for a correction is no matter of chance.",
+    )
     growth_days: int = Field(
         default=30, ge=1, le=3650, description="The span in which growth without use is looked for."
     )

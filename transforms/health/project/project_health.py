@@ -71,6 +71,7 @@ def _counts(today: int, params: ProjectHealthParams) -> list[pl.Expr]:
     )
     is_late = pl.col("created_at").dt.epoch("d") >= today - params.growth_days
     is_grown = is_active & is_late & (pl.col("eligible_count") >= params.min_eligible)
+    is_exposed = pl.col("last_stale_injected_at").dt.epoch("d") >= today - params.stale_days
     # a fixed-point sum: the order of rows cannot change its last digits
     strength = (pl.col("strength").filter(is_active) * _FIXED_POINT).round().cast(pl.Int64)
     return [
@@ -82,7 +83,9 @@ def _counts(today: int, params: ProjectHealthParams) -> list[pl.Expr]:
         (is_active & pl.col("pinned")).sum().alias("pinned_count"),
         pl.col("is_held").sum().alias("held_count"),
         (is_active & is_judged).sum().alias("judged_count"),
-        pl.col("injected_count", "reference_count").sum(),
+        pl.col("injected_count", "stale_injected_count", "reference_count").sum(),
+        is_exposed.sum().alias("exposed"),
+        pl.col("last_stale_injected_at").max().alias("last_exposed_at"),
         *((pl.col("verdict") == name).sum().alias(f"{name}_count") for name in VERDICTS if name != "inactive"),
         is_grown.sum().alias("grown"),
         (is_grown & (pl.col("reference_count") > 0)).sum().alias("grown_used"),
@@ -116,6 +119,13 @@ def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
         )
     ]
     found += [_share_alarm(name, getattr(params, name), level, params) for name in _SHARES]
+    if level == "warning" and params.method != "project_health/1":
+        text = (
+            f"{level}: injected in the last {params.stale_days} days though superseded, invalid or expired by then:"
+            " {} of its memories, last on {}."
+        )
+        last = pl.col("last_exposed_at").dt.strftime("%Y-%m-%d")
+        found.append(pl.when(pl.col("exposed") > 0).then(pl.format(text, "exposed", last)))
     if level == "warning":
         is_growing = (pl.col("grown") >= params.growth_memories) & (pl.col("grown_used") == 0)
         text = f"{level}: {{}} memories of the last {params.growth_days} days had enough chances, none a detected use."
@@ -128,8 +138,8 @@ def project_health(health: Frame[MemoryHealth], today: int, params: ProjectHealt
 
     Args:
         health: one row per memory: project, status, content, pinned, is_held, created_at, eligible_count,
-            injected_count, reference_count, strength, strength_state, trend, verdict. Memories
-            that never landed have project NULL and count under ''.
+            injected_count, stale_injected_count, last_stale_injected_at, reference_count, strength, strength_state,
+            trend, verdict. Memories that never landed have project NULL and count under ''.
         today: the UTC day since 1970 of the publish.
         params: thresholds.
 

@@ -13,7 +13,7 @@ from slowwave.transforms.landing.coerce import Unfit
 _NAME = "atocore"
 _OF_MEMORY = (
     "id", "memory_type", "content", "project", "source_chunk_id", "confidence", "status", "created_at", "updated_at",
-    "domain_tags",
+    "domain_tags", "valid_until",
 )  # fmt: skip
 _OF_INTERACTION = (
     "id", "prompt", "context_pack", "response_summary", "response", "memories_used", "chunks_used", "client",
@@ -47,6 +47,7 @@ def _held(memory_id: str, row: Cells) -> Held:
             "confidence": plain(row, "confidence"),
             "source_ids": [source] if source else None,
             "tags": json_list(row, "domain_tags"),
+            "expires_at": text(row, "valid_until"),
             _NAME: others(row, _OF_MEMORY) or None,
         },
         moment(row, "created_at"),
@@ -76,7 +77,7 @@ def _interaction(row: Cells) -> Row:
 
 STORE = Store(
     name=_NAME,
-    version=1,
+    version=2,
     called="AtoCore",
     facts=_facts,
     tables=(

@@ -1,6 +1,7 @@
 -- question: How much waits for review in each project, and how old is the oldest of it?
 -- columns: project – the project; items – all that waits; harmful – memories that lower success;
---   contradictions – memories at odds; outdated – in use though a later one replaces them; candidates – not in use yet;
+--   contradictions – memories at odds; outdated – in use though a later one replaces them; expiring – referenced often,
+--   and about to expire; candidates – not in use yet;
 --   merges – memories that say the same; doubtful – failed more often than expected; fading – have faded, go down, or
 --   fade though they are needed; unused – no use was detected; first_seen_at (UTC) – the first interaction behind any
 --   of it
@@ -10,6 +11,7 @@ SELECT
     count(*) FILTER (kind = 'harmful') AS harmful,
     count(*) FILTER (kind = 'contradiction') AS contradictions,
     count(*) FILTER (kind = 'outdated') AS outdated,
+    count(*) FILTER (kind = 'expiring') AS expiring,
     count(*) FILTER (kind = 'candidate') AS candidates,
     count(*) FILTER (kind = 'merge') AS merges,
     count(*) FILTER (kind = 'doubtful') AS doubtful,

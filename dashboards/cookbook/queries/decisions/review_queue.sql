@@ -1,6 +1,6 @@
 -- question: What waits for a person's word, and what speaks for looking at it?
--- columns: rank – place in the queue; kind – harmful, contradiction, outdated, candidate, merge, doubtful, fading or
---   unused; project – its project; user_id – the user whose alone it is, null is: the project's;
+-- columns: rank – place in the queue; kind – harmful, contradiction, outdated, expiring, candidate, merge, doubtful,
+--   fading or unused; project – its project; user_id – the user whose alone it is, null is: the project's;
 --   memory_type – of the memory it is or would be; text – what to read; sessions – that state it, or had its memories;
 --   interactions – in them; in_prompt – of them those whose prompt said it already; succeeded – of them those whose
 --   latest attempt succeeded; failed – those whose latest attempt failed; last_seen_at (UTC) – last of them;

@@ -2,13 +2,15 @@
 -- columns: memory_id – the memory; project – its project, '' is none; agent – its agent, '' is none; user_id – its user;
 --   scope – agent, project or global, as stated; category – kind of preference; domain – field of knowledge; source –
 --   how it came to be known; tags – its tags; stated_confidence (0-1) – what its source is worth; memory_type –
---   its type; status – its state, NULL was never landed; content – its text; created_at (UTC) – its first change;
+--   its type; status – its state, NULL was never landed; expires_at (UTC) – from then on it is not eligible; content – its text; created_at (UTC) – its first change;
 --   verdict – keep, review, forget, harmful, unproven or inactive; reasons – why, with the figures; trend – of its use;
 --   strength (0-1) – how much of its evidence is left; strength_state – its band; strength_forecast (0-1) – its
 --   strength 7, 30, 90, 180 and 365 days later if nothing refers to it; half_life_days (days) – how fast it fades;
 --   fades_at (UTC) – the first midnight on which it is forgettable; need_30d (probability) – at least one reference in
 --   30 days; need_if_active (probability) – the same if the project is as active as it was; eligible_count
---   (interactions) – could have used it; injected_count (interactions) – were given it; echoed_count (interactions) –
+--   (interactions) – could have used it; injected_count (interactions) – were given it; stale_injected_count (interactions)
+--   – of them when it was superseded, invalid or expired; last_stale_injected_at (UTC) – the last of these; stale_hours
+--   (hours) – from when it became so to the last of these; echoed_count (interactions) –
 --   answers that repeat its first words; used_count (interactions) – answers that rely on it in whatever words, a lower
 --   bound; cited_count (interactions) – answers that name it themselves, part of no other count; reference_count
 --   (interactions) – echoed or used; first_referenced_at (UTC) – the first of them;
@@ -39,6 +41,7 @@ SELECT
     stated_confidence,
     memory_type,
     status,
+    expires_at,
     content,
     created_at,
     verdict,
@@ -53,6 +56,9 @@ SELECT
     need_if_active,
     eligible_count,
     injected_count,
+    stale_injected_count,
+    last_stale_injected_at,
+    stale_hours,
     echoed_count,
     used_count,
     cited_count,

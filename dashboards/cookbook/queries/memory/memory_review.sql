@@ -1,6 +1,6 @@
 -- question: What waits for a person's word about one memory?
--- columns: rank – place in the queue; kind – harmful, contradiction, outdated, candidate, merge, doubtful, fading or
---   unused; reason – why it waits; text – what to read; item_id – as `slowwave review` takes it
+-- columns: rank – place in the queue; kind – harmful, contradiction, outdated, expiring, candidate, merge, doubtful,
+--   fading or unused; reason – why it waits; text – what to read; item_id – as `slowwave review` takes it
 -- params: memory_id
 SELECT rank, kind, reason, text, item_id
 FROM review_queue

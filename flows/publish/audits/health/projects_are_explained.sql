@@ -7,7 +7,7 @@ FULL JOIN (
         coalesce(project, '') AS project,
         count(status) AS memories_count,
         count(*) FILTER (status = 'active') AS active_count,
-        count(*) FILTER (status IN ('superseded', 'invalid', 'archived', 'graduated')) AS inactive_count,
+        count(*) FILTER (status IN ('superseded', 'invalid', 'archived', 'graduated', 'expired')) AS inactive_count,
         sum(injected_count) AS injected_count,
         sum(reference_count) AS reference_count,
         count(*) FILTER (verdict = 'forget') AS forget_count,

@@ -293,6 +293,7 @@ def test_an_item_of_langgraph(value: Any, content: str, rest: dict[str, Any] | N
 
 def test_memories_and_interactions_of_atocore():
     memory = atocore_memory("m1", project="shop", confidence=0.7, source_chunk_id="c1", reference_count=3)
+    memory["valid_until"] = "2026-09-01"
     interaction = {"id": "i1", "prompt": "When?", "response": "At nine.", "memories_used": '["m1", 7]', "client": "tui"}
     interaction |= {"created_at": "2026-03-02 09:00:00", "context_pack": '{"a": 1}', "chunks_used": '["c1"]'}
     held, asked = rows_of(told(atocore.STORE, {"memories": [memory], "interactions": [interaction]}))
@@ -306,6 +307,7 @@ def test_memories_and_interactions_of_atocore():
         "content": "the shop m1 opens at nine",
         "confidence": 0.7,
         "source_ids": ["c1"],
+        "expires_at": "2026-09-01",
         "atocore": {"reference_count": 3},
     }
     assert {name: value for name, value in asked.items() if value is not None} == {
