@@ -94,7 +94,7 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
             "Faded to strength {}, but eligible in only {}: too few to judge.", strength, eligible
         ),
         "faded_quiet": _faded_quiet(strength, params),
-        "stale": pl.format("{}: stale for its past use and its project's activity.", used),
+        "stale": pl.format(_stale(params), used),
         "weakening": pl.format("{}: weakening, strength {}.", used, strength),
         "used": pl.format("{}.", used),
     }
@@ -116,6 +116,13 @@ def _of_use(today: pl.Expr, params: VerdictParams) -> pl.Expr:
         )
         .otherwise(told)
     )
+
+
+def _stale(params: VerdictParams) -> str:
+    """A trend changes once two looks agree, so a memory that was used again since may still be called stale."""
+    if params.method in {"verdict/1", "verdict/2"}:
+        return "{}: stale for its past use and its project's activity."
+    return "{}: when two looks last agreed, it was used less than its past and its project's activity let expect."
 
 
 def _faded_quiet(strength: pl.Expr, params: VerdictParams) -> pl.Expr:
