@@ -98,8 +98,7 @@ def reasons_of(row, *others, **said):
             [
                 (
                     "Repeated word for word in 60 interactions, used in other words in 40, last 3 days ago:"
-                    " stale for its"
-                    " past use and its project's activity."
+                    " when two looks last agreed, it was used less than its past and its project's activity let expect."
                 )
             ],
         ),
