@@ -1,6 +1,6 @@
 """What the released methods of learning make of a log written by hand; numbers to nine places.
 
-The files in tests/golden/heuristic-1 and 2 are released: neither they nor their digests change (see golden_tables);
+The files in tests/golden/heuristic-1, 2 and 3 are released: neither they nor their digests change (see golden_tables);
 columns that tables got later are not in them.
 """
 
@@ -13,7 +13,7 @@ import pytest
 from delivered import as_jsonl
 from golden_tables import assert_golden, golden_names
 from learned_tables import LEARNED, learned
-from taught_rows import AS_OF, rows_with_another_task, taught_rows
+from taught_rows import AS_OF, rows_with_another_task, rows_with_four_of_four, taught_rows
 
 from slowwave.transforms.core.frames import conform, framed
 from slowwave.transforms.core.schema import Table
@@ -25,7 +25,9 @@ from slowwave.transforms.landing.versions import winning_versions
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.attempts.outcomes import resolved_outcomes
 from slowwave.transforms.learning.attempts.params import AttemptParams
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
+from slowwave.transforms.learning.tables import ForecastFits, Heuristics, Scorecard, UntriedStrategies
 from slowwave.transforms.params import Params
 
 FIRST = Params(
@@ -40,6 +42,17 @@ SECOND = Params(
     heuristics=HeuristicParams(method="heuristic/2"),
     anti_patterns=AntiPatternParams(method="anti_patterns/2"),
 )
+_POINT = ConfidencePoint(
+    half_life_days=7, record_strength=2, prior_strength=20, relatives_share=1, fading_half_life_days=10
+)
+# relatives that are worth so much would put four successes of four below one half
+THIRD = SECOND.model_copy(
+    update={
+        "heuristics": HeuristicParams(method="heuristic/3"),
+        "confidence": ConfidenceParams(method="heuristic/3", grid=(_POINT,)),
+    }
+)
+_THIRD_TABLES = (ForecastFits, Heuristics, Scorecard, UntriedStrategies)
 _STAMPS = ("run_id", "as_of")
 _FIRST_TABLES = [table for table in LEARNED if f"heuristic-1/{table.name}" in golden_names("heuristic-1")]
 _LATER_COLUMNS = (
@@ -81,6 +94,11 @@ def test_what_was_published_is_published(table, published):
     # came later, and changes nothing
     rows = shown(table, published[table]).drop(_LATER_THAN_SECOND, strict=False)
     assert_golden(rows, f"heuristic-2/{table.name}")
+
+
+@pytest.mark.parametrize("table", _THIRD_TABLES, ids=lambda table: table.name)
+def test_what_the_third_method_published_is_published(table):
+    assert_golden(shown(table, taught(THIRD, rows_with_four_of_four())[table]), f"heuristic-3/{table.name}")
 
 
 @pytest.mark.parametrize("table", _FIRST_TABLES, ids=lambda table: table.name)

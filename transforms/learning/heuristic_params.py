@@ -15,7 +15,7 @@ class HeuristicParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     method: Annotated[str, chosen_method("heuristics.method")] = Field(
-        default="heuristic/2",
+        default="heuristic/3",
         description="How confidence is told: by `confidence`, so that old evidence keeps its order, or as released"
         " before by `forecast`; trend and scorecard go with it.",
     )

@@ -122,8 +122,8 @@ def learned_in_order(
     as_of: datetime,
     params: LearningParams,
 ) -> dict[type[Table], pl.DataFrame]:
-    """What is learned of strategies so that old evidence keeps its order (heuristic/2)."""
-    confidence, day = params.confidence, next_midnight(as_of)
+    """What is learned of strategies so that old evidence keeps its order (heuristic/2 and 3)."""
+    confidence, day = params.confidence.of_version(params.heuristics.method), next_midnight(as_of)
     known = Known.of(sessions, confidence)
     # what follows asks which cell was tried on which day, not in which session
     sessions = cell_days(sessions)

@@ -8,10 +8,12 @@ from typing import Any
 from slowwave.flows.ask.why.text import aligned, basis_words, more, printed, wrapped
 from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.kernel.times import utc_text
+from slowwave.transforms.learning.confidence.params import UNANIMOUS_ATTEMPTS
 
 Record = dict[str, Any]
 Records = Callable[..., list[Record]]
 
+_HALF = 0.5
 _CELL = ("project", "agent", "task_type", "strategy_id")
 _SHOWN = 400
 _SHOWN_NAME = 120
@@ -196,6 +198,9 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
         )
         lines += wrapped(f"the rest comes from its relatives ({use['prior_mean']:.2f}){_drawn_to(use['fit'])}")
         lines += wrapped(_fading(use["fit"]))
+        is_unanimous = use["attempts"] >= UNANIMOUS_ATTEMPTS and use["successes"] in {0, use["attempts"]}
+        if is_unanimous and use["confidence"] == _HALF:
+            lines += wrapped("its attempts all ended alike, so relatives and time carry it to 0.50, not past it")
         for row in use["anti_patterns"]:
             lines += wrapped(f"{row['state']} anti-pattern ({row['kind']}): {row['why_bad']}")
         lines += _outcomes(use["outcomes"], limit)

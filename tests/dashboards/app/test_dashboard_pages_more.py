@@ -228,7 +228,7 @@ def test_runs_tell_what_landed_late_and_what_was_refused(taught):
     assert "1 row was refused so far" in said
     assert "confidence must lie between 0 and 1, not 2" in said
     assert "1 was recorded more than 24 hours after it happened" in said
-    assert "heuristic/2" in said
+    assert "heuristic/3" in said
     run = taught.answer("published_run", run_id=taught.run_id).row(0, named=True)
     assert run["code_hash"] in said
     refused = words(drawn(runs_page, taught, field="confidence"))

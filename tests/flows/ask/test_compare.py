@@ -112,7 +112,7 @@ def test_the_other_way_round_what_was_gained_is_lost(home: SmallHome, fewer_lett
 
 
 def test_a_version_that_only_has_another_name_changes_nothing(home: SmallHome) -> None:
-    pairs = (("echo/1", "echo/99"), ("heuristic/2", "heuristic/99"))
+    pairs = (("echo/1", "echo/99"), ("heuristic/3", "heuristic/99"))
     with tried(*pairs[0]), tried(*pairs[1]):
         for pair in pairs if IS_THOROUGH else pairs[1:]:
             assert differing(compared(home, *pair)) == set(), pair
@@ -123,6 +123,7 @@ def test_a_version_that_only_has_another_name_changes_nothing(home: SmallHome) -
     [
         ("eligible/1", "eligible/2", {"memory_health", "memory_days", "memory_eligibility"}),
         ("heuristic/1", "heuristic/2", {"heuristics", "forecast_fits"}),
+        ("heuristic/2", "heuristic/3", {"scorecard"}),
         ("used/1", "used/2", set()),
         pytest.param("verdict/1", "verdict/2", {"memory_health"}, marks=pytest.mark.thorough),
         pytest.param("strength/1", "strength/2", {"memory_health", "strength_fits"}, marks=pytest.mark.thorough),
@@ -219,14 +220,14 @@ def test_where_nothing_has_landed(tmp_path: Path) -> None:
 
 
 def too_sure(*arguments: Any) -> dict[type[Table], pl.DataFrame]:
-    """heuristic/2, but for the confidence it tells."""
+    """heuristic/3, but for the confidence it tells."""
     tables_ = learned_in_order(*arguments)
     return {**tables_, Heuristics: tables_[Heuristics].with_columns(confidence=pl.lit(2.0))}
 
 
 def test_a_method_that_an_audit_stops_says_so(home: SmallHome) -> None:
-    with tried("heuristic/2", "heuristic/99", implementation=too_sure, changed="It is too sure."):
-        done = home.ask("compare", "heuristic/2", "heuristic/99")
+    with tried("heuristic/3", "heuristic/99", implementation=too_sure, changed="It is too sure."):
+        done = home.ask("compare", "heuristic/3", "heuristic/99")
     assert (done.returncode, done.stdout) == (1, "")
     assert "with heuristic/99 nothing could be published: " in done.stderr
 

@@ -128,7 +128,7 @@ def test_json_is_a_list_of_steps(ask: Ask):
     told = json.loads(ask("heuristics", "json"))
     assert told[-1]["name"] == "heuristics"
     assert set(told[-1]) == set(Step.__dataclass_fields__)
-    assert "heuristic/2" in told[-1]["methods"]
+    assert "heuristic/3" in told[-1]["methods"]
 
 
 def test_mermaid_draws_every_source(ask: Ask, tmp_path: Path):

@@ -33,6 +33,18 @@ def rows_with_another_task() -> list[Row]:
     return [*taught_rows(), *more]
 
 
+def rows_with_four_of_four() -> list[Row]:
+    """The log with another task, and in it a third, at which `ask first` succeeded four times and all else fails."""
+
+    def tried(strategy: str, day: int, *, success: bool) -> Row:
+        at = f"{(START + timedelta(days=day, hours=7)).isoformat()}Z"
+        said = {"strategy": strategy, "task_type": "triage", "duration_ms": 60_000, **_DEPOT}
+        return outcome(f"{strategy} triage {day}", created_at=at, success=success, **said)
+
+    failed = [tried(name, day, success=False) for day in range(0, DAYS, 2) for name in ("guess", "wait", "restart")]
+    return [*rows_with_another_task(), *failed, *[tried("ask first", day, success=True) for day in range(4)]]
+
+
 def _of_day(day: int) -> list[Row]:
     def at(hour: int) -> str:
         return f"{(START + timedelta(days=day, hours=hour)).isoformat()}Z"

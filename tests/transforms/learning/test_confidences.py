@@ -11,7 +11,7 @@ from attempt_rows import START, in_order_of, outcomes, tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from learned_tables import learned
-from old_evidence import FIRST_DAY, believed_at, old_evidence
+from old_evidence import FIRST_DAY, STOPPED, believed_at, old_evidence
 from polars.testing import assert_frame_equal
 from thorough import examples
 
@@ -83,13 +83,43 @@ def test_order_and_other_projects_change_no_bit(seed, random):
 
 
 def test_no_evidence_leaves_what_relatives_tell_and_its_width():
-    rows = _rows(range(10), range(10)) + _rows(range(10), range(5), strategy="y")
+    rows = _rows(range(10), range(10)) + _rows(range(10), range(5, 10), strategy="y")
     told = [_one(rows, age) for age in (10, 40, 400, 4_000, 40_000)]
     assert [row["confidence"] for row in told] == sorted((row["confidence"] for row in told), reverse=True)
     widths = [row["confidence_high"] - row["confidence_low"] for row in told]
     assert widths == sorted(widths)
     assert told[-1]["confidence"] == pytest.approx(_one(rows, 40_000, "y")["confidence"], abs=1e-6)
     assert told[-1]["prior_share"] == pytest.approx(1)
+
+
+@settings(max_examples=examples(5, 40))
+@given(st.integers(0, 10_000), st.integers(0, 2_000))
+def test_a_record_of_one_kind_is_never_on_the_other_side(seed, later):
+    sessions = old_evidence(8, seed).filter(pl.col("known_day") < STOPPED)
+    found = believed_at(sessions, STOPPED + later, _QUICK)
+    records = sessions.group_by(CELL).agg(pl.col("attempts", "successes").sum())
+    rows = found.join(records, on=CELL).filter(pl.col("attempts") >= 4)
+    assert (rows.filter(pl.col("successes") == pl.col("attempts"))["confidence"] >= 0.5).all()
+    assert (rows.filter(pl.col("successes") == 0)["confidence"] <= 0.5).all()
+
+
+@pytest.mark.parametrize("later", [60, 900])
+def test_four_of_four_where_all_else_fails(later):
+    rows = [row for number in range(30) for row in _rows(range(number, number + 10), (), f"s{number}")]
+    rows += _rows([36, 37, 38, 39], range(4))
+    of_last = {version: _one(rows, 40 + later, params=_of(version))["confidence"] for version in (2, 3)}
+    assert of_last[2] < 0.5 <= of_last[3]
+
+
+def _of(version):
+    return ConfidenceParams().of_version(f"heuristic/{version}")
+
+
+def test_an_earlier_version_keeps_its_grid():
+    earlier, point = _of(2), ConfidenceParams().grid[0]
+    assert (len(earlier.grid), earlier.method, _of(3)) == (73, "heuristic/2", ConfidenceParams())
+    assert earlier.of_version("heuristic/3") == earlier
+    assert ConfidenceParams(grid=(point,)).of_version("heuristic/2").grid == (point,)
 
 
 def test_late_failures_count_more_than_early_ones():
@@ -211,7 +241,7 @@ def test_the_rows_that_were_published_are_graded():
             strategy = names[row["cell"]]
             assert row["is_published"] == (strategy in published)
             if strategy in published:
-                found = [row["heuristic/2"], row["confidence_low"], row["confidence_high"]]
+                found = [row["heuristic/3"], row["confidence_low"], row["confidence_high"]]
                 assert found == published[strategy]
 
 

@@ -24,7 +24,11 @@ _SHARP = ConfidenceParams(
 )
 
 
-@pytest.fixture(scope="module", params=[ConfidenceParams(), _SHARP], ids=["default", "sharp"])
+@pytest.fixture(
+    scope="module",
+    params=[ConfidenceParams(), ConfidenceParams().of_version("heuristic/2"), _SHARP],
+    ids=["default", "2", "sharp"],
+)
 def told(request: pytest.FixtureRequest) -> list[pl.DataFrame]:
     """What was believed when the strategies were last tried, and later."""
     sessions = old_evidence(_PROJECTS, 7)

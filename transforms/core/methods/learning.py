@@ -95,6 +95,21 @@ OF_LEARNING: tuple[Method, ...] = (
         brings=("strategy_trend/2", "untried/1", "scorecard/2"),
     ),
     Method(
+        id="heuristic/3",
+        computes="How likely the next comparable attempt of a strategy succeeds, as its own record says first.",
+        implementation="slowwave.transforms.learning.learned.learned_in_order",
+        chosen_by=("heuristics.method", "confidence.method"),
+        reads=("heuristics", "confidence"),
+        changed="Own attempts weigh more; four of one kind decide the side of .5, which time alone does not change.",
+        golden=(
+            "heuristic-3/heuristics",
+            "heuristic-3/forecast_fits",
+            "heuristic-3/scorecard",
+            "heuristic-3/untried_strategies",
+        ),
+        brings=("strategy_trend/2", "untried/1", "scorecard/2"),
+    ),
+    Method(
         id="strategy_trend/1",
         computes="Whether a strategy's success changed in its last days.",
         implementation="slowwave.transforms.learning.heuristics.heuristics",

@@ -19,9 +19,10 @@ from scipy.special import expit, logit
 from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.counts.drawn_values import DrawnValues
 from slowwave.transforms.core.statistics import beta_interval
-from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
-from slowwave.transforms.learning.confidence.states import GROUP, Known, Record
+from slowwave.transforms.learning.confidence.params import UNANIMOUS_ATTEMPTS, ConfidenceParams, ConfidencePoint
+from slowwave.transforms.learning.confidence.states import GROUP, Counts, Known, Record
 
+_HALF = 0.5
 _LEAST = 1e-9
 _OF_EITHER_END = 0.05  # attempts
 _DIGITS = 9  # what comes after differs between processors, and never tells two strategies apart
@@ -187,10 +188,12 @@ class Past:
     def _at_last_attempt(self, point: ConfidencePoint) -> Floats:
         """The estimate at the end of the day of each last attempt."""
         prior = self._prior(point.relatives_share)[0][: self._of_drawn.start]
-        record = self._record(None).counts.shrunk(prior, point.prior_strength)
+        whole = self._record(None).counts
+        record = whole.shrunk(prior, point.prior_strength)
         told = self._record(point.half_life_days).counts.shrunk(record, point.record_strength)
         # agents change overnight: the past, however long and plain, is never all there is to know
-        return (1 - self._params.unforeseen) * told + self._params.unforeseen * prior
+        told = (1 - self._params.unforeseen) * told + self._params.unforeseen * prior
+        return _as_unanimous(told, whole) if self._params.keeps_side else told
 
     def _prior_share(self, point: ConfidencePoint, decayed: Floats, whole: Floats) -> Floats:
         of_whole = point.record_strength / (decayed + point.record_strength)
@@ -208,7 +211,27 @@ class Past:
         """Values at the last attempts of asked cells, moved since towards what they are drawn to."""
         now, then = draw
         left = np.exp2(-self._age[tried] / point.fading_half_life_days)[:, None]
-        return now + left * (at_last - then)
+        faded = now + left * (at_last - then)
+        return _on_its_side(faded, at_last) if self._params.keeps_side else faded
+
+
+def _as_unanimous(estimate: Floats, whole: Counts) -> Floats:
+    """Return the estimates, none of them on the other side of one half than a whole record that is all of one kind."""
+    is_many = whole.attempts >= UNANIMOUS_ATTEMPTS
+    never_failed = is_many & (whole.successes == whole.attempts)
+    never_succeeded = is_many & (whole.successes == 0)
+    return np.clip(estimate, np.where(never_failed, _HALF, 0), np.where(never_succeeded, _HALF, 1))
+
+
+def _on_its_side(faded: Floats, at_last: Floats) -> Floats:
+    """Return faded values, none of them carried past one half by time alone; columns as in `_with_interval`.
+
+    An interval may still widen past one half. The same monotone map per column for all rows, so no order changes.
+    """
+    was_low = at_last < _HALF
+    least, most = np.where(was_low, -np.inf, _HALF), np.where(was_low, _HALF, np.inf)
+    least[:, 1:2], most[:, 2:] = -np.inf, np.inf
+    return np.clip(faded, least, most)
 
 
 def _alone(mean: Floats, _worth: Floats, _mass: float) -> Floats:

@@ -10,6 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from slowwave.transforms.core.methods.chosen import chosen_method
 
 
+# attempts, all of one kind, from which a record decides on which side of one half its estimate is
+UNANIMOUS_ATTEMPTS = 4
+
+
 class ConfidencePoint(BaseModel):
     """One way to weigh the past: the same for all strategies of a project."""
 
@@ -37,11 +41,26 @@ _DEFAULT = ConfidencePoint(
 )
 
 
-def _grid() -> tuple[ConfidencePoint, ...]:
+def _grid(*prior_strengths: int) -> tuple[ConfidencePoint, ...]:
     names = ("half_life_days", "record_strength", "prior_strength", "relatives_share", "fading_half_life_days")
-    values = product((2, 7, 30), (2, 6), (3, 8, 20), (0.5, 1), (30, 1_000))
+    values = product((2, 7, 30), (2, 6), prior_strengths, (0.5, 1), (30, 1_000))
     points = (ConfidencePoint.model_validate(dict(zip(names, of, strict=True))) for of in values)
     return (_DEFAULT, *points)
+
+
+_GRID_2 = _grid(3, 8, 20)
+# weighed as the plain sum of records is: all attempts alike, against relatives that are believed
+_PLAIN = tuple(
+    ConfidencePoint(
+        half_life_days=1_000,
+        record_strength=6,
+        prior_strength=strength,
+        relatives_share=share,
+        fading_half_life_days=1_000,
+    )
+    for strength, share in product((2, 8), (0.5, 1))
+)
+_GRID_3 = (*_grid(3, 8), *_PLAIN)
 
 
 class ConfidenceParams(BaseModel):
@@ -49,9 +68,9 @@ class ConfidenceParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("confidence.method")] = "heuristic/2"
+    method: Annotated[str, chosen_method("confidence.method")] = "heuristic/3"
     grid: tuple[ConfidencePoint, ...] = Field(
-        default=_grid(), min_length=1, description="Tried on each project's own past; the first is the default."
+        default=_GRID_3, min_length=1, description="Tried on each project's own past; the first is the default."
     )
     relatives_half_life_days: float = Field(
         default=180, ge=0.1, le=10_000, description="Age at which an attempt counts half in what relatives tell."
@@ -113,3 +132,15 @@ class ConfidenceParams(BaseModel):
         description="Untried strategies listed per project, about: of more, those of the strategies that succeed most"
         " often in it.",
     )
+
+    @property
+    def keeps_side(self) -> bool:
+        """Whether a record that is all of one kind, and time alone, leave an estimate on its side of one half."""
+        return self.method != "heuristic/2"
+
+    def of_version(self, chosen: str) -> ConfidenceParams:
+        """Return the params, with their grid, of the version that `chosen` (heuristics.method) or `method` names."""
+        if "heuristic/2" not in (chosen, self.method):
+            return self
+        grid = _GRID_2 if self.grid == _GRID_3 else self.grid
+        return self.model_copy(update={"method": "heuristic/2", "grid": grid})
