@@ -26,6 +26,7 @@ from slowwave.dashboards.words import (
     sentence,
     sum_of,
 )
+from slowwave.flows.kernel.quiet_log import quiet_log_text
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import span, utc_text
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES, FADING_STATES
@@ -144,6 +145,12 @@ def answered(rows: pl.DataFrame) -> list[Answered]:
             rows.select("asked", "answer", "lacks").iter_rows(), is_said, strict=True
         )
     ]
+
+
+def quiet_log(as_of: datetime, newest: pl.DataFrame) -> tuple[str, str]:
+    """Return `quiet_log_text` of the newest rows. `newest`: of `freshness`."""
+    events = newest.filter(pl.col("landed_table").is_in(["interactions", "outcomes"]))
+    return quiet_log_text(as_of, *events.select(pl.col("newest_at", "newest_recorded_at").max()).row(0))
 
 
 def freshness(run: Mapping[str, Any], newest: pl.DataFrame | None) -> Sentences:

@@ -95,6 +95,7 @@ def report_html(connection: duckdb.DuckDBPyConnection, run_id: str, about: str =
         "report.html.jinja",
         styles=Markup(_styles()),  # noqa: S704 - our own files
         day=f"{run['as_of']:%Y-%m-%d}",
+        quiet_log=("", "") if newest is None else story.quiet_log(run["as_of"], newest),
         headline=headline,
         to_dos=to_dos,
         answered=_answered(answers),

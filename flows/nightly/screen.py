@@ -24,6 +24,7 @@ from slowwave.flows.nightly.learned_lines import has_strategies, learned_lines
 from slowwave.flows.nightly.mapping_lines import mapping_lines
 from slowwave.flows.nightly.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly.nightly import NightlyResult
+from slowwave.flows.nightly.quiet_lines import quiet_lines
 from slowwave.flows.nightly.set_aside_lines import set_aside_lines
 from slowwave.flows.nightly.unknown_lines import print_shown, print_unknown, unknown_lines
 from slowwave.flows.publish.plan import DayPlan
@@ -48,6 +49,7 @@ def landed_lines(report: LandingReport) -> Lines:
         counts = [f"{report.total(name):,} {name}" for name in ("accepted", "duplicate", "quarantined")]
         delivered = f"{counted(report.total('delivered'), 'row')} delivered"
         lines = [("landed", f"{counted(len(report.files), 'file')}: {delivered} = {' + '.join(counts)}")]
+        lines += span_lines(report)
     lines += [("", f"{count:,} × {shortened(reason, _REASON_WIDTH)}") for reason, count in _top_reasons(report)]
     lines += unknown_lines(report)
     lines += reading_lines(report)
@@ -58,6 +60,16 @@ def landed_lines(report: LandingReport) -> Lines:
 def reading_lines(report: LandingReport) -> Lines:
     """Return what was taken in one of several ways: which one, and of how many files, rows or values."""
     return [("reading", f"{counted(count, unit)}: {text}") for (unit, text), count in sorted(report.readings.items())]
+
+
+def span_lines(report: LandingReport) -> Lines:
+    """From which day to which the accepted rows of each table are."""
+    days = {table: found for table, found in sorted(report.days.items()) if found}
+    spans = [
+        f"{table} {min(found)} to {max(found)}" if len(found) > 1 else f"{table} {min(found)}"
+        for table, found in days.items()
+    ]
+    return [("span", "; ".join(spans))] if spans else []
 
 
 def _top_reasons(report: LandingReport) -> list[tuple[str, int]]:
@@ -87,6 +99,7 @@ def print_landing(report: LandingReport, mapping: FieldMapping | None, *, dry_ru
         if len(report.files) > 1:
             grid.add_row("total", *(f"{report.total(name):,}" for name in names), style="bold")
         check_lines.screen().print(grid)
+    print_lines("", span_lines(report))
     lines = [line for line in landed_lines(report)[1:] if line[0] == ""]
     if lines:
         print_lines("", [("quarantined" if not at else "", text) for at, (_, text) in enumerate(lines)])
@@ -160,7 +173,8 @@ def result_lines(settings: Settings, result: NightlyResult) -> Lines:
     """What a run did: landed, built, published, what the audits warn of, where to look next."""
     entry = _ledger_entry(settings, result.run_id)
     seconds = (entry["finished_at"] - entry["started_at"]).total_seconds()
-    lines = [("run", f"{result.run_id}, {seconds:,.1f} s")]
+    lines = quiet_lines(result.serving, result.as_of) if result.is_published and result.serving is not None else []
+    lines.append(("run", f"{result.run_id}, {seconds:,.1f} s"))
     if result.imported is not None:
         lines += imported_lines(result.imported)
     if result.status != "built":

@@ -45,6 +45,7 @@ def overview_page(published: Published) -> None:
     project = project_choice(memory_projects(published))
     with published.answers() as answers:
         _nothing_known(answers)
+        _quiet_log(published, answers, project)
         section("Questions to begin with")
         questions(answers, project)
         _answered(answers, project)
@@ -66,6 +67,15 @@ def _nothing_known(answers: Answers) -> None:
             "run `slowwave land PATH` for your own logs and then `slowwave nightly`; or, with SLOWWAVE_HOME set to a "
             "new folder, `slowwave demo`",
         )
+
+
+def _quiet_log(published: Published, answers: Answers, project: str | None) -> None:
+    """That the log ended long before the publish, and how to publish it as of its end."""
+    if published.as_of is not None:
+        newest = answers.rows("freshness", _MANY, project=pattern(project))
+        says, line = story.quiet_log(published.as_of, newest)
+        if says:
+            notice("warning", says, f"run `{line}`" if line else "")
 
 
 def _answered(answers: Answers, project: str | None) -> None:
