@@ -16,6 +16,7 @@ from typing import Any, Literal
 import polars as pl
 import streamlit as st
 
+from slowwave.dashboards.charts.parts import is_blank
 from slowwave.dashboards.charts.theme import chart_words, untitled
 from slowwave.dashboards.commands import command_line
 from slowwave.dashboards.cookbook.cookbook import cookbook, exactly
@@ -98,11 +99,12 @@ def limit_of(name: str, total: int) -> dict[str, str]:
 def drawn(chart: Any) -> None:  # noqa: ANN401 - an Altair chart of whatever kind
     """A chart over the whole width, its title as text: in a narrow column it would be cut.
 
-    Its own description is what screen readers say.
+    Where there is nothing to draw, the text says why. The chart's own description is what screen readers say.
     """
     title, subtitle, _ = chart_words(chart)
     st.html(rendered("chart_words.html.jinja", title=title, subtitle=subtitle))
-    st.altair_chart(untitled(chart), width="stretch")
+    if not is_blank(chart):
+        st.altair_chart(untitled(chart), width="stretch")
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ _PERIODS = {
 }
 _DAYS = {"day": 1, "week": 7, "month": 30, "quarter": 91, "year": 365, "decade": 3652, "century": 36524}
 _MOST_TICKS = 6
+_BLANK_HEIGHT = 4
 _DAYS_OF_A_SEASON, _DAYS_OF_FOUR_YEARS = 140, 1461
 
 
@@ -60,7 +61,12 @@ def drawn(layers: Sequence[alt.Chart], title: str, subtitle: str, description: s
 def blank(title: str, subtitle: str) -> alt.LayerChart:
     """A chart that only says why there is nothing to draw."""
     nothing = alt.Chart(alt.InlineData(values=[{}])).mark_text(text="")
-    return drawn([nothing], title, subtitle, subtitle, 4)
+    return drawn([nothing], title, subtitle, subtitle, _BLANK_HEIGHT)
+
+
+def is_blank(chart: alt.LayerChart) -> bool:
+    """Whether a chart only says why there is nothing to draw (see `blank`)."""
+    return chart.height == _BLANK_HEIGHT
 
 
 def _lines(text: str, width: int) -> str | list[str]:

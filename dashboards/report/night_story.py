@@ -26,9 +26,8 @@ from slowwave.dashboards.words import (
     sentence,
     sum_of,
 )
-from slowwave.flows.kernel.quiet_log import quiet_log_text
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
-from slowwave.flows.kernel.times import span, utc_text
+from slowwave.flows.kernel.times import quiet_log_text, span, utc_text
 from slowwave.transforms.core.vocabularies import CAUSAL_BASES, FADING_STATES
 from slowwave.transforms.lift.words import compared
 

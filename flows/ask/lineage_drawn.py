@@ -17,6 +17,9 @@ _SHAPES = {
 }
 # Pixels of the drawing.
 _WIDE, _HIGH, _GAP_X, _GAP_Y, _MARGIN = 190, 26, 70, 10, 20
+_POLICY = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+# Pixels of a line of the legend, where it is not broken; more is scrolled to.
+_LEGEND_HIGH = 34
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #1b2230; background: #fff }
 svg text { font: 12px system-ui, sans-serif; fill: #1b2230 } svg path { fill: none; stroke: #98a2b3 }
@@ -51,19 +54,41 @@ def html_page(title: str, steps: Sequence[Step]) -> str:
         cells = (step.name, step.kind, step.grain, made, ", ".join(step.methods), count, cost, step.about)
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     heads = ("name", "kind", "grain", "made from", "methods", "rows", "CPU", "what it is")
-    legend = "".join(
-        f'<p><svg width="14" height="14"><rect class="{kind}" width="13" height="13"/></svg> {escape(said)}</p>'
-        for kind, said in KINDS.items()
-        if any(step.kind == kind for step in steps)
-    )
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Lineage of {escape(title)}</title>'
-        f"<style>{_STYLE}</style></head>\n<body>\n<h1>What {escape(title)} is made from</h1>\n{legend}\n"
-        f'<div class="drawing">{drawing(steps)}</div>\n<table>\n<tr>'
+    return _document(
+        f"Lineage of {title}",
+        f"<h1>What {escape(title)} is made from</h1>\n{_figure(steps)}\n<table>\n<tr>"
         + "".join(f"<th>{head}</th>" for head in heads)
         + "</tr>\n"
         + "\n".join(rows)
-        + "\n</table>\n</body>\n</html>\n"
+        + "\n</table>",
+    )
+
+
+def figure_page(steps: Sequence[Step]) -> tuple[str, int]:
+    """Return a page of the drawing and what its colours mean, for a frame in another page, and its height in pixels."""
+    high = max(y for _, y in _places(steps).values()) + _HIGH + _MARGIN
+    legend_high = _LEGEND_HIGH * len({step.kind for step in steps})
+    style = "body { margin: 0 } .drawing { border: 1px solid #98a2b3 } p { margin: .3rem 0 }"
+    return _document("What is made from what", _figure(steps), style), legend_high + high + _LEGEND_HIGH
+
+
+def _figure(steps: Sequence[Step]) -> str:
+    """The drawing, which the keyboard scrolls, and above it what its colours mean."""
+    legend = "".join(
+        f'<p><svg width="14" height="14" aria-hidden="true"><rect class="{kind}" width="13" height="13"/></svg> '
+        f"{escape(said)}</p>"
+        for kind, said in KINDS.items()
+        if any(step.kind == kind for step in steps)
+    )
+    region = 'tabindex="0" role="region" aria-label="Drawing, scrolls sideways"'
+    return f'{legend}\n<div class="drawing" {region}>{drawing(steps)}</div>'
+
+
+def _document(title: str, body: str, style: str = "") -> str:
+    """A page that runs nothing and loads nothing."""
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">{_POLICY}<title>{escape(title)}</title>'
+        f"<style>{_STYLE}{style}</style></head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 

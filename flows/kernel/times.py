@@ -7,6 +7,8 @@ from datetime import date, datetime, time, timedelta
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.kernel.terminal import counted, quoted
 
+_QUIET = timedelta(days=30)
+
 
 def parse_as_of(text: str) -> datetime:
     """`2026-03-10` (its midnight UTC) or any time of the landing contract.
@@ -53,3 +55,22 @@ def in_words(age: timedelta) -> str:
     if abs(age) < timedelta(minutes=1):
         return "just now"
     return f"{span(age)} ago" if age > timedelta(0) else f"in {span(-age)}"
+
+
+def quiet_log_text(as_of: datetime, newest_at: datetime | None, recorded_at: datetime | None) -> tuple[str, str]:
+    """Return the sentence and the command for a log in which nothing happened in the 30 days before `as_of`.
+
+    `newest_at`: when the newest interaction or outcome happened, `recorded_at`: when the last of them was recorded
+    (naive UTC, None: there are none). Both texts are '' where something happened; the command is '' where no earlier
+    `as_of` sees all rows.
+    """
+    if newest_at is None or as_of - newest_at <= _QUIET:
+        return "", ""
+    says = (
+        f"Nothing happened in the 30 days before {utc_text(as_of)}: the newest interaction or outcome is of "
+        f"{utc_text(newest_at)}, {span(as_of - newest_at)} earlier. Memories and strategies are shown as old as they "
+        "are by now."
+    )
+    last = max(newest_at, recorded_at or newest_at)
+    end = datetime.combine(last.date() + timedelta(days=1), time())
+    return says, f"slowwave nightly --as-of {end:%Y-%m-%d}" if end < as_of else ""

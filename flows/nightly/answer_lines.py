@@ -1,14 +1,16 @@
-"""What a publish says that the log can and cannot answer."""
+"""What a publish says that the log can and cannot answer, and whether it ended long before."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
 
-from slowwave.flows.kernel.progress import Lines
+from slowwave.flows.kernel.progress import Lines, this_command
 from slowwave.flows.kernel.terminal import counted
+from slowwave.flows.kernel.times import quiet_log_text
 from slowwave.transforms.health.answerable.answers import answers
 from slowwave.transforms.health.answerable.imported import imported_counts
 from slowwave.transforms.imports.row_counts import RowCounts
@@ -25,6 +27,22 @@ SELECT count(*)
 FROM runs
 WHERE kind = 'nightly' AND status IN ('published', 'published_incomplete')
 """
+_NEWEST = """
+SELECT max(newest_at), max(newest_recorded_at) FROM landed_days WHERE landed_table IN ('interactions', 'outcomes')
+"""
+
+
+def quiet_lines(serving: Path, as_of: datetime) -> Lines:
+    """Label and text of each line; none where something happened in the last 30 days."""
+    with duckdb.connect(serving, read_only=True) as connection:
+        ((newest_at, recorded_at),) = connection.execute(_NEWEST).fetchall()
+    says, command = quiet_log_text(as_of, newest_at, recorded_at)
+    lines = [("old log", says)] if says else []
+    return (
+        [*lines, ("", f"to publish it as of its end: {command.replace('slowwave', this_command(), 1)}")]
+        if command
+        else lines
+    )
 
 
 def answer_lines(serving: Path) -> Lines:

@@ -19,12 +19,11 @@ from slowwave.flows.kernel.terminal import counted, quoted, shortened, terminal_
 from slowwave.flows.kernel.times import utc_text
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.report import LandingReport
-from slowwave.flows.nightly.answer_lines import answer_lines
+from slowwave.flows.nightly.answer_lines import answer_lines, quiet_lines
 from slowwave.flows.nightly.learned_lines import has_strategies, learned_lines
 from slowwave.flows.nightly.mapping_lines import mapping_lines
 from slowwave.flows.nightly.memory_lines import memory_lines, waits_for_review
 from slowwave.flows.nightly.nightly import NightlyResult
-from slowwave.flows.nightly.quiet_lines import quiet_lines
 from slowwave.flows.nightly.set_aside_lines import set_aside_lines
 from slowwave.flows.nightly.unknown_lines import print_shown, print_unknown, unknown_lines
 from slowwave.flows.publish.plan import DayPlan

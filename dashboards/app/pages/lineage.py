@@ -6,10 +6,9 @@ import streamlit as st
 
 from slowwave.dashboards.app.widgets import asked, choice, command, said, section, table
 from slowwave.dashboards.cookbook.published import Published
-from slowwave.dashboards.templates import rendered
 from slowwave.flows.ask.lineage import facts
-from slowwave.flows.ask.lineage_drawn import drawing
-from slowwave.flows.ask.lineage_steps import KINDS, LastRun, Step, lineage
+from slowwave.flows.ask.lineage_drawn import figure_page
+from slowwave.flows.ask.lineage_steps import LastRun, Step, lineage
 from slowwave.flows.ask.narrowed import EVERYTHING
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.transforms.graph import NODES
@@ -31,8 +30,9 @@ def lineage_page(published: Published) -> None:
         said(
             "Every table that is published or kept, with the tables it is made from. Choose one to see each step to it."
         )
-    kinds = {kind: words for kind, words in KINDS.items() if any(step.kind == kind for step in steps)}
-    st.html(rendered("lineage.html.jinja", drawing=drawing(steps), kinds=kinds))
+    # in a frame: the sanitiser of `st.html` takes every SVG out
+    page, height = figure_page(steps)
+    st.iframe(page, height=height, alt="What is made from what, drawn")
     command("lineage", *([name] if name else []), purpose="The same as text, with columns and methods")
     if is_narrowed:
         return

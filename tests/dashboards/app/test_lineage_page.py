@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from drawn_pages import IGNORED, bodies, commands, drawn, published_by, words
+from drawn_pages import IGNORED, commands, drawn, published_by, words
 from small_home import SmallHome, interaction, memory
+from streamlit.testing.v1 import AppTest
 
 from slowwave.dashboards.app.pages.lineage import lineage_page
 from slowwave.dashboards.cookbook.published import Published
+from slowwave.flows.ask.lineage_drawn import figure_page
+from slowwave.flows.ask.lineage_steps import Step
 from slowwave.flows.ask.narrowed import Narrowed
 from slowwave.transforms.graph import EVIDENCE, PUBLISHED
 
@@ -24,12 +27,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> SmallHome:
     return home
 
 
+def named_in_frame(app: AppTest) -> list[str]:
+    """The texts of the drawing, which stands in a frame."""
+    (frame,) = app.get("iframe")
+    return re.findall(r"<text[^>]*>([^<]*)</text>", frame.proto.srcdoc)
+
+
 def test_every_table_is_drawn_with_what_it_is_made_from(home: SmallHome, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLOWWAVE_HOME", str(home.folder))
     published = published_by(home)
     app = drawn(lineage_page, published)
     published.close()
-    named = re.findall(r"<text[^>]*>([^<]*)</text>", bodies(app))
+    named = named_in_frame(app)
     assert {table.name for table in (*PUBLISHED, *EVIDENCE)} < set(named)
     assert "slowwave lineage" in commands(app)
     assert re.search(r"judged_health publish memory_health 1 0\.\d", words(app))
@@ -41,10 +50,20 @@ def test_one_table_is_drawn_step_by_step(home: SmallHome, monkeypatch: pytest.Mo
     app = drawn(lineage_page, published, table="project_health")
     published.close()
     assert "slowwave lineage project_health" in commands(app)
-    named = re.findall(r"<text[^>]*>([^<]*)</text>", bodies(app))
+    named = named_in_frame(app)
     assert named[-1] == "project_health"
     assert {"memory_health", "memory_states", "memories"} <= set(named)
     assert "Made by slowwave.transforms.health.project.project_health:project_health (whole · 1 row · " in words(app)
+
+
+def test_the_frame_runs_and_loads_nothing_whatever_a_table_is_called() -> None:
+    """Names are the code's own today; one that is not stays text all the same."""
+    hostile = "</svg><script src='http://x'></script><img src=x onerror=owned()>"
+    page, height = figure_page([Step("a", hostile, "published", about=hostile)])
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "default-src 'none'" in page
+    assert height > 50
 
 
 def test_to_one_user_it_does_not_say_how_many_rows_others_have(

@@ -14,7 +14,7 @@ from small_home import SmallHome, interaction, memory, outcome
 
 from slowwave.dashboards.app.pages.overview import overview_page
 from slowwave.dashboards.report.page import report_html
-from slowwave.flows.kernel.quiet_log import quiet_log_text
+from slowwave.flows.kernel.times import quiet_log_text
 from slowwave.flows.nightly.nightly import NightlyResult
 from slowwave.flows.nightly.screen import result_lines
 
