@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from slowwave.flows.imports.importer import source_settings
 from slowwave.flows.imports.sources import SOURCES
-from slowwave.flows.kernel.checks import CheckLine
-from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.checks import CheckLine, tried
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.land.readings import keeps_unknown
 from slowwave.flows.nightly.retention import retention
@@ -24,3 +26,18 @@ def settings_line(settings: Settings) -> CheckLine:
     except UserError as error:
         return CheckLine("settings", "error", str(error), f"mend {settings.settings_file}")
     return CheckLine("settings", "ok", f"{settings.settings_file} can be used")
+
+
+def unusable_lines(settings: Settings) -> list[CheckLine]:
+    """Return a line for each of `params.toml` and `settings.toml` that says what no command can use; none if all is."""
+    lines = [tried("params", lambda: _params_line(settings)), tried("settings", lambda: settings_line(settings))]
+    # rows land and what is published can be read all the same
+    return [replace(line, state="warn") for line in lines if line.state != "ok"]
+
+
+def _params_line(settings: Settings) -> CheckLine:
+    try:
+        settings.params()
+    except WrongUsageError as error:
+        return CheckLine("params", "warn", str(error), f"mend {settings.params_file}: no night is published until then")
+    return CheckLine("params", "ok", "")

@@ -20,6 +20,7 @@ import typer
 from slowwave.flows.care import watched
 from slowwave.flows.care.connected import connected_lines
 from slowwave.flows.care.receiver_line import receiver_lines
+from slowwave.flows.care.settings_line import unusable_lines
 from slowwave.flows.kernel.checks import CheckLine, State, at_most, print_check_lines, tried, worst
 from slowwave.flows.kernel.lock import holder
 from slowwave.flows.kernel.run_ids import utc_now
@@ -119,7 +120,7 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
         lines.append(tried("audits", lambda: _audits(settings, runs())))
         lines += _warned(settings, runs, clock)
     lines.append(tried("writer", lambda: _writer(settings)))
-    return lines
+    return lines + unusable_lines(settings)
 
 
 def _warned(settings: Settings, runs: Callable[[], list[Record]], clock: Clock) -> list[CheckLine]:

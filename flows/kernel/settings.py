@@ -130,10 +130,11 @@ class Settings:
         """Declared mappings, `NAME.toml` each: under which names producers have the fields of the contract."""
         return self.home / "mappings"
 
-    def stated(self, section: str, known: set[str]) -> dict[str, Any]:
+    def stated(self, section: str, known: set[str], *, is_alone: bool = False) -> dict[str, Any]:
         """What `settings.toml` states in a section, which may have these keys; nothing where it is not there.
 
-        Raises UserError where the file is no TOML, or has what is not known.
+        Raises UserError where the file is no TOML, or has what is not known; `is_alone`: what stands outside the
+        section is not judged.
         """
         import tomllib
 
@@ -150,7 +151,7 @@ class Settings:
             message = f"{path} cannot be used: {section} is a section: write [{section}], and below it what it says"
             raise UserError(message)
         for unknown, where, has in (
-            (stated.keys() - _SECTIONS, "", [f"[{name}]" for name in _SECTIONS]),
+            (set() if is_alone else stated.keys() - _SECTIONS, "", [f"[{name}]" for name in _SECTIONS]),
             (table.keys() - known, f" in [{section}]", known),
         ):
             if unknown:

@@ -166,7 +166,7 @@ def _stated_match(path: Path) -> str | None:
 
 def keeps_unknown(settings: Settings) -> bool:
     """Whether rows land with fields that the contract does not know. Raises UserError where that cannot be told."""
-    stated = settings.stated("landing", {"unknown"}).get("unknown", "refuse")
+    stated = settings.stated("landing", {"unknown"}, is_alone=True).get("unknown", "refuse")
     if stated not in ("refuse", "keep"):
         message = f'{settings.settings_file} cannot be used: [landing] unknown is "refuse" or "keep"'
         raise UserError(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -13,13 +14,14 @@ import polars as pl
 from slowwave.flows.engines.settings import EngineSettings
 from slowwave.flows.imports.connections.connections import Imported
 from slowwave.flows.kernel.code_hash import code_hash
-from slowwave.flows.kernel.errors import UserError
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import note_run
 from slowwave.flows.kernel.memory import give_back
 from slowwave.flows.kernel.run_ids import new_run_id, utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.stage_costs import StageCosts, heard_by
 from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.terminal import terminal_safe
 from slowwave.flows.kernel.version import VERSION
 from slowwave.flows.lake.files import check_format
 from slowwave.flows.lake.lake import Lake, make_lake
@@ -140,15 +142,26 @@ def start_run(
 ) -> Run:
     """Open the lake and name the run. The caller holds the writer lock.
 
-    Raises UserError when the lake is of a newer format or gone, or the params are not usable.
+    Raises UserError when the lake is of a newer format or gone, or the params are not usable; a landing reads none of
+    them, and goes on with a warning.
     """
     code_hash()  # of the code that is loaded now: it may be upgraded before the night is over
     _require_same_lake(settings)
     started_at = utc_now()
     lake = make_lake(settings.lake_folder)
-    run = Run(settings, kind, lake, settings.params(), started_at, new_run_id(started_at), progress, call)
+    params = _params_of_landing(settings) if kind == "land" else settings.params()
+    run = Run(settings, kind, lake, params, started_at, new_run_id(started_at), progress, call)
     _repair_ledger(run)
     return run
+
+
+def _params_of_landing(settings: Settings) -> Params:
+    """The params of the home; the defaults where they cannot be used, so that rows land all the same."""
+    try:
+        return settings.params()
+    except WrongUsageError as error:
+        sys.stderr.write(f"slowwave: {terminal_safe(str(error))}; rows land, `slowwave nightly` needs it mended\n")
+        return Params()
 
 
 def _require_same_lake(settings: Settings) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from small_home import SmallHome, interaction, memory
 
@@ -65,3 +67,26 @@ def test_what_is_published_can_still_be_read(home: SmallHome) -> None:
 def test_without_it_the_night_goes_on(home: SmallHome) -> None:
     home.settings.params_file.write_text("")
     assert home.nightly().run_id
+
+
+@pytest.mark.parametrize("name", ["params_file", "settings_file"])
+def test_what_a_command_does_not_use_does_not_stop_it(tmp_path: Path, name: str) -> None:
+    """Landing and asking go on; the commands that look after a home say what is wrong."""
+    home = SmallHome(tmp_path / "home")
+    home.land(memory("m1"), interaction("i1"))
+    home.nightly()
+    file = getattr(home.settings, name)
+    file.write_text("nonsense = 1\n")
+    delivery = tmp_path / "more.jsonl"
+    delivery.write_text('{"interaction_id": "i2", "prompt": "More?", "created_at": "2026-03-01T00:00:00Z"}\n')
+    landed = home.ask("land", str(delivery), "--format", "json")
+    assert landed.returncode == 0, landed.stderr
+    asked = home.ask("sql", "SELECT count(*) AS n FROM interactions", "--format", "json")
+    assert asked.returncode == 0
+    assert '"n":2' in asked.stdout.replace(" ", "")
+    for command in ("status", "doctor", "nightly --plan"):
+        done = home.ask(*command.split())
+        said = "".join((done.stdout + done.stderr).split())  # a path is broken where the line ends
+        assert "nonsense" in said, (command, said)
+        assert file.name in said
+    assert home.ask("status").returncode == 0
