@@ -58,8 +58,9 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
         first = connection.execute(_REVIEW, {"limit": _SHOWN}).fetchall()
         alarms = connection.execute(_ALARMS, {"limit": _SHOWN}).fetchall()
         queue = connection.execute(_QUEUE).fetchall()
+    alarm_lines = [("alarm", f"{_short(project) or 'no project'}: {said}") for project, said in alarms]
     if not active + candidates + unknown:
-        return _queue_line(queue)
+        return [*_queue_line(queue), *alarm_lines]
     said = [
         f"{active:,} active" + (": " if verdicts else "") + ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts)
     ]
@@ -78,8 +79,7 @@ def memory_lines(serving: Path) -> list[tuple[str, str]]:
     if first and not queue:  # which has an order of its own
         lines.append(("worth a look", "where a wrong verdict would cost most: `slowwave sql review_order`"))
         lines += [("", f"{_short(memory_id)}, {verdict}: {reason}") for memory_id, verdict, reason in first]
-    lines += [("alarm", f"{_short(project) or 'no project'}: {said}") for project, said in alarms]
-    return lines
+    return [*lines, *alarm_lines]
 
 
 def waits_for_review(serving: Path) -> bool:

@@ -31,6 +31,7 @@ _SCHEMA = pl.Schema(
         "lift_high": pl.Float64, "lift_basis": pl.String, "is_harmful": pl.Boolean, "lost_successes": pl.Float64,
         "half_life_days": pl.Float64, "strength": pl.Float64, "strength_state": pl.String, "need_30d": pl.Float64,
         "need_if_active": pl.Float64, "fades_at": _TIME, "trend": pl.String, "verdict": pl.String,
+        "expires_at": _TIME,
     }
 )  # fmt: skip
 

@@ -31,7 +31,7 @@ HEALTH = {
     "reference_count": pl.Int64, "last_referenced_at": pl.Datetime("us"), "confirmed_count": pl.Int64,
     "contradicted_count": pl.Int64, "confidence_high": pl.Float64, "strength": pl.Float64, "need_30d": pl.Float64,
     "need_if_active": pl.Float64,
-    "verdict": pl.String,
+    "verdict": pl.String, "expires_at": pl.Datetime("us"),
 }  # fmt: skip
 EVIDENCE = {
     "memory_id": pl.String, "pinned": pl.Boolean, "is_held": pl.Boolean, "status_since": pl.Datetime("us"),
@@ -122,6 +122,12 @@ def test_what_was_never_touched_is_untouched_since_it_was_created() -> None:
     assert rule(**never | {"eligible_count": 19}) is None
     assert rule(**never | {"verdict": "unproven"}) is None
     assert rule(**never | {"need_30d": 0.11}) is None
+
+
+def test_what_has_a_date_to_expire_at_is_left_to_it() -> None:
+    never = {"created_day": TODAY - 90, "eligible_count": 20, "verdict": "review"}
+    assert rule(**never | {"expires_at": at(TODAY + 400)}) is None
+    assert rule(**FADED, expires_at=at(TODAY + 400)) is None
 
 
 def test_untouched_counts_from_the_last_touch_and_needs_chances_since() -> None:

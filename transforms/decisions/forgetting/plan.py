@@ -16,7 +16,7 @@ from slowwave.transforms.health.tables import MemoryHealth
 HEALTH = (
     "memory_id", "project", "agent", "status", "created_at", "eligible_count", "injected_count", "reference_count",
     "last_referenced_at", "confirmed_count", "contradicted_count", "confidence_high", "strength", "need_30d",
-    "need_if_active", "verdict",
+    "need_if_active", "verdict", "expires_at",
 )  # fmt: skip
 _PLAN = ("memory_id", "project", "agent", "rule", "reason", "need_30d", "strength", "is_shadow")
 _HASH_RANGE = 2**32
@@ -93,7 +93,7 @@ def _may_go(today: int, params: ForgettingParams) -> pl.Expr:
 
     What is in use must have had a chance; with forgetting/1 also what is superseded or invalid.
 
-    What is unknown protects.
+    What is unknown protects. From forgetting/3 on, what has a date to expire at is left to it.
     """
     born = pl.max_horizontal("created_day", "restored_day")
     # what is replaced needs no chance to prove itself: that it landed so says enough
@@ -103,6 +103,7 @@ def _may_go(today: int, params: ForgettingParams) -> pl.Expr:
         ~pl.col("pinned").fill_null(value=True),
         ~pl.col("is_held").fill_null(value=True),
         ((pl.col("eligible_count") > 0) | ~is_judged_by_use).fill_null(value=False),
+        (pl.col("expires_at").is_null() | (pl.col("status") != "active")) if params.method not in _BEFORE_3 else True,
         (today - born >= params.grace_days).fill_null(value=False),
         (pl.col("idle_days") >= params.recent_days).fill_null(value=True),
     )
