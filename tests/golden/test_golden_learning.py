@@ -27,7 +27,7 @@ from slowwave.transforms.learning.attempts.outcomes import resolved_outcomes
 from slowwave.transforms.learning.attempts.params import AttemptParams
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
-from slowwave.transforms.learning.tables import ForecastFits, Heuristics, Scorecard, UntriedStrategies
+from slowwave.transforms.learning.tables import ForecastFits, Heuristics, Scorecard, TaskDifficulty, UntriedStrategies
 from slowwave.transforms.params import Params
 
 FIRST = Params(
@@ -54,6 +54,7 @@ THIRD = SECOND.model_copy(
 )
 _THIRD_TABLES = (ForecastFits, Heuristics, Scorecard, UntriedStrategies)
 _STAMPS = ("run_id", "as_of")
+_SECOND_TABLES = [table for table in LEARNED if table is not TaskDifficulty]
 _FIRST_TABLES = [table for table in LEARNED if f"heuristic-1/{table.name}" in golden_names("heuristic-1")]
 _LATER_COLUMNS = (
     "user_id", "record_strength", "relatives_share", "fading_half_life_days", "newcomers_logit", "dispersion",
@@ -89,7 +90,7 @@ def shown(table: type[Table], rows: pl.DataFrame) -> pl.DataFrame:
     return conform(table, rows.lazy()).sort(table.key).collect().drop(_STAMPS).with_columns(pl.col(pl.Float64).round(9))
 
 
-@pytest.mark.parametrize("table", LEARNED, ids=lambda table: table.name)
+@pytest.mark.parametrize("table", _SECOND_TABLES, ids=lambda table: table.name)
 def test_what_was_published_is_published(table, published):
     # came later, and changes nothing
     rows = shown(table, published[table]).drop(_LATER_THAN_SECOND, strict=False)

@@ -35,11 +35,16 @@ from slowwave.transforms.learning.tables import (
     ForecastFits,
     Heuristics,
     StrategyVariants,
+    TaskDifficulty,
     UntriedStrategies,
 )
+from slowwave.transforms.learning.task_difficulty import task_difficulty
 from slowwave.transforms.learning.untried_strategies import untried_strategies
 
-_TABLES: tuple[type[Table], ...] = (Heuristics, UntriedStrategies, AntiPatterns, ForecastFits, StrategyScoresState)
+_TABLES: tuple[type[Table], ...] = (
+    *(Heuristics, UntriedStrategies, TaskDifficulty, AntiPatterns, ForecastFits),
+    StrategyScoresState,
+)
 
 
 class Learned(NamedTuple):
@@ -50,6 +55,7 @@ class Learned(NamedTuple):
 
     heuristics: Frame[Heuristics]
     untried_strategies: Frame[UntriedStrategies]
+    task_difficulty: Frame[TaskDifficulty]
     anti_patterns: Frame[AntiPatterns]
     forecast_fits: Frame[ForecastFits]
     scores: Frame[StrategyScoresState]
@@ -82,6 +88,7 @@ def learned(
     return Learned(
         heuristics=selected(Heuristics, tables[Heuristics]),
         untried_strategies=selected(UntriedStrategies, tables[UntriedStrategies]),
+        task_difficulty=selected(TaskDifficulty, tables[TaskDifficulty]),
         anti_patterns=selected(AntiPatterns, tables[AntiPatterns]),
         forecast_fits=selected(ForecastFits, tables[ForecastFits]),
         scores=framed(StrategyScoresState, tables[StrategyScoresState]),
@@ -110,7 +117,8 @@ def _tables(
         tables[table] = tables[table].join(shown, on=["project", "strategy_id"], how="left")
     with counted_as("anti-patterns"):
         failing = anti_patterns(tried, tables[Heuristics], as_of, params.anti_patterns, shown, templates, cells)
-    return {**tables, AntiPatterns: failing}
+    difficulty = task_difficulty(tried, cells, params.confidence.credible_mass)
+    return {**tables, TaskDifficulty: difficulty, AntiPatterns: failing}
 
 
 def learned_in_order(

@@ -14,6 +14,7 @@ from slowwave.transforms.learning.tables import (
     ForecastFits,
     Heuristics,
     StrategyVariants,
+    TaskDifficulty,
     UntriedStrategies,
 )
 
@@ -52,7 +53,7 @@ LEARNING: tuple[Node, ...] = (
     ),
     Node(
         "slowwave.transforms.learning.learned:learned",
-        gives=(Heuristics, UntriedStrategies, AntiPatterns, ForecastFits, StrategyScoresState),
+        gives=(Heuristics, UntriedStrategies, TaskDifficulty, AntiPatterns, ForecastFits, StrategyScoresState),
         takes={
             "tried": TRIED,
             "cells": CELLS,

@@ -166,6 +166,28 @@ class UntriedStrategies(Table):
     as_of: datetime = column(AS_OF, unit="UTC")
 
 
+class TaskDifficulty(Table):
+    """How often each kind of task succeeded, whoever tried it: the estimate for what is new to the project."""
+
+    name: ClassVar[str] = "task_difficulty"
+    key: ClassVar[tuple[str, ...]] = ("project", "task_type")
+
+    project: str = column(_CELL_PROJECT)
+    task_type: str = column(_CELL_TASK_TYPE)
+    attempts: int = column("Attempts that are learned from, with any strategy, by any agent.")
+    successes: int = column("Of them successful.")
+    sessions: int = column("Sessions with such an attempt.")
+    strategies: int = column("Strategies tried.")
+    agents: int = column("Agents that tried.")
+    estimate: float = column("(successes + 1) / (attempts + 2): of an attempt with a new strategy.", unit="0-1")
+    estimate_low: float = column(
+        "Lower end of the credible interval (90 % by default) of that rate, attempts taken as independent.", unit="0-1"
+    )
+    estimate_high: float = column("Upper end of the same interval.", unit="0-1")
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
 class AntiPatterns(Table):
     """Strategies that fail more often than comparable ones (avoid), and those at tasks where nobody succeeds."""
 

@@ -72,6 +72,7 @@ FIRST_ROWS = {
         "best_tried": "lash",
         "elsewhere_attempts": 1,
     },
+    "task_difficulty": {"project": "reef", "task_type": "hoist", "successes": 0, "attempts": 18, "strategies": 2},
     "confidence_grades": {"graded": "published", "horizon_days": 1, "cutoffs": 4},
     "costliest_anti_patterns": {
         "pattern": "restart the server",

@@ -14,6 +14,8 @@ FROM (
     UNION
     SELECT run_id, as_of FROM untried_strategies
     UNION
+    SELECT run_id, as_of FROM task_difficulty
+    UNION
     SELECT run_id, as_of FROM anti_patterns
     UNION
     SELECT run_id, as_of FROM strategy_variants

@@ -14,6 +14,12 @@ WHERE
     OR NOT (0 <= elsewhere_successes AND elsewhere_successes <= elsewhere_attempts)
     OR NOT (0 <= twin_successes AND twin_successes <= twin_attempts)
 UNION ALL
+SELECT 'task_difficulty', task_type
+FROM task_difficulty
+WHERE
+    NOT (0 <= estimate_low AND estimate_low <= estimate AND estimate <= estimate_high AND estimate_high <= 1)
+    OR NOT (0 <= successes AND successes <= attempts AND 1 <= sessions AND sessions <= attempts)
+UNION ALL
 SELECT 'anti_patterns', strategy_id
 FROM anti_patterns
 WHERE
