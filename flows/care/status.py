@@ -20,7 +20,6 @@ import typer
 from slowwave.flows.care import watched
 from slowwave.flows.care.connected import connected_lines
 from slowwave.flows.care.receiver_line import receiver_lines
-from slowwave.flows.care.settings_line import unusable_lines
 from slowwave.flows.kernel.checks import CheckLine, State, at_most, print_check_lines, tried, worst
 from slowwave.flows.kernel.lock import holder
 from slowwave.flows.kernel.run_ids import utc_now
@@ -120,7 +119,16 @@ def status_lines(settings: Settings, clock: Clock) -> list[CheckLine]:
         lines.append(tried("audits", lambda: _audits(settings, runs())))
         lines += _warned(settings, runs, clock)
     lines.append(tried("writer", lambda: _writer(settings)))
-    return lines + unusable_lines(settings)
+    return lines + _unusable(settings)
+
+
+def _unusable(settings: Settings) -> list[CheckLine]:
+    """What of the two files of settings no command can use; to read them takes long, so only where one is there."""
+    if not settings.params_file.exists() and not settings.settings_file.exists():
+        return []
+    from slowwave.flows.care.settings_line import unusable_lines
+
+    return unusable_lines(settings)
 
 
 def _warned(settings: Settings, runs: Callable[[], list[Record]], clock: Clock) -> list[CheckLine]:

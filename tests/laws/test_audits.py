@@ -61,6 +61,7 @@ ROWS = [
     # found wrong after a while, so that it may be forgotten
     {"memory_id": "wrong", "changed_at": START, "content": "Delete the log first", "status": "active"},
     {"memory_id": "wrong", "changed_at": START + timedelta(days=2), "status": "invalid"},
+    {"interaction_id": "not told", "created_at": START + timedelta(days=3), "prompt": "?", "memories_used": ["wrong"]},
     {"outcome_id": "cascade", "created_at": START, "strategy": "free the port", "success": False,
      "error_message": "Skipped: depends on the step before"},
 ]  # fmt: skip

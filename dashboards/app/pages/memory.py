@@ -48,6 +48,7 @@ _SHOWN_DAYS = 30
 _COUNTS = {
     "eligible": ("eligible", "eligible_count"),
     "injected": ("injected", "injected_count"),
+    "stale": ("stale", "stale_injected_count"),
     "echoed": ("echoed", "echoed_count"),
     "used": ("used", "used_count"),
     "cited": ("cited", "cited_count"),
@@ -214,6 +215,10 @@ def _counts(published: Published, memory: Memory) -> None:
             f"It was eligible for {number_of(memory['eligible_count'], 'interaction')}. They are kept as counts per "
             "day, and listed from the lake:"
         )
+        command("why", memory_id, format="json", purpose="Every interaction of every count")
+        return
+    if chosen == "stale":
+        said(f"It was injected {number_of(memory['stale_injected_count'], 'time')} while it was no longer in use:")
         command("why", memory_id, format="json", purpose="Every interaction of every count")
         return
     _interactions(published, memory, chosen)

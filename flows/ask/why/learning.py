@@ -8,7 +8,7 @@ from typing import Any
 from slowwave.flows.ask.why.text import aligned, basis_words, more, printed, wrapped
 from slowwave.flows.kernel.terminal import counted, shortened
 from slowwave.flows.kernel.times import utc_text
-from slowwave.transforms.learning.confidence.params import UNANIMOUS_ATTEMPTS
+from slowwave.transforms.learning.confidence.unanimous import UNANIMOUS_ATTEMPTS
 
 Record = dict[str, Any]
 Records = Callable[..., list[Record]]

@@ -238,7 +238,7 @@ def test_long_messages_are_read_at_both_ends_and_lines_are_cut():
 
 
 def test_parts_beyond_the_bound_are_not_compared():
-    params = ErrorParams(max_tokens=8)
+    params = ErrorParams(method="error/2", max_tokens=8)
     texts = ["a b c d e f g h", "a b c d e f g h i", "a b c d e f g h j k"]
     assert groups_of(texts, params) == [texts[:1], texts[1:]]
     assert rows_of(texts, params)[texts[2]]["error_template"] == "a b c d e f g h …"

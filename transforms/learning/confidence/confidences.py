@@ -19,8 +19,9 @@ from scipy.special import expit, logit
 from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.counts.drawn_values import DrawnValues
 from slowwave.transforms.core.statistics import beta_interval
-from slowwave.transforms.learning.confidence.params import UNANIMOUS_ATTEMPTS, ConfidenceParams, ConfidencePoint
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
 from slowwave.transforms.learning.confidence.states import GROUP, Counts, Known, Record
+from slowwave.transforms.learning.confidence.unanimous import UNANIMOUS_ATTEMPTS
 
 _HALF = 0.5
 _LEAST = 1e-9

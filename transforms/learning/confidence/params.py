@@ -9,9 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from slowwave.transforms.core.methods.chosen import chosen_method
 
-# attempts, all of one kind, from which a record decides on which side of one half its estimate is
-UNANIMOUS_ATTEMPTS = 4
-
 
 class ConfidencePoint(BaseModel):
     """One way to weigh the past: the same for all strategies of a project."""

@@ -8,6 +8,8 @@ FROM (
     UNION
     SELECT run_id, as_of FROM memory_references
     UNION
+    SELECT run_id, as_of FROM stale_injections
+    UNION
     SELECT run_id, as_of FROM landed_days
     UNION
     SELECT run_id, as_of FROM heuristics
