@@ -352,8 +352,8 @@ class ServingFile:
             self.connection.execute(comment)
         self.connection.commit()
 
-    def _compact(self) -> None:
-        """Copy all tables into a new file: DuckDB reuses free blocks, but returns only those at the end of a file."""
+    def _is_compacted(self) -> bool:
+        """Whether all tables could be copied into a new file: DuckDB returns only free blocks at the end of a file."""
         copy = str(self._compacted).replace("'", "''")
         built = str(self.connection.execute("SELECT current_database()").fetchall()[0][0]).replace('"', '""')
         try:
@@ -361,9 +361,8 @@ class ServingFile:
             self.connection.execute(f'COPY FROM DATABASE "{built}" TO compacted')
             self.connection.execute("CHECKPOINT compacted")
         except (duckdb.IOException, duckdb.OutOfMemoryException):
-            return  # there is no room for a second file: the one that was built is published as it is
-        self.connection.close()
-        self._compacted.rename(self._aside)
+            return False  # there is no room for a second file: the one that was built is published as it is
+        return True
 
     def _plan_lightly(self) -> None:
         """Of few rows, finding out how best to ask takes longer than asking."""
@@ -398,11 +397,11 @@ class ServingFile:
         total, free = self.connection.execute(
             "SELECT total_blocks, free_blocks FROM pragma_database_size() WHERE database_name = current_database()"
         ).fetchall()[0]
-        if free > total * _FREE_SHARE:
-            self._compact()
+        whole = self._compacted if free > total * _FREE_SHARE and self._is_compacted() else self._aside
         self.connection.close()
-        fsync_path(self._aside)
-        self._aside.rename(self.path)
+        fsync_path(whole)
+        whole.rename(self.path)
+        self._aside.unlink(missing_ok=True)
         fsync_path(self.path.parent)
 
 

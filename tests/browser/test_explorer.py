@@ -18,7 +18,7 @@ from slowwave.dashboards.app.links import memory_link, project_view
 from slowwave.flows.kernel.terminal import terminal_safe
 
 OF_PROJECT = "project = '" + PROJECT.replace("'", "''") + "'"
-_COUNTS = ("eligible", "injected", "echoed", "used", "cited", "references", "confirmed", "contradicted")
+_COUNTS = ("eligible", "injected", "stale", "echoed", "used", "cited", "references", "confirmed", "contradicted")
 
 
 def _shown_count(page: Page) -> int:

@@ -76,12 +76,12 @@ def _mount(*arguments: str) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 16 MB."""
+    """A disk of 24 MB."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small disk")
     disk = tmp_path / "disk"
     disk.mkdir()
-    _mount("-t", "tmpfs", "-o", "size=16m", "tmpfs", str(disk))
+    _mount("-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk))
     yield disk
     subprocess.run(["umount", str(disk)], check=True)
 

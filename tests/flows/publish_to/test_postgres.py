@@ -43,7 +43,7 @@ def test_tables_have_the_values_keys_and_comments_of_their_declarations(runs: li
     rows = published(runs[0], server, "values")
     assert set(rows) == {table.name for table in SERVING}
     assert server.rows('SELECT content, tags, created_at::text FROM "values".memory_health') == [
-        ("nothing\ufffdthere", ["a\ufffdb", "", 'c,"{}\\'], "2026-03-01 08:00:00")
+        ("nothing\ufffdthere", ["a\ufffdb", 'c,"{}\\'], "2026-03-01 08:00:00")
     ]
     assert server.rows('SELECT strategy FROM "values".heuristics') == [("lint 'first' \\ $$",)]
     with duckdb.connect(runs[0], read_only=True) as own:
