@@ -42,14 +42,14 @@ def mapping_lines(report: LandingReport, mapping: FieldMapping | None) -> Lines:
         return []
     said = []
     if report.unknown.mapped:
-        said += [_said(use) for use in mapping_uses(report, mapping)]
+        said += [_sentence(use) for use in mapping_uses(report, mapping)]
     if report.already:
         files = counted(len(report.already), "file has", "files have")
         said.append(f"{files} landed before, such as {quoted(report.already[0])}: the mapping was not applied to them")
     return [("mapping" if not at else "", text) for at, text in enumerate(said)]
 
 
-def _said(use: MappingUse) -> str:
+def _sentence(use: MappingUse) -> str:
     parts = [f"{counted(use.took, 'row')} took it"]
     if use.lacked:
         parts.append(f"{use.lacked:,} had no {quoted(use.source)}")

@@ -352,8 +352,8 @@ class ServingFile:
             self.connection.execute(comment)
         self.connection.commit()
 
-    def _is_compacted(self) -> bool:
-        """Whether all tables could be copied into a new file: DuckDB returns only free blocks at the end of a file."""
+    def _copy_compacted(self) -> bool:
+        """Copy all tables into a new file, without free blocks; return whether there was room for it."""
         copy = str(self._compacted).replace("'", "''")
         built = str(self.connection.execute("SELECT current_database()").fetchall()[0][0]).replace('"', '""')
         try:
@@ -397,7 +397,7 @@ class ServingFile:
         total, free = self.connection.execute(
             "SELECT total_blocks, free_blocks FROM pragma_database_size() WHERE database_name = current_database()"
         ).fetchall()[0]
-        whole = self._compacted if free > total * _FREE_SHARE and self._is_compacted() else self._aside
+        whole = self._compacted if free > total * _FREE_SHARE and self._copy_compacted() else self._aside
         self.connection.close()
         fsync_path(whole)
         whole.rename(self.path)
