@@ -20,6 +20,7 @@ from slowwave.flows.kernel.processes.threads import COMPUTING
 
 # The least that Ray takes: messages and results are small.
 _STORE_BYTES = 80 * 2**20
+_TRIES = 3
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def ray_workers(chosen: EngineSettings) -> Iterator[RayWorkers]:
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
         try:
             with warnings.catch_warnings(action="ignore"):  # that nobody answers is said by us
-                ray.init(**_options(chosen))
+                _connect(ray, chosen)
         except (OSError, RuntimeError, ValueError) as error:
             if not chosen.address:
                 raise
@@ -46,6 +47,21 @@ def ray_workers(chosen: EngineSettings) -> Iterator[RayWorkers]:
             yield RayWorkers(ray)
         finally:
             ray.shutdown()
+
+
+def _connect(ray: Any, chosen: EngineSettings) -> None:  # noqa: ANN401 - Ray is loaded where it is chosen
+    """Connect to the cluster; again where its head answers but the server it starts for us ends, as on a busy machine.
+
+    Raises what Ray raises: ConnectionError, RuntimeError or ValueError.
+    """
+    for more in reversed(range(_TRIES)):
+        try:
+            ray.init(**_options(chosen))
+        except ConnectionAbortedError:  # raised only for what a head itself answered
+            if not more:
+                raise
+        else:
+            return
 
 
 def _has_token() -> bool:
