@@ -37,6 +37,7 @@ from slowwave.transforms.decisions.review.changes import (
 )
 from slowwave.transforms.decisions.review.decisions import MERGE, REVIEWS
 from slowwave.transforms.decisions.review.items import statement_ids
+from slowwave.transforms.evidence.states import current_memories
 from slowwave.transforms.landing.stated_changes import changes_of
 
 _ITEM = ("kind", "project", "memory_type", "text", "memory_ids", "basis")
@@ -128,6 +129,10 @@ def review(
     return outcome
 
 
+def _by_id(states: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    return {row["memory_id"]: row for row in states.to_dicts()}
+
+
 class _Desk:
     """What a command looks at: the published items, the decisions and the memories as they are now."""
 
@@ -141,7 +146,10 @@ class _Desk:
             told = {name: said[name] for name in _ITEM} | {name: said.get(name) for name in _BESIDE}
             self.items.setdefault(item_id, {"item_id": item_id, **told})
         self.log = LogAsOf(run.lake, now, run.params)
-        self.now_states = self.log.states.filter(pl.col("valid_until").is_null())
+        self.now_states = current_memories(self.log.states)
+        self.stated = current_memories(
+            self.log.stated_states().collect()
+        )  # what a change writes: nobody says `expired`
         self.shown = {row["memory_id"]: row for row in published.health.to_dicts()} if self.items else {}
 
     def resolved(self, item_ids: Sequence[str]) -> list[str]:
@@ -169,9 +177,8 @@ class _Desk:
         before = changes_of(last["values"]) if last else []
         involved |= {change["memory_id"] for change in before}
         wanted = pl.Series(sorted(involved), dtype=pl.String).implode()
-        rows = self.now_states.filter(pl.col("memory_id").is_in(wanted)).to_dicts()
-        states = {row["memory_id"]: row for row in rows}
-        if last is not None and self._is_done(item, last, before, states):
+        now, said = (_by_id(rows.filter(pl.col("memory_id").is_in(wanted))) for rows in (self.now_states, self.stated))
+        if last is not None and self._is_done(item, last, before, said):
             outcome.already += 1
             return None
         is_undone = last is not None and takes_back(self.wish, item, last["command"], before)
@@ -179,24 +186,24 @@ class _Desk:
         if last is not None and last["decided_at"] >= self.now:
             return self._refuse(item_id, last["decided_at"], outcome)
         if last is not None and (is_undone or is_unmerged):
-            since = [at["memory_id"] for at in before if states[at["memory_id"]]["valid_from"] != last["decided_at"]]
+            since = [at["memory_id"] for at in before if said[at["memory_id"]]["valid_from"] != last["decided_at"]]
             if since:
                 outcome.skipped.append((item_id, f"{since[0]} was changed since it was decided"))
                 return None
-        changes = undoing_changes(before) if is_undone else self._asked(item, states)
+        changes = undoing_changes(before) if is_undone else self._asked(item, now)
         if is_unmerged:
             changes = unmerged(changes, before, candidate_id(item))
-        if changes and all(holds(change, states.get(change["memory_id"])) for change in changes):
+        if changes and all(holds(change, said.get(change["memory_id"])) for change in changes):
             outcome.already += 1
             return None
-        late = [states[change["memory_id"]]["valid_from"] for change in changes if change["memory_id"] in states]
+        late = [said[change["memory_id"]]["valid_from"] for change in changes if change["memory_id"] in said]
         if max(late, default=datetime.min) >= self.now:  # noqa: DTZ901 - times are naive and hold UTC everywhere
             return self._refuse(item_id, max(late), outcome)
-        why_not = self._changed_since(item, last, states)
+        why_not = self._changed_since(item, last, said if is_undone or is_unmerged else now)
         if why_not:
             outcome.skipped.append((item_id, why_not))
             return None
-        return with_before(changes, states)
+        return with_before(changes, said)
 
     def _refuse(self, item_id: str, changed_at: datetime, outcome: Reviewed) -> None:
         says = f"it was changed at {utc_text(changed_at)}, and this machine's clock says {utc_text(self.now)}"

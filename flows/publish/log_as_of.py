@@ -201,9 +201,9 @@ class LogAsOf:
     @cached_property
     def states(self) -> pl.DataFrame:
         """Memory states visible at `as_of`."""
-        return states_over_time(self._stated_states(), self.as_of).collect()
+        return states_over_time(self.stated_states(), self.as_of).collect()
 
-    def _stated_states(self) -> pl.LazyFrame:
+    def stated_states(self) -> pl.LazyFrame:
         """Memory states in which nothing expires."""
         return memory_states(self.rows(MEMORY_CHANGES, self.files(Memories)))
 
@@ -218,7 +218,7 @@ class LogAsOf:
     def pool(self) -> pl.DataFrame:
         """Memory pool visible at `as_of`."""
         params = node_of(MEMORY_POOL).sliced(self.params)
-        states = self.states.lazy() if knows_expiry(self.params.evidence) else self._stated_states()
+        states = self.states.lazy() if knows_expiry(self.params.evidence) else self.stated_states()
         return memory_pool(states, params).collect()
 
     @cached_property

@@ -177,6 +177,21 @@ def test_a_merge_that_somebody_changed_since_is_not_taken_back(home: SmallHome) 
     assert said(home, "reject", row["item_id"]).skipped == [(row["item_id"], "d1 was changed since it was decided")]
 
 
+def test_a_merge_is_taken_back_after_its_memories_expired(home: SmallHome) -> None:
+    now, row, before = utc_now(), item(home, kind="merge"), states(home)
+
+    def expiring(hours: int, expires_at: str) -> None:
+        change = {"changed_at": f"{now + timedelta(hours=hours)}", "expires_at": expires_at}
+        home.land(*({"memory_id": memory_id, **change} for memory_id in ("d1", "d2")))
+
+    expiring(0, f"{now + timedelta(hours=1)}")
+    said(home, "merge", row["item_id"])
+    assert said(home, "reject", row["item_id"], now=now + timedelta(hours=2)).decided == [row["item_id"]]
+    assert {states(home)[memory_id]["status"] for memory_id in ("d1", "d2")} == {"expired"}
+    expiring(3, "")
+    assert states(home) == before
+
+
 def test_both_sides_of_a_pair_stay_after_a_merge_was_taken_back(home: SmallHome) -> None:
     row, before = item(home, kind="contradiction"), states(home)
     for commands in (("merge", "promote"), ("merge", "reject", "promote")):
