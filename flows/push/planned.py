@@ -207,7 +207,7 @@ def _wanted(settings: Settings, lake: Lake, ids: Sequence[str], users: Sequence[
     chosen = pl.DataFrame({"memory_id": ids}, schema={"memory_id": pl.String})
     decisions = landed_decisions(lake).collect()
     changes = (
-        log.winners(Memories, log.files(Memories), ("status", "content", "extra"))
+        log.winners(Memories, log.files(Memories), ("status", "content", "expires_at", "clears", "extra"))
         .join(chosen.lazy(), on="memory_id", how="semi")
         .with_columns(pl.col("extra").str.json_path_match("$.decision_id").alias("decision_id"))
         .collect()
@@ -219,4 +219,4 @@ def _wanted(settings: Settings, lake: Lake, ids: Sequence[str], users: Sequence[
     holds = held(decisions.lazy(), states.lazy(), now).collect()
     now_kept = states.select("memory_id", "user_id", "pinned").join(holds, on="memory_id", how="left")
     rows = health.select("memory_id", "confidence", "verdict").join(now_kept, on="memory_id", how="inner")
-    return run_id, wanted(rows, changes, users)
+    return run_id, wanted(rows, changes, users, now)

@@ -58,10 +58,12 @@ def test_mem0_takes_scores_decisions_and_texts_and_gives_them_back(
     assert newly_landed() == 0
     assert home.ask("memory", "archive", f"mem0:{other}", "--yes").returncode == 0
     assert home.ask("memory", "edit", f"mem0:{used}", "--content", "Use spaces.", "--yes").returncode == 0
+    assert home.ask("memory", "edit", f"mem0:{used}", "--expires-at", "2199-09-01", "--yes").returncode == 0
     second = pushed(home, "--user", "ada", "--yes")
     after = mem0(config, "read")
     assert after["shown"] == [used]
     assert after["every"][used]["memory"] == "Use spaces."
+    assert after["every"][used]["expiration_date"] == "2199-08-31"
     assert newly_landed() == 0
     assert pushed(home, "--user", "ada", "--yes")["changes"] == []
     pushed(home, "--user", "ada", "--undo", second["run"], "--yes")

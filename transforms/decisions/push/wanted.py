@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import polars as pl
@@ -28,23 +29,31 @@ _LONG_AGO = "2000-01-01"
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is known here of a memory. `status`, `content`: None where nobody decided. `kept`: why it is not touched."""
+    """What is known here of a memory. `status`, `content`, `expiry`: None where nobody decided.
+
+    `expiry`: the last day on which the memory counts (None: for ever), and whether it has passed. `kept`: why the
+    memory is not touched.
+    """
 
     memory_id: str
     scores: Mapping[str, Any]
     status: Status | None
     content: str | None
+    expiry: tuple[str | None, bool] | None
     kept: str | None
 
 
-def wanted(health: pl.DataFrame, changes: pl.DataFrame, users: Sequence[str]) -> dict[str, Wanted]:
+def wanted(health: pl.DataFrame, changes: pl.DataFrame, users: Sequence[str], now: datetime) -> dict[str, Wanted]:
     """Per memory of `health` what its store is to say.
 
     Args:
         health: memory_id, user_id, confidence, verdict, pinned, is_held, all of now.
-        changes: the winning changes of these memories: memory_id, changed_at, status, content, is_decided.
+        changes: the winning changes of these memories: memory_id, changed_at, status, content, expires_at, clears,
+            is_decided.
         users: those whose memories may be touched; what is about nobody may always be.
+        now: when it is written.
     """
+    expiry = _decided_expiry(changes, now)
     status, content = (_decided(changes, name) for name in ("status", "content"))
     return {
         row["memory_id"]: Wanted(
@@ -52,6 +61,7 @@ def wanted(health: pl.DataFrame, changes: pl.DataFrame, users: Sequence[str]) ->
             _scores(row),
             status.get(row["memory_id"]),
             content.get(row["memory_id"]),
+            expiry.get(row["memory_id"]),
             _kept(row, users),
         )
         for row in health.to_dicts()
@@ -62,6 +72,16 @@ def _decided(changes: pl.DataFrame, name: str) -> dict[str, Any]:
     """The last word on a field, by memory, where it is a decision's."""
     last = changes.drop_nulls(name).sort("changed_at").group_by("memory_id").last().filter("is_decided")
     return dict(last.select("memory_id", name).iter_rows())
+
+
+def _decided_expiry(changes: pl.DataFrame, now: datetime) -> dict[str, tuple[str | None, bool]]:
+    """`Wanted.expiry`, by memory. Stores hide a memory after a day, Slowwave from a time on."""
+    clears = pl.col("clears").list.contains("expires_at").fill_null(value=False)
+    said = changes.filter(pl.col("expires_at").is_not_null() | clears)
+    last = said.sort("changed_at").group_by("memory_id").last().filter("is_decided")
+    day = (pl.col("expires_at") - timedelta(microseconds=1)).dt.strftime("%Y-%m-%d")
+    last_days = last.select("memory_id", day).rows()
+    return {memory_id: (at, at is not None and at < now.date().isoformat()) for memory_id, at in last_days}
 
 
 def _scores(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,14 +111,17 @@ def state_after(state: State, asked: Wanted, pushed: Sequence[PushDecision]) -> 
     is_archived = state["is_archived"]
     if asked.status is not None:
         is_archived = asked.status not in _IN_USE
-    if is_archived and state["is_archived"]:
+    expiry = asked.expiry if "expires" in state and (asked.status is None or asked.status in _IN_USE) else None
+    if is_archived and state["is_archived"] and expiry is None:
         # a push that was killed had put it away, and not yet taken its line out of the index
         return {**state, "listed": None} if state.get("listed") and _since_archived(pushed) else state
-    if is_archived:
+    if is_archived and expiry is None:
         return {**state, "is_archived": True, **_unlisted(state)}
     after = {**state, **(_before_archiving(pushed) if state["is_archived"] else {})}
+    if expiry is not None:
+        after["expires"], after["is_archived"] = expiry
     if after["is_archived"]:
-        return state  # the store itself put it away: it says so, and nobody here can bring it back
+        return after  # by its day, or the store itself put it away: it says so, and nobody here can bring it back
     if "scores" in state and asked.scores:
         after["scores"] = asked.scores
     if "confidence" in state and "confidence" in asked.scores:

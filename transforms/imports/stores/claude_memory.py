@@ -24,6 +24,8 @@ INDEX = "MEMORY.md"
 # What Claude Code calls the kinds of its memories; what it calls otherwise is knowledge.
 _OTHER = "knowledge"
 _TYPES = {"user": "identity", "feedback": "preference", "project": "project", "reference": "knowledge"}
+# Claude Code itself gives a memory no end; people and their tools write one into the front matter.
+_EXPIRY = ("expires_at", "valid_until", "expiration_date")
 _PROJECT_FOLDER = re.compile(r"projects/([^/]+)/memory$")
 # A line of the index that leads to a memory's own file.
 _LISTED = re.compile(r"\s*[-*]\s+\[[^\]]*\]\([^)]*\.md\)")
@@ -56,11 +58,10 @@ def _whole_file(memory_id: str, stated: dict[str, Any], body: str) -> list[FileM
     metadata = stated.get("metadata")
     kind = metadata.get("type") if isinstance(metadata, dict) else stated.get("type")
     memory_type = _TYPES.get(kind, _OTHER) if isinstance(kind, str) else _OTHER
-    return [
-        FileMemory(
-            memory_id, {"memory_type": memory_type, "content": body.strip(), _NAME: without_scores(stated) or None}
-        )
-    ]
+    own = without_scores(stated)
+    expiry = [own.pop(name) for name in _EXPIRY if isinstance(own.get(name), str)]
+    fields = {"memory_type": memory_type, "content": body.strip(), "expires_at": next(iter(expiry), None)}
+    return [FileMemory(memory_id, {**fields, _NAME: own or None})]
 
 
 def _section(place: str, stated: dict[str, Any], section: Section) -> FileMemory:

@@ -56,6 +56,17 @@ def told(*files: dict[str, Any], seen: Seen | None = None, seen_at: datetime = S
     return list(STORE.made([Located(n, one) for n, one in enumerate(files, 1)], Context(before=before)))
 
 
+def test_a_memory_file_says_until_when_it_counts():
+    path, until = f"{FOLDER}/rounding.md", MEMORY.replace("name:", "valid_until: 2026-05-10\nname:")
+    (row,) = rows_of(told(file(path, until, None)))
+    assert row["expires_at"] == "2026-05-10"
+    assert "valid_until" not in row["claude-memory"]
+    seen = Seen(STORE.version)
+    told(file(path, until, None), seen=seen)
+    (change,) = rows_of(told(file(path, MEMORY, None), seen=seen, seen_at=SEEN_AT + timedelta(days=1)))
+    assert change["expires_at"] == "", "what the file no longer says is cleared"
+
+
 def test_a_memory_file_is_one_memory():
     (row,) = rows_of(told(file(f"{FOLDER}/rounding.md", MEMORY, f"{HOME}/work/shop")))
     assert row == {
