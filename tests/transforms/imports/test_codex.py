@@ -455,3 +455,19 @@ def test_whatever_stands_in_a_record_the_others_are_read(data: st.DataObject) ->
     assert made_of(records)
     records[place] = records[place] | {"payload": data.draw(_ODD), "timestamp": data.draw(_ODD)}
     assert made_of(records)
+
+
+def test_a_message_that_is_written_again_counts_in_its_last_state_and_a_response_for_one_turn() -> None:
+    rollout = Paginated(0, THREAD)
+    rollout.begin(10, TURN, "Which port?")
+    for text in ("41", "4173.", "4173."):
+        rollout.item(12, TURN, "AgentMessage", id="msg-1", content=[{"type": "Text", "text": text}])
+    rollout.usage(13, TURN, "r1", 900, 60)
+    rollout.complete(14, TURN, "4173.")
+    rollout.begin(60, LATER, "And then?")
+    rollout.usage(61, LATER, "r1", 900, 60)
+    rollout.usage(61, LATER, "r2", 1000, 40)
+    rollout.say(62, LATER, "Nothing.", "final_answer")
+    rollout.complete(63, LATER, "Nothing.")
+    found = [(row["response"], row["tokens"]) for row in interactions_of(rollout.records)]
+    assert found == [("4173.", 960), ("Nothing.", 1040)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from slowwave.transforms.imports.claude_code.session import NAME, Conversation
+from slowwave.transforms.imports.claude_code.copies import answer_key, prompt_text
+from slowwave.transforms.imports.claude_code.session import COPY, NAME, Conversation
 from slowwave.transforms.imports.claude_code.texts import origin, stated
 from slowwave.transforms.imports.forks import Outline, SeenTurn
 from slowwave.transforms.imports.made import Context, LeftOut, Located, Made, Record
@@ -29,7 +30,7 @@ class ClaudeCode:
     """Transcripts of sessions, and of subagents, in their own files or within the session's."""
 
     name = NAME
-    version = 1
+    version = 2
 
     def detected(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""
@@ -49,18 +50,26 @@ class ClaudeCode:
         yield from _Transcript(context).made(records)
 
     def may_begin_turn(self, line: bytes) -> bool:
-        """As in Forking."""
-        return b'"user"' in line and b'"tool_result"' not in line
+        """As in Forking: the first record of an answer tells a copy of its prompt."""
+        return (b'"user"' in line and b'"tool_result"' not in line) or b'"assistant"' in line
 
     def outline(self, records: Iterable[Located]) -> Outline:
-        """As in Forking: a copy of a prompt keeps its uuid, or says which it had."""
+        """As in Forking: a copy of a prompt keeps its uuid, says which it had, or has the same answer."""
         outline = Outline("")
+        prompts: dict[str, Record] = {}  # by subagent, which an answer may follow
         for located in records:
             record = located.record
             outline.session = outline.session or stated(record, "sessionId")
             uuid, at = stated(record, "uuid"), stated(record, "timestamp")
+            if record.get("type") == "assistant":
+                prompt = prompts.pop(stated(record, "agentId"), None)
+                if prompt is not None and (key := answer_key(prompt, record)):
+                    outline.copied_from[origin(prompt)[0]] = key
+                continue
             if record.get("type") != "user" or record.get("isMeta") is True or not uuid:
                 continue
+            if prompt_text(record):
+                prompts[stated(record, "agentId")] = record
             original = origin(record)[0]
             if original != uuid:
                 outline.copied_from[uuid] = original
@@ -90,7 +99,7 @@ class _Transcript:
             elif kind not in _OF_CONVERSATION:
                 yield LeftOut(f"a record of the client's own ({kind[:40] or 'no type'})")
             elif self._is_seen(record):
-                yield LeftOut("a copy of a record above it")
+                yield LeftOut(COPY)
             elif record.get("isSidechain") is True:
                 yield from self._sidechain(located.number, record)
             else:
@@ -128,7 +137,7 @@ class _Transcript:
             yield LeftOut("a notice of progress")
             return
         if self._is_seen(inner):
-            yield LeftOut("a copy of a record above it")
+            yield LeftOut(COPY)
             return
         shared = ("sessionId", "version", "cwd", "gitBranch", "timestamp")
         of_outer = {name: outer[name] for name in shared if name in outer}

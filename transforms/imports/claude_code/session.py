@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slowwave.transforms.core.blank import says_nothing
+from slowwave.transforms.imports.claude_code.answers import AnswerTexts
 from slowwave.transforms.imports.claude_code.calls import OpenCall, begun_call, ended_call
+from slowwave.transforms.imports.claude_code.copies import Copies, message_id
 from slowwave.transforms.imports.claude_code.memories import instructed, is_memory_file, read, recalled
 from slowwave.transforms.imports.claude_code.texts import (
     INTERRUPTED,
@@ -33,6 +35,7 @@ _OVER = frozenset({"end_turn", "stop_sequence", "max_tokens", "refusal"})
 _WORKTREE = re.compile(r"[/\\]\.claude[/\\]worktrees[/\\][^/\\]+")
 _TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 OF_CLIENT = "a command of the client's own"
+COPY = "a copy of a record above it"
 NO_TURN = "an answer without its prompt"
 WARM_UP = "a warm-up of a subagent"
 _RAW = 2_000
@@ -42,7 +45,7 @@ _RAW = 2_000
 class _Going:
     """What is gathered of the turn that is going on."""
 
-    texts: list[str] = field(default_factory=list)
+    texts: AnswerTexts = field(default_factory=AnswerTexts)
     calls: dict[str, OpenCall] = field(default_factory=dict)
     pending: set[str] = field(default_factory=set)
     tokens: dict[str, int] = field(default_factory=dict)
@@ -70,6 +73,7 @@ class Conversation:
         self._context = context
         self._is_subagent = is_subagent
         self._log = TurnLog(context)
+        self._copies = Copies()
         self._going = _Going()
         self._command: Command | None = None
         self._instructions: list[str] = []
@@ -93,8 +97,16 @@ class Conversation:
         return kinds.pop() if len(kinds) == 1 else ""
 
     def take(self, number: int, record: Record) -> Iterator[Made]:
-        """One record that was not seen before."""
+        """One record whose id was not seen before."""
+        for at, each, prompt in self._copies.take(number, record):
+            yield from self._take(at, each, prompt)
+
+    def _take(self, number: int, record: Record, copied_from: str) -> Iterator[Made]:
         kind = record.get("type")
+        if copied_from:
+            yield LeftOut(COPY)
+            self._log.note(stated(record, "uuid"), copied_from)
+            return
         if kind == "user":
             yield from self._user(number, record)
         elif kind == "assistant":
@@ -107,6 +119,8 @@ class Conversation:
 
     def end(self) -> Iterator[Made]:
         """The transcript is over."""
+        for number, record, prompt in self._copies.rest():
+            yield from self._take(number, record, prompt)
         yield from self._drop_command()
         if self.turn is not None:
             self._complete()
@@ -206,11 +220,15 @@ class Conversation:
         if self._command is not None:
             command, self._command = self._command, None
             yield from self._begin(0, command.record, command.name, command.name)
-        self._goes_on()
         turn, going = self.turn, self._going
         if turn is None or self._is_warming:
             yield LeftOut(WARM_UP if self._is_warming else NO_TURN, example=text_of(message.get("content"))[:200])
             return
+        is_over = stated(message, "stop_reason") in _OVER
+        if self._is_copy(record, is_over=is_over):
+            yield LeftOut(COPY)
+            return
+        self._goes_on()
         self.agent = self.agent or stated(record, "attributionAgent")
         if self._is_subagent and self.agent:
             turn.agent = self.agent
@@ -218,17 +236,34 @@ class Conversation:
         going.model = stated(message, "model") or going.model
         self._count_tokens(message)
         for block in blocks(record):
-            self._block(block)
-        is_over = stated(message, "stop_reason") in _OVER and not going.pending
-        turn.end = "ended" if is_over else "open"
+            self._block(block, message_id(record))
+        turn.end = "ended" if is_over and not going.pending else "open"
         if record.get("isAbortedMidStream") is True:
             turn.end = "interrupted"
 
-    def _block(self, block: Mapping[str, Any]) -> None:
+    def _is_copy(self, record: Record, *, is_over: bool) -> bool:
+        """Whether a record says nothing that the turn does not have, of a message of which it has something."""
+        message, given = message_id(record), [*blocks(record)]
+        if message not in self._going.tokens or (is_over and self.turn is not None and self.turn.end == "open"):
+            return False
+        return bool(given) and all(self._has(block, message) for block in given)
+
+    def _has(self, block: Mapping[str, Any], message: str) -> bool:
         going = self._going
-        if block.get("type") == "text" and not says_nothing(stated(block, "text")):
-            going.texts.append(stated(block, "text").strip("\n"))
-        elif block.get("type") == "tool_use" and (call := begun_call(block)) is not None:
+        if block.get("type") == "tool_use":
+            return self._has_ended(stated(block, "id"))
+        return block.get("type") == "text" and going.texts.has(message, stated(block, "text").strip("\n"))
+
+    def _has_ended(self, call_id: str) -> bool:
+        return call_id in self._going.calls and call_id not in self._going.pending
+
+    def _block(self, block: Mapping[str, Any], message: str) -> None:
+        going, text = self._going, stated(block, "text").strip("\n")
+        if block.get("type") == "text" and not says_nothing(text):
+            going.texts.add(message, text)
+            return
+        call = begun_call(block) if block.get("type") == "tool_use" else None
+        if call is not None and not self._has_ended(call.call.call_id):
             going.calls[call.call.call_id] = call
             going.pending.add(call.call.call_id)
 
@@ -254,8 +289,11 @@ class Conversation:
         call = self._going.calls.get(stated(block, "tool_use_id"))
         if call is None or self.turn is None:
             return
+        ended = ended_call(call.call, block, record)
+        if ended == call.call and self._has_ended(ended.call_id):
+            return
         self._goes_on()
-        call.call = ended_call(call.call, block, record)
+        call.call = ended
         self._going.pending.discard(call.call.call_id)
         self._last(record)
         if call.path and is_memory_file(call.path) and not call.call.is_error:
@@ -343,7 +381,7 @@ class Conversation:
         turn, going = self.turn, self._going
         if turn is None:
             return
-        turn.response = "\n\n".join(going.texts)
+        turn.response = going.texts.response()
         turn.calls = [call.call for call in going.calls.values()]
         turn.record_ids = (turn.interaction_id.partition(":")[2], going.last_record)
         fields = {

@@ -17,7 +17,7 @@ class CodexAdapter:
     """A header, then lines of a few kinds: events tell most of what happened, response items much of it once more."""
 
     name = "codex"
-    version = 1
+    version = 2
 
     def detected(self, first: Sequence[Record]) -> str | None:
         """As in Adapter."""

@@ -62,20 +62,40 @@ def parts(content: object) -> str:
     return "".join(text(mapping(part).get("text")) for part in listed(content))
 
 
+@dataclass(frozen=True)
+class Answer:
+    """A message of the agent, with its phase and its id; '' where it has none."""
+
+    text: str
+    phase: str
+    message_id: str
+
+    def is_beginning_of(self, other: Answer) -> bool:
+        """Whether another one is the same message, as it is here or further on."""
+        return self.message_id == other.message_id and other.text.startswith(self.text)
+
+
 @dataclass
 class Answers:
     """What the agent said in a turn, by phase: of the final answer, while it worked, or not said of which."""
 
-    told: list[tuple[str, str]] = field(default_factory=list)
-    given: list[tuple[str, str]] = field(default_factory=list)
+    told: list[Answer] = field(default_factory=list)
+    given: list[Answer] = field(default_factory=list)
     last: str = ""
+
+    def add(self, answer: Answer, *, is_given: bool) -> None:
+        """Add what the agent said; of a message that is written again the last state counts."""
+        said = self.given if is_given else self.told
+        begun = (place for place, one in enumerate(said) if answer.message_id and one.is_beginning_of(answer))
+        place = next(begun, len(said))
+        said[place : place + 1] = [answer]
 
     @property
     def response(self) -> str:
         """The final answer; where none is marked so what was said, and only then what was said on the way."""
         said = self.told or self.given
         for is_wanted in (_FINAL.__eq__, _is_unmarked, _COMMENTARY.__eq__):
-            texts = [one for one, phase in said if one.strip() and is_wanted(phase)]
+            texts = [one.text for one in said if one.text.strip() and is_wanted(one.phase)]
             if texts:
                 return "\n\n".join(texts)
         return self.last

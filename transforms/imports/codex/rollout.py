@@ -49,6 +49,7 @@ class Rollout:
         self._directory = self._model = ""
         self._left_out: Counter[str] = Counter()
         self._number = 0
+        self._usage_of: dict[str, Usage] = {}
         self._events: dict[str, Callable[[Record, str], Iterator[Made]]] = {
             "task_started": self._started,
             "turn_started": self._started,
@@ -85,11 +86,17 @@ class Rollout:
         elif kind == "turn_context":
             self._turn_context(payload)
         elif kind == "token_usage_record":
-            if self._turn is not None:
-                self._turn.heard(at)
-                self._turn.usage.response(text(payload.get("response_id")), tokens_of(payload.get("usage")))
+            self._spent(text(payload.get("response_id")), payload, at)
         elif kind not in _NO_TURNS:
             self._left_out[f"records of another kind: {kind[:40] or 'none'}"] += 1
+
+    def _spent(self, response_id: str, payload: Record, at: str) -> None:
+        """The tokens of a response, which are of the turn that had it first."""
+        turn = self._turn
+        if turn is not None:
+            turn.heard(at)
+            if not response_id or self._usage_of.setdefault(response_id, turn.usage) is turn.usage:
+                turn.usage.response(response_id, tokens_of(payload.get("usage")))
 
     def rest(self) -> Iterator[Made]:
         """What is left when there are no more records."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from slowwave.transforms.imports.codex.calls import Calls
 from slowwave.transforms.imports.codex.citations import cut, memories_opened, stated
-from slowwave.transforms.imports.codex.messages import Answers, Said, phase_of, request
+from slowwave.transforms.imports.codex.messages import Answer, Answers, Said, phase_of, request
 from slowwave.transforms.imports.codex.threads import Thread
 from slowwave.transforms.imports.codex.tokens import Usage
 from slowwave.transforms.imports.codex.values import moment, text, whole
@@ -76,7 +76,7 @@ class ReadTurn:
         more, more_rollouts = stated(message.get("memory_citation"))
         self.cited += [*cited, *more]
         self.rollouts += [*rollouts, *more_rollouts]
-        (self.answers.given if is_given else self.answers.told).append((plain, phase_of(message)))
+        self.answers.add(Answer(plain, phase_of(message), text(message.get("id"))), is_given=is_given)
         self.has_failed = False
 
     def is_over(self, end: TurnEnd, event: Record) -> None:

@@ -16,14 +16,29 @@ _LONGEST_NAME = 60
 
 
 def outcomes_made(rows: Iterable[Observed], rules: Mapping[str, Rule]) -> Iterator[Made]:
-    """An outcome for each score that passed or failed; the others are counted with their names."""
+    """An outcome for each score that passed or failed; the others are counted with their names.
+
+    Langfuse may write the score of one run of an evaluator twice, with two ids: the first id counts.
+    """
     latest: dict[tuple[str, str], Observed] = {}
     for one in rows:
         key = text(one.row.get("project_id")), one.id
         if key not in latest or one.version() > latest[key].version():
             latest[key] = one
+    runs: set[tuple[str, ...]] = set()
     for key in sorted(latest):
+        run = _run(latest[key])
+        if run in runs:
+            yield LeftOut("scores that one run of an evaluator wrote twice", example=run[1][:200])
+            continue
+        runs |= {run} if run else set()
         yield _outcome(latest[key], rules)
+
+
+def _run(one: Observed) -> tuple[str, ...]:
+    """What tells the run of an evaluator that a score is of, and what it scores; empty where no run is named."""
+    names = ("project_id", "name", "execution_trace_id", "trace_id", "observation_id", "session_id")
+    return tuple(text(one.row.get(name)) for name in names) if text(one.row.get("execution_trace_id")) else ()
 
 
 def _outcome(one: Observed, rules: Mapping[str, Rule]) -> Made:

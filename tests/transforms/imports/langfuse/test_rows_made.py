@@ -223,3 +223,12 @@ def test_order_and_repetition_change_nothing(random_: random.Random) -> None:
     shuffled = [*told, *random_.choices(told, k=3)]
     random_.shuffle(shuffled)
     assert made(*shuffled) == made(*told)
+
+
+def test_a_score_that_one_run_of_an_evaluator_wrote_twice_is_one_outcome() -> None:
+    run = {"source": "EVAL", "execution_trace_id": "run-1"}
+    told = [score("sc-2", **run), score("sc-1", **run), score("sc-3", **run, observation_id="o-2"), score("sc-4")]
+    assert [row["outcome_id"] for row in rows(made(trace(), *told), "outcome_id")] == [
+        "langfuse:sc-1", "langfuse:sc-3", "langfuse:sc-4",
+    ]  # fmt: skip
+    assert left_out(made(trace(), *told))["scores that one run of an evaluator wrote twice"] == 1
