@@ -19,11 +19,12 @@ from slowwave.flows.imports.cursors import Cursors
 from slowwave.flows.imports.importer import found_by, importer, source_settings
 from slowwave.flows.imports.importer import project_map as projects_of
 from slowwave.flows.imports.importing import ImportOptions, ImportReport, since_moment
+from slowwave.flows.imports.recognition import recognised
 from slowwave.flows.imports.sources import SOURCES, Source, is_store, source_named
 from slowwave.flows.imports.stores.seen_file import has_been_seen
 from slowwave.flows.imports.units import NotImported
 from slowwave.flows.kernel import checks as check_lines
-from slowwave.flows.kernel.errors import WrongUsageError
+from slowwave.flows.kernel.errors import UserError, WrongUsageError
 from slowwave.flows.kernel.lock import writer_lock
 from slowwave.flows.kernel.progress import Lines, Screen, print_lines, this_command
 from slowwave.flows.kernel.settings import Settings
@@ -50,8 +51,7 @@ _MEMORIES_OF = {"claude-code": "claude-memory"}
 
 def run_import(
     settings: Settings,
-    name: str,
-    paths: Sequence[str],
+    named: Sequence[str],
     *,
     since: str | None,
     dry_run: bool,
@@ -62,13 +62,12 @@ def run_import(
 ) -> None:
     """Import what a source has under some paths, land it, and print what became of it.
 
+    `named`: the source and the paths, or paths alone, whose source is recognised by what is there.
+
     Raises WrongUsageError for an unknown source or a map of projects that cannot be read, and typer.Exit with code 1
     when a path is missing, a unit could not be read, a file that was named is none of the source's, or landing says so.
     """
-    source = source_named(name)
-    if source is None:
-        message = f"there is no importer {quoted(name)}: there are {', '.join(each.name for each in SOURCES)}"
-        raise WrongUsageError(message)
+    source, there, missing = _chosen(settings, named)
     if is_store(source) and since:
         message = f"--since is for logs: {source.described} are read whole, for what is gone shows from what is there"
         raise WrongUsageError(message)
@@ -79,10 +78,9 @@ def run_import(
         since=since_moment(parse_as_of(since)) if since else None,
         projects=projects_of(project_map),
         infers=infers,
-        settings=source_settings(settings, name),
+        settings=source_settings(settings, source.name),
     )
     with Screen() as screen:
-        there, missing = _existing(paths)
         found = found_by(settings, source, there, options, is_kept=not dry_run)
         found.others.extend(missing)
         how: dict[str, Any] = {"accepts_vanished": accepts_vanished, "progress": _progress(screen)}
@@ -104,6 +102,47 @@ def run_import(
         _exit_if_faulty(report, landed, screen)
 
 
+def _chosen(settings: Settings, named: Sequence[str]) -> tuple[Source, list[Path], list[NotImported]]:
+    """The source, the paths that are there, and what is missing or none of it."""
+    first, *paths = named
+    names = ", ".join(each.name for each in SOURCES)
+    source = source_named(first)
+    if source is not None:
+        if not paths:
+            message = f"name a file or folder: slowwave import {source.name} PATH"
+            raise WrongUsageError(message)
+        return source, *_existing(paths)
+    there, missing = _existing(named)
+    if missing and missing[0].name == first:
+        message = f"there is no importer {quoted(first)}: there are {names}"
+        if not paths:
+            message += "; and no file or folder of that name"
+        raise WrongUsageError(message)
+    return _recognised_source(settings, there, missing)
+
+
+def _recognised_source(
+    settings: Settings, there: list[Path], missing: list[NotImported]
+) -> tuple[Source, list[Path], list[NotImported]]:
+    """The one source that reads what is there. Raises WrongUsageError where several do, UserError where none does."""
+    try:
+        found = recognised(there, settings.longest_row)
+    except OSError as error:
+        message = f"{error.filename} cannot be read: {error.strerror}"
+        raise UserError(message) from error
+    others = [*missing, *found.others]
+    if not found.paths:
+        raise UserError("\n".join(f"{one.name} {one.why}" for one in others))
+    if len(found.paths) > 1:
+        sources = [each for each in SOURCES if each.name in found.paths]
+        said = " and ".join(f"{each.described} (such as {found.examples[each.name]})" for each in sources)
+        commands = " or ".join(f"`slowwave import {each.name} {found.paths[each.name][0]}`" for each in sources)
+        message = f"there are {said}: import one after the other, by {commands}"
+        raise WrongUsageError(message)
+    (name, paths), *_ = found.paths.items()
+    return next(each for each in SOURCES if each.name == name), paths, others
+
+
 def _progress(screen: Screen) -> Callable[[int, int], None]:
     return lambda done, total: screen.progress("import", done // 10**6, total // 10**6)
 
@@ -114,7 +153,7 @@ def _existing(paths: Sequence[str]) -> tuple[list[Path], list[NotImported]]:
     for given in paths:
         expanded = os.path.expanduser(given)  # noqa: PTH111 - of an unknown user it stays as it is
         path = Path(expanded)
-        if path.exists():
+        if expanded and path.exists():
             there.append(path)
             continue
         matched = [Path(name) for name in sorted(glob.glob(expanded, recursive=True))]  # noqa: PTH207 - absolute globs too
@@ -157,7 +196,11 @@ def _print(
     output: str,
 ) -> None:
     if output == "json":
-        typer.echo(json.dumps({"import": _as_json(report), "landing": landing_json(landed)}, indent=2))
+        typer.echo(
+            json.dumps(
+                {"import": {"source": source.name} | _as_json(report), "landing": landing_json(landed)}, indent=2
+            )
+        )
         return
     print_lines("", _import_lines(source, report))
     if dry_run:
@@ -187,7 +230,7 @@ def _would_land(landed: LandingReport) -> Lines:
 
 def _import_lines(source: Source, report: ImportReport) -> Lines:
     read = f"{report.units:,} read, {report.unchanged:,} unchanged since they were imported"
-    lines = [("import", f"{source.described}: {read}")]
+    lines = [("import", f"{source.described} ({source.name}): {read}")]
     lines += [("", f"{count:,} × {producer}") for producer, count in sorted(report.producers.items())[:_SHOWN]]
     tally = report.tally
     kinds = (("interaction", "interactions"), ("outcome", "outcomes"), ("memory", "memories"))

@@ -115,7 +115,7 @@ class FileSource:
             return NotImported(name, f"cannot be read: {error.strerror or error}", is_fault=True)
         misfit = self._misfit(path, first)
         if misfit is not None:
-            return NotImported(name, misfit, is_fault=True)
+            return NotImported(name, misfit, is_fault=True, is_recognised=True)
         if not first:
             why = f"cannot be read: {broken}" if broken else "holds no record"
             return NotImported(name, why, is_fault=bool(broken) or (is_named and status.st_size > 0))

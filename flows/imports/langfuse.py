@@ -67,7 +67,7 @@ class LangfuseSource:
                 runs[project] = _Runs(project)
             why = runs[project].why_not_whole(Path(unit.name), unit)
             if why:
-                found.others.append(NotImported(unit.name, why, is_fault=not path.is_dir()))
+                found.others.append(NotImported(unit.name, why, is_fault=not path.is_dir(), is_recognised=True))
             else:
                 found.units.append(unit)
         return found

@@ -43,11 +43,15 @@ class Unit:
 
 @dataclass(frozen=True)
 class NotImported:
-    """A file that is none of the source's, or that cannot be read, and why; `is_fault`: it was to be imported."""
+    """A file that is none of the source's, or that cannot be read, and why.
+
+    `is_fault`: it was to be imported. `is_recognised`: it is of the source's own program, and `why` says what to do.
+    """
 
     name: str
     why: str
     is_fault: bool = False
+    is_recognised: bool = False
 
 
 @dataclass(frozen=True)

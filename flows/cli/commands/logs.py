@@ -82,14 +82,20 @@ def land(
 
 
 @command(
-    "slowwave import claude-code ~/.claude/projects --dry-run",
+    "slowwave import downloads/session.jsonl --dry-run",
+    "slowwave import claude-code ~/.claude/projects",
     "slowwave import pi sessions --since 2026-03-01",
     "slowwave import alma .alma/alma.db",
     "slowwave import claude-memory ~/.claude --dry-run",
 )
 def import_(
-    source: Annotated[str, typer.Argument(help=f"Whose they are: {IMPORTED}.", metavar="SOURCE")],
-    paths: Annotated[list[str], typer.Argument(help="Files or folders of it.", metavar="PATH…")],
+    named: Annotated[
+        list[str],
+        typer.Argument(
+            help=f"Files or folders. Before them whose they are, if that is not to be recognised: {IMPORTED}.",
+            metavar="[SOURCE] PATH…",
+        ),
+    ],
     since: Annotated[
         str | None, typer.Option(help="Only what happened from then on, such as 2026-03-01.", metavar="TIME")
     ] = None,
@@ -112,8 +118,7 @@ def import_(
 
     run_import(
         settings_from_environment(),
-        source,
-        paths,
+        named,
         since=since,
         dry_run=dry_run,
         project_map=project_map,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fnmatch import fnmatch
 from functools import partial
 from hashlib import sha256
 from itertools import islice
@@ -68,6 +69,11 @@ class ClaudeFiles:
         inside = path.resolve()
         found = {file for pattern in patterns for file in path.glob(pattern)}
         return sorted(file for file in found if file.is_file() and file.resolve().is_relative_to(inside))
+
+    def is_named_so(self, file: Path) -> bool:
+        """Whether a file is called as memories and instructions are: any other Markdown may be anything."""
+        path = file.absolute().as_posix()
+        return any(fnmatch(path, f"*/{pattern.replace('**/', '')}") for pattern in _PATTERNS)
 
     def joined(self, units: list[Unit], kept: KeptParts | None = None) -> list[Unit]:  # noqa: ARG002
         """The units as they are: each is a store of its own."""

@@ -65,7 +65,9 @@ class SqliteSource:
             try:
                 found.units.append(self._unit(file, tellers, longest_row))
             except _NotOursError as error:
-                found.others.append(NotImported(shown_name(file), str(error), is_fault=not path.is_dir()))
+                why = str(error)
+                is_fault = not path.is_dir()
+                found.others.append(NotImported(shown_name(file), why, is_fault, is_recognised=why == _PICKLED))
             except UnreadableUnitError as error:
                 found.others.append(NotImported(shown_name(file), str(error), is_fault=True))
             except OSError as error:

@@ -26,7 +26,7 @@ def imported(
     code = 0
     capsys.readouterr()
     try:
-        run_import(Settings(home), source, [str(path) for path in paths], **told | options)
+        run_import(Settings(home), [source, *map(str, paths)], **told | options)
     except typer.Exit as end:
         code = end.exit_code
     out, err = capsys.readouterr()
