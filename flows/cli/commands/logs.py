@@ -82,7 +82,7 @@ def land(
 
 
 @command(
-    "slowwave import downloads/session.jsonl --dry-run",
+    "slowwave import sessions/s-1.jsonl --dry-run",
     "slowwave import claude-code ~/.claude/projects",
     "slowwave import pi sessions --since 2026-03-01",
     "slowwave import alma .alma/alma.db",
