@@ -244,7 +244,7 @@ def hard_tasks(answers: Answers) -> Section:
 def alarms(answers: Answers) -> Section:
     """What is wrong with which project."""
     levels = answers.counts("alarms", "level")
-    section = Section("alarms", "Alarms", story.alarmed(levels, answers.counts("project_health", "status")))
+    section = Section("alarms", "Alarms", story.alarmed(levels, answers.counts("project_health", "health")))
     if levels.height:
         rows = answers.rows("alarms", _FIRST)
         section.tables.append(answers.table(rows, "alarms", _first_of(rows, levels, "alarm", "alarms")))
@@ -252,7 +252,7 @@ def alarms(answers: Answers) -> Section:
     if projects.height:
         columns = [
             "project",
-            "status",
+            "health",
             "active_count",
             "candidate_count",
             "reference_count",

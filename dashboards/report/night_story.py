@@ -392,10 +392,10 @@ def sessions(count: int) -> str:
     return number_of(count, "session") if count else ""
 
 
-def alarmed(levels: pl.DataFrame, statuses: pl.DataFrame) -> Sentences:
-    """What is wrong with which project. `levels`: `alarms` by level; `statuses`: `project_health` by status."""
-    per = dict(statuses.select("status", "rows").iter_rows())
-    projects = sum_of(statuses)
+def alarmed(levels: pl.DataFrame, healths: pl.DataFrame) -> Sentences:
+    """What is wrong with which project. `levels`: `alarms` by level; `healths`: `project_health` by health."""
+    per = dict(healths.select("health", "rows").iter_rows())
+    projects = sum_of(healths)
     if not projects:
         return ["No project is known yet."]
     unknown = per.get("unknown", 0)

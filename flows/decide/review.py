@@ -129,6 +129,12 @@ def review(
     return outcome
 
 
+def _of_queue(row: dict[str, Any]) -> dict[str, Any]:
+    """An item of the queue, under the names by which decisions say it."""
+    basis = row["fingerprint"] if "fingerprint" in row else row["basis"]  # an earlier release called it so
+    return {**row, "basis": basis, "queue_reason": row["reason"]}
+
+
 def _by_id(states: pl.DataFrame) -> dict[str, dict[str, Any]]:
     return {row["memory_id"]: row for row in states.to_dicts()}
 
@@ -140,7 +146,7 @@ class _Desk:
         self.published, self.now, self.wish = published, now, wish
         decided = landed_decisions(run.lake).filter(pl.col("command").is_in(list(REVIEWS)))
         self.last = {row["target"]: row for row in decided.sort("decided_at", "decision_id").collect().to_dicts()}
-        self.items = {row["item_id"]: {**row, "queue_reason": row["reason"]} for row in published.queue.to_dicts()}
+        self.items = {row["item_id"]: _of_queue(row) for row in published.queue.to_dicts()}
         for item_id, row in self.last.items():
             said = json.loads(row["values"])
             told = {name: said[name] for name in _ITEM} | {name: said.get(name) for name in _BESIDE}

@@ -45,7 +45,7 @@ _ALARMS = """
 SELECT project, unnest(alarms)
 FROM project_health
 WHERE len(alarms) > 0
-ORDER BY status, project
+ORDER BY health, project
 LIMIT $limit
 """
 

@@ -6,7 +6,7 @@ never dropped, truncated or renamed: views, grants and readers of the old rows s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,12 +165,17 @@ class _Database:
                 for statement in create_table(self._schema, table, with_key=has_key[table]):
                     self._cursor.execute(statement)
             else:
-                self._grow(table, held_columns[table.name])
+                renamed = [c for c in columns(table) if c.name in table.key and c.old_name in held_columns[table.name]]
                 if there[table.name][2] and not has_key[table]:
-                    self._drop_key(table, there[table.name][2])
+                    why = "one of its keys holds a NUL, or is longer than an index of Postgres takes"
+                    self._drop_key(table, there[table.name][2], why)
+                elif there[table.name][2] and renamed and renamed[0].name not in held_columns[table.name]:
+                    why = f"{renamed[0].old_name}, which was in it, is called {renamed[0].name} now"
+                    self._drop_key(table, there[table.name][2], why)
+                self._grow(table, held_columns[table.name])
         self._cursor.execute("SET CONSTRAINTS ALL DEFERRED")
         for table in tables:
-            self._replace(table)
+            self._replace(table, held_columns.get(table.name, {}))
         return rows
 
     def _asked(self, sql: str) -> list[tuple[Any, ...]]:
@@ -247,16 +252,18 @@ class _Database:
             )
             raise UserError(message)
 
-    def _drop_key(self, table: type[Table], constraint: str) -> None:
+    def _drop_key(self, table: type[Table], constraint: str, why: str) -> None:
         self._cursor.execute(f"ALTER TABLE {named(self._schema, table.name)} DROP CONSTRAINT {named(constraint)}")
-        why = "one of its keys holds a NUL, or is longer than an index of Postgres takes"
         self._note(f"{table.name} has no key any more: {why}")
 
-    def _replace(self, table: type[Table]) -> None:
-        listed = ", ".join(named(column.name) for column in columns(table))
+    def _replace(self, table: type[Table], found: Container[str]) -> None:
+        """Give the table its new rows; columns that are there by an old name too, by both."""
+        new = [(c.name, c.name) for c in columns(table)]
+        new += [(c.old_name, c.name) for c in columns(table) if c.old_name is not None and c.old_name in found]
+        listed, read = (", ".join(map(named, names)) for names in zip(*new, strict=True))
         at = named(self._schema, table.name)
         self._cursor.execute(f"DELETE FROM ONLY {at}")  # noqa: S608 - declared names, and the schema quoted
-        self._cursor.execute(f"INSERT INTO {at} ({listed}) SELECT {listed} FROM pg_temp.{named(_staged(table))}")  # noqa: S608
+        self._cursor.execute(f"INSERT INTO {at} ({listed}) SELECT {read} FROM pg_temp.{named(_staged(table))}")  # noqa: S608
         self._cursor.execute(f"DROP TABLE pg_temp.{named(_staged(table))}")
 
 

@@ -104,7 +104,7 @@ def test_what_waited_waits() -> None:
         merge_proposals=pl.DataFrame(schema=polars_schema(MergeProposals)),
         disputes_method="observe/1",
         curation=curation,
-        decided=pl.DataFrame(schema={"item_id": pl.String, "basis": pl.String}),
+        decided=pl.DataFrame(schema={"item_id": pl.String, "fingerprint": pl.String}),
     )
     said_wrong = statement_ids(pl.Series("text", ["The limit is 50 a minute (see limits.md)"]))
     rejected = pl.DataFrame({"project": ["shop"], "statement_id": said_wrong})

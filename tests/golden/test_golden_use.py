@@ -170,7 +170,7 @@ def test_the_inputs_take_every_path(published):
     assert said("memory_trend-1/memory_health", "trend") == set(TRENDS)
     assert said("need-1/need_fits", "fitted_on") == {"default", "lake", "scope"}
     assert said("verdict-2/memory_health", "verdict") == set(VERDICTS)
-    assert said("project_health-1/project_health", "status") == {"healthy", "warning", "critical", "unknown"}
+    assert said("project_health-1/project_health", "health") == {"healthy", "warning", "critical", "unknown"}
     assert said("forgetting-1/forgetting_plan", "rule") == set(get_args(ForgettingRule))
     judged = health_frame(given.judged_rows())
     cases = {case for of in VERDICT_VERSIONS for case in judged.select(use_case(pl.lit(HEALTH_DAY), of)).to_series()}

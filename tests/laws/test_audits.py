@@ -18,6 +18,8 @@ from slowwave.data.sample import sample_files
 from slowwave.flows.kernel.errors import AuditFailedError
 from slowwave.flows.publish import serving as serving_module
 from slowwave.flows.publish.serving import audit_findings, audits
+from slowwave.transforms import graph
+from slowwave.transforms.core.schema import Table, columns
 from slowwave.transforms.decisions.effects import APPLY, decision_rows, values_json
 from slowwave.transforms.decisions.review.decisions import PROMOTE
 from slowwave.transforms.health import judged_health as health_module
@@ -207,7 +209,11 @@ FAULTS = {
         "UPDATE memory_health SET status = 'invalid'",
         "UPDATE memory_health SET reinforced_confidence = 0.25",
         "DELETE FROM memory_health_history",
-        "INSERT INTO memory_health_history BY NAME SELECT * REPLACE ('other' AS memory_id) FROM memory_health_history",
+        """
+        INSERT INTO memory_health_history BY NAME
+        SELECT * EXCLUDE verdict REPLACE ('other' AS memory_id)
+        FROM memory_health_history
+        """,
     ),
     "landed_days_are_explained": (
         "UPDATE landed_days SET rows_count = rows_count + 1 WHERE landed_table = 'outcomes'",
@@ -304,7 +310,7 @@ FAULTS = {
         "UPDATE memory_health SET content = 'keep the log on disk.'",
         "UPDATE memory_health SET memory_id = (SELECT item_id FROM review_queue LIMIT 1) WHERE memory_id = 'rule'",
         "UPDATE review_queue SET kind = 'fading'",
-        "UPDATE review_queue SET kind = 'fading', memory_ids = ['rule'], item_id = 'an item', basis = 'b'",
+        "UPDATE review_queue SET kind = 'fading', memory_ids = ['rule'], item_id = 'an item', fingerprint = 'b'",
     ),
     "set_aside_counts_nowhere": (
         "INSERT INTO set_aside FROM set_aside LIMIT 1",
@@ -338,8 +344,18 @@ FAULTS = {
         'UPDATE strength_fits SET "references" = forecasts + 1',
     ),
 }
-# the key of each table that is computed
-FAULTS |= {f"{table}_key": (f"INSERT INTO {table} FROM {table} LIMIT 1",) for table in PUBLISHED}
+
+
+def _listed(table: type[Table]) -> str:
+    """Its columns without their old names, which hold nothing."""
+    return ", ".join(f'"{column.name}"' for column in columns(table))
+
+
+# the key of each table that is computed, by names that are declared
+FAULTS |= {
+    f"{table.name}_key": (f"INSERT INTO {table.name} SELECT {_listed(table)} FROM {table.name} LIMIT 1",)  # noqa: S608
+    for table in graph.PUBLISHED
+}
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """What is said of the columns that every published table has."""
 
-RUN_ID = "The run that published this row."
-AS_OF = "The row tells what was known before this instant."
+RUN_ID = "The run. It published this row."
+AS_OF = "The publish shows what was known before this instant."
 # What stands where a text was that was let go of by its age, wherever people look.
 TEXT_LET_GO = "(text was let go of by retention)"

@@ -71,6 +71,7 @@ class Column:
     is_lenient: bool
     since: int
     was: type | None
+    old_name: str | None
     default: Any
     low: float | None
     high: float | None
@@ -102,6 +103,7 @@ def column(
     named: str | None = None,
     since: int = 1,
     was: type | None = None,
+    old_name: str | None = None,
 ) -> Any:  # noqa: ANN401 - stands where pydantic's Field stands
     """Declare a column.
 
@@ -112,9 +114,10 @@ def column(
 
     `since`: the lake format that has it first; a column of an existing table is NULL in older files, or its `default`
     where it is never NULL, and a producer's was in `extra` (see `schema_changes`). `was`: int, of what became a float.
+    `old_name`: what a published column was called, by which it can still be read until the release after this one.
     """
     facts = {"unit": unit, "required": required, "internal": internal, "strict": strict, "named": named}
-    facts |= {"since": since, "was": was, "is_lenient": is_lenient}
+    facts |= {"since": since, "was": was, "is_lenient": is_lenient, "old_name": old_name}
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={"slowwave": facts})
 
 
@@ -208,6 +211,7 @@ def columns(table: type[Table]) -> tuple[Column, ...]:
                 is_lenient=facts.get("is_lenient", False),
                 since=facts.get("since", 1),
                 was=facts.get("was"),
+                old_name=facts.get("old_name"),
                 default=None if field.is_required() else field.get_default(call_default_factory=True),
                 low=bounds.get("ge"),
                 high=bounds.get("le"),
@@ -255,14 +259,21 @@ def table_comment(table: type[Table]) -> str:
 
 
 def duckdb_ddl(table: type[Table]) -> list[str]:
-    """DuckDB statements that create `table` with its comments. Keys and non-nullable columns are NOT NULL."""
+    """DuckDB statements that create `table` with its comments. Keys and non-nullable columns are NOT NULL.
+
+    Old names of columns are generated columns, which hold nothing.
+    """
     lines = []
     for c in columns(table):
         line = f'"{c.name}" {c.duckdb_type}'
         lines.append(line if c.nullable else line + " NOT NULL")
+        if c.old_name:
+            lines.append(f'"{c.old_name}" {c.duckdb_type} GENERATED ALWAYS AS ("{c.name}") VIRTUAL')
     statements = [f'CREATE TABLE "{table.name}" (' + ", ".join(lines) + ")"]
     statements.append(f'COMMENT ON TABLE "{table.name}" IS {sql_text(table_comment(table))}')
-    statements += [f'COMMENT ON COLUMN "{table.name}"."{c.name}" IS {sql_text(comment(c))}' for c in columns(table)]
+    comments = {c.name: comment(c) for c in columns(table)}
+    comments |= {c.old_name: f"Old name of {c.name}, until the next release." for c in columns(table) if c.old_name}
+    statements += [f'COMMENT ON COLUMN "{table.name}"."{name}" IS {sql_text(said)}' for name, said in comments.items()]
     return statements
 
 

@@ -54,11 +54,11 @@ class MemoryReferences(Table):
     name: ClassVar[str] = "memory_references"
     key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id")
 
-    memory_id: str = column("Key: the memory, known or not.")
+    memory_id: str = column("Key: the memory. Known or not.")
     interaction_id: str = column("Key: the interaction.")
     occurred_at: datetime = column("When the interaction happened.", unit="UTC")
-    project: str = column("Project of the interaction.")
-    agent: str = column("Agent of the interaction.")
+    project: str = column("Project; '' is none. Of the interaction.")
+    agent: str = column("Agent; '' is none. Of the interaction.")
     session_id: str | None = column("Session of the interaction.")
     is_injected: bool = column("Declared in `memories_used`.")
     is_echoed: bool = column("The memory's first words stand in the response or its summary (`echo/1`).")
@@ -85,7 +85,7 @@ class MemoryReferences(Table):
         since=5,
     )
     methods: list[str] = column(
-        "The methods that found it, with version: `used/2` is `used/1` where no memory of the project was long."
+        "Methods, with version. They found it: `used/2` is `used/1` where no memory of the project was long."
     )
 
 

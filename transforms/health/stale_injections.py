@@ -39,7 +39,6 @@ def stale_injections(references: Lazy[MemoryReferences], states: pl.LazyFrame) -
             check_sortedness=False,
         )
         .filter("is_stale")
-        .rename({"status": "state"})
     )
     return selected(StaleInjections, found.sort(StaleInjections.key).collect())
 

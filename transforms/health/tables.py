@@ -24,14 +24,16 @@ class MemoryHealth(Table):
     name: ClassVar[str] = "memory_health"
     key: ClassVar[tuple[str, ...]] = ("memory_id",)
 
-    memory_id: str = column("Key.")
+    memory_id: str = column("Key: the memory.")
     project: str | None = column("Project; '' is none. NULL: injected or cited somewhere, but never landed.")
-    agent: str | None = column("Agent it belongs to; '' is none. NULL: never landed.")
+    agent: str | None = column("Agent; '' is none. NULL: never landed.")
     user_id: str | None = column("User it is about. NULL: none, or never said.")
     scope: Scope | None = column("agent, project or global, as stated. NULL: by its project.")
     category: str | None = column("Kind of preference. NULL: never said.")
     domain: str | None = column("Field of knowledge. NULL: never said.")
-    source: str | None = column("How it came to be known. NULL: never said.")
+    source: str | None = column(
+        "Where it comes from. How it came to be known, such as `user_stated`. NULL: never said."
+    )
     tags: list[str] | None = column("Its tags. NULL: none, or never said.")
     stated_confidence: float | None = column(
         "How sure the source of a preference or of knowledge makes of it (`stated/1`): 1 where it states it, less where"
@@ -40,20 +42,21 @@ class MemoryHealth(Table):
     )
     memory_type: str | None = column("identity, preference, project, knowledge, ... NULL: never landed.")
     status: MemoryState | None = column(
-        "State; expired: in use until its `expires_at`, which has passed. NULL: never landed."
+        "State of the memory. expired: in use until its `expires_at`, which has passed. NULL: never landed."
     )
     expires_at: datetime | None = column(
         "From then on it is not eligible, and expired. NULL: it does not expire.", unit="UTC"
     )
-    content: str | None = column("Its text. NULL: never said.")
-    created_at: datetime | None = column("Its first change. NULL: never landed.", unit="UTC")
+    content: str | None = column("The memory's text. NULL: never said.")
+    created_at: datetime | None = column("When it began. Its first change. NULL: never landed.", unit="UTC")
     eligible_count: int = column(
-        "Interactions in which it was active and of the project, or of no project and of a global type (a param);"
-        " `scope`, `agent` and `user_id` widen and narrow that (`eligible/2`)."
+        "Interactions in which it was active and which its project, type, `scope`, `agent` and `user_id` include"
+        " (`eligible/3`)."
     )
-    injected_count: int = column("Interactions it was put into (`memories_used`).")
+    injected_count: int = column("Interactions that a memory was put into (`memories_used`).")
     stale_injected_count: int = column(
-        "Of them those at which it was superseded, invalid or expired: one row each in stale_injections."
+        "Of the injections those at which the memory was superseded, invalid or expired: one row each in"
+        " stale_injections."
     )
     last_stale_injected_at: datetime | None = column("Last of these. NULL: none.", unit="UTC")
     stale_hours: float | None = column(
@@ -70,7 +73,8 @@ class MemoryHealth(Table):
     first_referenced_at: datetime | None = column("First reference. NULL: no detected reference.", unit="UTC")
     last_referenced_at: datetime | None = column("Last reference. NULL: no detected reference.", unit="UTC")
     reinforced_confidence: float | None = column(
-        "Initial confidence plus `reinforcement_delta` (default 0.02) per echoing interaction, capped. NULL: none.",
+        "Initial confidence plus `reinforcement_delta` (default 0.02) per echoing interaction, capped. NULL: none was"
+        " stated.",
         unit="0-1",
     )
     confirmed_count: int = column("References in interactions whose latest attempt succeeded.")
@@ -85,8 +89,10 @@ class MemoryHealth(Table):
         " reference with an outcome that could be expected.",
         unit="0-1",
     )
-    confidence_low: float | None = column("Lower end of its credible interval. NULL: as confidence.", unit="0-1")
-    confidence_high: float | None = column("Upper end of its credible interval. NULL: as confidence.", unit="0-1")
+    confidence_low: float | None = column(
+        "Lower end of the credible interval (90 % by default). NULL: as confidence.", unit="0-1"
+    )
+    confidence_high: float | None = column("Upper end of the credible interval. NULL: as confidence.", unit="0-1")
     lift: float | None = column(
         "Observed minus expected success of the interactions that had it, less the bias that its placebo shows, drawn"
         " towards the mean of all memories of its basis. NULL: nothing comparable, or a placebo that is not 0. What it"
@@ -118,8 +124,8 @@ class MemoryHealth(Table):
     pinned: bool = column("Never to be forgotten, by its owner's word.")
     is_held: bool = column("It or its project is on hold (`slowwave forget hold`): not to be forgotten until released.")
     half_life_days: float = column(
-        "Half-life of the middle of the three time scales its evidence fades on; fitted per memory type, longer for an"
-        " important memory.",
+        "Days after which evidence counts half. Of the middle of the three time scales its evidence fades on; fitted"
+        " per memory type, longer for an important memory.",
         unit="days",
     )
     strength: float | None = column(
@@ -151,7 +157,7 @@ class MemoryHealth(Table):
         " (midnights after active days) that agree. Older than the log and never referenced in it: stale."
     )
     verdict: Verdict = column("What to do about it; see reasons. inactive: superseded, invalid, archived or graduated.")
-    reasons: list[str] = column("Why, with the figures; at least one.")
+    reasons: list[str] = column("Why, with the figures; at least one. Of the verdict.")
     review_value: float = column(
         "Loss that a minute of looking at it is expected to avoid; 0: decided already. What to review first.",
         unit="successes per minute",
@@ -167,12 +173,12 @@ class StaleInjections(Table):
     key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id")
 
     memory_id: str = column("Key: the memory.")
-    interaction_id: str = column("Key: the interaction it was put into.")
+    interaction_id: str = column("Key: the interaction. It was put into.")
     occurred_at: datetime = column("When the interaction happened.", unit="UTC")
-    project: str = column("Project of the interaction.")
-    agent: str = column("Agent of the interaction.")
+    project: str = column("Project; '' is none. Of the interaction.")
+    agent: str = column("Agent; '' is none. Of the interaction.")
     session_id: str | None = column("Session of the interaction.")
-    state: MemoryState = column("What the memory was then: superseded, invalid or expired.")
+    status: MemoryState = column("State of the memory. At that time: superseded, invalid or expired.")
     stale_since: datetime = column("Since when it was one of these.", unit="UTC")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
@@ -187,23 +193,47 @@ class MemoryHealthHistory(Table):
     name: ClassVar[str] = "memory_health_history"
     key: ClassVar[tuple[str, ...]] = ("memory_id", "day")
 
-    memory_id: str = column("Key.")
-    day: date = column("Key: the UTC day. Days on which no count and no state changed have no row.")
-    status: MemoryState | None = column("State at the end of the day. NULL: not landed by then.")
-    eligible_count: int = column("As in memory_health, up to the end of the day.")
-    injected_count: int = column("As in memory_health, up to the end of the day.")
-    echoed_count: int = column("As in memory_health, up to the end of the day.")
-    used_count: int = column("As in memory_health, up to the end of the day.")
-    cited_count: int = column("As in memory_health, up to the end of the day.")
-    reference_count: int = column("As in memory_health, up to the end of the day.")
-    reinforced_confidence: float | None = column("As in memory_health, at the end of the day.", unit="0-1")
-    strength: float | None = column(
-        "At the midnight that ends the day, with the half-lives of this run. NULL: no evidence yet.", unit="0-1"
+    memory_id: str = column("Key: the memory.")
+    day: date = column("Key: UTC day. Days on which no count and no state changed have no row.")
+    status: MemoryState | None = column("State of the memory. At the end of the day. NULL: not landed by then.")
+    eligible_count: int = column(
+        "Interactions in which it was active and which its project, type, `scope`, `agent` and `user_id` include"
+        " (`eligible/3`). Up to the end of the day."
     )
-    strength_state: StrengthState | None = column("Its band. NULL: as strength.")
-    trend: Trend = column("At the midnight that ends the day.")
-    verdict: UseVerdict = column(
-        "What its use alone leads to at that midnight: text, holds, need and outcomes left out (see memory_health)."
+    injected_count: int = column("Interactions that a memory was put into (`memories_used`). Up to the end of the day.")
+    echoed_count: int = column(
+        "Interactions whose answer repeats its first words (`echo/1`), parroted or not. Up to the end of the day."
+    )
+    used_count: int = column(
+        "Interactions whose answer relies on it in whatever words (`used/2`): a lower bound. Up to the end of the day."
+    )
+    cited_count: int = column(
+        "Interactions whose answer itself names it (`memories_cited`, `cited/1`), found there or not: part of no other"
+        " count. Up to the end of the day."
+    )
+    reference_count: int = column(
+        "Interactions whose answer echoes or uses it: a lower bound on its real use. Up to the end of the day."
+    )
+    reinforced_confidence: float | None = column(
+        "Initial confidence plus `reinforcement_delta` (default 0.02) per echoing interaction, capped. At the end of"
+        " the day. NULL: none was stated.",
+        unit="0-1",
+    )
+    strength: float | None = column(
+        "How much of its evidence is left: its birth and every day with a reference fade. At the midnight that ends the"
+        " day, with the half-lives of this run. NULL: no evidence yet.",
+        unit="0-1",
+    )
+    strength_state: StrengthState | None = column(
+        "The band of its strength (params: above .7, from .3, from .1, below). NULL: as strength."
+    )
+    trend: Trend = column(
+        "How often it is referenced of late beside before, per active day of its project; it changes after two looks"
+        " (midnights after active days) that agree. At the midnight that ends the day."
+    )
+    use_verdict: UseVerdict = column(
+        "What its use alone leads to at that midnight: text, holds, need and outcomes left out (see memory_health).",
+        old_name="verdict",
     )
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")

@@ -80,9 +80,9 @@ def memory_use_history(
             pl.col("created_day").cast(pl.Date).cast(pl.Datetime("us")).alias("created_at"),
         )
         .with_columns(strength_state(pl.col("strength"), params.strength).alias("strength_state"))
-        .with_columns(use_verdict(pl.col("next_day"), params.verdict).alias("verdict"))
+        .with_columns(use_verdict(pl.col("next_day"), params.verdict).alias("use_verdict"))
         .select(
-            *(name for name in history.columns if name != "scope"), "strength", "strength_state", "trend", "verdict"
+            *(name for name in history.columns if name != "scope"), "strength", "strength_state", "trend", "use_verdict"
         )
     )
     return selected(MemoryHealthHistory, rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import ClassVar
 
+from slowwave.transforms.core.columns import AS_OF
 from slowwave.transforms.core.schema import Table, column
 from slowwave.transforms.core.vocabularies import FileFormat, LandedTable, RunKind, RunStatus, Stage
 
@@ -15,28 +16,28 @@ class Runs(Table):
     name: ClassVar[str] = "runs"
     key: ClassVar[tuple[str, ...]] = ("run_id",)
 
-    run_id: str = column("Key.")
+    run_id: str = column("Key: the run.")
     kind: RunKind = column("What ran.")
     status: RunStatus = column(
         "How it ended; incomplete: rows that failed a check were set aside; started: it did not, or not yet."
     )
-    as_of: datetime | None = column("What the publish shows is what was known before this instant.", unit="UTC")
+    as_of: datetime | None = column(AS_OF, unit="UTC")
     started_at: datetime = column("By the machine's clock.", unit="UTC")
     finished_at: datetime | None = column("By the machine's clock. NULL: not finished.", unit="UTC")
     message: str | None = column(
         "Why it was skipped or failed, or what an audit warned of; of one that did not end, its last stage."
     )
-    delivered: int = column("Rows delivered to this run's landing.")
-    accepted: int = column("Of them new.")
-    duplicate: int = column("Of them already in the lake.")
-    quarantined: int = column("Of them refused with a reason.")
+    delivered: int = column("Rows delivered. To this run's landing.")
+    accepted: int = column("Rows that were new.")
+    duplicate: int = column("Rows that were in the lake already.")
+    quarantined: int = column("Rows refused, each with a reason in `quarantine`.")
     days_count: int = column("Days with evidence.")
     days_built_count: int = column("Of them built by this run.")
     input_hash: str | None = column("Digest of everything the publish was computed from. NULL: nothing published.")
     params_hash: str = column("Digest of the params.")
     code_hash: str = column("Digest of the code.")
     version: str = column("Version of slowwave.")
-    methods: list[str] = column("Methods used, with version.")
+    methods: list[str] = column("Methods, with version. Those it used.")
     table_hashes: list[str] = column("`table=hash` of the sorted values of each published table.")
     texts_from: date | None = column(
         "Of days before this, texts had been let go of by `[retention]`: they are replayed from what was found in them,"
@@ -53,10 +54,10 @@ class RunSteps(Table):
     key: ClassVar[tuple[str, ...]] = ("step",)
 
     step: str = column("Key: the function that computed it, as in `slowwave lineage`.")
-    run_id: str = column("The run that published this.")
+    run_id: str = column("The run. It published this.")
     stage: Stage = column("The line of the benchmark that it counts for.")
     tables: list[str] = column("What it computed; empty: only what other steps are made from.")
-    rows_count: int = column("Rows of these that this run wrote; what it took over is not among them.")
+    rows_count: int = column("Rows. Written by this run; what it took over is not among them.")
     cpu_seconds: float = column("CPU time, of all threads.", unit="s")
 
 
@@ -66,15 +67,15 @@ class RunFiles(Table):
     name: ClassVar[str] = "run_files"
     key: ClassVar[tuple[str, ...]] = ("run_id", "file_number")
 
-    run_id: str = column("Key: the run that landed it.")
+    run_id: str = column("Key: the run. It landed the file.")
     file_number: int = column("Key: place of the file in that run, from 1.")
-    source: str = column("Its path as given, or - for standard input.")
-    file_hash: str = column("SHA-256 of its bytes: a file with the same bytes is not landed twice.")
+    source: str = column("Where it comes from. Path as given, or - for standard input.")
+    file_hash: str = column("SHA-256 of the file's bytes. A file with the same bytes is not landed twice.")
     bytes_count: int = column("Size.", unit="bytes")
     landed_at: datetime = column("By the machine's clock.", unit="UTC")
-    delivered: int = column("Rows in the file; a file that cannot be read on counts one more.")
-    accepted: int = column("New rows.")
-    duplicate: int = column("Rows already in the lake, or of a file already landed.")
+    delivered: int = column("Rows delivered. A file that cannot be read on counts one more.")
+    accepted: int = column("Rows that were new.")
+    duplicate: int = column("Rows that were in the lake already. Or of a file that landed already.")
     quarantined: int = column("Rows refused, each with a reason in `quarantine`.")
     retried: int | None = column(
         "Quarantined rows of it tried again; the counts then say what that changed, so that the sums over a file's"
@@ -91,16 +92,16 @@ class Quarantine(Table):
     stored_key: ClassVar[tuple[str, ...]] = ("quarantine_id", "run_id")
 
     quarantine_id: str = column("Key: the file's hash and the row number.")
-    source: str = column("The file it came in.")
-    file_hash: str = column("SHA-256 of that file.")
+    source: str = column("Where it comes from. The file it came in.")
+    file_hash: str = column("SHA-256 of the file's bytes.")
     row_number: int | None = column("Line or row number, from 1. NULL: the file as a whole cannot be read on.")
     field: str = column("The field at fault; '' when it is the row.")
-    reason: str = column("What is wrong and what would be right.")
+    reason: str = column("Why, in words. What is wrong and what would be right.")
     raw_text: str = column(
         "The row as delivered, its first 10,000 characters (in the lake, its first million); bytes that are not UTF-8"
         " as \\xNN."
     )
-    run_id: str = column("The run that refused it.")
+    run_id: str = column("The run. It refused the row.")
     landed_at: datetime = column("By the machine's clock.", unit="UTC")
     format: FileFormat | None = column(
         "What the file was read as. NULL: landed by a release that did not note it.",

@@ -22,7 +22,7 @@ class SetAside(Table):
     row_key: str = column("Id of the row: `interaction_id`, `outcome_id` or `memory_id`; '' is none.", named="key")
     row_hash: str = column("Key: the version at fault; other versions of its key count as ever.")
     check: str = column("Key: the check it fails; `left_out`: left out by `slowwave nightly --leave-out`.")
-    reason: str = column("What is wrong with it, or who left it out and when.")
+    reason: str = column("Why, in words. What is wrong with it, or who left it out and when.")
     happened_at: datetime | None = column("Its event time. NULL: it has none.", unit="UTC")
     recorded_at: datetime | None = column("When the version was written. NULL: not known.", unit="UTC")
     run_id: str = column(RUN_ID)

@@ -200,8 +200,8 @@ class LandedDays(Table):
     key: ClassVar[tuple[str, ...]] = ("landed_table", "project", "day")
 
     landed_table: LandedTable = column("Key: the kind of row.")
-    project: str = column("Key: project as the row states it; '' is none or not said.")
-    day: date = column("Key: the UTC day on which it happened.")
+    project: str = column("Key: project; '' is none. As the row states it; none may be not said.")
+    day: date = column("Key: UTC day. On which it happened.")
     rows_count: int = column("Rows.")
     inferred_count: int = column("Of them outcomes with basis inferred.")
     late_count: int = column("Of them recorded more than 24 hours after they happened, by what producers say.")

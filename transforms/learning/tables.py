@@ -11,7 +11,9 @@ from slowwave.transforms.core.vocabularies import AntiPatternKind, Basis, Trend
 
 _CELL_PROJECT = "Key: project; '' is none."
 _CELL_AGENT = "Key: agent; '' is none."
-_CELL_TASK_TYPE = "Key: kind of task; '' when none was said and the task tells none."
+_CELL_TASK_TYPE = (
+    "Key: kind of task, as said or inferred from the task's words. '' when none was said and the task tells none."
+)
 _CELL_STRATEGY = "Key: the strategy, whatever its wording (`strategy_variants`)."
 
 
@@ -22,17 +24,20 @@ class CountedOutcomes(Table):
     key: ClassVar[tuple[str, ...]] = ("outcome_id",)
 
     outcome_id: str = column("Key.")
-    interaction_id: str | None = column("Interaction it is the outcome of. NULL: none was said.")
-    created_at: datetime = column("When the task started.", unit="UTC")
+    interaction_id: str | None = column("The interaction. It is the outcome of. NULL: none was said.")
+    created_at: datetime = column("When it began. Start of the task.", unit="UTC")
     known_at: datetime = column("From when it counts: when it was recorded, never before it started.", unit="UTC")
-    project: str = column("Project, its own or its interaction's; '' is none.")
-    agent: str = column("Agent, its own or its interaction's; '' is none.")
-    user_id: str | None = column("User, its own or its interaction's. NULL: none was said.")
+    project: str = column("Project; '' is none. Its own or its interaction's.")
+    agent: str = column("Agent; '' is none. Its own or its interaction's.")
+    user_id: str | None = column("User it is about. Its own or its interaction's. NULL: none was said.")
     block: str = column("Its session, without one its interaction, else itself: attempts of one block count together.")
-    task_type: str = column("Kind of task, as said or inferred; '' is none.")
+    task_type: str = column("Kind of task, as said or inferred from the task's words. '' is none.")
     is_task_type_inferred: bool = column("The kind of task was inferred from words of the task (`task_type/1`).")
-    strategy_id: str | None = column("The strategy (`strategy_variants`). NULL: none was said.")
-    error_id: str | None = column("The error (`error_templates`). NULL: no error text.")
+    strategy_id: str | None = column("The strategy, whatever its wording (`strategy_variants`). NULL: none was said.")
+    error_id: str | None = column(
+        "The error: one failing thing, whatever its numbers, ids, times, addresses and temporary paths. See"
+        " `error_templates`. NULL: no error text."
+    )
     success: bool = column("Whether it worked.")
     basis: Basis = column(
         "How it is known: reported by the program or the person, evaluated by a grader, or inferred by a rule."
@@ -47,7 +52,7 @@ class CountedOutcomes(Table):
     is_deciding: bool = column(
         "It is its interaction's latest that is counted, by which the memories used there are judged."
     )
-    reason: str | None = column("Why it is no attempt, or not learned from. NULL: it is learned from.")
+    reason: str | None = column("Why, in words. Of what is no attempt or not learned from. NULL: it is learned from.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 
@@ -59,10 +64,10 @@ class StrategyVariants(Table):
     key: ClassVar[tuple[str, ...]] = ("project", "strategy")
 
     project: str = column(_CELL_PROJECT)
-    strategy: str = column("Key: the wording.")
-    strategy_id: str = column("The strategy it stands for.")
+    strategy: str = column("Key: A wording of the strategy.")
+    strategy_id: str = column("The strategy, whatever its wording (`strategy_variants`).")
     representative: str = column("The wording shown for the strategy.")
-    reason: str = column("Why it stands for it.")
+    reason: str = column("Why, in words.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 
@@ -74,15 +79,17 @@ class ErrorTemplates(Table):
     key: ClassVar[tuple[str, ...]] = ("project", "error_id")
 
     project: str = column(_CELL_PROJECT)
-    error_id: str = column("Key: one failing thing, whatever its numbers, ids, times, addresses and temporary paths.")
-    error_template: str = column("Its text with placeholders.")
+    error_id: str = column(
+        "Key: the error: one failing thing, whatever its numbers, ids, times, addresses and temporary paths."
+    )
+    error_template: str = column("Text of the error, with placeholders.")
     error_family: str | None = column(
-        "What errors of the project have in common that differ in what they name. NULL: the method (`error/1`,"
-        " `error/2`) tells no families."
+        "Family of errors: what those of the project have in common that differ in what they name. NULL: the method"
+        " (`error/1`, `error/2`) tells no families."
     )
     error_family_template: str | None = column("Its text with placeholders. NULL: as error_family.")
     example: str = column("One real message.")
-    reasons: list[str] = column("Why messages were taken for it.")
+    reasons: list[str] = column("Why, with the figures; at least one. That messages were taken for it.")
     messages: int = column("Distinct messages taken for it.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
@@ -98,22 +105,24 @@ class Heuristics(Table):
     agent: str = column(_CELL_AGENT)
     task_type: str = column(_CELL_TASK_TYPE)
     strategy_id: str = column(_CELL_STRATEGY)
-    strategy: str = column("Its shown wording.")
-    is_task_type_inferred: bool = column("No attempt said its kind of task: it was inferred from the task's words.")
-    attempts: int = column("Attempts ever.")
+    strategy: str = column("A wording of the strategy. The one that is shown.")
+    is_task_type_inferred: bool = column(
+        "The kind of task was inferred from words of the task (`task_type/1`). Of every attempt."
+    )
+    attempts: int = column("Attempts.")
     successes: int = column("Of them successful.")
     success_rate: float = column("successes / attempts, old ones counting as much as new ones.", unit="0-1")
-    sessions: int = column("Sessions with an attempt.")
+    sessions: int = column("Sessions with such an attempt.")
     confidence: float = column(
         "Estimated success of the next comparable attempt. While a strategy is not tried it moves towards what any"
         " strategy is expected to do there, and none of them overtakes another.",
         unit="0-1",
     )
     confidence_low: float = column(
-        "Lower end of its credible interval (90 % by default), for its share of successes in the next seven days.",
+        "Lower end of the credible interval (90 % by default). For its share of successes in the next seven days.",
         unit="0-1",
     )
-    confidence_high: float = column("Upper end of its credible interval.", unit="0-1")
+    confidence_high: float = column("Upper end of the credible interval.", unit="0-1")
     effective_sessions: float = column("Independent attempts that its own are worth, by age and session (Kish).")
     prior_mean: float = column(
         "What would be expected had it never been tried: from project, agent, kind of task.", unit="0-1"
@@ -129,7 +138,7 @@ class Heuristics(Table):
         " new (not tried before them), stale (not tried in them), unproven (too few sessions). It changes once two"
         " looks a week apart agree."
     )
-    first_seen_at: datetime = column("First attempt.", unit="UTC")
+    first_seen_at: datetime = column("First time. Of its attempts.", unit="UTC")
     last_validated_at: datetime = column("Last attempt.", unit="UTC")
     is_reliable: bool = column("Enough attempts for its agent (3 by default), and the lower bound is above .5.")
     variants: list[str] = column("The wordings used here.")
@@ -146,11 +155,13 @@ class UntriedStrategies(Table):
     project: str = column(_CELL_PROJECT)
     agent: str = column(_CELL_AGENT)
     task_type: str = column(_CELL_TASK_TYPE)
-    strategy_id: str = column("Key: the strategy; not tried here.")
-    strategy: str = column("Its shown wording.")
-    confidence: float = column("Estimated success of a first attempt here, from its relatives alone.", unit="0-1")
-    confidence_low: float = column("Lower end of its credible interval (90 % by default).", unit="0-1")
-    confidence_high: float = column("Upper end of its credible interval.", unit="0-1")
+    strategy_id: str = column("Key: the strategy, whatever its wording (`strategy_variants`). Not tried here.")
+    strategy: str = column("A wording of the strategy. The one that is shown.")
+    confidence: float = column(
+        "Estimated success of the next comparable attempt. Here the first, from its relatives alone.", unit="0-1"
+    )
+    confidence_low: float = column("Lower end of the credible interval (90 % by default).", unit="0-1")
+    confidence_high: float = column("Upper end of the credible interval.", unit="0-1")
     elsewhere_attempts: int = column("Attempts with the strategy at other kinds of task, by any agent.")
     elsewhere_successes: int = column("Of them successful.")
     twin_attempts: int = column("Attempts with the strategy at this kind of task, by other agents.")
@@ -174,7 +185,7 @@ class TaskDifficulty(Table):
 
     project: str = column(_CELL_PROJECT)
     task_type: str = column(_CELL_TASK_TYPE)
-    attempts: int = column("Attempts that are learned from, with any strategy, by any agent.")
+    attempts: int = column("Attempts. Those that are learned from, with any strategy, by any agent.")
     successes: int = column("Of them successful.")
     sessions: int = column("Sessions with such an attempt.")
     strategies: int = column("Strategies tried.")
@@ -198,22 +209,27 @@ class AntiPatterns(Table):
     agent: str = column(_CELL_AGENT)
     task_type: str = column(_CELL_TASK_TYPE)
     strategy_id: str = column(_CELL_STRATEGY)
-    error_id: str = column("Key: the error behind at least half of the failures; '' when there is none such.")
+    error_id: str = column(
+        "Key: the error: one failing thing, whatever its numbers, ids, times, addresses and temporary paths. Behind at"
+        " least half of the failures; '' when there is none such."
+    )
     kind: AntiPatternKind = column(
-        "avoid: fails more often than comparable strategies; hard_task: no strategy with enough attempts succeeds."
+        "Kind of pattern. avoid: fails more often than comparable strategies; hard_task: no strategy with enough"
+        " attempts succeeds."
     )
     pattern: str = column("The strategy's shown wording.")
     why_bad: str = column("The evidence in a sentence.")
-    error_template: str | None = column("The error. NULL: none stands out.")
+    error_template: str | None = column("Text of the error, with placeholders. NULL: none stands out.")
     error_family: str | None = column(
-        "The family of errors (`error_templates`) behind at least half of the failures. NULL: there is none such."
+        "Family of errors: what those of the project have in common that differ in what they name. Behind at least half"
+        " of the failures. NULL: there is none such."
     )
     error_family_template: str | None = column("Its text with placeholders. NULL: as error_family.")
     failures: int = column("Failed attempts.")
     attempts: int = column("Attempts.")
     error_failures: int = column("Failed attempts with that error.")
     error_family_failures: int = column("Failed attempts with errors of that family.", default=0)
-    sessions: int = column("Sessions with an attempt.")
+    sessions: int = column("Sessions with such an attempt.")
     failure_rate: float = column("failures / attempts.", unit="0-1")
     baseline_rate: float | None = column("Share of comparable attempts that failed. NULL: there are none.", unit="0-1")
     e_value: float = column("Evidence that may be looked at every night: 20 is strong, 1 is none (at most 1e299).")
@@ -227,8 +243,8 @@ class AntiPatterns(Table):
         " lower bound, where it is above this one's confidence. NULL: none tried is that sure, or it is a hard_task."
     )
     better_alternative_strategy_id: str | None = column("Its strategy_id. NULL: none.")
-    first_seen_at: datetime = column("First failure.", unit="UTC")
-    last_seen_at: datetime = column("Last failure.", unit="UTC")
+    first_seen_at: datetime = column("First time. Of its failures.", unit="UTC")
+    last_seen_at: datetime = column("Last time. Of its failures.", unit="UTC")
     state: Literal["open", "dormant", "closed"] = column(
         "open: keeps failing; closed: no longer does, on recent attempts or compared with others, or is expected to"
         " succeed more often than not; dormant: open, but not tried lately. why_bad says which."
@@ -245,7 +261,7 @@ class ForecastFits(Table):
 
     project: str = column(_CELL_PROJECT)
     point: int = column("Number of the chosen point of the declared grid; 0 is the default.")
-    half_life_days: float = column("Age at which an attempt counts half.", unit="days")
+    half_life_days: float = column("Days after which evidence counts half. Of an attempt.", unit="days")
     half_life_attempts: float | None = column("Later attempts after which one counts half. NULL: only age counts.")
     prior_strength: float = column("Attempts the prior mean is worth.")
     recent_half_life_days: float | None = column(
@@ -253,8 +269,12 @@ class ForecastFits(Table):
     )
     recent_strength: float | None = column("Attempts the longer memory is worth against the shorter. NULL: no second.")
     fit_attempts: int = column("Attempts forecast before they were made, by which the point was chosen.")
-    log_loss: float | None = column("Of the chosen point on them. NULL: none.", unit="nats per attempt")
-    default_log_loss: float | None = column("Of the default on them. NULL: none.", unit="nats per attempt")
+    log_loss: float | None = column(
+        "Log loss of the chosen parameters on these cases. NULL: none.", unit="nats per case"
+    )
+    default_log_loss: float | None = column(
+        "Log loss of the default parameters on the same cases. NULL: none.", unit="nats per case"
+    )
     session_correlation: float = column("How alike two attempts of one session are, beyond their strategy.", unit="0-1")
     record_strength: float | None = column("Attempts the whole record is worth against the decayed one. NULL: unused.")
     relatives_share: float | None = column(
@@ -285,8 +305,8 @@ class Scorecard(Table):
     key: ClassVar[tuple[str, ...]] = ("method", "metric", "cutoff_at", "horizon_days")
 
     method: str = column(
-        "Key: the forecast, with version; base_rate, laplace (successes + 1) / (attempts + 2), and records: its own"
-        " record shrunk to the sum of the logits of its strategy's and its kind of task's."
+        "Key: the method, with version, that says this. The forecast; base_rate, laplace (successes + 1) / (attempts +"
+        " 2), and records: its own record shrunk to the sum of the logits of its strategy's and its kind of task's."
     )
     metric: str = column(
         "Key: brier, log_loss, auc, calibration_in_the_large (observed minus forecast), calibration_slope,"
@@ -303,7 +323,7 @@ class Scorecard(Table):
         "Lower end of its interval (days or memories drawn with replacement). NULL: undefined."
     )
     value_high: float | None = column("Upper end of its interval. NULL: undefined.")
-    attempts: int = column("Attempts graded, or memories.")
+    attempts: int = column("Attempts. That were graded; of need_... and fades_as_said, memories.")
     cutoffs: int = column("Cutoffs they come from.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")

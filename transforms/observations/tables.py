@@ -26,10 +26,11 @@ class Observations(Table):
     project: str = column("Project; '' is none.")
     scope: str = column(_SCOPE)
     text: str = column(
-        "The fact in the words of its best memory: most confirmed, referenced, injected; most said; first."
+        "What it says. The fact in the words of its best memory: most confirmed, referenced, injected; most said;"
+        " first."
     )
     best_memory_id: str = column("The memory whose words these are.")
-    memory_ids: list[str] = column("The active memories that state it, sorted.")
+    memory_ids: list[str] = column("The memories it is about. The active ones that state it, sorted.")
     source_ids: list[str] = column("Their distinct sources, sorted; a memory without any is its own.")
     source_times: list[datetime] = column("When each of these was first cited for it.", unit="UTC")
     proof_count: int = column("Distinct sources. Saying it again, or replaying the log, adds none.")
@@ -37,7 +38,10 @@ class Observations(Table):
         "Mean confidence of its memories (memory_health), weighted by their references with an outcome. NULL: none.",
         unit="0-1",
     )
-    trend: Trend = column("Trend (memory_health) of its memory referenced most often.")
+    trend: Trend = column(
+        "How often it is referenced of late beside before, per active day of its project; it changes after two looks"
+        " (midnights after active days) that agree. Of its memory referenced most often."
+    )
     last_evidence_at: datetime = column("Its latest source or reference.", unit="UTC")
     freshness: Freshness = column("How long ago that is: fresh, ageing, stale (params, in days).")
     supersedes: list[str] = column("Memories of earlier states, still active; they are no proof of the text.")
@@ -47,7 +51,7 @@ class Observations(Table):
         " since is there again; from null: named as the previous state, and not since when. NULL: never changed."
     )
     contradicts: list[str] = column("Active memories that say something incompatible, neither replacing the other.")
-    method: str = column("What grouped it.")
+    method: str = column("The method, with version, that says this. It grouped it.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 
@@ -65,21 +69,22 @@ class CurationDecisions(Table):
     changed_at: datetime = column("Key: when this was said.", unit="UTC")
     project: str = column("Project; '' is none.")
     scope: str = column(_SCOPE)
-    content: str = column("What was said.")
+    content: str = column("The memory's text. As this change says it.")
     action: Action = column(
-        "add: new; skip: said already; merge: said already, with other details; update: replaces the target; delete:"
-        " takes the target back."
+        "What was decided. add: new; skip: said already; merge: said already, with other details; update: replaces the"
+        " target; delete: takes the target back."
     )
     kind: CurationKind = column(
-        "model: a standing rule, preference or instruction; observation: something that happened; fact: the rest."
+        "Kind of statement. model: a standing rule, preference or instruction; observation: something that happened;"
+        " fact: the rest."
     )
-    target_memory_id: str | None = column("The memory it is about, one of `considered_ids`. NULL: add.")
+    target_memory_id: str | None = column("The memory that is kept or meant. One of `considered_ids`. NULL: add.")
     target_content: str | None = column("What that said at the time. NULL: add.")
     reason: str = column("Why, in words.")
     similarity: float | None = column("How alike the two texts are. NULL: nothing comparable was active.", unit="0-1")
     conflicting_words: list[str] = column(_WORDS)
     considered_ids: list[str] = column("The most alike memories active just before, most alike first; at most 10.")
-    method: str = column("Who decided: curate/1 and curate/2 are rules.")
+    method: str = column("The method, with version, that says this. curate/1 and curate/2 are rules.")
     rules_action: Action | None = column("What the rules say of it, where a language model decided. NULL: none did.")
     rules_target_memory_id: str | None = column("The memory that the rules say it is about. NULL: none, or no model.")
     rules_reason: str | None = column("Why the rules say so. NULL: no language model decided.")

@@ -72,7 +72,7 @@ def memory_use(
     return MemoryUse(
         memories=told.drop("memory").sort("memory_id"),
         strength_fits=framed(FittedStrengths, fits),
-        need_fits=framed(NeedFits, need.fits.cast({"scope": pl.Int64})),
+        need_fits=framed(NeedFits, need.fits.cast({"scope": pl.Int64}).rename({"scope": "pool_id"})),
         scores=scores,
     )
 

@@ -133,12 +133,12 @@ def _changes(answers: Answers, project: str | None) -> None:
 def _alarms(answers: Answers, project: str | None) -> None:
     of = {"project": pattern(project)}
     rows = answers.rows("alarms", _SHOWN_PROJECTS, **of)
-    levels, statuses = answers.counts("alarms", "level", **of), answers.counts("project_health", "status", **of)
-    if project is None or statuses.is_empty():
-        section("Alarms", " ".join(story.alarmed(levels, statuses)))
+    levels, healths = answers.counts("alarms", "level", **of), answers.counts("project_health", "health", **of)
+    if project is None or healths.is_empty():
+        section("Alarms", " ".join(story.alarmed(levels, healths)))
     else:
         alarms = number_of(sum_of(levels), "alarm")
-        section("Alarms of this project", f"It is {listed(statuses['status'].to_list())}, with {alarms}.")
+        section("Alarms of this project", f"It is {listed(healths['health'].to_list())}, with {alarms}.")
     if rows.height:
         caption = first_of("Alarms, critical ones first", rows.height, sum_of(levels))
         table(rows, "alarms", caption=caption, columns=["alarm", "level", "project", "active_count", "judged_count"])
@@ -184,7 +184,7 @@ def _projects(answers: Answers) -> None:
             rows,
             "project_health",
             caption="How the memory of each project is doing",
-            columns=["project", "status", "alarms_count", "active_count", "candidate_count", "reference_count",
+            columns=["project", "health", "alarms_count", "active_count", "candidate_count", "reference_count",
                      "mean_strength", "stale_share", "forget_share"],
             links={"project": lambda row: project_view(FIRST_PAGE, row["project"]),
                    "active_count": lambda row: project_view("memories", row["project"], status="active")},

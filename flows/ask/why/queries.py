@@ -29,7 +29,7 @@ ORDER BY occurred_at DESC, interaction_id
 """
 
 STALE = """
-SELECT interaction_id, occurred_at, project, agent, session_id, state, stale_since
+SELECT interaction_id, occurred_at, project, agent, session_id, status, stale_since
 FROM stale_injections
 WHERE memory_id = $id
 ORDER BY occurred_at DESC, interaction_id

@@ -107,8 +107,8 @@ FIRST_ROWS = {
         "half_life_days": 15.0,
     },
     "most_needed": {"memory_id": "steady", "strength": 1.0, "trend": "stable", "reference_count": 45},
-    "memory_over_time": {"day": "2025-10-01", "trend": "new", "verdict": "unproven", "reference_count": 0},
-    "project_health": {"project": "depot", "status": "warning", "alarms_count": 1, "injected_never_used_share": 1.0},
+    "memory_over_time": {"day": "2025-10-01", "trend": "new", "use_verdict": "unproven", "reference_count": 0},
+    "project_health": {"project": "depot", "health": "warning", "alarms_count": 1, "injected_never_used_share": 1.0},
     "answerable_questions": {
         "asked": "Which memories are agents given?",
         "question": "given",
@@ -190,7 +190,7 @@ FIRST_ROWS = {
         "kind": "measured",
     },
     "regret": {
-        "basis": "shadow",
+        "archived_as": "shadow",
         "rule": "",
         "memories_count": 1,
         "wanted_per_1000": 1000.0,

@@ -114,6 +114,18 @@ def test_views_and_grants_survive_and_a_column_comes_by_adding_it(runs: list[Pat
 
 
 @pytest.mark.usefixtures("password")
+def test_columns_that_were_renamed_are_filled_by_both_names(runs: list[Path], server: Server) -> None:
+    published(runs[0], server, "renamed")
+    renamed = [(table.name, c.name, c.old_name) for table in SERVING for c in columns(table) if c.old_name]
+    for table, name, old_name in renamed:
+        server.rows(f"ALTER TABLE renamed.{table} RENAME COLUMN {name} TO {old_name}")
+    published(runs[1], server, "renamed")
+    for table, name, old_name in renamed:
+        differing = f"SELECT count(*) FROM renamed.{table} WHERE {name} IS DISTINCT FROM {old_name}"  # noqa: S608
+        assert server.rows(differing) == [(0,)], table
+
+
+@pytest.mark.usefixtures("password")
 def test_what_another_release_published_is_published_anew_first(
     runs: list[Path], server: Server, tmp_path: Path
 ) -> None:

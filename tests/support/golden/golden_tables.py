@@ -21,6 +21,8 @@ import polars as pl
 import pytest
 
 from slowwave.transforms.core.methods.golden_digests import GOLDEN_DIGESTS
+from slowwave.transforms.core.schema import columns
+from slowwave.transforms.graph import SERVING
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 
@@ -37,7 +39,7 @@ def ndjson(frame: pl.DataFrame) -> bytes:
 
 def assert_golden(frame: pl.DataFrame, name: str, pinned: str = "") -> None:
     """The frame is what the file of this name says, which has the pinned hash, by default the recorded one."""
-    text, path = ndjson(frame), GOLDEN / f"{name}.ndjson"
+    text, path = ndjson(_as_then(frame, name)), GOLDEN / f"{name}.ndjson"
     if os.environ.get("SLOWWAVE_REGENERATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text)
@@ -47,6 +49,18 @@ def assert_golden(frame: pl.DataFrame, name: str, pinned: str = "") -> None:
         assert list(row) == list(golden)
         assert {name: _comparable(value) for name, value in row.items()} == golden
     assert hashlib.sha256(path.read_bytes()).hexdigest() == (pinned or GOLDEN_DIGESTS[name])
+
+
+def _as_then(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The frame with the names that columns had when the file was released."""
+    old = {
+        column.name: column.old_name
+        for table in SERVING
+        if table.name == name.rpartition("/")[2]
+        for column in columns(table)
+        if column.old_name and column.name in frame.columns
+    }
+    return frame.rename(old)
 
 
 def _rows(text: bytes) -> list[dict[str, Any]]:

@@ -50,7 +50,7 @@ def use(
 def rows(archived: list[dict[str, Any]], uses: list[Any], as_of: datetime = LATER) -> dict[Any, dict[str, Any]]:
     references = framed(MemoryReferences, pl.LazyFrame(uses, schema=REFERENCES, orient="row"), partial=True)
     found = regret(pl.DataFrame(archived, schema=ARCHIVED), references, as_of, ForgettingParams())
-    return {(row["basis"], row["rule"]): row for row in found.to_dicts()}
+    return {(row["archived_as"], row["rule"]): row for row in found.to_dicts()}
 
 
 def test_uses_in_the_window_are_counted_once_per_interaction() -> None:

@@ -81,7 +81,7 @@ def evidence(
         merge_proposals=pl.DataFrame(schema=polars_schema(MergeProposals)),
         disputes_method="observe/1",
         curation=empty(CurationDecisions),
-        decided=pl.DataFrame(schema={"item_id": pl.String, "basis": pl.String}),
+        decided=pl.DataFrame(schema={"item_id": pl.String, "fingerprint": pl.String}),
     )
     return replace(found, **rest)
 
@@ -201,7 +201,7 @@ def test_a_troubled_memory_waits_until_decided_and_again_when_its_evidence_chang
     found = evidence(known=health(memory), references=references(("m", "i1"), ("m", "i2"), ("other", "i3")))
     (row,) = queue(found)
     assert (row["kind"], row["memory_ids"], row["interactions_count"], row["reason"]) == (kind, ["m"], 2, "So.")
-    decided = pl.DataFrame([row]).select("item_id", "basis")
+    decided = pl.DataFrame([row]).select("item_id", "fingerprint")
     assert queue(replace(found, decided=decided)) == []
     changes: list[Row] = [{"content": "Another text"}]
     changes.append({"contradicted_count": 8} if kind in {"harmful", "doubtful"} else {"last_referenced_at": START})
@@ -276,7 +276,7 @@ def test_what_curation_replaces_and_is_in_use_is_outdated(action: str, does: str
     )  # fmt: skip
     assert row["reason"] == f"The later one {does}, and both are in use (newer)"
     assert (row["memory_type"], row["method"], row["interactions_count"]) == ("project", "curate/1", 2)
-    assert queue(replace(found, decided=pl.DataFrame([row]).select("item_id", "basis"))) == []
+    assert queue(replace(found, decided=pl.DataFrame([row]).select("item_id", "fingerprint"))) == []
 
 
 @pytest.mark.parametrize("action", ["add", "skip", "merge"])
@@ -328,7 +328,7 @@ def test_disputes_name_both_memories_and_what_was_decided_stays_out() -> None:
         ("merge", "Text of [a] | Text of [b]", ["a", "b"], 2),
     ]  # fmt: skip
     assert [row["target_memory_id"] for row in rows] == [None, "a"]
-    decided = pl.DataFrame(rows[:1]).select("item_id", "basis")
+    decided = pl.DataFrame(rows[:1]).select("item_id", "fingerprint")
     assert [row["kind"] for row in queue(replace(found, decided=decided))] == ["merge"]
 
 

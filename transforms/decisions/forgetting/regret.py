@@ -20,7 +20,7 @@ _PER = 1000
 def regret(
     archived: pl.DataFrame, references: Lazy[MemoryReferences], as_of: datetime, params: ForgettingParams
 ) -> Frame[Regret]:
-    """Per basis and rule what was wanted after archiving: the columns of the table `regret`, sorted by its key.
+    """Return what was wanted after archiving, a row per `archived_as` and rule: the table `regret`, sorted by its key.
 
     Args:
         archived: every archiving (see `archivings`).
@@ -45,9 +45,9 @@ def regret(
         .agg(pl.col("interaction_id").n_unique().cast(pl.Int64).alias("uses"))
         .collect()
     )
-    basis = pl.when("is_shadow").then(pl.lit("shadow")).otherwise(pl.lit("archived"))
+    archived_as = pl.when("is_shadow").then(pl.lit("shadow")).otherwise(pl.lit("archived"))
     judged = matured.join(uses, on="decision_id", how="left").select(
-        basis.alias("basis"),
+        archived_as.alias("archived_as"),
         pl.col("rule").fill_null(""),
         pl.col("uses").fill_null(0),
         (pl.col("restored_at") < pl.col("decided_at") + window).fill_null(value=False).alias("is_restored"),
@@ -56,7 +56,7 @@ def regret(
     every = judged.with_columns(pl.lit("").alias("rule"))
     counted = (
         pl.concat([judged.filter(pl.col("rule") != ""), every])
-        .group_by("basis", "rule")
+        .group_by("archived_as", "rule")
         .agg(
             pl.len().cast(pl.Int64).alias("memories_count"),
             ((pl.col("uses") > 0) | pl.col("is_restored")).sum().cast(pl.Int64).alias("wanted_count"),
@@ -65,11 +65,11 @@ def regret(
             pl.col("need").is_not_null().sum().cast(pl.Int64).alias("predicted_memories_count"),
             pl.col("need").sum().alias("needs"),
         )
-        .sort("basis", "rule")
+        .sort("archived_as", "rule")
     )
     low, high = _jeffreys(counted["wanted_count"], counted["memories_count"], params.regret_interval)
     rows = counted.select(
-        "basis",
+        "archived_as",
         "rule",
         "memories_count",
         "wanted_count",

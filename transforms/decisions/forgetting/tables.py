@@ -16,16 +16,23 @@ class ForgettingPlan(Table):
     name: ClassVar[str] = "forgetting_plan"
     key: ClassVar[tuple[str, ...]] = ("memory_id",)
 
-    memory_id: str = column("Key.")
-    project: str = column("Its project; '' is none.")
-    agent: str = column("Its agent; '' is none.")
+    memory_id: str = column("Key: the memory.")
+    project: str = column("Project; '' is none.")
+    agent: str = column("Agent; '' is none.")
     rule: ForgettingRule = column(
-        "superseded, invalid: so for long; low_confidence: its references ended badly; faded: verdict forget;"
-        " untouched: no reference or injection for long; agent_quota, project_quota: least needed above the quota."
+        "The rule of `forgetting_plan`. superseded, invalid: so for long; low_confidence: its references ended badly;"
+        " faded: verdict forget; untouched: no reference or injection for long; agent_quota, project_quota: least"
+        " needed above the quota."
     )
-    reason: str = column("The rule's figures in a sentence.")
-    need_30d: float | None = column("As in memory_health: what regret is measured beside. NULL: unknown.", unit="0-1")
-    strength: float | None = column("As in memory_health. NULL: unknown.", unit="0-1")
+    reason: str = column("Why, in words. With the rule's figures.")
+    need_30d: float | None = column(
+        "Probability of a reference in the next 30 days, the project staying as active or quiet as it is. What regret"
+        " is measured beside. NULL: unknown.",
+        unit="0-1",
+    )
+    strength: float | None = column(
+        "How much of its evidence is left: its birth and every day with a reference fade. NULL: unknown.", unit="0-1"
+    )
     is_shadow: bool = column("Applying it leaves it active: its use then shows what archiving the others costs.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
@@ -38,14 +45,14 @@ class ForgettingQuotas(Table):
     key: ClassVar[tuple[str, ...]] = ("quota_kind", "project", "agent")
 
     quota_kind: Literal["project", "agent"] = column("Key: of all memories of a project, or of one agent's there.")
-    project: str = column("Key: the project; '' is none.")
-    agent: str = column("Key: the agent; '' is none, and every agent of a project's quota.")
+    project: str = column("Key: project; '' is none.")
+    agent: str = column("Key: agent; '' is none. '' is every agent, too, where the quota is a project's.")
     quota: int = column("Active memories it may keep.")
-    active_count: int = column("Active memories now; those in shadow do not count.")
+    active_count: int = column("Active memories. Those in shadow do not count.")
     planned_count: int = column("Of them planned, by any rule.")
     protected_count: int = column("Of them never planned: pinned, held, young, recently used, never eligible.")
     is_met: bool = column("active_count - planned_count is at most the quota.")
-    reason: str | None = column("Why it is not met. NULL: it is.")
+    reason: str | None = column("Why, in words. It is not met. NULL: it is.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 
@@ -58,17 +65,27 @@ class ForgettingAudit(Table):
 
     decision_id: str = column("Key.")
     action: Literal["archived", "shadowed", "restored", "held", "released"] = column(
-        "shadowed: left active, to measure regret."
+        "What was decided. shadowed: left active, to measure regret."
     )
     target_kind: Literal["project", "memory"] = column("What `target` names.")
     target: str = column("The memory's id, or the project.")
     decided_at: datetime = column("When it took effect.", unit="UTC")
-    reason: str | None = column("Why. NULL: not said.")
-    changed_by: str = column("Who did it.")
-    rule: ForgettingRule | None = column("The rule it was archived by. NULL: not archived or shadowed.")
+    reason: str | None = column("Why, in words. NULL: not said.")
+    changed_by: str = column("Who decided.")
+    rule: ForgettingRule | None = column(
+        "The rule of `forgetting_plan`. It was archived by it. NULL: not archived or shadowed."
+    )
     status_before: Status | None = column("Its state before. NULL: a hold or release.")
-    need_30d: float | None = column("What was predicted when it was archived. NULL: unknown, or no archiving.")
-    strength: float | None = column("Its strength then. NULL: unknown, or no archiving.", unit="0-1")
+    need_30d: float | None = column(
+        "Probability of a reference in the next 30 days, the project staying as active or quiet as it is. As predicted"
+        " when it was archived. NULL: unknown, or no archiving.",
+        unit="0-1",
+    )
+    strength: float | None = column(
+        "How much of its evidence is left: its birth and every day with a reference fade. At that time. NULL: unknown,"
+        " or no archiving.",
+        unit="0-1",
+    )
     on_run_id: str | None = column("The publish it was decided on. NULL: none.")
     command_id: str | None = column("The command's run, as `forget restore --run` takes it. NULL: a hold or release.")
     run_id: str = column(RUN_ID)
@@ -79,20 +96,21 @@ class Regret(Table):
     """What forgetting cost: use within `regret_days` (default 30) after archiving, beside what was predicted."""
 
     name: ClassVar[str] = "regret"
-    key: ClassVar[tuple[str, ...]] = ("basis", "rule")
+    key: ClassVar[tuple[str, ...]] = ("archived_as", "rule")
 
-    basis: Literal["shadow", "archived"] = column(
+    archived_as: Literal["shadow", "archived"] = column(
         "Key. shadow: left active, so that every detected use is seen; archived: only restores and injections by"
-        " producers that still had it are seen, a lower bound."
+        " producers that still had it are seen, a lower bound.",
+        old_name="basis",
     )
-    rule: str = column("Key: the rule it was archived by; '' is all rules.")
-    memories_count: int = column("Archivings whose window has passed.")
+    rule: str = column("Key: the rule of `forgetting_plan`. It was archived by it; '' is all rules.")
+    memories_count: int = column("Memories. Archivings whose window has passed.")
     wanted_count: int = column("Of them wanted in their window: referenced (shadow); injected or restored (archived).")
     wanted_per_1000: float = column("wanted_count per 1,000 archived.")
     wanted_per_1000_low: float = column("Lower end of its credible interval (90 % by default; Jeffreys).")
     wanted_per_1000_high: float = column("Upper end of its credible interval.")
     interactions_count: int = column(
-        "Interactions in these windows that referenced (shadow) or were given (archived) the memory."
+        "Interactions. In these windows that referenced (shadow) or were given (archived) the memory."
     )
     interactions_per_1000: float = column("interactions_count per 1,000 archived.")
     restored_count: int = column("Of wanted_count restored within their window.")

@@ -43,7 +43,7 @@ def review_decisions(decisions: pl.LazyFrame, as_of: datetime) -> Frame[ReviewDe
         "text",
         "memory_ids",
         changed.alias("changed_ids"),
-        "basis",
+        pl.col("basis").alias("fingerprint"),
         "reason",
         "changed_by",
         "decided_at",

@@ -49,7 +49,7 @@ def landed_candidates(health: pl.DataFrame, params: ReviewQueueParams) -> pl.Dat
         pl.lit(None, dtype=pl.String).alias("target_memory_id"),
         "created_at",
         pl.lit("Landed as a candidate").alias("reason"),
-        pl.lit("").alias("basis"),
+        pl.lit("").alias("fingerprint"),
         pl.lit(params.method).alias("method"),
         statement_ids(waiting["content"]).alias("statement_id"),
     )
@@ -134,7 +134,7 @@ def extracted_candidates(statements: pl.LazyFrame, health: pl.DataFrame, params:
             pl.lit(None, dtype=pl.String).alias("target_memory_id"),
             pl.col("occurred_at").alias("created_at"),
             pl.lit("Stated").alias("reason"),
-            pl.lit("").alias("basis"),
+            pl.lit("").alias("fingerprint"),
             pl.lit(f"{asked.method} on {extract_method}").alias("method"),
             "statement_id",
             of_all.alias("of_all"),
@@ -192,7 +192,7 @@ def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
         pl.lit(None, dtype=pl.String).alias("target_memory_id"),
         "created_at",
         pl.coalesce(reason, "said", pl.lit("Needs a look")).alias("reason"),
-        pl.format("{} {}", hashed(troubled["content"]), "evidence").alias("basis"),
+        pl.format("{} {}", hashed(troubled["content"]), "evidence").alias("fingerprint"),
         pl.lit(params.method).alias("method"),
     )
 
@@ -224,7 +224,7 @@ def expiring_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
             pl.col("expires_at").dt.strftime("%Y-%m-%d"),
             counted(pl.col("reference_count"), "interaction"),
         ).alias("reason"),
-        pl.format("{} {}", hashed(expiring["content"]), pl.col("expires_at").dt.timestamp("us")).alias("basis"),
+        pl.format("{} {}", hashed(expiring["content"]), pl.col("expires_at").dt.timestamp("us")).alias("fingerprint"),
         pl.lit(params.method).alias("method"),
     )
 
@@ -275,7 +275,7 @@ def outdated_memories(curation: pl.DataFrame, contradictions: pl.DataFrame, heal
         pl.col("memory_id").alias("target_memory_id"),
         pl.col("changed_at").alias("created_at"),
         pl.format("The later one {}, and both are in use ({})", does, "reason").alias("reason"),
-        pl.format("{} {}", hashed(pairs["target_content"]), hashed(pairs["content"])).alias("basis"),
+        pl.format("{} {}", hashed(pairs["target_content"]), hashed(pairs["content"])).alias("fingerprint"),
         "method",
     )
 
@@ -315,7 +315,7 @@ def disputed_memories(
             "target_memory_id",
             pl.col("said_at").alias("created_at"),
             "reason",
-            pl.lit("").alias("basis"),
+            pl.lit("").alias("fingerprint"),
             "method",
         )
     )

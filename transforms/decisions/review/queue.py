@@ -45,8 +45,8 @@ class ReviewEvidence:
     references: memory_id, interaction_id, occurred_at, session_id. sources: memory_id, source_ids of memories as they
     are. ended: interaction_id, success (how its latest attempt ended). health: memory_health. contradictions,
     merge_proposals: of `observe/1`, which `disputes_method` names. curation: curation_decisions. decided: item_id,
-    basis of what was decided. rejected: project, statement_id of texts that a person rejected. users: interaction_id,
-    user_id of the interactions that name a user.
+    fingerprint of what was decided. rejected: project, statement_id of texts that a person rejected. users:
+    interaction_id, user_id of the interactions that name a user.
     """
 
     statements: pl.LazyFrame
@@ -102,7 +102,7 @@ def review_queue(
                 evidence.contradictions, evidence.merge_proposals, evidence.health, evidence.disputes_method
             ),
         ]
-    ).join(evidence.decided, on=["item_id", "basis"], how="anti")
+    ).join(evidence.decided, on=["item_id", "fingerprint"], how="anti")
     is_guessed = pl.col("item_id").is_in(guessed_items(evidence.merge_proposals).implode())
     place = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(REVIEW_KINDS)}, return_dtype=pl.Int64)
     stated = _stated(evidence, statements, candidates)

@@ -79,7 +79,7 @@ def reviewed(
         merge_proposals=merge_proposals,
         disputes_method=params.observations.method,
         curation=curation,
-        decided=decided.select("item_id", "basis").unique(),
+        decided=decided.select("item_id", "fingerprint").unique(),
         users=named.filter(pl.col("user_id").fill_null("") != "").select("interaction_id", "user_id"),
         rejected=rejected,
     )

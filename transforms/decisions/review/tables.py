@@ -28,13 +28,13 @@ class StatementSigns(State):
 class ReviewQueue(Table):
     """What waits for a person's word, one row each, first what most evidence speaks for. Nothing is decided by itself.
 
-    Whatever has been decided stays out: a candidate for good, the others until their evidence changes (`basis`).
+    Whatever has been decided stays out: a candidate for good, the others until their evidence changes (`fingerprint`).
     """
 
     name: ClassVar[str] = "review_queue"
     key: ClassVar[tuple[str, ...]] = ("item_id",)
 
-    item_id: str = column("Key: digest of the kind and of what it is about.")
+    item_id: str = column("Key: the review item: digest of its kind and of what it is about.")
     rank: int = column(
         "Place in the queue, from 1: guessed merges last, by rank_score, kind as listed below, item_id; of the places"
         " of candidates those that most speaks for have the first, of those of guessed merges the likeliest."
@@ -44,40 +44,44 @@ class ReviewQueue(Table):
         " in which the memories of another kind were injected or referenced. An interaction without one is its own."
     )
     kind: ReviewKind = column(
-        "harmful: lowers success; contradiction: memories at odds; outdated: in use though a later memory replaces it"
-        " or takes it back; expiring: referenced often, and about to expire; candidate: not in use yet; merge: memories"
-        " that say the same; doubtful: failed more often than expected; fading: has faded, is weakening or stale, or"
-        " fades though it is needed; unused: no use was detected."
+        "Kind of review item. harmful: lowers success; contradiction: memories at odds; outdated: in use though a later"
+        " memory replaces it or takes it back; expiring: referenced often, and about to expire; candidate: not in use"
+        " yet; merge: memories that say the same; doubtful: failed more often than expected; fading: has faded, is"
+        " weakening or stale, or fades though it is needed; unused: no use was detected."
     )
     project: str = column("Project; '' is none.")
     user_id: str | None = column(
-        "User whose alone it is: of a candidate from answers the only one whom its interactions name, though some may"
-        " name none; else that of its memories. NULL: the project's."
+        "User it is about. Whose alone it is: of a candidate from answers the only one whom its interactions name,"
+        " though some may name none; else that of its memories. NULL: the project's."
     )
-    memory_type: str = column("Of the memory it is, or would be.")
+    memory_type: str = column("identity, preference, project, knowledge, ... Of the memory it is, or would be.")
     text: str = column(
-        "What to read: the statement, or what the memories say, parted by upright bars; what only one of two says"
+        "What it says. The statement, or what the memories say, parted by upright bars; what only one of two says"
         " stands in brackets, and what both say at length is cut."
     )
     memory_ids: list[str] = column(
-        "The memories it is about: of a merge the one to keep first, else the earlier. A candidate that stands in"
+        "The memories it is about. Of a merge the one to keep first, else the earlier. A candidate that stands in"
         " answers alone has none."
     )
-    target_memory_id: str | None = column("Of a merge the memory to keep, of `outdated` the later. NULL: another kind.")
-    rules: list[str] = column("Of a candidate the rules that found it in answers; else empty.")
+    target_memory_id: str | None = column(
+        "The memory that is kept or meant. Of a merge the memory to keep, of `outdated` the later. NULL: another kind."
+    )
+    rules: list[str] = column("Of a candidate the rules that found it in an answer. Else empty.")
     interactions_count: int = column(
-        "Interactions that state it or are named as its source (candidate), or had or referenced one of its memories."
+        "Interactions. That state it or are named as its source (candidate), or had or referenced one of its memories."
     )
     sessions_count: int = column("Their sessions; an interaction without one is its own.")
     in_prompt_count: int = column("Of interactions_count those whose prompt said it already (candidate).")
     succeeded_count: int = column("Of interactions_count those whose latest attempt succeeded.")
     failed_count: int = column("Of interactions_count those whose latest attempt failed.")
-    first_seen_at: datetime = column("First of these interactions; without any when the memory was made.", unit="UTC")
-    last_seen_at: datetime = column("Last of them.", unit="UTC")
+    first_seen_at: datetime = column(
+        "First time. Of these interactions; without any when the memory was made.", unit="UTC"
+    )
+    last_seen_at: datetime = column("Last time. Of these interactions.", unit="UTC")
     example_ids: list[str] = column("The latest of them, at most `examples` (default 5); `review show` lists all.")
-    reason: str = column("Why it waits, in a sentence.")
-    basis: str = column("What a decision on it rests on: when this changes, it is asked again.")
-    method: str = column("What found it.")
+    reason: str = column("Why, in words. It waits.")
+    fingerprint: str = column("What a decision on it rests on: when this changes, it is asked again.", old_name="basis")
+    method: str = column("The method, with version, that says this. It found it.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 
@@ -88,13 +92,13 @@ class ReviewStatements(Table):
     name: ClassVar[str] = "review_statements"
     key: ClassVar[tuple[str, ...]] = ("item_id", "interaction_id")
 
-    item_id: str = column("Key: the candidate.")
+    item_id: str = column("Key: the review item: digest of its kind and of what it is about. A candidate.")
     interaction_id: str = column("Key: the interaction.")
-    occurred_at: datetime = column("When it happened.", unit="UTC")
-    session_id: str | None = column("Its session.")
-    in_prompt: bool = column("Its prompt said it already.")
+    occurred_at: datetime = column("When the interaction happened.", unit="UTC")
+    session_id: str | None = column("Session of the interaction.")
+    in_prompt: bool = column("The same words already stood in the prompt (parroting).")
     is_source: bool = column("The candidate was landed with this interaction as a source.")
-    rules: list[str] = column("The rules that found it in the answer; empty: a source alone.")
+    rules: list[str] = column("Of a candidate the rules that found it in an answer. Empty: a source alone.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 
@@ -106,16 +110,16 @@ class ReviewDecisions(Table):
     key: ClassVar[tuple[str, ...]] = ("decision_id",)
 
     decision_id: str = column("Key.")
-    item_id: str = column("What it was about, as in review_queue.")
-    action: Literal["promote", "reject", "merge"] = column("What was said of it.")
-    kind: ReviewKind = column("As in review_queue.")
+    item_id: str = column("The review item: digest of its kind and of what it is about.")
+    action: Literal["promote", "reject", "merge"] = column("What was decided.")
+    kind: ReviewKind = column("Kind of review item. As it was then.")
     project: str = column("Project; '' is none.")
-    memory_type: str = column("As in review_queue.")
-    text: str = column("What was read.")
-    memory_ids: list[str] = column("The memories it was about.")
+    memory_type: str = column("identity, preference, project, knowledge, ... Of the memory it is, or would be.")
+    text: str = column("What it says. As it was read.")
+    memory_ids: list[str] = column("The memories it is about.")
     changed_ids: list[str] = column("The memories it changed or made; none: it was kept as it is.")
-    basis: str = column("What it rested on.")
-    reason: str | None = column("Why. NULL: not said.")
+    fingerprint: str = column("What a decision on it rests on: when this changes, it is asked again.", old_name="basis")
+    reason: str | None = column("Why, in words. NULL: not said.")
     changed_by: str = column("Who decided.")
     decided_at: datetime = column("When it took effect.", unit="UTC")
     on_run_id: str | None = column("The publish it was decided on.")

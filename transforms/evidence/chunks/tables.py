@@ -15,10 +15,12 @@ class ChunkUse(Table):
     name: ClassVar[str] = "chunk_use"
     key: ClassVar[tuple[str, ...]] = ("project", "chunk_id")
 
-    project: str = column("Key: project of the interactions; '' is none.")
+    project: str = column("Key: project; '' is none. Of the interactions.")
     chunk_id: str = column("Key: the chunk, as the producer names it.")
     document_id: str | None = column("Of `document#chunk` the document, up to the last #. NULL: no such id.")
-    used_count: int = column("Interactions that used the chunk.")
+    used_count: int = column(
+        "Interactions whose answer relies on it in whatever words (`used/2`): a lower bound. Of a chunk."
+    )
     first_used_at: datetime = column("The first of them.", unit="UTC")
     last_used_at: datetime = column("The last of them.", unit="UTC")
     document_chunks_count: int = column("Chunks of its document that were used. 0: it has no document.")

@@ -31,7 +31,7 @@ class AnswerableQuestions(Table):
     key: ClassVar[tuple[str, ...]] = ("extent", "project", "question")
 
     extent: Literal["all", "project"] = column("Key: of everything that landed, or of one project.")
-    project: str = column("Key: the project; '' is none, and everything.")
+    project: str = column("Key: project; '' is none. '' is everything, too.")
     question: Question = column(
         "Key: given (which memories agents are given), used (which of them answers rely on), works (which strategies"
         " work), help (whether the memories help)."

@@ -166,7 +166,7 @@ def project_health(health: Frame[MemoryHealth], today: int, params: ProjectHealt
         .alias(f"{name}_share")
         for name in _SHARES
     ]
-    status = (
+    worst = (
         pl.when(pl.col("critical").list.len() > 0)
         .then(pl.lit("critical"))
         .when(pl.col("warning").list.len() > 0)
@@ -179,7 +179,7 @@ def project_health(health: Frame[MemoryHealth], today: int, params: ProjectHealt
         totals.with_columns(*(found.alias(level) for level, found in alarms.items()), *shares)
         .select(
             "project",
-            status.alias("status"),
+            worst.alias("health"),
             pl.concat_list("critical", "warning").alias("alarms"),
             pl.col("^.*_count$").cast(pl.Int64),
             pl.col("mean_strength").fill_nan(None),

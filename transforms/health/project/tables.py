@@ -16,21 +16,29 @@ class ProjectHealth(Table):
     key: ClassVar[tuple[str, ...]] = ("project",)
 
     project: str = column("Key: project; '' is none.")
-    status: Literal["healthy", "warning", "critical", "unknown"] = column(
-        "The worst alarm; without one healthy, or unknown where too few memories had a chance to be used."
+    health: Literal["healthy", "warning", "critical", "unknown"] = column(
+        "The worst alarm; without one healthy, or unknown where too few memories had a chance to be used.",
+        old_name="status",
     )
     alarms: list[str] = column("What is wrong, worst first, with the figures. Empty: nothing found.")
-    memories_count: int = column("Memories landed.")
-    active_count: int = column("Of them active.")
+    memories_count: int = column("Memories. That landed.")
+    active_count: int = column("Active memories.")
     candidate_count: int = column("Of them waiting for a decision.")
     inactive_count: int = column("Of them superseded, invalid, archived, graduated or expired.")
     unknown_count: int = column("Ids injected or cited, but never landed: all of them count under ''.")
     pinned_count: int = column("Active and pinned.")
     held_count: int = column("On hold.")
     judged_count: int = column("Active with a reference, or enough chances of one: injections, eligible interactions.")
-    injected_count: int = column("Injections of its memories, from whatever project.")
-    stale_injected_count: int = column("Of them those at which the memory was superseded, invalid or expired.")
-    reference_count: int = column("References of its memories: a lower bound on use.")
+    injected_count: int = column(
+        "Interactions that a memory was put into (`memories_used`). All of its memories, from whatever project."
+    )
+    stale_injected_count: int = column(
+        "Of the injections those at which the memory was superseded, invalid or expired: one row each in"
+        " stale_injections."
+    )
+    reference_count: int = column(
+        "Interactions whose answer echoes or uses it: a lower bound on its real use. Of all its memories."
+    )
     keep_count: int = column("Memories with this verdict.")
     review_count: int = column("Memories with this verdict.")
     forget_count: int = column("Memories with this verdict.")

@@ -15,14 +15,20 @@ class FittedStrengths(Table):
     name: ClassVar[str] = "strength_fits"
     key: ClassVar[tuple[str, ...]] = ("memory_type",)
 
-    memory_type: str = column("Key: the memory type; '' is memories that never landed.")
-    half_life_days: float = column("Half-life of a memory of importance .5.", unit="days")
+    memory_type: str = column("Key: identity, preference, project, knowledge, ... '' is memories that never landed.")
+    half_life_days: float = column("Days after which evidence counts half. Of a memory of importance .5.", unit="days")
     default_half_life_days: float = column("The same where the log has too little (a param).", unit="days")
-    windows: int = column("Windows of 30 days (a param) that were over and in which its projects were active.")
+    windows: int = column(
+        "Past windows it was fitted on. Of 30 days (a param), over by now, in which its projects were active."
+    )
     forecasts: int = column("Memories forecast in all windows but the first, whether referenced in it or not.")
     references: int = column("Of them referenced.")
-    log_loss: float | None = column("Of the half-life taken. NULL: nothing forecast.", unit="nats per forecast")
-    default_log_loss: float | None = column("Of the default on the same. NULL: none.", unit="nats per forecast")
+    log_loss: float | None = column(
+        "Log loss of the chosen parameters on these cases. NULL: nothing forecast.", unit="nats per case"
+    )
+    default_log_loss: float | None = column(
+        "Log loss of the default parameters on the same cases. NULL: none.", unit="nats per case"
+    )
     reach_days: int | None = column(
         "`fades_at` is forecast no further from the last evidence: the longest run without a reference that the log has"
         " watched in a memory of the type, and 30 days more (the windows). NULL: none watched, or not strength/2.",

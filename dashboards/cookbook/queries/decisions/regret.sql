@@ -1,10 +1,10 @@
 -- question: How many archived memories were wanted within a month, beside what was predicted?
--- columns: basis – shadow: left active, so that every detected use is seen, archived: only restores and injections are;
+-- columns: archived_as – shadow: left active, so that every detected use is seen, archived: only restores and injections are;
 --   rule – the rule, '' is all; memories_count (archivings) – whose window has passed; wanted_per_1000 – wanted of
 --   1,000; wanted_per_1000_low – lower end of its interval; wanted_per_1000_high – upper end; predicted_per_1000 – by
 --   need_30d; interactions_per_1000 – interactions that would have used one
 SELECT
-    basis,
+    archived_as,
     rule,
     memories_count,
     wanted_per_1000,
@@ -13,4 +13,4 @@ SELECT
     predicted_per_1000,
     interactions_per_1000
 FROM regret
-ORDER BY basis DESC, rule
+ORDER BY archived_as DESC, rule

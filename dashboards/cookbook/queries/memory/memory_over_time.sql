@@ -1,9 +1,9 @@
 -- question: What was thought of one memory, day by day: strength, counts, verdict?
 -- columns: day (UTC day) – a day on which something changed; status – state at its end; strength (0-1) – at the midnight
---   that ends it; strength_state – its band; trend – as of that midnight; verdict – what its use alone led to;
+--   that ends it; strength_state – its band; trend – as of that midnight; use_verdict – what its use alone led to;
 --   eligible_count (interactions) – so far; injected_count (interactions) – so far; reference_count (interactions) – so far
 -- params: memory_id
-SELECT day, status, strength, strength_state, trend, verdict, eligible_count, injected_count, reference_count
+SELECT day, status, strength, strength_state, trend, use_verdict, eligible_count, injected_count, reference_count
 FROM memory_health_history
 WHERE memory_id = $memory_id
 ORDER BY day

@@ -20,14 +20,14 @@ bad AS (
     WHERE strength_state IN ('weak', 'forgettable') OR trend IN ('weakening', 'stale') OR verdict IN ('forget', 'review')
 ),
 recent AS (
-    SELECT memory_id, day, strength_state, trend, verdict
+    SELECT memory_id, day, strength_state, trend, use_verdict
     FROM memory_health_history
     WHERE day >= (SELECT first_day FROM publish) AND memory_id IN (SELECT memory_id FROM bad)
 ),
 earlier AS (
     SELECT
         memory_id,
-        arg_max({'day': day, 'strength_state': strength_state, 'trend': trend, 'verdict': verdict}, day) AS last
+        arg_max({'day': day, 'strength_state': strength_state, 'trend': trend, 'use_verdict': use_verdict}, day) AS last
     FROM memory_health_history
     WHERE day < (SELECT first_day FROM publish) AND memory_id IN (SELECT memory_id FROM recent)
     GROUP BY memory_id
@@ -36,7 +36,7 @@ told AS (
     SELECT *
     FROM recent
     UNION ALL
-    SELECT memory_id, last.day, last.strength_state, last.trend, last.verdict
+    SELECT memory_id, last.day, last.strength_state, last.trend, last.use_verdict
     FROM earlier
 ),
 steps AS (
@@ -45,7 +45,7 @@ steps AS (
         lag(day) OVER days AS day_before,
         lag(strength_state) OVER days AS strength_state_before,
         lag(trend) OVER days AS trend_before,
-        lag(verdict) OVER days AS verdict_before
+        lag(use_verdict) OVER days AS use_verdict_before
     FROM told
     WINDOW days AS (PARTITION BY memory_id ORDER BY day)
 ),
@@ -61,9 +61,9 @@ became AS (
     FROM steps
     WHERE trend IN ('weakening', 'stale') AND trend_before <> trend
     UNION ALL
-    SELECT memory_id, day, day_before, 'verdict ' || verdict, verdict_before, 3
+    SELECT memory_id, day, day_before, 'verdict ' || use_verdict, use_verdict_before, 3
     FROM steps
-    WHERE verdict IN ('forget', 'review') AND verdict_before <> verdict
+    WHERE use_verdict IN ('forget', 'review') AND use_verdict_before <> use_verdict
 ),
 worse AS (
     SELECT

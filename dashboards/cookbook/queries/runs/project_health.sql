@@ -1,5 +1,5 @@
 -- question: How is the memory of each project doing?
--- columns: project – the project, '' is none; status – critical, warning, healthy, or unknown: hardly used;
+-- columns: project – the project, '' is none; health – critical, warning, healthy, or unknown: hardly used;
 --   alarms_count (alarms) – what is wrong: `alarms`; active_count (memories) – in use; candidate_count (memories) –
 --   waiting for a decision; reference_count (interactions) – detected uses, a lower bound; mean_strength (0-1) – of
 --   active memories; junk_share (0-1) – invalid, to forget, or hardly any text; duplicate_share (0-1) – same text as
@@ -10,7 +10,7 @@
 -- A share is NULL where nothing could be counted in it.
 SELECT
     project,
-    status,
+    health,
     len(alarms) AS alarms_count,
     active_count,
     candidate_count,
@@ -25,4 +25,4 @@ SELECT
     forget_share
 FROM project_health
 WHERE project LIKE $project ESCAPE '\'
-ORDER BY list_position(['critical', 'warning', 'unknown', 'healthy'], status), active_count DESC, project
+ORDER BY list_position(['critical', 'warning', 'unknown', 'healthy'], health), active_count DESC, project

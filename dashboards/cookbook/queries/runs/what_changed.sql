@@ -23,18 +23,18 @@ since AS (
 ),
 asked AS (FROM memory_health WHERE coalesce(project, '') LIKE $project ESCAPE '\'),
 recent AS (
-    SELECT memory_id, day, status, trend, verdict
+    SELECT memory_id, day, status, trend, use_verdict
     FROM memory_health_history
     WHERE day >= (SELECT since_at::DATE FROM since)
 ),
 before AS (
-    SELECT memory_id, arg_max({'status': status, 'trend': trend, 'verdict': verdict}, day) AS was
+    SELECT memory_id, arg_max({'status': status, 'trend': trend, 'use_verdict': use_verdict}, day) AS was
     FROM memory_health_history
     WHERE day < (SELECT since_at::DATE FROM since) AND memory_id IN (SELECT memory_id FROM recent)
     GROUP BY memory_id
 ),
 became AS (
-    SELECT memory_id, before.was, arg_max({'status': r.status, 'trend': r.trend, 'verdict': r.verdict}, r.day) AS is_now
+    SELECT memory_id, before.was, arg_max({'status': r.status, 'trend': r.trend, 'use_verdict': r.use_verdict}, r.day) AS is_now
     FROM recent AS r
     JOIN before USING (memory_id)
     GROUP BY memory_id, before.was
@@ -49,10 +49,10 @@ news AS (
     JOIN asked AS a USING (memory_id)
     WHERE b.is_now.status <> b.was.status
     UNION ALL
-    SELECT 4, 'memories', 'verdict on use became ' || b.is_now.verdict, a.as_of, memory_id, NULL
+    SELECT 4, 'memories', 'verdict on use became ' || b.is_now.use_verdict, a.as_of, memory_id, NULL
     FROM became AS b
     JOIN asked AS a USING (memory_id)
-    WHERE b.is_now.verdict <> b.was.verdict AND a.status = 'active'
+    WHERE b.is_now.use_verdict <> b.was.use_verdict AND a.status = 'active'
     UNION ALL
     SELECT 5, 'memories', 'trend became ' || b.is_now.trend, a.as_of, memory_id, NULL
     FROM became AS b

@@ -6,9 +6,9 @@
 SELECT
     project,
     date_trunc('week', occurred_at)::DATE AS week,
-    count(*) FILTER (state = 'superseded') AS superseded_count,
-    count(*) FILTER (state = 'invalid') AS invalid_count,
-    count(*) FILTER (state = 'expired') AS expired_count,
+    count(*) FILTER (status = 'superseded') AS superseded_count,
+    count(*) FILTER (status = 'invalid') AS invalid_count,
+    count(*) FILTER (status = 'expired') AS expired_count,
     count(DISTINCT memory_id) AS memories_count,
     count(DISTINCT interaction_id) AS interactions_count
 FROM stale_injections

@@ -20,5 +20,5 @@ JOIN memory_health AS h ON h.memory_id = q.item_id
 UNION ALL
 SELECT q.item_id, d.decision_id, 'decided'
 FROM review_queue AS q
-JOIN review_decisions AS d USING (item_id, basis)
+JOIN review_decisions AS d USING (item_id, fingerprint)
 WHERE q.kind <> 'candidate'
