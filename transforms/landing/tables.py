@@ -103,7 +103,7 @@ class Outcomes(Landed):
     error_message: str | None = column("The error, if any.", default=None)
     duration_ms: float | None = column("How long it took.", unit="ms", ge=0, default=None)
     tokens: int | None = column("Tokens spent.", unit="tokens", ge=0, default=None)
-    cost: float | None = column("Money spent.", unit="the owner's currency", ge=0, default=None)
+    cost: float | None = column("What it cost, in `cost_unit`.", ge=0, default=None)
     feedback: str | None = column("What the user said of it.", default=None)
     basis: Basis | None = column(
         "How it is known. reported: the program or the person said so; evaluated: a grader did; inferred: a rule read"
@@ -114,6 +114,7 @@ class Outcomes(Landed):
     basis_method: str | None = column(
         "What graded or inferred it, with its version, such as `transcript_tests/1`.", **_SINCE_5
     )
+    cost_unit: str | None = column("What `cost` is counted in, such as usd. NULL: not said.", **_SINCE_7)
     extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
     row_hash: str = column(_ROW_HASH, internal=True)
     key_hash: int = column(_KEY_HASH, internal=True)

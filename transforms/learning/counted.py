@@ -22,7 +22,7 @@ from slowwave.transforms.learning.tables import CountedOutcomes, ErrorTemplates,
 
 _OF_TRIED = (
     *(*CELL, "block", "created_at", "known_at", "success", "is_task_type_inferred", "strategy", "error_id"),
-    *("cost", "duration_ms", "tokens"),
+    *("cost", "cost_unit", "duration_ms", "tokens"),
 )
 # Of an attempt what is asked by those it is handed on to: they hold it for long.
 _OF_ATTEMPTS = (

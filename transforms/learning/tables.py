@@ -234,9 +234,13 @@ class AntiPatterns(Table):
     baseline_rate: float | None = column("Share of comparable attempts that failed. NULL: there are none.", unit="0-1")
     e_value: float = column("Evidence that may be looked at every night: 20 is strong, 1 is none (at most 1e299).")
     q_value: float | None = column("Tonight's false discovery rate by an ordinary test: descriptive only.", unit="0-1")
-    cost: float | None = column("What the failures beyond those expected cost, in `cost_unit`. NULL: not known.")
-    cost_unit: Literal["value", "cost", "ms", "tokens"] | None = column(
-        "value: the owner's (a param); else the mean cost, duration or tokens of its failures. NULL: not known."
+    cost: float | None = column(
+        "What the failures beyond those expected cost: by the owner's param, else by the mean cost, duration or tokens"
+        " of its failures, whichever is known first. NULL: not known."
+    )
+    cost_unit: str | None = column(
+        "What `cost` is counted in: ms, tokens, or what the producer said of its costs, such as usd. NULL: nobody said,"
+        " or the owner's param gave it."
     )
     better_alternative: str | None = column(
         "Of the strategies of the same project, agent and task type that do not keep failing, that with the highest"

@@ -46,6 +46,7 @@ _SCHEMA = {
     "duration_ms": pl.Float64,
     "tokens": pl.Int64,
     "cost": pl.Float64,
+    "cost_unit": pl.String,
     "basis": pl.String,
     "basis_method": pl.String,
 }

@@ -13,7 +13,7 @@ SCHEMA = pl.Schema(
         **dict.fromkeys(["outcome_id", "project", "agent", "task_type", "block", "strategy", "strategy_id"], pl.String),
         **dict.fromkeys(["created_at", "known_at"], pl.Datetime("us")),
         "success": pl.Boolean,
-        "error_id": pl.String,
+        **dict.fromkeys(["error_id", "cost_unit"], pl.String),
         **dict.fromkeys(["duration_ms", "cost"], pl.Float64),
         "tokens": pl.Int64,
     }

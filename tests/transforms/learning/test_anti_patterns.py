@@ -272,7 +272,11 @@ def test_costs_are_of_the_failures_beyond_those_expected():
     assert row["cost"] == (12 - 12 * 0.25) * 500
     assert only(*attempts, params=AntiPatternParams(failure_value=7.0))["cost"] == 9 * 7
     priced = attempts[0].with_columns(cost=pl.when(pl.int_range(pl.len()) < 2).then(3.0))
-    assert (only(priced, attempts[1])["cost"], only(priced, attempts[1])["cost_unit"]) == (27.0, "cost")
+    for unit in (None, "usd"):
+        row = only(priced.with_columns(cost_unit=pl.lit(unit, pl.String)), attempts[1])
+        assert (row["cost"], row["cost_unit"]) == (27.0, unit)
+    mixed = priced.with_columns(cost_unit=pl.when(pl.int_range(pl.len()) < 1).then(pl.lit("usd")))
+    assert only(mixed, attempts[1])["cost_unit"] == "ms", "dollars and what nobody said have no mean"
     row = only(tried("F" * 12, tokens=30), attempts[1])
     assert (row["cost"], row["cost_unit"]) == (270.0, "tokens")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 GOLDEN_DIGESTS: dict[str, str] = {
-    "anti-patterns-3/anti_patterns": "1930f7b54c8e2ee84f4f97c42dcb743e7e3a67c72b6c467fe51c10f6ba8892cb",
+    "anti-patterns-3/anti_patterns": "980322645e8783bcd1c735a528ac6a6c550b7192b53cdb58fcb954f5a6627e8e",
     "attempt-2/counted_outcomes": "75c1e420d46b1083a60aeba16227f9912c7bccf4ebff6fb622bfac6acd069497",
     "cited-1/memory_health": "777c8027e0ea7b011d65c50fbd4af66f1d6a37ba0970785cab92072207cb8830",
     "cited-1/memory_references": "5f05b9cb83154d6ca1a51622d9d9ae5d601e79f5a8ac7125de6deaf36cf9fed0",

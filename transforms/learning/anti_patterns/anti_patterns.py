@@ -32,7 +32,7 @@ from slowwave.transforms.learning.anti_patterns.why_bad import first_why_bad, wh
 
 _READ = (
     *(*KEY, "cell", "block", "created_at", "known_at", "success", "strategy", "error_id", *ERROR_TEXTS),
-    *("cost", "duration_ms", "tokens"),
+    *("cost", "cost_unit", "duration_ms", "tokens"),
 )
 _MAX_LOG_E = 690.0  # e-values beyond 1e299 are not distinguished
 SCHEMA = pl.Schema(
@@ -92,7 +92,7 @@ def anti_patterns(
     that is behind at least half of the failures. baseline_rate is the share of the
     comparables' attempts that failed, NULL without any. e_value is tonight's (at most 1e299), q_value the
     Benjamini-Hochberg figure of an ordinary test. cost is what the failures beyond those expected at the baseline cost,
-    in `cost_unit` (value: the owner's; cost; ms; tokens); NULL where either is unknown.
+    in `cost_unit`; NULL where either is unknown.
     """
     known = attempts.select([name for name in attempts.columns if name in _READ])
     has_strategy = pl.col("strategy_id").is_not_null() if of_cells is None else pl.lit(value=True)

@@ -12,7 +12,7 @@ ERROR_TEXTS = ("error_template", "error_family", "error_family_template")
 """What is said of an error besides its id."""
 # What a failure costs, in order of preference, and the unit of each
 _TOO_MUCH = 10**15  # no cost, time or number of tokens of one attempt: sums of such would overflow
-_COSTS = {"cost": "cost", "duration_ms": "ms", "tokens": "tokens"}
+_COSTS = ("cost", "duration_ms", "tokens")
 
 
 def counts(attempts: pl.DataFrame, own_attempts: pl.DataFrame, rows: pl.DataFrame, of_agent: pl.Series) -> pl.DataFrame:
@@ -80,14 +80,23 @@ def failure_costs(failed: pl.DataFrame, params: AntiPatternParams) -> pl.DataFra
     """Per strategy what one failure costs: key, failure_cost, cost_unit.
 
     The owner's value, else the mean over the failed attempts of cost, of duration, of tokens, whichever is known first.
+    Costs that are counted in several units have no mean. The unit is NULL where nobody said it.
     """
     if params.failure_value is not None:
         return (
             failed.select(KEY)
             .unique()
-            .with_columns(failure_cost=pl.lit(params.failure_value), cost_unit=pl.lit("value"))
+            .with_columns(failure_cost=pl.lit(params.failure_value), cost_unit=pl.lit(None, pl.String))
         )
-    unit = pl.coalesce([pl.when(pl.col(name).is_not_null()).then(pl.lit(text)) for name, text in _COSTS.items()])
+    unit = (
+        pl.when(pl.col("cost").is_not_null())
+        .then("cost_unit")
+        .when(pl.col("duration_ms").is_not_null())
+        .then(pl.lit("ms"))
+        .when(pl.col("tokens").is_not_null())
+        .then(pl.lit("tokens"))
+    )
+    is_one_unit = pl.col("cost_unit").filter(pl.col("cost").is_not_null()).n_unique() <= 1
 
     def mean(name: str) -> pl.Expr:
         known = pl.when(pl.col(name) <= _TOO_MUCH).then(name).cast(pl.Float64)
@@ -95,7 +104,12 @@ def failure_costs(failed: pl.DataFrame, params: AntiPatternParams) -> pl.DataFra
 
     return (
         failed.group_by(KEY)
-        .agg([mean(name) for name in _COSTS])
+        .agg(
+            pl.when(is_one_unit).then(mean("cost")).alias("cost"),
+            mean("duration_ms"),
+            mean("tokens"),
+            pl.col("cost_unit").filter(pl.col("cost").is_not_null()).first(),
+        )
         .select(*KEY, pl.coalesce(list(_COSTS)).alias("failure_cost"), unit.alias("cost_unit"))
     )
 

@@ -79,7 +79,7 @@ def counted_outcomes(
     the interaction, else the outcome), task_type, is_task_type_inferred, task, strategy, strategy_id, success, basis,
     basis_method, is_attempt, is_counted (an attempt that is not apart), is_learned, is_deciding (the latest of its
     interaction that is counted), reason (why it is no attempt, or not learned from; else NULL), error_message,
-    error_id, duration_ms, tokens, cost.
+    error_id, duration_ms, tokens, cost, cost_unit.
     """
     has_task_type = ~is_blank(pl.col("task_type"))
     refused = pl.col("attempted").not_()
@@ -136,6 +136,7 @@ def counted_outcomes(
         "duration_ms",
         "tokens",
         "cost",
+        "cost_unit",
     )
 
 
