@@ -25,7 +25,7 @@ from slowwave.transforms.landing.versions import winning_versions
 from slowwave.transforms.learning.anti_patterns.params import AntiPatternParams
 from slowwave.transforms.learning.attempts.outcomes import resolved_outcomes
 from slowwave.transforms.learning.attempts.params import AttemptParams
-from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.heuristic_params import HeuristicParams
 from slowwave.transforms.learning.tables import ForecastFits, Heuristics, Scorecard, TaskDifficulty, UntriedStrategies
 from slowwave.transforms.params import Params
@@ -49,7 +49,9 @@ _POINT = ConfidencePoint(
 THIRD = SECOND.model_copy(
     update={
         "heuristics": HeuristicParams(method="heuristic/3"),
-        "confidence": ConfidenceParams(method="heuristic/3", grid=(_POINT,)),
+        "confidence": ConfidenceParams(
+            method="heuristic/3", grid=(_POINT,), corrections=(Correction(records_share=0.5, shift=0.25),)
+        ),
     }
 )
 _THIRD_TABLES = (ForecastFits, Heuristics, Scorecard, UntriedStrategies)
@@ -59,12 +61,12 @@ _FIRST_TABLES = [table for table in LEARNED if f"heuristic-1/{table.name}" in go
 _LATER_COLUMNS = (
     "user_id", "record_strength", "relatives_share", "fading_half_life_days", "newcomers_logit", "dispersion",
     "graded_cells", "coverage_day", "coverage_week", "basis", "basis_method", "is_counted", "error_family",
-    "error_family_template", "error_family_failures",
+    "error_family_template", "error_family_failures", "records_share", "shift",
 )  # fmt: skip
 
 
 _LATER_THAN_SECOND = ("user_id", "basis", "basis_method", "is_counted", "error_family", "error_family_template",
-                      "error_family_failures")  # fmt: skip
+                      "error_family_failures", "records_share", "shift")  # fmt: skip
 
 
 def taught(params: Params, rows: list[dict[str, Any]]) -> dict[type[Table], pl.DataFrame]:

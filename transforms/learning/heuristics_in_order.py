@@ -68,11 +68,11 @@ def believed(
     Returns cell, day, is_tried (something was known of it), confidence, confidence_low, confidence_high,
     effective_sessions, prior_mean, prior_share.
     """
-    fitted = fits.select("project", "day", "point", "dispersion", "newcomers_logit")
+    fitted = fits.select("project", "day", "point", "correction", "dispersion", "newcomers_logit")
     rows = (
         queries.join(cells.select("cell", "project"), on="cell")
         .join(fitted, on=["project", "day"])
-        .with_columns(pl.struct("point", "dispersion").rank("dense").cast(pl.Int64).alias("fit"))
+        .with_columns(pl.struct("point", "correction", "dispersion").rank("dense").cast(pl.Int64).alias("fit"))
         .sort("cell", "day")
     )
     past = Past(known, cells, rows["cell"].to_numpy(), rows["day"].to_numpy() - 1, params)
@@ -81,7 +81,8 @@ def believed(
     newcomers = rows["newcomers_logit"].to_numpy()
     for _, chosen in places_of(rows["fit"].to_numpy()):
         fit = rows.row(int(chosen[0]), named=True)
-        told = past.beliefs(params.grid[fit["point"]], fit["dispersion"], chosen, newcomers[chosen])
+        point, correction = params.grid[fit["point"]], params.corrections[fit["correction"]]
+        told = past.beliefs(point, correction, fit["dispersion"], chosen, newcomers[chosen])
         of_told = (told.mean, told.low, told.high, told.own_worth, told.prior_mean, told.prior_share)
         for name, values in zip(names, of_told, strict=True):
             columns[name][chosen] = values

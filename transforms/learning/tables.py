@@ -298,6 +298,12 @@ class ForecastFits(Table):
         "Of them the share whose successes of the next day lay in the interval. NULL: none.", unit="0-1"
     )
     coverage_week: float | None = column("The same of the next seven days. NULL: none.", unit="0-1")
+    records_share: float | None = column(
+        "Share of the plain sum of records in the estimates, in logits. NULL: unused.", unit="0-1"
+    )
+    shift: float | None = column(
+        "What is added to the estimates, in logits, as those of late were too low or too high. NULL: unused."
+    )
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")
 

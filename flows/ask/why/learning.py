@@ -198,6 +198,7 @@ def _strategy_lines(found: Record, limit: int) -> list[str]:
         )
         lines += wrapped(f"the rest comes from its relatives ({use['prior_mean']:.2f}){_drawn_to(use['fit'])}")
         lines += wrapped(_fading(use["fit"]))
+        lines += wrapped(_correction(use["fit"]))
         is_unanimous = use["attempts"] >= UNANIMOUS_ATTEMPTS and use["successes"] in {0, use["attempts"]}
         if is_unanimous and use["confidence"] == _HALF:
             lines += wrapped("its attempts all ended alike, so relatives and time carry it to 0.50, not past it")
@@ -239,6 +240,16 @@ def _fading(fit: Record) -> str:
     if fit["recent_half_life_days"] is None:
         return said
     return f"{said}; those of the last days, with a half-life of {fit['recent_half_life_days']:g}, weigh extra"
+
+
+def _correction(fit: Record) -> str:
+    said = []
+    if fit.get("records_share"):
+        said.append(f"{fit['records_share']:.0%} of it is the plain sum of the records of strategy and task type")
+    if fit.get("shift"):
+        found = "low" if fit["shift"] > 0 else "high"
+        said.append(f"the project's late estimates were too {found}, so all move by {fit['shift']:+g} in log-odds")
+    return "; ".join(said)
 
 
 def _drawn_to(fit: Record) -> str:

@@ -13,6 +13,7 @@ from slowwave.transforms.learning.heuristics_in_order import believed
 
 FIRST_DAY = 20_000
 STOPPED = FIRST_DAY + 60  # the watched agent and task type are not tried from this day on
+FIT = ("point", "correction", "dispersion")
 _HERE = ("a", "t")
 
 
@@ -75,7 +76,7 @@ def believed_at(sessions: pl.DataFrame, day: int, params: ConfidenceParams) -> p
     today = cells.select("project", pl.lit(day, pl.Int64).alias("day")).unique()
     fits = confidence_fits(losses, grades, today, params)
     told = believed(cells.select("cell", pl.lit(day, pl.Int64).alias("day")), cells, known, fits, params)
-    return told.join(cells, on="cell").join(fits.select("project", "point", "dispersion"), on="project")
+    return told.join(cells, on="cell").join(fits.select("project", *FIT), on="project")
 
 
 def reversals(before: pl.DataFrame, after: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -83,7 +84,7 @@ def reversals(before: pl.DataFrame, after: pl.DataFrame, name: str) -> pl.DataFr
 
     Of projects whose fit stayed the same.
     """
-    place, same = list(CELL[:3]), [*CELL, "point", "dispersion"]
+    place, same = list(CELL[:3]), [*CELL, *FIT]
     both = before.select(*same, name).join(after.select(*same, pl.col(name).alias("later")), on=same)
     pairs = both.join(both, on=place, suffix="_other")
     return pairs.filter(pl.col(name) > pl.col(f"{name}_other"), pl.col("later") < pl.col("later_other"))

@@ -22,7 +22,7 @@ from slowwave.transforms.learning.confidence.fits import (
     fitted_dispersions,
     interval_grades,
 )
-from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.confidence.states import Known
 from slowwave.transforms.learning.forecast.posterior import CELL
 from slowwave.transforms.learning.scorecard.confidence import RECORDS, confidence_scorecard, graded_beliefs
@@ -93,10 +93,11 @@ def test_no_evidence_leaves_what_relatives_tell_and_its_width():
 
 
 @settings(max_examples=examples(5, 40))
-@given(st.integers(0, 10_000), st.integers(0, 2_000))
-def test_a_record_of_one_kind_is_never_on_the_other_side(seed, later):
+@given(st.integers(0, 10_000), st.integers(0, 2_000), st.sampled_from([0, 0.5, 1]), st.sampled_from([0, 1.5, -1.5]))
+def test_a_record_of_one_kind_is_never_on_the_other_side(seed, later, share, shift):
     sessions = old_evidence(8, seed).filter(pl.col("known_day") < STOPPED)
-    found = believed_at(sessions, STOPPED + later, _QUICK)
+    correction = Correction(records_share=share, shift=shift)
+    found = believed_at(sessions, STOPPED + later, _QUICK.model_copy(update={"corrections": (correction,)}))
     records = sessions.group_by(CELL).agg(pl.col("attempts", "successes").sum())
     rows = found.join(records, on=CELL).filter(pl.col("attempts") >= 4)
     assert (rows.filter(pl.col("successes") == pl.col("attempts"))["confidence"] >= 0.5).all()

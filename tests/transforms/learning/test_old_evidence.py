@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
-from old_evidence import STOPPED, believed_at, old_evidence, reversals
+from old_evidence import FIT, STOPPED, believed_at, old_evidence, reversals
 from thorough import IS_THOROUGH
 
-from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 
 _PROJECTS = 10_000 if IS_THOROUGH else 150
 _LATER = (1, 7, 45, 200, 2_000)
@@ -23,11 +23,13 @@ _SHARP = ConfidenceParams(
     dispersions=(0.02,),
 )
 
+_CORRECTED = ConfidenceParams(corrections=(Correction(records_share=0.5, shift=-1),))
+
 
 @pytest.fixture(
     scope="module",
-    params=[ConfidenceParams(), ConfidenceParams().of_version("heuristic/2"), _SHARP],
-    ids=["default", "2", "sharp"],
+    params=[ConfidenceParams(), ConfidenceParams().of_version("heuristic/2"), _SHARP, _CORRECTED],
+    ids=["default", "2", "sharp", "corrected"],
 )
 def told(request: pytest.FixtureRequest) -> list[pl.DataFrame]:
     """What was believed when the strategies were last tried, and later."""
@@ -42,7 +44,7 @@ def test_none_that_is_no_longer_tried_overtakes_another(told: list[pl.DataFrame]
     for before, after in [*((stopped, one) for one in later), *pairwise(later)]:
         assert reversals(before, after, name).is_empty()
     assert stopped[name].n_unique() > _PROJECTS
-    fit = ["project", "point", "dispersion"]
+    fit = ["project", *FIT]
     assert stopped.join(later[-1], on=fit, how="semi").n_unique("project") > _PROJECTS / 2
 
 

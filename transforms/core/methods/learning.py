@@ -100,7 +100,8 @@ OF_LEARNING: tuple[Method, ...] = (
         implementation="slowwave.transforms.learning.learned.learned_in_order",
         chosen_by=("heuristics.method", "confidence.method"),
         reads=("heuristics", "confidence"),
-        changed="Own attempts weigh more; four of one kind decide the side of .5, which time alone does not change.",
+        changed="Own attempts weigh more; four of one kind decide the side of .5, which time alone does not change;"
+        " what was too low or too high of late, or worse than a sum of records, is corrected.",
         golden=(
             "heuristic-3/heuristics",
             "heuristic-3/forecast_fits",

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from scipy.special import expit, logit
 
-from slowwave.transforms.core.arrays import Floats, Integers
+from slowwave.transforms.core.arrays import Booleans, Floats, Integers
 from slowwave.transforms.core.counts.drawn_values import DrawnValues
 from slowwave.transforms.core.statistics import beta_interval
-from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
-from slowwave.transforms.learning.confidence.states import GROUP, Counts, Known, Record
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
+from slowwave.transforms.learning.confidence.records import sum_of_records
+from slowwave.transforms.learning.confidence.states import GROUP, Known, Record
 from slowwave.transforms.learning.confidence.unanimous import UNANIMOUS_ATTEMPTS
 
 _HALF = 0.5
@@ -76,13 +78,14 @@ class Past:
         last = np.searchsorted(keys[0], keys[1], side="right") - 1
         self.is_tried = last >= 0
         self.is_tried[self.is_tried] = known.cell[last[self.is_tried]] == cell[self.is_tried]
-        untried = ~self.is_tried
+        untried, self._nth_tried = ~self.is_tried, np.cumsum(self.is_tried) - 1
         self._age = np.where(self.is_tried, day - known.day[last], 0) if len(known.day) else np.zeros(len(day))
         # asked cells were tried last on these rows, each a day on which something became known
         lasts, of_last = np.unique(last[self.is_tried], return_inverse=True)
         self._last = np.full(len(day), -1)
         self._last[self.is_tried] = of_last
         self._asked = known.asked(known.cell[lasts], known.day[lasts])
+        self._cells = cells
         # their groups are drawn on each day on which something became known of any of their cells
         is_wanted = np.zeros(1 + group.max(initial=-1), dtype=bool)
         is_wanted[group[known.cell[lasts]]] = True
@@ -104,41 +107,56 @@ class Past:
 
     def means(self, point: ConfidencePoint) -> Floats:
         """The estimate of each asked cell with a grid point, not rounded."""
-        _, shared = self._prior(point.relatives_share)
         told = self.prior_means(point.relatives_share)
         tried = np.flatnonzero(self.is_tried)
-        key = (point.relatives_share, point.fading_half_life_days)
-        if key not in self._draws:
-            self._draws[key] = self._drawn_to(point, tried, shared[self._of_drawn][:, None])
-        at_last = self._at_last_attempt(point)[self._last[tried], None]
-        told[tried] = self._faded(point, tried, at_last, self._draws[key])[:, 0]
+        at_last = self._on_side_of_record(self._at_last_attempt(point), _HALF)[self._last[tried], None]
+        faded = self._faded(point, tried, at_last, self._draw(point))
+        told[tried] = self._on_its_side(tried, faded, at_last, _HALF)[:, 0]
         return told
+
+    def mixed(self, point: ConfidencePoint, chosen: Integers, records_share: float) -> Floats:
+        """The estimates of some tried cells with a share of the plain sum of records, kept on no side."""
+        now, then = self._draw(point)
+        draw = now[self._nth_tried[chosen]], then[self._nth_tried[chosen]]
+        at_last = self._mixed(self._at_last_attempt(point), records_share)[self._last[chosen], None]
+        return self._faded(point, chosen, at_last, draw)[:, 0]
 
     def prior_means(self, share: float) -> Floats:
         """What relatives tell of each asked cell: of one that was tried, at its last attempt."""
         return self._prior(share)[0][self._told_at]
 
-    def beliefs(self, point: ConfidencePoint, dispersion: float, chosen: Integers, newcomers_logit: Floats) -> Beliefs:
+    def beliefs(
+        self,
+        point: ConfidencePoint,
+        correction: Correction,
+        dispersion: float,
+        chosen: Integers,
+        newcomers_logit: Floats,
+    ) -> Beliefs:
         """What is believed of some of the asked cells with a grid point.
 
         Args:
             point: of the grid.
+            correction: of the estimates of cells that were tried.
             dispersion: how much success differs between days, in variances of one attempt.
             chosen: places of the asked cells.
             newcomers_logit: how much first attempts differ from what relatives tell, in logits, per chosen cell.
         """
-        told = self._believed(point, dispersion, chosen, newcomers_logit, _with_interval)
+        told = self._believed(point, correction, dispersion, chosen, newcomers_logit, _with_interval)
         mean, low, high = told.values.T
         return Beliefs(mean, low, high, *told[1:])
 
-    def means_and_worths(self, point: ConfidencePoint, chosen: Integers) -> tuple[Floats, Floats]:
+    def means_and_worths(
+        self, point: ConfidencePoint, correction: Correction, chosen: Integers
+    ) -> tuple[Floats, Floats]:
         """The same without intervals, which take most of the time, without dispersion and without newcomers."""
-        told = self._believed(point, 0.0, chosen, np.zeros(len(chosen)), _alone)
+        told = self._believed(point, correction, 0.0, chosen, np.zeros(len(chosen)), _alone)
         return told.values[:, 0], told.worth
 
     def _believed(
         self,
         point: ConfidencePoint,
+        correction: Correction,
         dispersion: float,
         chosen: Integers,
         newcomers_logit: Floats,
@@ -152,6 +170,7 @@ class Past:
         untried_worth = 1 / (1 / params.untried_worth + dispersion)
         worth, own_worth, share = np.full(len(chosen), untried_worth), np.zeros(len(chosen)), np.ones(len(chosen))
         is_tried = self.is_tried[chosen]
+        half = expit(-correction.shift)  # what becomes one half
         of_untried = columns(mean[~is_tried], worth[~is_tried], params.credible_mass)
         found = np.empty((len(chosen), of_untried.shape[1]))
         found[~is_tried] = of_untried
@@ -159,7 +178,8 @@ class Past:
         if len(tried):
             record, whole = self._record(point.half_life_days), self._record(None)
             left = np.exp2(-self._age[tried] / point.fading_half_life_days)
-            at_last = np.round(self._at_last_attempt(point)[last], _DIGITS)
+            at_last = np.round(self._mixed(self._at_last_attempt(point), correction.records_share), _DIGITS)
+            at_last = self._on_side_of_record(at_last, half)[last]
             worth_at_last = 1 / (1 / (record.worth[last] + point.record_strength) + dispersion)
             towards = np.zeros((len(self._drawn.row), found.shape[1]))
             drawn = self._drawn.of_same_group(self._event[tried])
@@ -167,7 +187,9 @@ class Past:
             towards[drawn] = columns(rate, np.full(len(rate), untried_worth), params.credible_mass)
             draw = self._drawn_to(point, tried, towards)
             of_last = columns(at_last, worth_at_last, params.credible_mass)
-            found[is_tried] = self._faded(point, tried, of_last, draw)
+            faded = self._on_its_side(tried, self._faded(point, tried, of_last, draw), of_last, half)
+            # the same for all of them, and at the end: no order changes when the shift does
+            found[is_tried] = expit(logit(faded) + correction.shift) if correction.shift else faded
             worth[is_tried] = 1 / (left / worth_at_last + (1 - left) / untried_worth)
             own_worth[is_tried] = left * record.worth[last]
             own = 1 - self._prior_share(point, record.counts.attempts[last], whole.counts.attempts[last])
@@ -193,8 +215,19 @@ class Past:
         record = whole.shrunk(prior, point.prior_strength)
         told = self._record(point.half_life_days).counts.shrunk(record, point.record_strength)
         # agents change overnight: the past, however long and plain, is never all there is to know
-        told = (1 - self._params.unforeseen) * told + self._params.unforeseen * prior
-        return _as_unanimous(told, whole) if self._params.keeps_side else told
+        return (1 - self._params.unforeseen) * told + self._params.unforeseen * prior
+
+    def _mixed(self, at_last: Floats, records_share: float) -> Floats:
+        """The estimates at last attempts with a share of the plain sum of records as it was then, in logits."""
+        if not records_share:
+            return at_last
+        return expit((1 - records_share) * logit(at_last) + records_share * logit(self._sums))
+
+    @cached_property
+    def _sums(self) -> Floats:
+        """The plain sum of records at the last attempts."""
+        own, keys = self._record(None).counts, (("project", "strategy_id"), ("project", "task_type"), ("project",))
+        return sum_of_records(own, *self._asked.whole_records(self._cells, *keys))
 
     def _prior_share(self, point: ConfidencePoint, decayed: Floats, whole: Floats) -> Floats:
         of_whole = point.record_strength / (decayed + point.record_strength)
@@ -208,31 +241,46 @@ class Past:
         now = self._drawn.later(drawn, towards, self._event[tried], self._asked_day[tried], half_life)
         return now, drawn[self._event_of_last[self._last[tried]]]
 
+    def _draw(self, point: ConfidencePoint) -> tuple[Floats, Floats]:
+        """What all tried cells were drawn to by their day, and by their last attempt, not shifted."""
+        key = (point.relatives_share, point.fading_half_life_days)
+        if key not in self._draws:
+            shared = self._prior(point.relatives_share)[1][self._of_drawn]
+            self._draws[key] = self._drawn_to(point, np.flatnonzero(self.is_tried), shared[:, None])
+        return self._draws[key]
+
     def _faded(self, point: ConfidencePoint, tried: Integers, at_last: Floats, draw: tuple[Floats, Floats]) -> Floats:
         """Values at the last attempts of asked cells, moved since towards what they are drawn to."""
         now, then = draw
         left = np.exp2(-self._age[tried] / point.fading_half_life_days)[:, None]
-        faded = now + left * (at_last - then)
-        return _on_its_side(faded, at_last) if self._params.keeps_side else faded
+        return now + left * (at_last - then)
 
+    def _on_side_of_record(self, at_last: Floats, half: float) -> Floats:
+        """The estimates, none of them on the other side of `half` than a whole record that is all of one kind."""
+        if not self._params.keeps_side:
+            return at_last
+        never_failed, never_succeeded = self._unanimous
+        return np.clip(at_last, np.where(never_failed, half, 0), np.where(never_succeeded, half, 1))
 
-def _as_unanimous(estimate: Floats, whole: Counts) -> Floats:
-    """Return the estimates, none of them on the other side of one half than a whole record that is all of one kind."""
-    is_many = whole.attempts >= UNANIMOUS_ATTEMPTS
-    never_failed = is_many & (whole.successes == whole.attempts)
-    never_succeeded = is_many & (whole.successes == 0)
-    return np.clip(estimate, np.where(never_failed, _HALF, 0), np.where(never_succeeded, _HALF, 1))
+    @cached_property
+    def _unanimous(self) -> tuple[Booleans, Booleans]:
+        """Whether the whole record at each last attempt is long enough, and without a failure, or without a success."""
+        whole = self._record(None).counts
+        is_many = whole.attempts >= UNANIMOUS_ATTEMPTS
+        return is_many & (whole.successes == whole.attempts), is_many & (whole.successes == 0)
 
+    def _on_its_side(self, tried: Integers, faded: Floats, at_last: Floats, half: float) -> Floats:
+        """Faded values, none of them carried past `half` by time alone; columns as in `_with_interval`.
 
-def _on_its_side(faded: Floats, at_last: Floats) -> Floats:
-    """Return faded values, none of them carried past one half by time alone; columns as in `_with_interval`.
-
-    An interval may still widen past one half. The same monotone map per column for all rows, so no order changes.
-    """
-    was_low = at_last < _HALF
-    least, most = np.where(was_low, -np.inf, _HALF), np.where(was_low, _HALF, np.inf)
-    least[:, 1:2], most[:, 2:] = -np.inf, np.inf
-    return np.clip(faded, least, most)
+        An interval may still widen past it. The same monotone map per column for all rows: no order changes.
+        """
+        if not self._params.keeps_side:
+            return faded
+        was_low = at_last < half
+        was_low[:, 0] |= self._unanimous[1][self._last[tried]]
+        least, most = np.where(was_low, -np.inf, half), np.where(was_low, half, np.inf)
+        least[:, 1:2], most[:, 2:] = -np.inf, np.inf
+        return np.clip(faded, least, most)
 
 
 def _alone(mean: Floats, _worth: Floats, _mass: float) -> Floats:

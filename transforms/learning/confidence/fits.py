@@ -6,17 +6,20 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
+from scipy.special import expit, logit
 
-from slowwave.transforms.core.arrays import Integers
+from slowwave.transforms.core.arrays import Floats, Integers
 from slowwave.transforms.core.counts.groups import Groups
 from slowwave.transforms.core.counts.interval_coverage import Steps
 from slowwave.transforms.learning.confidence.confidences import Past
-from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint
+from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.confidence.states import GROUP, Known
 from slowwave.transforms.learning.forecast.posterior import fitted_points
 
 _BOUND = 1e-3
 _MICRO = 1_000_000
+_MILLI = 1_000
+_SURE = 1.5  # standard errors
 _DAYS_BETWEEN = 3  # of cut-offs at which intervals are graded
 _GRADED_DAYS = 180  # up to the latest grade, that tell which dispersion is used
 _COUNTS = ("attempts", "successes")
@@ -118,8 +121,9 @@ def interval_grades(
         losses: of `confidence_losses`.
         params: the dispersions.
 
-    Returns project, known_day, cells_day and cells_week (graded, of the next day and of the horizon), and per
-    dispersion `day_0`, `week_0`, … in millionths of a cell.
+    Returns project, known_day, cells_day and cells_week (graded, of the next day and of the horizon), per dispersion
+    `day_0`, `week_0`, … in millionths of a cell, and per correction `corrected_0`, … in millionths of a nat: the log
+    loss of the estimates of these cells, half that of the next day, half that of the horizon.
     """
     last = params.horizon_days - 1
     first_cutoff = -((last - pl.col("day")) // _DAYS_BETWEEN) * _DAYS_BETWEEN
@@ -142,19 +146,23 @@ def interval_grades(
     )
     tried = tried.sort(tried.columns)
     rows = _with_points(tried, cells, losses, params)
-    names = [f"{horizon}_{number}" for horizon in ("day", "week") for number in range(len(params.dispersions))]
+    names = [f"corrected_{number}" for number in range(len(params.corrections))]
+    names += [f"{horizon}_{number}" for horizon in ("day", "week") for number in range(len(params.dispersions))]
     empty = pl.DataFrame(
         schema={"project": pl.String, **dict.fromkeys(["known_day", "cells_day", "cells_week", *names], pl.Int64)}
     )
     if rows.is_empty():
         return empty
     past = Past(known, cells, rows["cell"].to_numpy(), rows["cutoff"].to_numpy() - 1, params)
-    mean, spread = np.zeros(rows.height), np.zeros(rows.height)
-    for number, chosen in places_of(rows["point"].to_numpy()):
-        mean[chosen], worth = past.means_and_worths(params.grid[number], chosen)
-        spread[chosen] = 1 / worth
     graded = {"cells_day": (rows["attempts_day"].to_numpy() > 0) & past.is_tried, "cells_week": past.is_tried}
     columns: dict[str, Integers] = {name: of.astype(np.int64) for name, of in graded.items()}
+    corrected = _correction_losses(rows, past, params)
+    columns |= corrected
+    mean, spread = np.zeros(rows.height), np.zeros(rows.height)
+    number = _corrections_then(rows, corrected, params)
+    for (at, correction), chosen in places_of(rows["point"].to_numpy(), number):
+        mean[chosen], worth = past.means_and_worths(params.grid[at], params.corrections[correction], chosen)
+        spread[chosen] = 1 / worth
     for horizon in ("day", "week"):
         at = np.flatnonzero(graded[f"cells_{horizon}"])
         steps = Steps.of(*(rows[f"{name}_{horizon}"].to_numpy()[at] for name in _COUNTS))
@@ -181,10 +189,83 @@ def _with_points(
     return of_project.join(points, on=["project", "cutoff"]).sort("cell", "cutoff")
 
 
-def places_of(values: Integers) -> Iterator[tuple[int, Integers]]:
-    """Each value that occurs, and where."""
-    for value in np.unique(values):
-        yield int(value), np.flatnonzero(values == value)
+def places_of(*values: Integers) -> Iterator[tuple[tuple[int, ...], Integers]]:
+    """Each combination of values that occurs, and where."""
+    alike = Groups.of(*values)
+    for places in np.split(alike.order, alike.starts[1:]) if len(alike.starts) else []:
+        yield tuple(int(of[places[0]]) for of in values), places
+
+
+def _correction_losses(rows: pl.DataFrame, past: Past, params: ConfidenceParams) -> dict[str, Integers]:
+    """Log loss per row and correction, in millionths of a nat: attempts of the next day count twice."""
+    tried = np.flatnonzero(past.is_tried)
+    points = rows["point"].to_numpy()[tried]
+    attempts, successes = (
+        rows[f"{name}_week"].to_numpy()[tried] + rows[f"{name}_day"].to_numpy()[tried] for name in _COUNTS
+    )
+    found: dict[str, Integers] = {}
+    logits: dict[float, Floats] = {}
+    for share in dict.fromkeys(correction.records_share for correction in params.corrections):
+        logits[share] = np.zeros(len(tried))
+        for (point,), chosen in places_of(points):
+            logits[share][chosen] = logit(past.mixed(params.grid[point], tried[chosen], share))
+    for number, correction in enumerate(params.corrections):
+        p = np.clip(expit(logits[correction.records_share] + correction.shift), _BOUND, 1 - _BOUND)
+        loss = -(successes * np.log(p) + (attempts - successes) * np.log(1 - p))
+        found[f"corrected_{number}"] = np.zeros(rows.height, dtype=np.int64)
+        found[f"corrected_{number}"][tried] = np.round(loss * _MICRO).astype(np.int64)
+    return found
+
+
+def _corrections_then(rows: pl.DataFrame, corrected: dict[str, Integers], params: ConfidenceParams) -> Integers:
+    """The number of the correction that was used at each row's cutoff."""
+    losses = rows.select("project", "known_day").hstack(pl.DataFrame(corrected))
+    by_day = losses.group_by("project", "known_day").agg(pl.all().sum())
+    asked = rows.select("project", pl.col("cutoff").alias("day"))
+    fitted = fitted_corrections(by_day, asked, params)
+    return asked.join(fitted, on=["project", "day"], how="left", maintain_order="left")["correction"].to_numpy()
+
+
+def fitted_corrections(grades: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
+    """The correction each project uses at the start of each day: that which surely had the least log loss of late.
+
+    Args:
+        grades: of `interval_grades`.
+        days: project and `day`, what is asked for.
+        params: the corrections and the days that tell. What another gained on the first is held against its standard
+            error, days being the sample, and the margin.
+
+    Returns project, day, correction (number of it).
+    """
+    names = [f"corrected_{number}" for number in range(len(params.corrections))]
+    squares = [f"square_{name}" for name in names]
+    gained = [((pl.col(names[0]) - pl.col(name)) // _MILLI).alias(name) for name in names]
+    by_day = grades.select("project", "known_day", *gained).with_columns(
+        (pl.col(name) ** 2).alias(square) for name, square in zip(names, squares, strict=True)
+    )
+    found = _summed_of_late(by_day, days, params.corrected_days)
+    # gains of days of one kind: in any they would be as large by luck, in all of them they are not
+    sure = found.select(names).to_numpy() - _SURE * np.sqrt(found.select(squares).to_numpy())
+    sure[:, 1:] -= params.correction_margin_nats * _MILLI
+    number = pl.Series("correction", sure.argmax(axis=1), pl.Int64)
+    return found.select("project", "day", number).sort("project", "day")
+
+
+def _summed_of_late(grades: pl.DataFrame, days: pl.DataFrame, of_days: int) -> pl.DataFrame:
+    """Sums of what became known on so many days before each asked project and day, one row each."""
+    names = [name for name in grades.columns if name not in ("project", "known_day")]
+    so_far = grades.sort("project", "known_day").with_columns(pl.col(names).cum_sum().over("project"))
+    asked = (
+        days.select("project", "day")
+        .unique()
+        .with_columns((pl.col("day") - 1).alias("until"), (pl.col("day") - 1 - of_days).alias("after"))
+    )
+    for side in ("until", "after"):
+        sums = so_far.rename({"known_day": side, **{name: f"{name}_{side}" for name in names}}).sort(side)
+        asked = asked.sort(side).join_asof(sums, on=side, by="project", check_sortedness=False)
+    return asked.with_columns(
+        (pl.col(f"{name}_until").fill_null(0) - pl.col(f"{name}_after").fill_null(0)).alias(name) for name in names
+    )
 
 
 def fitted_dispersions(grades: pl.DataFrame, days: pl.DataFrame, params: ConfidenceParams) -> pl.DataFrame:
@@ -198,19 +279,7 @@ def fitted_dispersions(grades: pl.DataFrame, days: pl.DataFrame, params: Confide
     Returns project, day, dispersion, graded_cells, coverage_day and coverage_week (of the chosen one on them; NULL:
     nothing was graded yet).
     """
-    names = [name for name in grades.columns if name not in ("project", "known_day")]
-    so_far = grades.sort("project", "known_day").with_columns(pl.col(names).cum_sum().over("project"))
-    asked = (
-        days.select("project", "day")
-        .unique()
-        .with_columns((pl.col("day") - 1).alias("until"), (pl.col("day") - 1 - _GRADED_DAYS).alias("after"))
-    )
-    for side in ("until", "after"):
-        sums = so_far.rename({"known_day": side, **{name: f"{name}_{side}" for name in names}}).sort(side)
-        asked = asked.sort(side).join_asof(sums, on=side, by="project", check_sortedness=False)
-    found = asked.with_columns(
-        (pl.col(f"{name}_until").fill_null(0) - pl.col(f"{name}_after").fill_null(0)).alias(name) for name in names
-    )
+    found = _summed_of_late(grades, days, _GRADED_DAYS)
     shares = {
         horizon: [
             pl.when(pl.col(f"cells_{horizon}") > 0).then(
@@ -256,11 +325,15 @@ def confidence_fits(
 
     Returns project, day, point, the values of that point, fit_attempts, log_loss and default_log_loss (nats per
     attempt; NULL: nothing forecast yet), newcomers_logit, session_correlation, dispersion, graded_cells, coverage_day,
-    coverage_week.
+    coverage_week, correction, records_share, shift.
     """
     grid = pl.DataFrame(
         [{"point": number, **point.model_dump()} for number, point in enumerate(params.grid)],
         schema={"point": pl.Int64, **dict.fromkeys(ConfidencePoint.model_fields, pl.Float64)},
+    )
+    corrections = pl.DataFrame(
+        [{"correction": number, **one.model_dump()} for number, one in enumerate(params.corrections)],
+        schema={"correction": pl.Int64, **dict.fromkeys(Correction.model_fields, pl.Float64)},
     )
     return (
         fitted_points(losses, days, params)
@@ -275,5 +348,7 @@ def confidence_fits(
         .drop(f"newcomers_{number}" for number in range(len(_shares(params))))
         .with_columns(pl.lit(params.session_correlation).alias("session_correlation"))
         .join(fitted_dispersions(grades, days, params), on=["project", "day"], how="left")
+        .join(fitted_corrections(grades, days, params), on=["project", "day"], how="left")
+        .join(corrections, on="correction", how="left")
         .sort("project", "day")
     )

@@ -32,6 +32,15 @@ class ConfidencePoint(BaseModel):
     )
 
 
+class Correction(BaseModel):
+    """How the estimates of a point are corrected by how such estimates did of late: the same for a whole project."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    records_share: float = Field(ge=0, le=1, description="Share that a plain sum of records has in it, in logits.")
+    shift: float = Field(ge=-5, le=5, description="What is added to the estimate, in logits.")
+
+
 _DEFAULT = ConfidencePoint(
     half_life_days=7, record_strength=4, prior_strength=6, relatives_share=0.5, fading_half_life_days=365
 )
@@ -57,6 +66,9 @@ _PLAIN = tuple(
     for strength, share in product((2, 8), (0.5, 1))
 )
 _GRID_3 = (*_grid(3, 8), *_PLAIN)
+_UNCORRECTED = (Correction(records_share=0, shift=0),)
+_SHIFTS = (0, *(sign * step / 4 for step in range(1, 7) for sign in (1, -1)))
+_CORRECTIONS = tuple(Correction(records_share=share, shift=shift) for share in (0, 0.5, 1) for shift in _SHIFTS)
 
 
 class ConfidenceParams(BaseModel):
@@ -67,6 +79,18 @@ class ConfidenceParams(BaseModel):
     method: Annotated[str, chosen_method("confidence.method")] = "heuristic/3"
     grid: tuple[ConfidencePoint, ...] = Field(
         default=_GRID_3, min_length=1, description="Tried on each project's own past; the first is the default."
+    )
+    corrections: tuple[Correction, ...] = Field(
+        default=_CORRECTIONS, min_length=1, description="Tried on each project's late past; the first is the default."
+    )
+    corrected_days: int = Field(
+        default=42, ge=1, le=1_000, description="Days whose outcomes tell which correction is used."
+    )
+    correction_margin_nats: float = Field(
+        default=10,
+        ge=0,
+        le=1e9,
+        description="By how much log loss in all, beyond what luck may do, a correction must beat the first.",
     )
     relatives_half_life_days: float = Field(
         default=180, ge=0.1, le=10_000, description="Age at which an attempt counts half in what relatives tell."
@@ -139,4 +163,4 @@ class ConfidenceParams(BaseModel):
         if "heuristic/2" not in (chosen, self.method):
             return self
         grid = _GRID_2 if self.grid == _GRID_3 else self.grid
-        return self.model_copy(update={"method": "heuristic/2", "grid": grid})
+        return self.model_copy(update={"method": "heuristic/2", "grid": grid, "corrections": _UNCORRECTED})

@@ -156,6 +156,12 @@ class Asked:
         own = self._counts(factor, None)
         return Relatives(project, agent, everywhere.without(here), task_type, here.without(own))
 
+    def whole_records(self, cells: pl.DataFrame, *keys: tuple[str, ...]) -> list[Counts]:
+        """What was known of all cells that share each of the keys with the asked one; none has faded."""
+        alike = (pl.struct(key).rank("dense").cast(pl.Int64) - 1 for key in keys)
+        parents = cells.sort("cell").select(of.alias(str(at)) for at, of in enumerate(alike))
+        return [self._counts(UNIT, parents[str(at)].to_numpy()) for at in range(len(keys))]
+
     def _counts(self, factor: int, parent: Integers | None) -> Counts:
         found = self.states.carried(factor, parent, columns=2) / UNIT
         return Counts(np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]))

@@ -91,7 +91,7 @@ def _weeks(
     )
     cutoff, cell, *counts = (of.cast(pl.Int64).to_numpy() for of in tried.get_columns())
     graded = contents_in_order(cutoff, [named[cell], *counts])
-    fitted = contents(fits.select("day", "project", "point", "dispersion", "newcomers_logit"), "day")
+    fitted = contents(fits.select("day", "project", "point", "correction", "dispersion", "newcomers_logit"), "day")
     found, known_before = dict[int, str](), base
     for number, cutoff in enumerate(days):
         known_before = digest([known_before, records.get(number, "")])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from scipy.special import expit, logit
 
 from slowwave.transforms.core.counts.interval_coverage import Steps, worth_of
 from slowwave.transforms.core.hashing import digest
 from slowwave.transforms.core.times import midnight
 from slowwave.transforms.learning.confidence.params import ConfidenceParams
-from slowwave.transforms.learning.confidence.states import Known
+from slowwave.transforms.learning.confidence.records import sum_of_records
+from slowwave.transforms.learning.confidence.states import Counts, Known
 from slowwave.transforms.learning.forecast.fits import known_days
 from slowwave.transforms.learning.heuristics_in_order import believed
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
@@ -24,8 +24,6 @@ from slowwave.transforms.learning.scorecard.scorecard import (
 )
 
 RECORDS = "records/1"
-_OWN_STRENGTH = 2  # attempts that the sum of the relatives' records is worth
-_RELATIVES_STRENGTH = 5  # attempts that the project's is worth
 _MOST_CELLS = 4_000  # whose coverage is looked at, evenly between all
 _COUNTS = ("attempts", "successes")
 
@@ -95,14 +93,10 @@ def _laplace() -> pl.Expr:
 
 
 def _sum_of_records(rows: pl.DataFrame) -> np.ndarray:
-    project = rows.select(_base_rate()).to_series().to_numpy()
+    def counts(prefix: str) -> Counts:
+        return Counts(*(rows[f"{prefix}_{name}"].to_numpy() for name in _COUNTS))
 
-    def shrunk(prefix: str, towards: np.ndarray, strength: float) -> np.ndarray:
-        attempts, successes = (rows[f"{prefix}_{name}"].to_numpy() for name in _COUNTS)
-        return (successes + strength * towards) / (attempts + strength)
-
-    strategy, task_type = (shrunk(prefix, project, _RELATIVES_STRENGTH) for prefix in ("strategy", "task_type"))
-    return shrunk("own", expit(logit(strategy) + logit(task_type) - logit(project)), _OWN_STRENGTH)
+    return sum_of_records(*map(counts, ("own", "strategy", "task_type", "project")))
 
 
 def confidence_scorecard(rows: pl.DataFrame, params: ScorecardParams, confidence: ConfidenceParams) -> pl.DataFrame:
