@@ -129,6 +129,11 @@ class Params(BaseModel):
         reduce(getitem, sections, stated)[name] = method_id
         return Params.model_validate(stated)
 
+    def strategy_methods(self) -> list[str]:
+        """The version that computes the confidence of strategies: `confidence.method` alone may name heuristic/2."""
+        chosen = (self.heuristics.method, self.confidence.method)
+        return ["heuristic/2" if chosen == ("heuristic/3", "heuristic/2") else chosen[0]]
+
     def methods(self) -> list[str]:
         """Names and versions of the methods used."""
         return [
@@ -143,7 +148,7 @@ class Params(BaseModel):
             self.attempts.task_type_method,
             self.strategies.method,
             self.errors.method,
-            self.heuristics.method,
+            *self.strategy_methods(),
             *method(self.heuristics.method).brings,
             self.anti_patterns.method,
             self.memory_outcomes.outcomes_method,

@@ -10,6 +10,7 @@ from tried_methods import tried
 
 from slowwave.transforms.evidence.params import EvidenceParams
 from slowwave.transforms.evidence.used.params import UsedParams
+from slowwave.transforms.graph import NODES
 from slowwave.transforms.params import Params
 
 OTHER_EVIDENCE: dict[str, Any] = {
@@ -64,6 +65,15 @@ def test_the_hash_changes_with_every_field_and_the_evidence_hash_only_with_evide
     partitions = {params.partition_hash() for params in changed_evidence[2:]}
     assert len({*partitions, Params().partition_hash()}) == len(changed_evidence) - 1
     assert {params.partition_hash() for params in changed_evidence[:2]} == {Params().partition_hash()}
+
+
+@pytest.mark.parametrize("stated", ["heuristics", "confidence"])
+def test_a_run_names_the_version_of_confidence_that_computed(stated):
+    params = Params.model_validate({stated: {"method": "heuristic/2"}})
+    named = [name for name in params.methods() if name.startswith("heuristic/")]
+    assert named == [params.confidence.of_version(params.heuristics.method).method] == ["heuristic/2"]
+    (learning,) = (node for node in NODES if node.name == "learned")
+    assert "heuristic/2" in learning.method_ids(params)
 
 
 def test_pinned():

@@ -63,7 +63,7 @@ LEARNING: tuple[Node, ...] = (
             ),
         },
         params=("attempts", "forecast", "confidence", "heuristics", "anti_patterns", "scorecard"),
-        methods=("heuristics.method", "anti_patterns.method"),
+        methods=("strategy_methods", "anti_patterns.method"),
         stage="fits",
     ),
     Node(
