@@ -66,7 +66,7 @@ _LATER_COLUMNS = (
 
 
 _LATER_THAN_SECOND = ("user_id", "basis", "basis_method", "is_counted", "error_family", "error_family_template",
-                      "error_family_failures", "records_share", "shift")  # fmt: skip
+                      "error_family_failures", "records_share", "shift", "task_estimate")  # fmt: skip
 
 
 def taught(params: Params, rows: list[dict[str, Any]]) -> dict[type[Table], pl.DataFrame]:

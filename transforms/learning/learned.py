@@ -113,11 +113,13 @@ def _tables(
     tables = implementation(params.heuristics.method)(tried, sessions, cells, cutoffs, before, as_of, params)
     del sessions
     shown = variants.select("project", "strategy_id", pl.col("representative").alias("strategy")).unique()
+    difficulty = task_difficulty(tried, cells, params.confidence.credible_mass)
+    of_task = difficulty.select("project", "task_type", pl.col("estimate").alias("task_estimate"))
+    tables[UntriedStrategies] = tables[UntriedStrategies].join(of_task, on=["project", "task_type"], how="left")
     for table in (Heuristics, UntriedStrategies):
         tables[table] = tables[table].join(shown, on=["project", "strategy_id"], how="left")
     with counted_as("anti-patterns"):
         failing = anti_patterns(tried, tables[Heuristics], as_of, params.anti_patterns, shown, templates, cells)
-    difficulty = task_difficulty(tried, cells, params.confidence.credible_mass)
     return {**tables, TaskDifficulty: difficulty, AntiPatterns: failing}
 
 
@@ -173,7 +175,7 @@ def learned_at_first(
         Heuristics: heuristics(
             tried, sessions, cells, fits, as_of, params.forecast, params.heuristics, params.attempts
         ),
-        UntriedStrategies: computed_schema(UntriedStrategies).to_frame().drop("strategy"),
+        UntriedStrategies: computed_schema(UntriedStrategies).to_frame().drop("strategy", "task_estimate"),
         ForecastFits: _with_all_columns(ForecastFits, fits),
         StrategyScoresState: scores.select(*polars_schema(StrategyScoresState)),
     }

@@ -168,6 +168,9 @@ class UntriedStrategies(Table):
     twin_successes: int = column("Of them successful.")
     here_attempts: int = column("Attempts with other strategies at this kind of task, by any agent.")
     here_successes: int = column("Of them successful.")
+    task_estimate: float = column(
+        "What the kind of task alone says of a first attempt: `estimate` of `task_difficulty`.", unit="0-1"
+    )
     agent_attempts: int = column("Attempts of the agent, whatever the strategy and the kind of task.")
     agent_successes: int = column("Of them successful.")
     best_tried_strategy_id: str = column("Of the strategies the agent tried here, that with the highest lower bound.")
@@ -316,12 +319,14 @@ class Scorecard(Table):
 
     method: str = column(
         "Key: the method, with version, that says this. The forecast; base_rate, laplace (successes + 1) / (attempts +"
-        " 2), and records: its own record shrunk to the sum of the logits of its strategy's and its kind of task's."
+        " 2), records: its own record shrunk to the sum of the logits of its strategy's and its kind of task's, and"
+        " task_difficulty: the success of the kind of task, whoever tried it."
     )
     metric: str = column(
         "Key: brier, log_loss, auc, calibration_in_the_large (observed minus forecast), calibration_slope,"
         " calibration_error, calibration_error_if_perfect (on the same attempts), ..._minus_... (paired difference:"
         " below 0 is better); untried_...: of the strategies first tried after the cutoff;"
+        " new_strategy_...: of those of them that nobody in the project had tried, what the kind of task alone says;"
         " interval_coverage: share of the strategies whose successes lay in the interval published; need_... of"
         " need_30d, need_skill is 1 - log loss / that of the base rate; fades_as_said: of the memories said to fade"
         " within 30 days, the share without a reference until then; ..._to_date is over all cutoffs up to this one."

@@ -224,6 +224,8 @@ def _not_tried(rows: list[Record], limit: int) -> list[str]:
             _short(row["task_type"]) or "(none)",
             f"{row['confidence']:.2f} ({row['confidence_low']:.2f} to {row['confidence_high']:.2f})",
             f"the best tried there: {row['best_tried_confidence']:.2f}",
+            # an earlier release published none
+            f"the kind of task alone: {row['task_estimate']:.2f}" if row.get("task_estimate") is not None else "",
         ]
         for row in rows[:limit]
     ]

@@ -25,9 +25,14 @@ from slowwave.transforms.learning.confidence.fits import (
 from slowwave.transforms.learning.confidence.params import ConfidenceParams, ConfidencePoint, Correction
 from slowwave.transforms.learning.confidence.states import Known
 from slowwave.transforms.learning.forecast.posterior import CELL
-from slowwave.transforms.learning.scorecard.confidence import RECORDS, confidence_scorecard, graded_beliefs
+from slowwave.transforms.learning.scorecard.confidence import (
+    RECORDS,
+    TASK_DIFFICULTY,
+    confidence_scorecard,
+    graded_beliefs,
+)
 from slowwave.transforms.learning.scorecard.params import ScorecardParams
-from slowwave.transforms.learning.scorecard.scorecard import cutoff_days
+from slowwave.transforms.learning.scorecard.scorecard import BASE_RATE, cutoff_days
 from slowwave.transforms.learning.tables import AntiPatterns, Heuristics, UntriedStrategies
 from slowwave.transforms.params import Params
 
@@ -275,6 +280,11 @@ def test_the_scorecard_tells_horizons_and_the_untried_apart():
     week = ours["brier_to_date", 7]["attempts"]
     assert week + ours["untried_brier_to_date", 7]["attempts"] == graded["attempts"].sum()
     assert 0 < ours["brier_to_date", 1]["attempts"] < week
+    new = graded.filter("is_new_strategy")
+    told = last.filter(pl.col("metric") == "new_strategy_log_loss_to_date", pl.col("horizon_days") == 7)
+    assert set(told["method"]) == {TASK_DIFFICULTY, BASE_RATE, "heuristic/3"}
+    assert set(told["attempts"]) == {new["attempts"].sum()}
+    assert ours["new_strategy_brier_minus_base_rate_to_date", 7]["method"] == TASK_DIFFICULTY
     for horizon in (1, 7):
         row = ours["interval_coverage_to_date", horizon]
         assert row["value_low"] <= row["value"] <= row["value_high"]
@@ -295,6 +305,7 @@ def test_what_was_not_tried_here_is_told_from_its_relatives():
     assert (good["here_attempts"], good["here_successes"]) == (20, 10)
     assert (good["agent_attempts"], good["agent_successes"]) == (60, 32)
     assert good["best_tried_strategy_id"] == names["z"]
+    assert good["task_estimate"] == bad["task_estimate"] == pytest.approx(11 / 22)
     assert good["could_beat_best_tried"]
     tried_here = tables[Heuristics].select(CELL)
     assert tables[UntriedStrategies].join(tried_here, on=CELL, how="semi").is_empty()

@@ -46,7 +46,7 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "heuristic-3/forecast_fits": "71dd2a9e4d3bb7101357c0be3ba0979df29dda914523469e3317cac5700e08a0",
     "heuristic-3/heuristics": "bec3dd165dd0d809c43dd768cbfe3c72576270e3b43f0c70ace91363a9881470",
     "heuristic-3/scorecard": "a8e490df31f48f78394ead32ec1307d0fc5a64c703f0cf0be907b5211295f65f",
-    "heuristic-3/untried_strategies": "d889ff7dd6e3bff2bf51c914617d1eb1ec7b2b6cc5269ee0ac8e8019d9043846",
+    "heuristic-3/untried_strategies": "9de9355eb93d30a002dfa5c9ecf8e8727c27b269a2a8cbb80084c54cb863d26e",
     "lift-1/memory_health": "7b6ec2f057308d91bb9c57c6a7738cbfbbc1136e787f3f2839f40f5084eaf258",
     "llm-1/prompts": "e64de566c6234e89dee31f3ae3b3629bda7007965a81b30db9ff563c93425750",
     "memory_outcomes-1/memory_health": "f872e1a2f6ebd1b6c9032f751748514207e130d456adfe0844c0deab797c0c9f",

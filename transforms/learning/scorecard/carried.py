@@ -16,6 +16,7 @@ from slowwave.transforms.learning.confidence.params import ConfidenceParams
 from slowwave.transforms.learning.confidence.states import Known
 from slowwave.transforms.learning.forecast.posterior import CELL
 from slowwave.transforms.learning.scorecard.confidence import (
+    TASK_DIFFICULTY,
     graded_beliefs,
     grades_alone,
     grades_of_all,
@@ -50,7 +51,8 @@ def strategy_scores_state(
         params: resamples and interval.
         confidence: how the past is weighed.
     """
-    base = digest([params.model_dump_json(), confidence.model_dump_json(), *polars_schema(StrategyScoresState)])
+    of_all = (params.model_dump_json(), confidence.model_dump_json(), TASK_DIFFICULTY)
+    base = digest([*of_all, *polars_schema(StrategyScoresState)])
     weeks = _weeks(sessions, cells, known, fits, cutoffs, base)
     parts: dict[str, Callable[[pl.DataFrame], _Rows]] = {}
     made_of: dict[str, str] = {}

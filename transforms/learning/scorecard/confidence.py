@@ -24,6 +24,7 @@ from slowwave.transforms.learning.scorecard.scorecard import (
 )
 
 RECORDS = "records/1"
+TASK_DIFFICULTY = "task_difficulty/1"
 _MOST_CELLS = 4_000  # whose coverage is looked at, evenly between all
 _COUNTS = ("attempts", "successes")
 
@@ -48,7 +49,9 @@ def graded_beliefs(
 
     Returns cutoff, block (the day tried), cell, attempts, successes, is_published (else the cell was first tried after
     the cutoff, and its forecast is the prior), confidence_low, confidence_high, and per method the forecast. records/1
-    is the cell's record shrunk to the sum of the logits of its strategy's and its task type's records.
+    is the cell's record shrunk to the sum of the logits of its strategy's and its task type's records,
+    task_difficulty/1 what the kind of task alone says; is_new_strategy: nobody in the project had tried the strategy
+    before the cutoff.
     """
     tried = (
         sessions.join(cutoffs, on="day")
@@ -76,20 +79,20 @@ def graded_beliefs(
     ):
         rows = rows.join(known_before(past, key, days, prefix), on=[*key, "cutoff"], how="left")
     rows = rows.with_columns(pl.col("^.+_(attempts|successes)$").fill_null(0)).sort("cutoff", "block", "cell")
-    return rows.with_columns(_base_rate().alias(BASE_RATE), _laplace().alias(LAPLACE)).with_columns(
-        pl.Series(RECORDS, _sum_of_records(rows), pl.Float64)
+    return rows.with_columns(
+        _laplace_of("project").alias(BASE_RATE),
+        _laplace_of("own").alias(LAPLACE),
+        _laplace_of("task_type").alias(TASK_DIFFICULTY),
+        (pl.col("strategy_attempts") == 0).alias("is_new_strategy"),
+        pl.Series(RECORDS, _sum_of_records(rows), pl.Float64),
     ).select(
-        "cutoff", "block", "cell", *_COUNTS, "is_published", "confidence_low", "confidence_high",
-        params.method, BASE_RATE, LAPLACE, RECORDS,
+        "cutoff", "block", "cell", *_COUNTS, "is_published", "is_new_strategy", "confidence_low", "confidence_high",
+        params.method, BASE_RATE, LAPLACE, RECORDS, TASK_DIFFICULTY,
     )  # fmt: skip
 
 
-def _base_rate() -> pl.Expr:
-    return (pl.col("project_successes") + 1) / (pl.col("project_attempts") + 2)
-
-
-def _laplace() -> pl.Expr:
-    return (pl.col("own_successes") + 1) / (pl.col("own_attempts") + 2)
+def _laplace_of(prefix: str) -> pl.Expr:
+    return (pl.col(f"{prefix}_successes") + 1) / (pl.col(f"{prefix}_attempts") + 2)
 
 
 def _sum_of_records(rows: pl.DataFrame) -> np.ndarray:
@@ -109,9 +112,10 @@ def confidence_scorecard(rows: pl.DataFrame, params: ScorecardParams, confidence
 
     Returns the columns of `scorecard`. Of the days up to the horizon: every metric at every cutoff and over all cutoffs
     up to it (`…_to_date`). Of the next day alone, over all cutoffs: the same metrics. Of the cells that were first
-    tried after the cutoff, over all cutoffs: `untried_…`. interval_coverage_to_date is the share of published cells
-    whose successes lie in the central mass of the Beta-binomial that their interval implies (cutoffs drawn with
-    replacement). Days are drawn with replacement for all other intervals: a block bootstrap (Künsch 1989).
+    tried after the cutoff, over all cutoffs: `untried_…`; of those of them whose strategy was new to the project, what
+    the kind of task alone says, beside the base rate: `new_strategy_…`. interval_coverage_to_date is the share of
+    published cells whose successes lie in the central mass of the Beta-binomial that their interval implies (cutoffs
+    drawn with replacement). Days are drawn with replacement for all other intervals: a block bootstrap (Künsch 1989).
     """
     found = [
         row
@@ -160,6 +164,9 @@ def grades_of_all(
             found += grades(published, "{}_to_date", about, [str(latest), "next day"], methods, params)
         if untried.height:
             found += grades(untried, "untried_{}_to_date", about, [str(latest), "untried"], methods, params)
+        new, beside = untried.filter("is_new_strategy"), (TASK_DIFFICULTY, BASE_RATE, confidence.method)
+        if new.height:
+            found += grades(new, "new_strategy_{}_to_date", about, [str(latest), "new strategy"], beside, params)
         if published.height:
             found.append(_coverage(published, about, params, confidence))
     return found

@@ -14,7 +14,7 @@ FROM scorecard
 WHERE
     ends_with(metric, '_to_date')
     AND NOT starts_with(metric, 'fades_')
-    AND NOT starts_with(metric, 'untried_')
+    AND NOT starts_with(metric, 'untried_') AND NOT starts_with(metric, 'new_strategy_')
     AND horizon_days = (SELECT max(horizon_days) FROM scorecard WHERE metric = 'brier_to_date')
     AND cutoff_at = (SELECT max(cutoff_at) FROM scorecard WHERE metric = 'brier_to_date')
 ORDER BY metric, method

@@ -1,13 +1,18 @@
 -- question: How good was the confidence for the next day, for seven days, and of strategies not tried before?
--- columns: graded – published (it was tried before) or not tried here (its forecast comes from its relatives);
+-- columns: graded – published (it was tried before), not tried here (its forecast comes from its relatives) or new to
+--   the project (nobody had tried the strategy: task_difficulty, what the kind of task alone says, is graded, too);
 --   horizon_days (days) – days after the cutoff that are graded; method – the forecast; brier – mean squared error;
---   brier_minus_this – ours minus this one's, below 0 ours is better; difference_low – lower end of its 90 % interval,
---   days drawn again; difference_high – upper end; log_loss (nats) – mean log loss; interval_coverage (0-1) – share of
---   strategies whose successes lay in the interval, .9 would be right; attempts – graded; cutoffs – Mondays
+--   brier_minus_this – ours minus this one's, below 0 ours is better (new to the project: task_difficulty's minus this
+--   one's); difference_low – lower end of its 90 % interval, days drawn again; difference_high – upper end;
+--   log_loss (nats) – mean log loss; interval_coverage (0-1) – share of strategies whose successes lay in the interval, .9 would be right; attempts – graded; cutoffs – Mondays
 WITH grades AS (
     SELECT
-        if(starts_with(metric, 'untried_'), 'not tried here', 'published') AS graded,
-        replace(replace(metric, 'untried_', ''), '_to_date', '') AS metric,
+        CASE
+            WHEN starts_with(metric, 'untried_') THEN 'not tried here'
+            WHEN starts_with(metric, 'new_strategy_') THEN 'new to the project'
+            ELSE 'published'
+        END AS graded,
+        regexp_replace(metric, '^(untried|new_strategy)_|_to_date$', '', 'g') AS metric,
         horizon_days,
         method,
         value,

@@ -3,9 +3,9 @@
 --   not tried here; confidence (0-1) – estimated success of a first attempt, from its relatives alone; confidence_low
 --   (0-1) – lower end of its 90 % credible interval; confidence_high (0-1) – upper end; best_tried – the tried strategy
 --   with the highest lower bound; best_tried_confidence (0-1) – its estimate; elsewhere_attempts (attempts) – with the
---   strategy at other kinds of task; elsewhere_successes (attempts) – of them successful; twin_attempts (attempts) – with
---   it here, by other agents; twin_successes (attempts) – of them successful; here_attempts (attempts) – with other
---   strategies here; here_successes (attempts) – of them successful; strategy_id – for `slowwave why`
+--   strategy at other kinds of task; elsewhere_successes (attempts) – of them successful; task_estimate (0-1) –
+--   what the kind of task alone says of a first attempt; twin_attempts (attempts) – with it here, by other agents;
+--   twin_successes (attempts) – of them successful; here_attempts (attempts) – with other strategies here; here_successes (attempts) – of them successful; strategy_id – for `slowwave why`
 -- params: agent=%; project=%; strategy_id=%; task_type=%
 SELECT
     u.project,
@@ -19,6 +19,7 @@ SELECT
     u.best_tried_confidence,
     u.elsewhere_attempts,
     u.elsewhere_successes,
+    u.task_estimate,
     u.twin_attempts,
     u.twin_successes,
     u.here_attempts,
