@@ -48,6 +48,7 @@ def memory_days(
             pl.col("is_echoed").cast(pl.Int64).sum().alias("echoed_count"),
             pl.col("is_used").cast(pl.Int64).sum().alias("used_count"),
             pl.col("is_cited").cast(pl.Int64).sum().alias("cited_count"),
+            (pl.col("is_echoed") & pl.col("in_prompt")).cast(pl.Int64).sum().alias("parroted"),
             is_reference().cast(pl.Int64).sum().alias("reference_count"),
             pl.col("is_broad").cast(pl.Int64).sum().alias("broad_count"),
             pl.col("is_bulk").cast(pl.Int64).sum().alias("bulk_count"),
@@ -56,7 +57,7 @@ def memory_days(
         )
     )
     joined = eligible.join(referenced, on="memory_id", how="full", coalesce=True)
-    return conform(MemoryDays, joined.with_columns(pl.col(_COUNTS).fill_null(0))).sort("memory_id")
+    return conform(MemoryDays, joined.with_columns(pl.col(*_COUNTS, "parroted").fill_null(0))).sort("memory_id")
 
 
 def memory_days_of_parts(
@@ -68,7 +69,7 @@ def memory_days_of_parts(
     none = framed(MemoryReferences, pl.LazyFrame(schema=polars_schema(MemoryReferences)))
     together = pl.concat([memory_days(eligibility, none, params).collect(), *counted]).lazy()
     rows = together.group_by("memory_id").agg(
-        pl.col(_COUNTS).sum(), pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()
+        pl.col(*_COUNTS, "parroted").sum(), pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()
     )
     return framed(MemoryDays, conform(MemoryDays, rows).sort("memory_id").collect())
 

@@ -113,6 +113,9 @@ class MemoryDays(Table):
     bulk_count: int = column("Of them those that referenced very many (`bulk_memories`, default 100 or more).")
     first_referenced_at: datetime | None = column("First of them.", unit="UTC")
     last_referenced_at: datetime | None = column("Last of them.", unit="UTC")
+    parroted: int | None = column(
+        "Of those that echo it, those whose prompt said the same words. NULL: not known.", default=None, since=7
+    )
 
 
 class ReferenceDays(Table):
@@ -131,6 +134,7 @@ class ReferenceDays(Table):
     bulk_count: int = column("As in memory_days.")
     first_referenced_at: datetime | None = column("As in memory_days.", unit="UTC")
     last_referenced_at: datetime | None = column("As in memory_days.", unit="UTC")
+    parroted: int | None = column("As in memory_days.", default=None, since=7)
 
 
 class ProjectDays(Table):

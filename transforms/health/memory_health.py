@@ -53,13 +53,18 @@ def memory_health(
             pl.col(_STATED).last(),
         )
     )
+    is_unknown = pl.col("parroted").is_null() & (pl.col("echoed_count") > 0)
     referenced = days.group_by("memory_id").agg(
-        pl.col(COUNTS[1:]).sum(), pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()
+        pl.col(COUNTS[1:]).sum(),
+        pl.when(~is_unknown.any()).then(pl.col("parroted").sum()).alias("parroted"),
+        pl.col("first_referenced_at").min(),
+        pl.col("last_referenced_at").max(),
     )
     counts = referenced.join(eligible.select("memory_id", COUNTS[0]), on="memory_id", how="full", coalesce=True)
     return (
         current.join(counts, on="memory_id", how="full", coalesce=True)
         .with_columns(pl.col(COUNTS).fill_null(0), *map(_blank_where_null, _TEXTS))
+        .with_columns(pl.when(pl.col("echoed_count") > 0).then("parroted").otherwise(0).alias("parroted"))
         .with_columns(
             reinforced_confidence(pl.col("confidence"), pl.col("echoed_count"), params).alias("reinforced_confidence"),
             stated_confidence(params.stated).alias("stated_confidence"),

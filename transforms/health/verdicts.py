@@ -147,7 +147,7 @@ def verdicts(health: pl.LazyFrame, today: int, params: VerdictParams, *, interva
 
     Args:
         health: one row per memory: memory_id, status, content, pinned, is_held, created_at; the counts of use
-            (echoed_count with verdict/2 only) and
+            (echoed_count from verdict/2 on, parroted from verdict/3 on: of those, or NULL) and
             outcomes; last_referenced_at, confidence_low, confidence_high, lift with its bounds and basis, is_harmful,
             lost_successes, strength, strength_state, need_30d, need_if_active, fades_at, trend.
         today: the UTC day since 1970 of the publish.

@@ -208,7 +208,7 @@ def forgetting_frames(more: dict[str, Row] | None = None) -> tuple[Frame[MemoryH
     evidence = [{name: row[name] for name in _EVIDENCE} for row in rows]
     agents = pl.DataFrame({"memory_id": list(said), "agent": [row["agent"] for row in rows]})
     told = [{name: value for name, value in row.items() if name not in _ONLY_EVIDENCE} for row in rows]
-    health = framed(MemoryHealth, health_frame(told).join(agents, on="memory_id"), partial=True)
+    health = framed(MemoryHealth, health_frame(told).drop("parroted").join(agents, on="memory_id"), partial=True)
     return health, pl.DataFrame(evidence, schema=_EVIDENCE)
 
 

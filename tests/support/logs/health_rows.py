@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 from hypothesis import strategies as st
@@ -61,8 +61,11 @@ def unused_row(memory_id: str = "m", /, **said: Any) -> Row:
 
 
 def health_frame(rows: Sequence[Row]) -> Frame[MemoryHealth]:
-    """The rows as a frame; what they leave out is NULL."""
-    return framed(MemoryHealth, pl.DataFrame(rows, schema=_SCHEMA), partial=True)
+    """The rows as a frame, with `parroted`, which is not published; what they leave out is NULL."""
+    parroted = pl.Series("parroted", [row.get("parroted") for row in rows], pl.Int64)
+    told = [{name: value for name, value in row.items() if name != "parroted"} for row in rows]
+    health = framed(MemoryHealth, pl.DataFrame(told, schema=_SCHEMA), partial=True)
+    return cast("Frame[MemoryHealth]", health.with_columns(parroted))
 
 
 _OPEN_VERDICTS = [verdict for verdict in VERDICTS if verdict != "inactive"]

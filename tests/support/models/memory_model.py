@@ -162,6 +162,7 @@ def counts(interactions: Sequence[Row], changes: Sequence[Row], memory_id: str) 
         "echoed_count": sum(row["is_echoed"] for row in mine),
         "used_count": sum(row["is_used"] for row in mine),
         "cited_count": sum(row["is_cited"] for row in mine),
+        "parroted": sum(bool(row["in_prompt"]) for row in mine),
         "reference_count": len(referring),
         "first_referenced_at": min(referring, default=None),
         "last_referenced_at": max(referring, default=None),

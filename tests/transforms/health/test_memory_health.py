@@ -53,7 +53,7 @@ def merged(days):
     """The fold of days: counts summed, first and last."""
     sums = [pl.col(name).sum() for name in (*COUNTS, *BREADTHS)]
     ends = [pl.col("first_referenced_at").min(), pl.col("last_referenced_at").max()]
-    return days.group_by("memory_id").agg(*sums, *ends).sort("memory_id")
+    return days.group_by("memory_id").agg(*sums, *ends, pl.col("parroted").sum()).sort("memory_id")
 
 
 @given(interactions, changes, st.integers(1, 4))

@@ -43,6 +43,14 @@ def reasons_of(row, *others, **said):
             unused_row(eligible_count=0, injected_count=0),
             ["Never eligible: there was no interaction that could have used it."],
         ),
+        (
+            health_row(parroted=59, need_30d=None),
+            [
+                _USED.replace(
+                    "60 interactions", "60 interactions (59 of the 60 quotes only repeat what the prompt said)"
+                ),
+            ],
+        ),
         (unused_row(created_at=ago(0.5)), ["Created 1 day ago: too young to judge (under 14 days)."]),
         (unused_row(created_at=ago(-0.5)), ["Created today: too young to judge (under 14 days)."]),
         (

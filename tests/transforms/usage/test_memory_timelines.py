@@ -128,6 +128,7 @@ def test_a_reference_among_many_is_broad_and_among_very_many_bulk():
         occurred_at=pl.datetime(2026, 3, 1),
         is_used=pl.col("is_echoed") & (pl.col("memory_id") < "m005"),
         is_cited=pl.lit(value=False),
+        in_prompt=pl.lit(value=False),
     )
     eligibility = pl.LazyFrame(schema={"memory_id": pl.String, "eligible_count": pl.Int64})
     found = memory_days(
