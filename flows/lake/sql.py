@@ -65,6 +65,8 @@ READ: Mapping[str, Mapping[str, str]] = {
         "agent": "VARCHAR",
         "user_id": "VARCHAR",
         "prompt": "VARCHAR",
+        "response": "VARCHAR",
+        "created_at": "TIMESTAMP",
         "recorded_at": "TIMESTAMP",
         "row_hash": "VARCHAR",
     },

@@ -74,8 +74,9 @@ def memory_text(found: Record, limit: int, curation: Sequence[str] = ()) -> str:
     return printed(lines)
 
 
-def interaction_text(found: Record) -> str:
-    """An interaction and the memories that were injected into it, echoed by it, used in it or cited."""
+def interaction_text(found: Record, words: list[str], evidence: list[str]) -> str:
+    """An interaction with its `words`, what was injected, echoed, used or cited, its outcomes and its `evidence`."""
+    here = {row["memory_id"]: use_words_here(row) for row in found["memories"]}
     about = ", ".join(f"{name} {found[name] or '(none)'}" for name in ("project", "agent", "session_id"))
     parroted = _parroted(found["echoed"])
     lines = [
@@ -83,9 +84,10 @@ def interaction_text(found: Record) -> str:
         f"{utc_text(found['occurred_at'])}, {about}",
         f"as of {utc_text(found['as_of'])}, published by run {found['run_id']}",
         *([f"{TEXT_LET_GO}: what was found in it before counts"] if found["is_text_let_go"] else []),
+        *words,
         "",
         f"injected {len(found['injected'])}: memories put into it (memories_used)",
-        *(f"  {row['memory_id']}" for row in found["injected"]),
+        *aligned([[row["memory_id"], here[row["memory_id"]]] for row in found["injected"]]),
         "",
         f"echoed {len(found['echoed'])}: memories repeated word for word in its answer (echo/1){parroted}",
         *(f"  {row['memory_id']}  {_where(row)}" for row in found["echoed"]),
@@ -98,8 +100,16 @@ def interaction_text(found: Record) -> str:
         "",
         f"outcomes {len(found['outcomes'])}: how it ended",
         *(f"  {row['outcome_id']}  {_ended(row)}" for row in found["outcomes"]),
+        *evidence,
     ]
     return printed(lines)
+
+
+def use_words_here(row: Record) -> str:
+    """Whether the answer quoted or used a memory."""
+    quoted = "quoted, which the prompt said already" if row["in_prompt"] else "quoted"
+    said = [word for word, is_so in ((quoted, row["is_quoted"]), ("used", row["is_used"])) if is_so]
+    return ", ".join(said) or "neither quoted nor used"
 
 
 def _ended(row: Record) -> str:

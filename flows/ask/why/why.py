@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import duckdb
 from slowwave.flows.ask.cells import json_bytes
 from slowwave.flows.ask.connection import DuckDBConfig, error_lines, published_file
 from slowwave.flows.ask.why.curation import CHANGED, CURATED, WAITS, curation_lines
+from slowwave.flows.ask.why.interaction import WORDS, evidence_around, evidence_lines, words_lines
 from slowwave.flows.ask.why.learning import (
     error_about,
     family_about,
@@ -147,7 +148,9 @@ def _text(found: Record, limit: int) -> str:
         return observation_text(found, limit)
     if "counts" in found:
         return memory_text(found, limit, curation_lines(found))
-    return interaction_text(found) if "interaction_id" in found else learned_text(found, limit)
+    if "interaction_id" in found:
+        return interaction_text(found, words_lines(found), evidence_lines(found))
+    return learned_text(found, limit)
 
 
 class Publish:
@@ -240,7 +243,7 @@ class Publish:
         }
 
     def interaction(self, interaction_id: str) -> Record | None:
-        """The memories injected into an interaction, echoed by it, used in it or cited; None for an unknown id."""
+        """An interaction's prompt and answer, its memories and outcomes, and the evidence around it; None: unknown."""
         references = self.records(OF_INTERACTION, id=interaction_id)
         about = references or self._replayed(interaction_id)
         if not about:
@@ -252,6 +255,7 @@ class Publish:
             "as_of": self._as_of,
             "run_id": self._run_id,
             **{name: about[0][name] for name in ("occurred_at", "project", "agent", "session_id")},
+            **self._words(interaction_id, about[0]["occurred_at"]),
             "injected": [{"memory_id": row["memory_id"]} for row in references if row["is_injected"]],
             "echoed": [
                 {name: row[name] for name in ("memory_id", "echoed_in", "in_prompt")}
@@ -261,6 +265,7 @@ class Publish:
             "used": [{name: row.get(name) for name in ("memory_id", *_OF_USE)} for row in references if row["is_used"]],
             "cited": [{"memory_id": row["memory_id"]} for row in references if row.get("is_cited")],
             "outcomes": outcomes,
+            **evidence_around(self.records, self._runs_folder(), interaction_id, about[0]["occurred_at"]),
             "is_text_let_go": bool(texts and about[0]["occurred_at"].date() < texts.before),
         }
 
@@ -327,7 +332,7 @@ class Publish:
     def _changes(self, memory_id: str) -> list[Record]:
         """Landed versions of the memory's changes, newest first; `changed` holds what each states anew: [from, to]."""
         changes, stated = [], {}
-        for version in self._versions(memory_id):
+        for version in self._landed(CHANGES, "memories", memory_id):
             row = version | _once_in_extra(version)
             given = {name: row[name] for name in _CHANGED_FIELDS if row.get(name) is not None}
             given |= dict.fromkeys(row.get("clears") or [])
@@ -340,15 +345,27 @@ class Publish:
                 stated |= given
         return changes[::-1]
 
-    def _versions(self, memory_id: str) -> list[Record]:
+    def _words(self, interaction_id: str, occurred_at: datetime) -> Record:
+        """The winning version's prompt and response; None where the lake does not have them."""
+        found = self._landed(WORDS, "interactions", interaction_id, occurred_at.date())
+        return found[0] if found else {"prompt": None, "response": None}
+
+    def _runs_folder(self) -> Path | None:
+        """Where published files are kept, for who may read other files."""
+        (path,) = self._rows("SELECT path FROM duckdb_databases() WHERE database_name = current_database()")[0]
+        return Path(path).parent if self._lake is not None else None
+
+    def _landed(self, sql: str, table: str, id_: str, on: date | None = None) -> list[Record]:
+        """What a query on the landed versions of a table, `on` one day or all, answers."""
         lake = self._lake
         if lake is None:
             return []
 
         def read() -> list[Record]:
-            paths = [file.path for files in files_by_day(lake, "memories").values() for file in files]
-            known = {"id": memory_id, "as_of": self._as_of}
-            return self.records(CHANGES, **known, memories=no_globs(paths)) if paths else []
+            by_day = files_by_day(lake, table)
+            paths = [file.path for day, files in by_day.items() if on in (None, day) for file in files]
+            known = {"id": id_, "as_of": self._as_of, table: no_globs(paths)}
+            return self.records(sql, **known) if paths else []
 
         try:
             return read()

@@ -1,0 +1,203 @@
+"""What `slowwave why` says of an interaction: its words, and the evidence before it and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from slowwave.flows.ask.connection import DuckDBConfig
+from slowwave.flows.ask.why.text import aligned, wrapped
+from slowwave.flows.kernel.terminal import shortened
+from slowwave.flows.kernel.times import utc_text
+from slowwave.flows.lake.sql import with_lake_rows
+
+Record = dict[str, Any]
+Records = Callable[..., list[Record]]
+
+_SHOWN_WORDS = 1_000
+_CELL = ("project", "agent", "task_type", "strategy_id")
+
+WORDS = with_lake_rows("""
+SELECT prompt, response
+FROM {interactions}
+WHERE interaction_id = $id AND created_at < $as_of AND recorded_at < $as_of
+ORDER BY recorded_at DESC, row_hash DESC
+LIMIT 1
+""")
+
+_OF_MEMORY = {
+    "injected": "is_injected",
+    "quoted": "is_echoed",
+    "used": "is_used",
+    "confirmed": "success",
+    "contradicted": "NOT success",
+}
+_OF_STRATEGY = {"attempts": "TRUE", "successes": "success"}
+
+
+def _around(counts: dict[str, str]) -> str:
+    return ", ".join(
+        f"count(*) FILTER ({condition} AND NOT is_this) AS {name}_before, count(*) FILTER ({condition}) AS {name}_after"
+        for name, condition in counts.items()
+    )
+
+
+_MEMORIES = f"""
+WITH past AS (
+    SELECT p.*, p.interaction_id = $id AS is_this, o.success
+    FROM memory_references AS h
+    JOIN memory_references AS p
+        ON
+            p.memory_id = h.memory_id
+            AND (p.occurred_at < h.occurred_at OR (p.occurred_at = h.occurred_at AND p.interaction_id <= $id))
+    LEFT JOIN counted_outcomes AS o
+        ON o.interaction_id = p.interaction_id AND o.is_attempt AND o.is_deciding AND (p.is_echoed OR p.is_used)
+    WHERE h.interaction_id = $id
+)
+SELECT
+    memory_id,
+    bool_or(is_injected AND is_this) AS is_injected,
+    bool_or(is_echoed AND is_this) AS is_quoted,
+    bool_or(in_prompt AND is_this) AS in_prompt,
+    bool_or(is_used AND is_this) AS is_used,
+    {_around(_OF_MEMORY)}
+FROM past
+GROUP BY memory_id
+ORDER BY memory_id
+"""  # noqa: S608 - names of our own columns
+
+_REINFORCED = """
+SELECT
+    memory_id,
+    arg_max(reinforced_confidence, day) FILTER (day < $day) AS before,
+    arg_max(reinforced_confidence, day) FILTER (day <= $day) AS after
+FROM memory_health_history
+WHERE memory_id IN (SELECT memory_id FROM memory_references WHERE interaction_id = $id)
+GROUP BY memory_id
+"""
+
+_STRATEGIES = f"""
+WITH here AS (
+    SELECT {", ".join(_CELL)}, max(created_at) AS last_at
+    FROM counted_outcomes
+    WHERE interaction_id = $id AND is_learned
+    GROUP BY ALL
+)
+SELECT {", ".join(_CELL)}, {_around(_OF_STRATEGY)}
+FROM (
+    SELECT o.*, o.interaction_id IS NOT DISTINCT FROM $id AS is_this
+    FROM counted_outcomes AS o
+    JOIN here AS h USING ({", ".join(_CELL)})
+    WHERE o.is_learned AND (o.created_at < h.last_at OR o.interaction_id = $id)
+)
+GROUP BY ALL
+ORDER BY ALL
+"""  # noqa: S608 - names of our own columns
+
+_PUBLISHED = "SELECT run_id, as_of FROM runs WHERE as_of IS NOT NULL ORDER BY as_of, run_id"
+_CONFIDENCE = "SELECT memory_id, confidence FROM memory_health WHERE list_contains($ids, memory_id)"
+_CONFIDENCES = f"""
+SELECT {", ".join(_CELL)}, confidence FROM heuristics WHERE list_contains($ids, strategy_id)
+"""  # noqa: S608 - names of our own columns
+
+
+def evidence_around(records: Records, folder: Path | None, interaction_id: str, occurred_at: datetime) -> Record:
+    """What was known of the memories and strategies of an interaction just before it, and with it.
+
+    Args:
+        records: what the published file answers.
+        folder: of the runs still kept; None: they may not be read.
+        interaction_id: of the interaction.
+        occurred_at: when it happened.
+
+    Returns `memories` and `strategies`, each with `before` and `after`: counts, and `confidence` as the last kept run
+    up to the interaction published it, and the first after it (None: no such run is kept); of memories also
+    `reinforced_confidence` at the ends of the day before and of that day. `published_before` and `published_after` are
+    the times that those runs describe.
+    """
+    memories = [_nested(row, _OF_MEMORY) for row in records(_MEMORIES, id=interaction_id)]
+    strategies = [_nested(row, _OF_STRATEGY) for row in records(_STRATEGIES, id=interaction_id)]
+    told = {row["memory_id"]: row for row in records(_REINFORCED, id=interaction_id, day=occurred_at.date())}
+    runs = [row for row in records(_PUBLISHED) if folder is not None and _file(folder, row["run_id"]).exists()]
+    chosen = {
+        "before": next((row for row in reversed(runs) if row["as_of"] <= occurred_at), None),
+        "after": next((row for row in runs if row["as_of"] > occurred_at), None),
+    }
+    for side, run in chosen.items():
+        of_memory, of_strategy = _confidences(folder, run, memories, strategies)
+        for row in memories:
+            row[side]["confidence"] = of_memory.get(row["memory_id"])
+            row[side]["reinforced_confidence"] = told.get(row["memory_id"], {}).get(side)
+        for row in strategies:
+            row[side]["confidence"] = of_strategy.get(tuple(row[name] for name in _CELL))
+    times = {f"published_{side}": run and run["as_of"] for side, run in chosen.items()}
+    return {"memories": memories, "strategies": strategies, **times}
+
+
+def _nested(row: Record, counts: dict[str, str]) -> Record:
+    about = {name: value for name, value in row.items() if not name.endswith(("_before", "_after"))}
+    return about | {side: {name: row[f"{name}_{side}"] for name in counts} for side in ("before", "after")}
+
+
+def _file(folder: Path, run_id: str) -> Path:
+    return folder / f"{run_id}.duckdb"
+
+
+def _confidences(
+    folder: Path | None, run: Record | None, memories: list[Record], strategies: list[Record]
+) -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
+    """What a run published of these memories and strategies; nothing where there is no run."""
+    if run is None or folder is None:
+        return {}, {}
+    config: DuckDBConfig = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    with closing(duckdb.connect(_file(folder, run["run_id"]), read_only=True, config=config)) as connection:
+        ids = {"ids": [row["memory_id"] for row in memories]}
+        of_memory = connection.execute(_CONFIDENCE, ids).fetchall() if memories else []
+        ids = {"ids": [row["strategy_id"] for row in strategies]}
+        of_strategy = connection.execute(_CONFIDENCES, ids).fetchall() if strategies else []
+    return dict(of_memory), {tuple(row[:-1]): row[-1] for row in of_strategy}
+
+
+def words_lines(found: Record) -> list[str]:
+    """The prompt and the answer, their beginnings; nothing where the lake does not have them."""
+    lines = []
+    for label, text in (("prompt", found["prompt"]), ("answer", found["response"])):
+        if text:
+            lines += ["", f"{label}:", *wrapped(shortened(text, _SHOWN_WORDS))]
+    return lines
+
+
+def evidence_lines(found: Record) -> list[str]:
+    """The evidence before and after, a line per memory and strategy."""
+    rows = [[row["memory_id"], *_moves(row, _OF_MEMORY)] for row in found["memories"]]
+    rows += [
+        [" / ".join(filter(None, (row["task_type"], f"strategy {row['strategy_id']}"))), *_moves(row, _OF_STRATEGY)]
+        for row in found["strategies"]
+    ]
+    if not rows:
+        return []
+    before, after = (found[f"published_{side}"] for side in ("before", "after"))
+    of_before = f"as of {utc_text(before)}" if before else "by no run that is still kept"
+    of_after = f"as of {utc_text(after)}" if after else "by no run that is still kept"
+    return [
+        "",
+        "evidence before → with this interaction:",
+        *(line for name, *moves in rows for line in (*aligned([[name]]), *wrapped(f"  {', '.join(moves)}"))),
+        *wrapped(f"confidence is what was published {of_before} → {of_after}"),
+    ]
+
+
+def _moves(row: Record, counts: dict[str, str]) -> list[str]:
+    """What changed, or is not 0; then the confidences that are known."""
+    before, after = row["before"], row["after"]
+    moved = [f"{name} {before[name]:,} → {after[name]:,}" for name in counts if after[name]]
+    for name in ("reinforced_confidence", "confidence"):
+        if before.get(name) is not None or after.get(name) is not None:
+            said = " → ".join("not known" if of.get(name) is None else f"{of[name]:.2f}" for of in (before, after))
+            moved.append(f"{name.replace('_', ' ')} {said}")
+    return moved
