@@ -8,7 +8,8 @@ from pathlib import Path
 import orjson
 
 from slowwave.flows.imports.units import ReadRecord, UnreadableUnitError
-from slowwave.flows.land.formats.lines import Lines, LongLine, has_too_many_values, text_stream, too_long
+from slowwave.flows.land.formats.lines import Lines, LongLine, has_too_many_values, too_long
+from slowwave.flows.land.formats.text_stream import text_stream
 from slowwave.transforms.imports.made import LeftOut, Located, Refused
 
 _SHOWN = 10_000
@@ -26,7 +27,7 @@ def json_lines(
     after all lines before it, where a packed file ends early.
     """
     with path.open("rb") as handle:
-        lines = Lines(text_stream(handle), longest_row)
+        lines = Lines(text_stream(handle).stream, longest_row)
         wanted = lines.filled() if only is None else (one for one in lines.filled() if _is_wanted(one[1], only))
         yield from _records(wanted, longest_row, is_idle=is_idle)
         if lines.fault is not None:
@@ -40,7 +41,7 @@ def _is_wanted(line: Line, only: Callable[[bytes], bool]) -> bool:
 def json_objects(path: Path, longest_row: int, *, is_idle: bool = True) -> Iterator[ReadRecord]:
     """As `json_lines`, of a file whose objects may also be spread over several lines, indented for people."""
     with path.open("rb") as handle:
-        lines = Lines(text_stream(handle), longest_row)
+        lines = Lines(text_stream(handle).stream, longest_row)
         yield from _records(_gathered(lines.filled(), longest_row), longest_row, is_idle=is_idle)
         if lines.fault is not None:
             raise UnreadableUnitError(lines.fault)

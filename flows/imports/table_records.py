@@ -12,7 +12,8 @@ from slowwave.flows.imports.json_records import json_lines
 from slowwave.flows.imports.units import ReadRecord, UnreadableUnitError
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.csv import csv_chunks
-from slowwave.flows.land.formats.lines import DAMAGED, Lines, text_stream, too_long
+from slowwave.flows.land.formats.lines import Lines, too_long
+from slowwave.flows.land.formats.text_stream import DAMAGED, text_stream
 from slowwave.transforms.imports.made import Located, Refused
 
 _BLOCK = 2**20
@@ -32,11 +33,11 @@ def table_rows(path: Path, longest_row: int, *, is_idle: bool = True) -> Iterato
 
             yield from _of_chunks(parquet_chunks(handle, longest_row))
             return
-        begins = _first_character(text_stream(handle))
+        begins = _first_character(text_stream(handle).stream)
         if begins == b"[":
-            yield from _of_array(text_stream(handle), longest_row)
+            yield from _of_array(text_stream(handle).stream, longest_row)
         elif begins != b"{":
-            yield from _of_chunks(csv_chunks(Lines(text_stream(handle), longest_row), longest_row))
+            yield from _of_chunks(csv_chunks(Lines(text_stream(handle).stream, longest_row), longest_row))
     if begins == b"{":
         yield from json_lines(path, longest_row, is_idle=is_idle)
 

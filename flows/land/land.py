@@ -32,7 +32,7 @@ from slowwave.flows.land.quarantine import ChangedFileError, keep_bytes
 from slowwave.flows.land.readings import Readings
 from slowwave.flows.land.refused_rows import MOST_REFUSED, not_read_on, refused_frame
 from slowwave.flows.land.report import FileCounts, LandingReport
-from slowwave.flows.land.retry import Attempt, attempts, rows_of_files
+from slowwave.flows.land.retry import Attempt, attempts, placed, rows_of_placed_files
 from slowwave.flows.land.same_file import remove_unchanged
 from slowwave.flows.land.shown_rows import MOST_SHOWN, shown_rows
 from slowwave.flows.land.small_files import FILE_NUMBER, SMALL_BYTES, SmallFiles, landed_together
@@ -102,7 +102,7 @@ class Landing:
         Raises OSError when the lake cannot be written; what was landed before stays landed.
         """
         if self.known is not None:
-            self._landed_files = rows_of_files(self.known.ledger(RunFiles))
+            self._landed_files = rows_of_placed_files(self.known.ledger(RunFiles))
         for delivery in deliveries:
             try:
                 handle = open_delivery(delivery.path, self.stdin)
@@ -163,8 +163,9 @@ class Landing:
         file = pending.file
         if file.file_hash in self._small.hashes:
             self._land_small()
-        if file.file_hash in self._landed_files:
-            file.delivered = file.duplicate = self._landed_files[file.file_hash]
+        place = placed(file.file_hash, file.source)
+        if place in self._landed_files:
+            file.delivered = file.duplicate = self._landed_files[place]
             self.report.already.append(file.source)
             if self.known is not None and self._erased.landed_before(self.known, file.file_hash):
                 self._refuse_erased(pending, handle)
@@ -213,7 +214,7 @@ class Landing:
             if file.file_number in alone:
                 self._read_again(pending[file.file_number])
             else:
-                file.delivered = self._landed_files[file.file_hash] = len(rows)
+                file.delivered = self._landed_files[placed(file.file_hash, file.source)] = len(rows)
 
     def _read_again(self, pending: _Pending) -> None:
         file = pending.file
@@ -255,7 +256,7 @@ class Landing:
                 raise StoppedError(CHANGED) from None
         self._count(reasons)
         self.report.unknown.merge(unknown)
-        self._landed_files[file.file_hash] = file.delivered
+        self._landed_files[placed(file.file_hash, file.source)] = file.delivered
 
     def _reread(self, file: FileCounts, attempt: Attempt) -> None:
         reading = self.readings.of(attempt.source)

@@ -10,14 +10,14 @@ from pathlib import Path
 from slowwave.flows.kernel.errors import UserError
 from slowwave.flows.land.inbox import Delivery
 
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".parquet")
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".zip")
 PACKED_SUFFIXES = (".gz", ".zst")
 
 
 def path_deliveries(paths: Sequence[str]) -> list[Delivery]:
     """The files that paths, folders, globs and `-` (standard input) name, sorted within each.
 
-    Of a folder, what ends in .jsonl, .ndjson, .json, .csv or .parquet, also with .gz or .zst, at any depth.
+    Of a folder, what ends in .jsonl, .ndjson, .json, .csv, .tsv, .parquet or .zip, also with .gz or .zst, at any depth.
     Raises UserError for a path that is not there or cannot be read.
     """
     found: list[Delivery] = []

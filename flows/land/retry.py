@@ -14,8 +14,10 @@ from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.lake import Lake
 from slowwave.flows.land.erased import ERASED
 from slowwave.flows.land.formats.chunk import CHUNK_BYTES, CHUNK_ROWS, BadRow, Chunk
+from slowwave.flows.land.formats.contract_names import partition_values, with_contract_names
 from slowwave.flows.land.formats.csv import csv_chunks
 from slowwave.flows.land.formats.delivery import chunks, json_row, jsonl_chunks
+from slowwave.flows.land.formats.kind import delimiter_of
 from slowwave.flows.land.formats.lines import Lines
 from slowwave.flows.land.quarantine import kept_path, refused_rows, with_texts
 from slowwave.flows.land.report import FileCounts
@@ -48,7 +50,9 @@ class Attempt:
     def chunks(self, longest_row: int, others: frozenset[str] = frozenset()) -> Iterator[Chunk]:
         """The rows to try; `others`: other names of fields, as in `chunks`. Raises OSError as the disk does."""
         if self.kept is None:
-            yield from _text_chunks(self.tried, longest_row)
+            stated = partition_values(self.source)
+            for chunk in _text_chunks(self.tried, longest_row, others):
+                yield with_contract_names(chunk, stated, others)
             return
         (copy,) = storage_of(self.kept).on_disk([self.kept])
         with copy.open("rb") as handle:
@@ -129,7 +133,23 @@ def rows_of_files(entries: pl.DataFrame) -> dict[str, int]:
     return dict(ordered.group_by("file_hash").agg(first + of_retries).iter_rows())
 
 
-def _text_chunks(rows: pl.DataFrame, longest_row: int) -> Iterator[Chunk]:
+def placed(file_hash: str, source: str) -> str:
+    """Return what tells a file from others: its bytes, and what its folders state, which makes other rows of them."""
+    stated = partition_values(source)
+    return f"{file_hash} {stated}" if stated else file_hash
+
+
+def rows_of_placed_files(entries: pl.DataFrame) -> dict[str, int]:
+    """As `rows_of_files`, by what `placed` tells of each."""
+    stated = [source for source in entries["source"].unique() if "=" in source]
+    if not stated:
+        return rows_of_files(entries)
+    parts = {source: placed("", source) for source in stated}
+    place = pl.col("file_hash") + pl.col("source").replace_strict(parts, default="", return_dtype=pl.String)
+    return rows_of_files(entries.with_columns(place.alias("file_hash")))
+
+
+def _text_chunks(rows: pl.DataFrame, longest_row: int, others: frozenset[str]) -> Iterator[Chunk]:
     """Refused rows from their texts; what a text does not say, or not how to read it, is refused again."""
     records: list[dict[str, object]] = []
     numbers: list[int] = []
@@ -137,7 +157,7 @@ def _text_chunks(rows: pl.DataFrame, longest_row: int) -> Iterator[Chunk]:
     bad: list[BadRow] = []
     for row in rows.iter_rows(named=True):
         raw = row["raw_text"].encode()
-        for chunk in _read_alone(row, raw, longest_row):
+        for chunk in _read_alone(row, raw, longest_row, others):
             records += cast("RecordRows", chunk.rows).records
             numbers += [row["row_number"]] * len(chunk.rows)
             raws += [raw] * len(chunk.rows)
@@ -148,9 +168,11 @@ def _text_chunks(rows: pl.DataFrame, longest_row: int) -> Iterator[Chunk]:
     yield Chunk(RecordRows(records, numbers, raws), bad, 0, "unknown")
 
 
-def _read_alone(row: dict[str, Any], raw: bytes, longest_row: int) -> Iterator[Chunk]:
+def _read_alone(row: dict[str, Any], raw: bytes, longest_row: int, others: frozenset[str]) -> Iterator[Chunk]:
     if row["format"] == "csv" and row["header"] is not None:
-        return csv_chunks(Lines(io.BytesIO(row["header"].encode() + b"\n" + raw), longest_row), longest_row)
+        header = row["header"].encode()
+        lines = Lines(io.BytesIO(header + b"\n" + raw), longest_row)
+        return csv_chunks(lines, longest_row, delimiter_of(header, others))
     if row["format"] == "json" and row["row_number"] is not None:
         return json_row(row["row_number"], raw, longest_row)
     # releases that noted no format kept JSON lines and rows of Parquet alike, and no header of CSV

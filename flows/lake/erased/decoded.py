@@ -26,6 +26,7 @@ import zstandard
 from slowwave.flows.kernel.storage.storage import storage_of
 from slowwave.flows.lake.erased.raw_files import frames_with_damaged_texts
 from slowwave.flows.lake.erased.row_texts import joined, row_texts
+from slowwave.flows.land.formats.text_stream import WINDOWS, encoding_of
 
 _BATCH_ROWS = 2_000
 # Plain text is looked at in blocks, each with the end of the one before: what is looked for is shorter.
@@ -136,7 +137,7 @@ def _stream_texts(stream: IO[bytes], depth: int) -> Iterator[list[str]]:
 def _unpacked(stream: IO[bytes], first: bytes) -> Any:  # noqa: ANN401 - a stream of bytes, or None
     if first.startswith(b"\x1f\x8b"):
         return gzip.open(stream)
-    if first.startswith(b"\x28\xb5\x2f\xfd"):
+    if first.startswith(b"\x28\xb5\x2f\xfd") or first[1:4] == b"\x2a\x4d\x18":  # or a frame that is to be skipped
         return zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True, closefd=False)
     if first.startswith(b"BZh"):
         return bz2.open(stream)
@@ -175,8 +176,18 @@ def _spooled(stream: Any) -> Iterator[IO[bytes]]:  # noqa: ANN401 - any stream t
 
 
 def _blocks(stream: IO[bytes]) -> Iterator[list[str]]:
-    decoder, before = codecs.getincrementaldecoder("utf-8")("replace"), ""
+    """The blocks of a text in the encodings that landing reads: what is no UTF-8 may be Windows-1252."""
+    encoding = encoding_of(stream.read(4))
+    for name in (encoding,) if encoding else ("UTF-8", WINDOWS):
+        stream.seek(0)
+        yield from _decoded_blocks(stream, name)
+
+
+def _decoded_blocks(stream: IO[bytes], encoding: str) -> Iterator[list[str]]:
+    decoder, before = codecs.getincrementaldecoder(encoding)("replace"), ""
     while block := stream.read(_BLOCK):
+        if encoding == WINDOWS and block.isascii():
+            continue  # looked through already
         text = before + decoder.decode(block)
         plain = unescaped(text)
         yield [text] if plain == text else [text, plain]

@@ -13,14 +13,14 @@ from slowwave.flows.land.formats.lines import BOM, EMPTY_LINES, Lines, LongLine,
 _SHOWN_OF_LONG = 1_000
 
 
-def csv_chunks(lines: Lines, longest_row: int) -> Iterator[Chunk]:
+def csv_chunks(lines: Lines, longest_row: int, delimiter: str = ",") -> Iterator[Chunk]:
     """The rows of a CSV text, after its header."""
     csv.field_size_limit(2**31 - 1)
     gathered = Collector(lines, "csv")
     header: list[str] | None = None
     header_fault = ""
     text = _RowText(lines, longest_row)
-    for number, cells, fault in _csv_rows(text):
+    for number, cells, fault in _csv_rows(text, delimiter):
         if header is None:
             header = [cell.strip() for cell in cells]
             header_fault = f"the header is broken: {fault}" if fault else _csv_header_fault(header)
@@ -71,9 +71,9 @@ class _RowText:
         return (text.removeprefix(BOM) if self.number == 1 else text).decode("utf-8", "surrogateescape") + "\n"
 
 
-def _csv_rows(text: _RowText) -> Iterator[tuple[int, list[str], str]]:
+def _csv_rows(text: _RowText, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
     """Line number, cells, and what is wrong with the row as CSV. Empty lines are no rows."""
-    reader = csv.reader(text, strict=True)
+    reader = csv.reader(text, strict=True, delimiter=delimiter)
     while True:
         text.start()
         number = text.number + 1

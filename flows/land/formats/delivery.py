@@ -1,4 +1,4 @@
-"""Reading delivered files: JSONL (plain, gzip, zstd), CSV and Parquet, in chunks, line by line, whatever is in them."""
+"""Reading delivered files: JSON, CSV and Parquet, packed or not, in chunks, row by row, whatever is in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import io
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -15,20 +17,23 @@ import orjson
 
 from slowwave.flows.kernel.settings import LONGEST_ROW
 from slowwave.flows.land.formats.chunk import BadRow, Chunk, Collector
+from slowwave.flows.land.formats.contract_names import partition_values, with_contract_names
 from slowwave.flows.land.formats.csv import csv_chunks
+from slowwave.flows.land.formats.foreign import LOOKED_AT_BYTES, foreign_kind
 from slowwave.flows.land.formats.json_documents import Elements
 from slowwave.flows.land.formats.json_rows import json_record
-from slowwave.flows.land.formats.kind import FIELDS, is_document, text_kind
+from slowwave.flows.land.formats.kind import DELIMITERS, FIELDS, is_document, text_kind
 from slowwave.flows.land.formats.lines import (
     MOST_VALUES,
     Lines,
     LongLine,
     contradiction,
     has_too_many_values,
-    text_stream,
     too_long,
     values_count,
 )
+from slowwave.flows.land.formats.text_stream import WINDOWS, encoding_of, is_packed, text_stream
+from slowwave.flows.land.formats.zip_members import ZIP, UnreadableZipError, zip_members
 from slowwave.transforms.landing.delivered_rows import RecordRows
 
 _BLOCK = 2**20
@@ -52,9 +57,56 @@ def chunks(
     `others`: names that the fields of the contract may have in it, which tell a header of CSV too.
 
     The content says the format. A file cut short yields its complete lines, then one BadRow without a number;
-    one that contradicts its checksum, or of no kind that can be landed, that alone. Raises OSError as the disk does.
+    one that contradicts its checksum, or of no kind that can be landed, that alone. The rows of files in a zip are
+    numbered on. Raises OSError as the disk does.
     """
-    if handle.read(4) == b"PAR1":
+    first = handle.read(LOOKED_AT_BYTES)
+    if first.startswith(ZIP):
+        yield from _zip_chunks(handle, longest_row, others)
+        return
+    stated = partition_values(name)
+    for chunk in _file_chunks(handle, first, name, longest_row, others):
+        yield with_contract_names(chunk, stated, others)
+
+
+def _zip_chunks(handle: BinaryIO, longest_row: int, others: frozenset[str]) -> Iterator[Chunk]:
+    """The rows of all files in a zip; of one that cannot be read, or not on, one numbered BadRow."""
+    last, readings = 0, Counter({("file", "unpacked from a zip"): 1})
+    try:
+        for name, member in zip_members(handle):
+            first, before = member.read(LOOKED_AT_BYTES), last
+            if first.startswith(ZIP):
+                message = f"{name} in the zip is a zip too: unpack it, and land what is in it"
+                raise UnreadableZipError(message)  # noqa: TRY301 - said as what else cannot be read
+            for chunk in _file_chunks(member, first, name, longest_row, others):
+                chunk.rows.row_numbers = [before + number for number in chunk.rows.row_numbers]
+                last = max([last, *chunk.rows.row_numbers, *(before + (row.row_number or 0) for row in chunk.bad)])
+                bad = []
+                for row in chunk.bad:
+                    last += row.row_number is None
+                    number, why = (
+                        (last, f"{name}: {row.reason}")
+                        if row.row_number is None
+                        else (before + row.row_number, row.reason)
+                    )
+                    bad.append(BadRow(number, why, row.raw, row.is_whole and row.row_number is not None))
+                renumbered = replace(chunk, bad=bad, readings=chunk.readings + readings)
+                yield with_contract_names(renumbered, partition_values(name), others)
+                readings = Counter()
+    except UnreadableZipError as error:
+        yield _refused(str(error))
+
+
+def _refused(reason: str) -> Chunk:
+    """Of a file that cannot be read, or not on, why."""
+    return Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], 0, "unknown")
+
+
+def _file_chunks(
+    handle: BinaryIO, first: bytes, name: str, longest_row: int, others: frozenset[str]
+) -> Iterator[Chunk]:
+    """The rows of one file that begins with `first`."""
+    if first.startswith(b"PAR1"):
         # loads numpy, which a night with nothing to land does not need
         from slowwave.flows.land.formats.parquet import parquet_chunks
 
@@ -62,26 +114,32 @@ def chunks(
         return
     damage = contradiction(handle, longest_row)
     if damage:
-        reason = f"the file is damaged, and which of its rows are intact is not known: {damage}"
-        yield Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], 0, "unknown")
+        yield _refused(f"the file is damaged, and which of its rows are intact is not known: {damage}")
         return
-    told = text_kind(Lines(text_stream(handle), longest_row), others)
+    kind = foreign_kind(first) if not is_packed(first) and not encoding_of(first) else ""
+    told = text_kind(Lines(text_stream(handle).stream, longest_row), others)
+    encoding = WINDOWS if told.is_windows else ""
+    text = text_stream(handle, encoding)
+    readings = Counter({("file", f"read as {text.encoding} text"): 1} if text.encoding else {})
+    readings.update({("file", "packed more than once"): 1} if text.layers > 1 else {})
     fields = FIELDS | others
     if told.may_be_document and is_document(
-        Elements(text_stream(handle), min(longest_row, _BLOCK), fields), has_rows_in_lines=told.kind is not None
+        Elements(text.stream, min(longest_row, _BLOCK), fields), has_rows_in_lines=told.kind is not None
     ):
-        yield from json_chunks(Elements(text_stream(handle), longest_row, fields), longest_row)
-        return
-    lines = Lines(text_stream(handle), longest_row)
-    if name.lower().endswith(".parquet") and (told.kind is None or told.is_empty):
-        reason = "the file cannot be read as Parquet: it does not begin as such a file does"
-        yield Chunk(RecordRows([], [], []), [BadRow(None, reason, b"")], 0, "unknown")
+        rows = json_chunks(Elements(text_stream(handle, encoding).stream, longest_row, fields), longest_row)
+    elif name.lower().endswith(".parquet") and (told.kind is None or told.is_empty):
+        rows = iter([_refused("the file cannot be read as Parquet: it does not begin as such a file does")])
     elif told.kind is None:
-        yield Chunk(RecordRows([], [], []), [BadRow(None, told.reason, b"")], 0, "unknown")
+        rows = iter([_refused(f"the file is {kind}" if kind else told.reason)])
     elif told.kind == "csv":
-        yield from csv_chunks(lines, longest_row)
+        rows = csv_chunks(Lines(text_stream(handle, encoding).stream, longest_row), longest_row, told.delimiter)
+        said = DELIMITERS[told.delimiter]
+        readings.update({("file", f"read as CSV with {said}"): 1} if said else {})
     else:
-        yield from jsonl_chunks(lines, longest_row)
+        rows = jsonl_chunks(Lines(text_stream(handle, encoding).stream, longest_row), longest_row)
+    for chunk in rows:
+        yield replace(chunk, readings=chunk.readings + readings) if readings else chunk
+        readings = Counter()
 
 
 def jsonl_chunks(lines: Lines, longest_row: int) -> Iterator[Chunk]:

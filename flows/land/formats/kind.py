@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -21,6 +22,12 @@ from slowwave.transforms.landing.tables import LANDED
 _LOOKED_AT_BYTES = 64 * 2**20
 _LOOKED_AT_ROWS = 100
 _SHOWN = 60
+# By what cells of CSV are parted, and how that is said.
+DELIMITERS = {",": "", ";": "semicolons", "\t": "tabs"}
+# Of Windows-1252: what is no letter of a word; and a letter of one that goes on, unlike a character of
+# UTF-8 cut off where its text ends.
+_OF_NO_WORD = re.compile(rb"(?<![A-Za-z\xc0-\xff])[\xc0-\xff](?![A-Za-z\xc0-\xff])|[\x81\x8d\x8f\x90\x9d\xd7\xf7]")
+_OF_WORD = re.compile(rb"[A-Za-z][\xc0-\xff](?!\.\.\.)(?=[A-Za-z .!?:)\x27-])|\b[\xc0-\xff][a-z]")
 FIELDS = frozenset(c.name for table in LANDED for c in producer_columns(table))
 
 
@@ -28,13 +35,16 @@ FIELDS = frozenset(c.name for table in LANDED for c in producer_columns(table))
 class TextKind:
     """JSON lines, CSV, or (None) neither, with the reason; `is_empty`: no line says anything.
 
-    `may_be_document`: the text begins as JSON does, and not with a line that is a row.
+    `may_be_document`: the text begins as JSON does, and not with a line that is a row. `delimiter`: of CSV.
+    `is_windows`: the text is not UTF-8, and its first lines are words in Windows-1252.
     """
 
     kind: Literal["jsonl", "csv"] | None
     reason: str = ""
     is_empty: bool = False
     may_be_document: bool = False
+    delimiter: str = ","
+    is_windows: bool = False
 
 
 def text_kind(lines: Lines, others: frozenset[str] = frozenset()) -> TextKind:
@@ -56,19 +66,20 @@ def text_kind(lines: Lines, others: frozenset[str] = frozenset()) -> TextKind:
             break
     if not first:
         return TextKind("jsonl", is_empty=lines.fault is None)
-    fault = _csv_fault(first, others)
-    if not fault:
-        return TextKind("csv")
+    is_windows = _is_windows(first)
+    faults = [_csv_fault(first, others, delimiter) for delimiter in DELIMITERS]
+    if "" in faults:
+        return TextKind("csv", delimiter=[*DELIMITERS][faults.index("")], is_windows=is_windows)
     may_be_document = first[0].lstrip()[:1] in (b"{", b"[") and (
         not _is_object(first[0]) or rows_begin(first[0].lstrip(), FIELDS | others) is not None
     )
     if is_json:
-        return TextKind("jsonl", may_be_document=may_be_document)
+        return TextKind("jsonl", may_be_document=may_be_document, is_windows=is_windows)
     if lines.fault is not None:
         return TextKind(None, lines.fault, may_be_document=may_be_document)
     looked_at = "" if bytes_count < _LOOKED_AT_BYTES else f" of the first {in_megabytes(_LOOKED_AT_BYTES)}"
-    reason = f"the file is neither JSON lines (no line{looked_at} is a JSON object) nor CSV ({fault})"
-    return TextKind(None, reason, may_be_document=may_be_document)
+    reason = f"the file is neither JSON lines (no line{looked_at} is a JSON object) nor CSV ({faults[0]})"
+    return TextKind(None, reason, may_be_document=may_be_document, is_windows=is_windows)
 
 
 def is_document(elements: Elements, *, has_rows_in_lines: bool) -> bool:
@@ -87,6 +98,11 @@ def is_document(elements: Elements, *, has_rows_in_lines: bool) -> bool:
     return isinstance(record, dict) and (b"\n" in first or not has_rows_in_lines)
 
 
+def delimiter_of(header: bytes, others: frozenset[str] = frozenset()) -> str:
+    """Return by what the cells of a header of CSV are parted."""
+    return next((delimiter for delimiter in DELIMITERS if not _csv_fault([header], others, delimiter)), ",")
+
+
 def _is_object(text: bytes) -> bool:
     if not text.lstrip().startswith(b"{"):
         return False
@@ -98,10 +114,28 @@ def _is_object(text: bytes) -> bool:
         return False
 
 
-def _csv_fault(lines: list[bytes], others: frozenset[str]) -> str:
+def _is_windows(lines: list[bytes]) -> bool:
+    """Whether lines that are not UTF-8 say words in Windows-1252, and none says any in UTF-8 beyond ASCII."""
+    words = 0
+    for line in lines:
+        if line.isascii():
+            continue
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            if _OF_NO_WORD.search(line):
+                return False
+            words += len(_OF_WORD.findall(line))
+        else:
+            return False
+    return words > 0
+
+
+def _csv_fault(lines: list[bytes], others: frozenset[str], delimiter: str) -> str:
     """Why these first lines are not those of a CSV file; '' when they are."""
-    header, *rows = _rows(lines) or [[]]
+    header, *rows = _rows(lines, delimiter) or [[]]
     names = {cell.strip() for cell in header}
+    names |= {cell.lower().replace(" ", "_") for cell in names}
     if not names & FIELDS and not names & others and TELLING.isdisjoint(map(plain, names)):
         shown = lines[0][: 4 * _SHOWN].decode("utf-8", "backslashreplace")
         shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 3] + "..."
@@ -112,9 +146,10 @@ def _csv_fault(lines: list[bytes], others: frozenset[str]) -> str:
     return ""
 
 
-def _rows(lines: list[bytes]) -> list[list[str]]:
+def _rows(lines: list[bytes], delimiter: str) -> list[list[str]]:
     """The rows of CSV text, as far as they are CSV: the last may be cut."""
     rows: list[list[str]] = []
     with suppress(csv.Error):
-        rows.extend(csv.reader((line.decode("utf-8", "surrogateescape") + "\n" for line in lines), strict=True))
+        texts = (line.decode("utf-8", "surrogateescape") + "\n" for line in lines)
+        rows.extend(csv.reader(texts, strict=True, delimiter=delimiter))
     return rows

@@ -7,14 +7,14 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 import zstandard
 
+from slowwave.flows.land.formats.text_stream import DAMAGED, text_stream
+
 BOM = b"\xef\xbb\xbf"
 _BLOCK = 2**20
-# 4 bytes of zstd may say 128 kB, so that these say 64 MB at most
-_PACKED_BLOCK = 2**11
 # A gzip of zeros unpacks for hours: a line as long as this many of the longest rows ends the reading.
 LONGEST_ROWS_SKIPPED = 64
 _SHOWN_OF_LONG = 1_000
@@ -22,7 +22,6 @@ _SHOWN_OF_LONG = 1_000
 BLANK_LINES = re.compile(rb"\s*\n")
 EMPTY_LINES = re.compile(rb"[\r\n]*\n")
 MOST_VALUES = 4_000_000
-DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, zstandard.ZstdError)
 
 
 def in_megabytes(size: int) -> str:
@@ -54,27 +53,15 @@ class LongLine:
     length: int
 
 
-def text_stream(handle: BinaryIO) -> BinaryIO:
-    """The text in a file from its beginning: gzip and zstd, recognised by their first bytes, are unpacked."""
-    handle.seek(0)
-    head = handle.read(4)
-    handle.seek(0)
-    if head[:2] == b"\x1f\x8b":
-        return cast("BinaryIO", gzip.GzipFile(fileobj=handle))
-    if head == b"\x28\xb5\x2f\xfd":
-        return cast("BinaryIO", _ZstdReader(handle))
-    return handle
-
-
 def contradiction(handle: BinaryIO, longest_row: int) -> str:
     """How a packed text contradicts its own checksum; '' where it does not, has none, or breaks off before it.
 
     The checksum stands at the end, and what was unpacked before it looks like any text: so it is asked first.
     """
-    stream = text_stream(handle)
-    if stream is handle:
+    text = text_stream(handle)
+    if not text.layers:
         return ""
-    read, without = getattr(stream, "read1", stream.read), 0
+    read, without = getattr(text.stream, "read1", text.stream.read), 0
     try:
         while block := read(_BLOCK):
             newline = block.rfind(b"\n") if block.strip(b"\r\n") else -1
@@ -88,33 +75,6 @@ def contradiction(handle: BinaryIO, longest_row: int) -> str:
     except zstandard.ZstdError as error:
         return str(error) if "checksum" in str(error) else ""
     return ""
-
-
-class _ZstdReader:
-    """Like zstandard's own reader, but a stream that ends inside a frame is an error, as with gzip."""
-
-    def __init__(self, handle: BinaryIO) -> None:
-        self._handle = handle
-        self._frame = zstandard.ZstdDecompressor().decompressobj()
-        self._started = False
-
-    def read(self, _size: int) -> bytes:
-        """Some bytes, 64 MB at most; none at the end of the last frame."""
-        out = b""
-        while not out:
-            block = self._handle.read(_PACKED_BLOCK)
-            if not block:
-                if self._started and not self._frame.eof:
-                    message = "the compressed stream ends before its end marker"
-                    raise EOFError(message)
-                return b""
-            while block:
-                if self._frame.eof:
-                    self._frame = zstandard.ZstdDecompressor().decompressobj()
-                self._started = True
-                out += self._frame.decompress(block)
-                block = self._frame.unused_data if self._frame.eof else b""
-        return out
 
 
 class Lines:

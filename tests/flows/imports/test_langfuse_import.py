@@ -140,7 +140,7 @@ def read(path: Path) -> tuple[list[dict[str, Any]], list[str], str]:
         (b'[{"a":1},7,{"b":2}]', 2, 1, ""),
         (b'[{"a":1}{"b":2}]', 2, 0, ""),
         (b"[" + b'{"a":' * 3000 + b"1" + b"}" * 3000 + b"]", 0, 0, "row 1"),
-        (gzip.compress(b'[{"a":1},{"b":2}]', mtime=0)[:-9], 0, 0, "cut short"),
+        (gzip.compress(b'[{"a":1},{"b":2}]', mtime=0)[:-9], 2, 0, "cut short"),
         (b"", 0, 0, ""),
         (b"\x00\x01\x02", 0, 0, ""),
     ],

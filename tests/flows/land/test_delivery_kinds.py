@@ -84,10 +84,9 @@ REFUSED = {
     "a log": b"Starting, please wait\nDone, at last\n",
     "the header of another table": b"name,city\nAnn,Rome\n",
     "rows that disagree with their header": b"prompt,created_at\n" + b"just words\n" * 20,
-    "a page": b"<html>\n<p>prompt, created_at</p>\n</html>\n",
-    "a picture": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+    "a page without a head": b"<p>prompt, created_at</p>\n",
     "broken JSON alone": b'{"prompt": \n{"prompt"\n',
-    "semicolons": b"prompt;created_at\nx;2026-03-01\n",
+    "stars": b"prompt*created_at\nx*2026-03-01\n",
 }
 
 
