@@ -53,7 +53,7 @@ def text_stream(handle: BinaryIO, encoding: str = "") -> TextStream:
     handle.seek(0)
     while is_packed(head) and layers < _MOST_LAYERS:
         is_gzip = head.startswith(_GZIP)
-        stream = gzip.GzipFile(fileobj=cast("BinaryIO", stream), mode="rb") if is_gzip else _ZstdReader(stream)
+        stream = gzip.GzipFile(fileobj=cast("Any", stream), mode="rb") if is_gzip else _ZstdReader(stream)
         layers += 1
         if layers < _MOST_LAYERS:
             stream = _Peeked(stream)
