@@ -27,7 +27,7 @@ from slowwave.flows.kernel.lock import capture_lock, ensure_home
 from slowwave.flows.kernel.run_ids import utc_now
 from slowwave.flows.kernel.settings import Settings
 from slowwave.flows.kernel.store import make_durable_folder
-from slowwave.flows.kernel.terminal import quoted
+from slowwave.flows.kernel.terminal import quoted, terminal_safe
 from slowwave.flows.kernel.times import utc_iso
 from slowwave.flows.land.received.noted import note
 
@@ -86,7 +86,18 @@ def run_capture(settings: Settings, listening: Listening, limits: Limits, *, end
     listening.check(settings)
     ensure_home(settings)
     with _alone(settings), _socket(listening) as listener:
+        _warn_of_params(settings)
         _serve(settings, listening, limits, listener, ends_with_input=ends_with_input)
+
+
+def _warn_of_params(settings: Settings) -> None:
+    """Say once, at the start, that the params cannot be used: no row that is posted needs them."""
+    if not settings.params_file.exists():  # params are slow to load
+        return
+    try:
+        settings.params()
+    except WrongUsageError as error:
+        sys.stderr.write(f"slowwave: {terminal_safe(str(error))}; rows are taken, `slowwave nightly` needs it mended\n")
 
 
 @contextmanager
