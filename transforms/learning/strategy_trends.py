@@ -13,6 +13,7 @@ from slowwave.transforms.learning.heuristic_params import HeuristicParams
 
 _NEW, _STRENGTHENING, _STABLE, _WEAKENING, _STALE, _UNPROVEN = range(len(TRENDS))
 _MICRO = 1_000_000
+_BEFORE_3 = ("heuristic/1", "heuristic/2")
 
 
 def strategy_trends(known: Known, day: int, params: HeuristicParams) -> pl.DataFrame:
@@ -21,7 +22,8 @@ def strategy_trends(known: Known, day: int, params: HeuristicParams) -> pl.DataF
     A look is a midnight, from what was known by then: unproven (too few sessions), stale (not tried in the last
     days), new (not tried before them), strengthening or weakening (success of the last days and of all before differ
     with the asked-for probability, sessions as the unit), else stable. The trend is what the latest look says that
-    agrees with the look a week before it; before its first attempt a strategy is unproven.
+    agrees with the look a week before it; before its first attempt a strategy is unproven. From `heuristic/3` on the
+    latest look alone says stale: that a strategy was not tried is no estimate.
 
     Args:
         known: of all cells.
@@ -32,7 +34,7 @@ def strategy_trends(known: Known, day: int, params: HeuristicParams) -> pl.DataF
     cell = np.unique(known.cell)
     found = np.full(len(cell), _UNPROVEN, dtype=np.int8)
     asked, at = np.arange(len(cell)), np.full(len(cell), day, dtype=np.int64)
-    said = looks.words(cell, at)
+    said = latest = looks.words(cell, at)
     while len(asked):
         before = looks.words(cell[asked], at - params.trend_agreement_days)
         agrees = said == before
@@ -40,6 +42,9 @@ def strategy_trends(known: Known, day: int, params: HeuristicParams) -> pl.DataF
         # before the first attempt both looks say the same, so this ends
         asked, at = asked[~agrees], at[~agrees] - 1
         said = looks.words(cell[asked], at)
+    if params.method not in _BEFORE_3:
+        is_tried_or_not = (latest == _STALE) | (found == _STALE)
+        found[is_tried_or_not] = latest[is_tried_or_not]
     names = pl.Series(TRENDS, dtype=pl.String)
     return pl.DataFrame({"cell": cell, "trend": names.gather(found)})
 

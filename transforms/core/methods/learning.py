@@ -108,7 +108,7 @@ OF_LEARNING: tuple[Method, ...] = (
             "heuristic-3/scorecard",
             "heuristic-3/untried_strategies",
         ),
-        brings=("strategy_trend/2", "untried/1", "scorecard/2"),
+        brings=("strategy_trend/3", "untried/1", "scorecard/2"),
     ),
     Method(
         id="strategy_trend/1",
@@ -124,6 +124,14 @@ OF_LEARNING: tuple[Method, ...] = (
         reads=("heuristics",),
         changed="Two looks must agree before a trend changes its word, and it may be called new, stale or unproven.",
         golden=("heuristic-2/heuristics",),
+    ),
+    Method(
+        id="strategy_trend/3",
+        computes="Whether a strategy's success changed in its last days, or it was not tried in them.",
+        implementation="slowwave.transforms.learning.strategy_trends.strategy_trends",
+        reads=("heuristics",),
+        changed="A strategy is stale from the look on at which it was not tried in the last days, until it is.",
+        golden=("heuristic-3/heuristics",),
     ),
     Method(
         id="untried/1",

@@ -178,8 +178,9 @@ def troubled_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
         pl.when(kind.is_in(["harmful", "doubtful"])).then("contradicted_count").otherwise(last_us).alias("evidence"),
         pl.col("reasons").list.first().alias("said"),
     )
+    fades = pl.when(days_left > 0).then(pl.lit("Fades by")).otherwise(pl.lit("Faded by"))
     reason = pl.when(~is_harmful & (pl.col("verdict") != "review")).then(
-        pl.format("Fades by {} though it may be needed", pl.col("fades_at").dt.strftime("%Y-%m-%d"))
+        pl.format("{} {} though it may be needed", fades, pl.col("fades_at").dt.strftime("%Y-%m-%d"))
     )
     return troubled.select(
         item_ids(troubled, pl.col("kind"), "memory_id"),

@@ -113,11 +113,12 @@ def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
     is_harmful = harmful >= from_count
     if level == "warning":
         is_harmful &= harmful < params.harmful_critical
-    found = [
-        pl.when(is_harmful).then(
-            pl.format(f"{level}: associated with lower success: {{}} (alarm from {from_count}).", harmful)
-        )
-    ]
+    said = (
+        "associated with lower success: {}"
+        if params.method == "project_health/1"
+        else "{} of its memories have the verdict harmful: success was lower with them than without"
+    )
+    found = [pl.when(is_harmful).then(pl.format(f"{level}: {said} (alarm from {from_count}).", harmful))]
     found += [_share_alarm(name, getattr(params, name), level, params) for name in _SHARES]
     if level == "warning" and params.method != "project_health/1":
         text = (
