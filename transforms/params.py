@@ -13,6 +13,7 @@ from slowwave.transforms.core.methods.registry import method, methods
 from slowwave.transforms.decisions.forgetting.params import ForgettingParams
 from slowwave.transforms.decisions.review.params import ReviewQueueParams
 from slowwave.transforms.evidence.params import ALIKE_IN_SHORT, IN_FORMER_NAMES, UNNAMED, EvidenceParams
+from slowwave.transforms.evidence.scopes import ScopeParams
 from slowwave.transforms.grouping.errors.params import ErrorParams
 from slowwave.transforms.grouping.strategies.params import StrategyParams
 from slowwave.transforms.health.answerable.params import AnswerParams
@@ -38,6 +39,7 @@ class Params(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     evidence: EvidenceParams = EvidenceParams()
+    scopes: ScopeParams = ScopeParams()
     reinforcement_delta: float = Field(
         default=0.02,
         ge=0,

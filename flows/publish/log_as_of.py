@@ -205,7 +205,7 @@ class LogAsOf:
 
     def stated_states(self) -> pl.LazyFrame:
         """Memory states in which nothing expires."""
-        return memory_states(self.rows(MEMORY_CHANGES, self.files(Memories)))
+        return memory_states(self.rows(MEMORY_CHANGES, self.files(Memories)), self.params.scopes)
 
     @cached_property
     def decisions(self) -> pl.LazyFrame:

@@ -14,7 +14,7 @@ from alma_strength import alma_strengths
 from golden_tables import assert_golden, golden_names
 from golden_timelines import START, TODAY, golden_timelines
 from health_rows import TODAY as HEALTH_DAY
-from health_rows import health_frame
+from health_rows import ago, health_frame, leaks_of, owners_of
 
 from slowwave.transforms.core.vocabularies import TRENDS, VERDICTS, ForgettingRule
 from slowwave.transforms.decisions.effects import archivings, forgetting_audit
@@ -121,6 +121,7 @@ def _of_health() -> dict[str, pl.DataFrame]:
     )
     rows = pl.concat([judged, silent]).drop("verdict").join(told, on="memory_id", maintain_order="left")
     projects, exposed = health_frame(given.project_rows()), health_frame(given.exposed_rows())
+    leaked = leaks_of(("well 0", ago(9)), ("long ago", ago(31)))
     project_health_1 = PARAMS.project_health.model_copy(update={"method": "project_health/1"})
     memories, evidence = given.forgetting_frames()
     archived = archivings(given.decided(), given.AS_OF)
@@ -129,10 +130,12 @@ def _of_health() -> dict[str, pl.DataFrame]:
         "verdict-2/memory_health": told_2,
         "verdict-3/memory_health": told_3,
         "review_value-1/memory_health": review_value(rows, PARAMS.review),
-        "project_health-1/project_health": project_health(projects, HEALTH_DAY, project_health_1).drop(
-            "stale_injected_count"
+        "project_health-1/project_health": project_health(
+            projects, owners_of(given.project_rows()), leaks_of(), HEALTH_DAY, project_health_1
+        ).drop("stale_injected_count", "scope_leak_count"),
+        "project_health-2/project_health": project_health(
+            exposed, owners_of(given.exposed_rows()), leaked, HEALTH_DAY, PARAMS.project_health
         ),
-        "project_health-2/project_health": project_health(exposed, HEALTH_DAY, PARAMS.project_health),
         "forgetting-1/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS_1),
         "forgetting-1/forgetting_quotas": forgetting_quotas(memories, evidence, HEALTH_DAY, QUOTAS_1),
         "forgetting-2/forgetting_plan": forgetting_plan(memories, evidence, HEALTH_DAY, QUOTAS_2),

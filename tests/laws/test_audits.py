@@ -61,9 +61,11 @@ ROWS = [
     {"memory_id": "new port", "changed_at": START + timedelta(days=1), "content": "The API port is 9090",
      "status": "active"},
     # found wrong after a while, so that it may be forgotten
-    {"memory_id": "wrong", "changed_at": START, "content": "Delete the log first", "status": "active"},
+    {"memory_id": "wrong", "changed_at": START, "content": "Delete the log first", "status": "active",
+     "user_id": "ada"},
     {"memory_id": "wrong", "changed_at": START + timedelta(days=2), "status": "invalid"},
-    {"interaction_id": "not told", "created_at": START + timedelta(days=3), "prompt": "?", "memories_used": ["wrong"]},
+    {"interaction_id": "not told", "created_at": START + timedelta(days=3), "prompt": "?", "memories_used": ["wrong"],
+     "user_id": "bob"},
     {"outcome_id": "cascade", "created_at": START, "strategy": "free the port", "success": False,
      "error_message": "Skipped: depends on the step before"},
 ]  # fmt: skip
@@ -262,6 +264,7 @@ FAULTS = {
     "projects_are_explained": (
         "UPDATE project_health SET active_count = active_count + 1",
         "UPDATE project_health SET reference_count = 0",
+        "UPDATE project_health SET scope_leak_count = 0",
         "UPDATE project_health SET project = 'another'",
         "UPDATE memory_health SET verdict = 'harmful'",
     ),

@@ -22,6 +22,7 @@ OTHER_EVIDENCE: dict[str, Any] = {
 OTHER: dict[str, Any] = {
     "reinforcement_delta": 0.03, "reinforcement_cap": 0.9, "stated": {"inferred_knowledge": 0.5},
     "attempts": {"min_occurrences": 4},
+    "scopes": {"tags": ["tenant"]},
     "strategies": {"method": "strategy_groups/99"}, "errors": {"max_tokens": 65}, "forecast": {"parent_strength": 5},
     "confidence": {"parent_strength": 6},
     "heuristics": {"trend_days": 15}, "anti_patterns": {"margin": 0.06}, "memory_outcomes": {"min_sessions": 6},

@@ -34,6 +34,7 @@ EVIDENCE_NODES: tuple[Node, ...] = (
         "slowwave.transforms.evidence.states:memory_states",
         gives=(MEMORY_STATES,),
         takes={"memories": MEMORY_CHANGES},
+        params=("scopes",),
     ),
     Node(
         "slowwave.transforms.evidence.states:current_memories",

@@ -11,21 +11,23 @@ from slowwave.transforms.core.methods.registry import implementation
 from slowwave.transforms.evidence.echo.echo import Echo
 from slowwave.transforms.evidence.params import PoolParams
 from slowwave.transforms.evidence.reach import REACH, with_reach
+from slowwave.transforms.evidence.scopes import ScopeParams, memory_owner
 from slowwave.transforms.landing.tables import Memories
 
 _DEFAULTS = {"memory_type": "knowledge", "project": "", "agent": "", "status": "candidate", "pinned": False}
 _EXPIRING = ("candidate", "active")
 # '' is the producer's word for "clear this": these columns have no meaning for an empty text of their own
 _EMPTY_IS_DEFAULT = ("memory_type", "status")
+_UNTAGGED = ScopeParams()
 _EMPTY_IS_NULL = ("superseded_by", "scope", "user_id", "category", "domain", "source")
 
 
-def memory_states(memories: pl.LazyFrame) -> pl.LazyFrame:
-    """Per change the full state from then on: memory_id, valid_from, valid_until (NULL: still), and the state columns.
+def memory_states(memories: pl.LazyFrame, params: ScopeParams = _UNTAGGED) -> pl.LazyFrame:
+    """Per change the full state from then on: memory_id, valid_from, valid_until (NULL: still), state columns, owner.
 
     `memories` holds winning changes, one per (memory_id, changed_at). A NULL field carries over from the change before;
     '' clears a text, a name in `clears` any other field; defaults fill what was never said. `status` is as stated:
-    nothing expires here (see `states_over_time`).
+    nothing expires here (see `states_over_time`). `owner`: see `memory_owner`.
     """
     ordered = memories.sort("memory_id", "changed_at").with_row_index("change")
 
@@ -44,7 +46,7 @@ def memory_states(memories: pl.LazyFrame) -> pl.LazyFrame:
         pl.col("changed_at").alias("valid_from"),
         pl.col("changed_at").shift(-1).over("memory_id").alias("valid_until"),
         *[carried(name) for name in Memories.state],
-    )
+    ).with_columns(memory_owner(params).alias("owner"))
 
 
 def states_over_time(states: pl.LazyFrame, as_of: datetime) -> pl.LazyFrame:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from slowwave.transforms.core.node import Handed, Node, Part
-from slowwave.transforms.evidence.nodes import MEMORY_STATES
-from slowwave.transforms.evidence.tables import MemoryDays, MemoryReferences, ProjectDays, ReferenceDays
+from slowwave.transforms.evidence.nodes import CURRENT_MEMORIES, MEMORY_STATES
+from slowwave.transforms.evidence.tables import (
+    MemoryDays,
+    MemoryReferences,
+    ProjectDays,
+    ReferenceDays,
+    ReplayedInteractions,
+)
 from slowwave.transforms.health.answerable.tables import AnswerableQuestions, InteractionsWithMemories
 from slowwave.transforms.health.project.tables import ProjectHealth
-from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory, StaleInjections
+from slowwave.transforms.health.tables import MemoryHealth, MemoryHealthHistory, ScopeLeaks, StaleInjections
 from slowwave.transforms.learning.tables import CountedOutcomes
 from slowwave.transforms.lift.nodes import ATTEMPTED_INTERACTIONS, ATTEMPTED_REFERENCES, MEMORY_OUTCOMES
 from slowwave.transforms.usage.nodes import MEMORY_USE, TIMELINES
@@ -63,6 +69,12 @@ HEALTH: tuple[Node, ...] = (
         gives=(StaleInjections,),
         takes={"references": MemoryReferences, "states": MEMORY_STATES},
     ),
+    Node(
+        "slowwave.transforms.health.scope_leaks:scope_leaks",
+        gives=(ScopeLeaks,),
+        takes={"references": MemoryReferences, "states": MEMORY_STATES, "interactions": ReplayedInteractions},
+        params=("scopes",),
+    ),
     Node("", gives=(TOUCHES,), takes={"history": MemoryHealthHistory}, stage="history"),
     Node(
         "slowwave.transforms.health.judged_health:judged_health",
@@ -82,7 +94,7 @@ HEALTH: tuple[Node, ...] = (
     Node(
         "slowwave.transforms.health.project.project_health:project_health",
         gives=(ProjectHealth,),
-        takes={"health": MemoryHealth},
+        takes={"health": MemoryHealth, "memories": CURRENT_MEMORIES, "leaks": ScopeLeaks},
         params=("project_health",),
         methods=("project_health.method",),
     ),

@@ -184,6 +184,28 @@ class StaleInjections(Table):
     as_of: datetime = column(AS_OF, unit="UTC")
 
 
+class ScopeLeaks(Table):
+    """Interactions that were given a memory of another scope: another user's, agent's or, by a tag, tenant's."""
+
+    name: ClassVar[str] = "scope_leaks"
+    key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id")
+
+    memory_id: str = column("Key: the memory.")
+    interaction_id: str = column("Key: the interaction it was put into.")
+    occurred_at: datetime = column("When the interaction happened.", unit="UTC")
+    project: str = column("Project of the interaction.")
+    agent: str = column("Agent of the interaction.")
+    session_id: str | None = column("Session of the interaction.")
+    user_id: str | None = column("User of the interaction. NULL: not said.")
+    crossed: list[str] = column("What is not the same: user, agent, or the name of a scope tag.")
+    memory_scope: str = column("Of these what the memory had then, such as `user=ada, tenant=acme`.")
+    interaction_scope: str = column(
+        "Of these what the interaction had; of a tag what the other memories put into it had."
+    )
+    run_id: str = column(RUN_ID)
+    as_of: datetime = column(AS_OF, unit="UTC")
+
+
 class MemoryHealthHistory(Table):
     """How memory_health came about: one row per memory and UTC day on which its counts or its state changed.
 

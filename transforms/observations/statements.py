@@ -8,17 +8,11 @@ from slowwave.transforms.core.blank import is_blank
 
 
 def scope() -> pl.Expr:
-    r"""Where a memory may meet others: `type`, `type/agent` or, of a user, `type@user` and `type/agent@user`.
+    r"""Where a memory may meet others: its type and its owner, such as `type/agent@user` (see `memory_owner`).
 
-    A backslash stands before `/`, `@` and `\` of a type, and before `@` and `\` of an agent that has an `@` or a user:
-    else an agent `coder@ada` would be the coder of ada.
+    A backslash stands before `/`, `@`, `#` and `\` of a type.
     """
-    memory_type = pl.col("memory_type").str.replace_all(r"([/@\\])", r"\$1")
-    agent, user = pl.col("agent").fill_null(""), pl.col("user_id")
-    is_told_apart = user.is_not_null() | agent.str.contains("@", literal=True)
-    told_apart = pl.when(is_told_apart).then(agent.str.replace_all(r"([@\\])", r"\$1")).otherwise(agent)
-    of_agent = pl.when(agent == "").then(memory_type).otherwise(pl.concat_str(memory_type, pl.lit("/"), told_apart))
-    return pl.when(user.is_null()).then(of_agent).otherwise(pl.concat_str(of_agent, pl.lit("@"), user))
+    return pl.concat_str(pl.col("memory_type").str.replace_all(r"([/@#\\])", r"\$1"), "owner")
 
 
 def normal_text(content: pl.Expr) -> pl.Expr:
@@ -66,13 +60,14 @@ def utterances(states: pl.DataFrame) -> pl.DataFrame:
 def active_memories(states: pl.DataFrame) -> pl.DataFrame:
     """Memories active at the end of `states` (see `memory_states`), with text: one row each, in order of time and id.
 
-    memory_id, project, scope, content, normal (see `normal_text`), said_at (since when it says this), last_said_at
-    (see `utterances`), source_ids (sorted; itself where it has none), source_times (since when each is cited).
+    memory_id, project, scope, owner, content, normal (see `normal_text`), said_at (since when it says this),
+    last_said_at (see `utterances`), source_ids (sorted; itself where it has none), source_times
+    (since when each is cited).
     """
     ordered = states.sort("memory_id", "valid_from")
     last = ordered.filter(
         pl.col("valid_until").is_null(), pl.col("status") == "active", is_said(pl.col("content"))
-    ).select("memory_id", "project", scope().alias("scope"), "content", pl.col("source_ids").alias("cited"))
+    ).select("memory_id", "project", scope().alias("scope"), "owner", "content", pl.col("source_ids").alias("cited"))
     of_active = ordered.join(last.select("memory_id"), on="memory_id", how="semi")
     differs = pl.col("content").ne_missing(pl.col("content").shift().over("memory_id"))
     said_at = of_active.filter(differs).group_by("memory_id").agg(pl.col("valid_from").max().alias("said_at"))
@@ -113,14 +108,14 @@ def active_memories(states: pl.DataFrame) -> pl.DataFrame:
 def distinct_statements(memories: pl.DataFrame) -> pl.DataFrame:
     """What the memories of each project and scope say, once, in order of when it was said first.
 
-    statement (0, 1, …), project, scope, normal, content and founder (memory_id) of the first to say it, first_at,
-    last_at.
+    statement (0, 1, …), project, scope, normal, owner, content and founder (memory_id) of the first to say it,
+    first_at, last_at.
     """
     return (
         memories.sort("said_at", "memory_id")
         .group_by("project", "scope", "normal", maintain_order=True)
         .agg(
-            pl.col("content").first(),
+            pl.col("owner", "content").first(),
             pl.col("memory_id").first().alias("founder"),
             pl.col("said_at").min().alias("first_at"),
             pl.col("last_said_at").max().alias("last_at"),

@@ -12,7 +12,9 @@ from slowwave.transforms.core.vocabularies import Freshness, Trend
 Action = Literal["add", "update", "merge", "skip", "delete"]
 CurationKind = Literal["fact", "observation", "model"]
 
-_SCOPE = "Its memory type, and the agent and user it belongs to where there are any (`type/agent@user`)."
+_SCOPE = (
+    "Its memory type, and the agent, user and scope tags it has where there are any (`type/agent@user#tenant=acme`)."
+)
 _WORDS = "Words, numbers, dates or names in which the two texts are at odds."
 
 

@@ -41,6 +41,13 @@ FIRST_ROWS = {
         "stale_hours": 25.0,
     },
     "stale_by_week": {"project": "quay", "week": "2026-03-02", "expired_count": 1, "interactions_count": 1},
+    "scope_leaks": {
+        "memory_id": "lapsed",
+        "interaction_id": "i7",
+        "crossed": ["user"],
+        "memory_scope": "user=ada",
+        "interaction_scope": "user=bob",
+    },
     "memories_of_project": {"memory_id": "m3", "status": "active"},
     "memory_history": {"day": "2026-03-01", "status": "active", "eligible": 0},
     "memory_interactions": {"interaction_id": "i6", "is_injected": False, "is_echoed": True},
@@ -248,8 +255,8 @@ def home(tmp_path_factory) -> SmallHome:
     made.land(*taught_rows())
     made.land(*fact_rows())
     made.land(
-        memory("lapsed", project="quay", expires_at="2026-03-01T09:00:00Z"),
-        interaction("i7", created_at="2026-03-02T10:00:00Z", project="quay", memories_used=["lapsed"]),
+        memory("lapsed", project="quay", expires_at="2026-03-01T09:00:00Z", user_id="ada"),
+        interaction("i7", created_at="2026-03-02T10:00:00Z", project="quay", memories_used=["lapsed"], user_id="bob"),
     )
     made.land(
         memory("noted", project="facts", status="candidate", content="Prices are kept as integers"),

@@ -9,9 +9,10 @@ from typing import Any, cast
 import polars as pl
 from hypothesis import strategies as st
 
-from slowwave.transforms.core.frames import Frame, framed
+from slowwave.transforms.core.frames import Frame, Lazy, framed
+from slowwave.transforms.core.schema import computed_schema
 from slowwave.transforms.core.vocabularies import VERDICTS
-from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.health.tables import MemoryHealth, ScopeLeaks
 
 Row = dict[str, Any]
 
@@ -66,6 +67,21 @@ def health_frame(rows: Sequence[Row]) -> Frame[MemoryHealth]:
     told = [{name: value for name, value in row.items() if name != "parroted"} for row in rows]
     health = framed(MemoryHealth, pl.DataFrame(told, schema=_SCHEMA), partial=True)
     return cast("Frame[MemoryHealth]", health.with_columns(parroted))
+
+
+def owners_of(rows: Sequence[Row]) -> pl.DataFrame:
+    """memory_id and owner of the rows; '' where they leave it out."""
+    owners = [(row["memory_id"], row.get("owner", "")) for row in rows]
+    return pl.DataFrame(owners, schema={"memory_id": pl.String, "owner": pl.String}, orient="row")
+
+
+def leaks_of(*leaks: tuple[str, datetime]) -> Lazy[ScopeLeaks]:
+    """scope_leaks of these memories at these times."""
+    rows = [
+        {"memory_id": memory_id, "interaction_id": f"i{at}", "occurred_at": occurred_at}
+        for at, (memory_id, occurred_at) in enumerate(leaks)
+    ]
+    return framed(ScopeLeaks, pl.LazyFrame(rows, schema=computed_schema(ScopeLeaks)))
 
 
 _OPEN_VERDICTS = [verdict for verdict in VERDICTS if verdict != "inactive"]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from slowwave.transforms.core.frames import Frame, empty, framed
 from slowwave.transforms.core.schema import polars_schema
+from slowwave.transforms.evidence.scopes import ScopeParams
 from slowwave.transforms.evidence.states import memory_states
 from slowwave.transforms.health.tables import MemoryHealth
 from slowwave.transforms.landing.tables import Memories
@@ -39,9 +40,10 @@ def change(memory_id: str, content: str | None = None, *, day: float = 0, **fiel
     return {"memory_id": memory_id, "changed_at": START + timedelta(days=day), **first, **fields}
 
 
-def states_of(rows: Iterable[Row]) -> pl.DataFrame:
+def states_of(rows: Iterable[Row], scopes: ScopeParams | None = None) -> pl.DataFrame:
     """memory_states of a change log."""
-    return memory_states(pl.LazyFrame(list(rows), schema=polars_schema(Memories))).collect()
+    changes = pl.LazyFrame(list(rows), schema=polars_schema(Memories))
+    return memory_states(changes, scopes or ScopeParams()).collect()
 
 
 def health_of(rows: Iterable[Row]) -> Frame[MemoryHealth]:

@@ -450,6 +450,8 @@ def test_memories_that_came_to_different_users_are_no_longer_weighed_against_eac
         "target_memory_id": "then", "target_content": "Text of then", "reason": "newer", "method": "curate/2",
     }  # fmt: skip
     curation = pl.DataFrame([row], schema=polars_schema(CurationDecisions))
-    for owner, items in (("ada", 1), ("bob", 0), (None, 0)):
-        known = health({"memory_id": "now", "user_id": "ada"}, {"memory_id": "then", "user_id": owner})
-        assert [item["user_id"] for item in queue(evidence(None, known, curation=curation))] == ["ada"] * items
+    for owner, items in (("@ada", 1), ("@bob", 0), ("", 0), ("@ada#tenant=acme", 0)):
+        known = health({"memory_id": "now", "user_id": "ada"}, {"memory_id": "then", "user_id": "ada"})
+        owners = pl.DataFrame({"memory_id": ["now", "then"], "owner": ["@ada", owner]})
+        found = queue(evidence(None, known, curation=curation, owners=owners))
+        assert [item["user_id"] for item in found] == ["ada"] * items

@@ -33,10 +33,11 @@ def test_each_change_has_the_state_a_fold_of_the_log_gives(rows):
         for at, until in zip_longest(times, times[1:]):
             state = model.state_at(rows, memory_id, at)
             assert state is not None
-            expected.append({"memory_id": memory_id, "valid_from": at, "valid_until": until, **state})
+            owner = f"/{state['agent']}" * bool(state["agent"]) + f"@{state['user_id']}" * bool(state["user_id"])
+            expected.append({"memory_id": memory_id, "valid_from": at, "valid_until": until, **state, "owner": owner})
     found = states_of(rows)
     assert found.to_dicts() == expected
-    assert found.columns == ["memory_id", "valid_from", "valid_until", *Memories.state]
+    assert found.columns == ["memory_id", "valid_from", "valid_until", *Memories.state, "owner"]
 
 
 @given(changes, st.randoms(use_true_random=False))

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from health_rows import TODAY, ago, health_frame, health_row, health_rows, unused_row
+from health_rows import TODAY, ago, health_frame, health_row, health_rows, leaks_of, owners_of, unused_row
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -20,9 +20,9 @@ PARAMS = ProjectHealthParams()
 KEPT = {"verdict": "keep"}
 
 
-def health_of(rows, params=PARAMS):
+def health_of(rows, params=PARAMS, leaks=()):
     """project -> its row."""
-    told = project_health(health_frame(rows), TODAY, params)
+    told = project_health(health_frame(rows), owners_of(rows), leaks_of(*leaks), TODAY, params)
     return {row["project"]: row for row in told.to_dicts()}
 
 
@@ -50,6 +50,28 @@ def test_one_write_and_one_recall_make_nobody_healthy():
     assert (told["status"], told["alarms"]) == ("unknown", [])
 
 
+def test_equal_texts_of_two_users_are_no_duplicates():
+    rows = [health_row(f"m{at} {user}", content=f"The same text {at}", owner=user, **KEPT) for at in range(20)
+            for user in ("@ada", "@bob")]  # fmt: skip
+    told = shop_of(rows)
+    assert (told["duplicate_share"], told["alarms"]) == (0, [])
+    assert shop_of(rows, ProjectHealthParams(method="project_health/1"))["duplicate_share"] == 1
+    assert shop_of([{**row, "owner": "@ada"} for row in rows])["duplicate_share"] == 1
+
+
+def test_a_memory_that_was_given_to_another_user_is_critical():
+    rows = many(5)
+    told = health_of(rows, leaks=[("m0", ago(1)), ("m0", ago(40)), ("m1", ago(30))])["shop"]
+    assert (told["scope_leak_count"], told["status"]) == (3, "critical")
+    (alarm,) = told["alarms"]
+    assert alarm == (
+        "critical: given to interactions of another user, agent or tag scope in the last 30 days: 2 times"
+        " (scope_leaks), last on 2026-02-28."
+    )
+    told = health_of(rows, leaks=[("m0", ago(40))])["shop"]
+    assert (told["scope_leak_count"], told["alarms"]) == (1, [])
+
+
 def test_a_project_in_use_is_healthy():
     told = shop_of(many(5))
     assert (told["status"], told["alarms"], told["judged_count"]) == ("healthy", [], 5)
@@ -62,12 +84,12 @@ def test_too_few_judged_memories_are_unknown():
 
 
 def test_without_any_memory_there_is_no_project():
-    told = project_health(health_frame([]), TODAY, PARAMS)
+    told = project_health(health_frame([]), owners_of([]), leaks_of(), TODAY, PARAMS)
     assert told.height == 0
 
 
 def test_rows_are_those_of_the_published_table():
-    told = project_health(health_frame(many(3)), TODAY, PARAMS)
+    told = project_health(health_frame(many(3)), owners_of(many(3)), leaks_of(), TODAY, PARAMS)
     published = polars_schema(ProjectHealth)
     assert dict(told.schema) == {name: kind for name, kind in published.items() if name not in {"run_id", "as_of"}}
     assert told.columns == [name for name in published if name not in {"run_id", "as_of"}]

@@ -13,7 +13,9 @@ from observation_rows import AS_OF, PARAMS, change, health_of, states_of
 from thorough import examples
 
 from slowwave.flows.publish.word_vectors import word_vectors
-from slowwave.transforms.observations.merges.near import across_types, family
+from slowwave.transforms.evidence.scopes import ScopeParams, memory_owner
+from slowwave.transforms.observations.curation.decisions import curation_decisions
+from slowwave.transforms.observations.merges.near import across_types
 from slowwave.transforms.observations.observations import observed
 from slowwave.transforms.observations.pairs.texts import pair_texts
 from slowwave.transforms.observations.params import ObservationParams
@@ -137,12 +139,47 @@ def test_no_name_makes_a_memory_somebody_elses(one: dict[str, str], other: dict[
     assert found.observations["memory_ids"].list.len().to_list() == [1, 1]
 
 
+TENANT = ScopeParams(tags=("tenant",))
+
+
+def test_what_belongs_to_two_tenants_is_neither_compared_nor_merged() -> None:
+    """As two banks of one store tell them apart: by a tag alone."""
+    said = [
+        change("acme", "The API port is 8080", tags=["tenant:acme"]),
+        change("acme again", "The API port is 8080.", day=1, tags=["tenant=acme", "fast"]),
+        change("globex", "The API port is 8080", day=2, tags=["tenant:globex"]),
+        change("globex now", "The API port is now 9090", day=3, tags=["tenant:globex"]),
+        change("nobody's", "The API port is 8080", day=4, tags=["fast"]),
+    ]
+    states = states_of(said, TENANT)
+    found = observed(states, health_of([]), word_vectors, AS_OF, SECOND)
+    assert found.merge_proposals["memory_ids"].to_list() == [["acme", "acme again"]]
+    together = [{*row["memory_ids"], *row["supersedes"]} for row in found.observations.to_dicts()]
+    assert sorted(map(sorted, together)) == [["acme", "acme again"], ["globex", "globex now"], ["nobody's"]]
+    decided = {row["memory_id"]: row for row in curation_decisions(states, word_vectors, SECOND).to_dicts()}
+    assert decided["globex now"]["considered_ids"] == ["globex"]
+    assert [decided[name]["action"] for name in ("globex", "nobody's")] == ["add", "add"]
+    # without the tag they are one project's
+    assert (
+        max(map(len, observed(states_of(said), health_of([]), word_vectors, AS_OF, SECOND).observations["memory_ids"]))
+        > 2
+    )
+
+
+def test_no_name_makes_a_memory_of_another_tenant() -> None:
+    names = ["", "a", "#", "a#tenant=b", "%", ",", "|"]
+    tags = [None, ["tenant:b"], ["tenant:b,tenant=c"], ["tenant:b#"], ["tenant:b", "tenant:c"], ["tenant:b|c"]]
+    schema = {"agent": pl.String, "user_id": pl.String, "tags": pl.List(pl.String)}
+    every = pl.DataFrame(list(product(names, [None, *names], tags)), schema=schema, orient="row")
+    assert every.select(memory_owner(TENANT)).to_series().is_unique().all()
+
+
 NAMES = ["", "a", "@", "/", "\\", "a@", "a/", "a\\", "a@a", "a/a", "a\\@a", "\\\\", "a\\/a"]
 
 
 def test_a_scope_and_what_is_behind_its_type_tell_agents_and_users_apart() -> None:
     names = {"memory_type": pl.String, "agent": pl.String, "user_id": pl.String}
     every = pl.DataFrame(list(product(NAMES, NAMES, [None, *NAMES])), schema=names, orient="row")
-    told = every.with_columns(scope().alias("scope")).with_columns(family().alias("family"))
+    told = every.with_columns(memory_owner(ScopeParams()).alias("owner")).with_columns(scope().alias("scope"))
     assert told["scope"].is_unique().all()
-    assert told["family"].n_unique() == told.select("agent", "user_id").unique().height
+    assert told["owner"].n_unique() == told.select("agent", "user_id").unique().height

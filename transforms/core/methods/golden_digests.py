@@ -68,7 +68,7 @@ GOLDEN_DIGESTS: dict[str, str] = {
     "observe-4/merge_proposals": "336fa3f7a6dce0df70a2fe3cea1f330d556c78b89947535a3ed6d870aaa82f74",
     "observe-4/observations": "20ea2341160e176ad6c56f24f29e2a1540158d46512cbe1385037823a3d929bf",
     "project_health-1/project_health": "d66f8b702a357bfd36b61ba4ef310181740124b4789aee641196f39379be40d9",
-    "project_health-2/project_health": "704c329ee9dcb7e50dc66a71eafec78d2901aa7412a40b8dacecd77b729deabd",
+    "project_health-2/project_health": "c5ad7b12c812e0f1ce73d3e2f6bce7fd5d3d8fdc0c89b8ffcba019d676ffa9cb",
     "regret-1/regret": "51feadd115e26a1800a63aeb357320b534347db94dad0de71b8d72a25abcfa10",
     "review_queue-1/review_queue": "65e822567b271c764e81cf23a305df52590174a7ef87e797f11c6eab67d48960",
     "review_queue-2/review_queue": "70aec11016f91fb1e6d9035c6b9b5d6e95cee012ff8a329bd49fe2982a000e40",

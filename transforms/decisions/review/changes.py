@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from slowwave.transforms.decisions.review.decisions import MERGE, PROMOTE, REJECT
 from slowwave.transforms.decisions.review.tables import ABOUT_ONE
+from slowwave.transforms.evidence.scopes import scope_tags
 
 Change = dict[str, Any]
 State = Mapping[str, Any]
@@ -189,8 +190,7 @@ def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], so
     if target is None or is_itself or target["status"] != "active":
         message = f"{into} is not another memory in use, so nothing can be merged into it"
         raise CannotDecideError(message)
-    if item["kind"] == "candidate":
-        _check_reach(into, target, item, states)
+    _check_reach(into, target, item, states)
     gone = {"status": "superseded", "superseded_by": into}
     if item["kind"] == "candidate":
         changes = [_of_candidate(item, states, sources, gone)]
@@ -210,14 +210,27 @@ def _merged(wish: Wish, item: Mapping[str, Any], states: Mapping[str, State], so
 
 
 def _check_reach(into: str, target: State, item: Mapping[str, Any], states: Mapping[str, State]) -> None:
-    """Whether a memory counts wherever a candidate would: else that would be lost for others."""
+    """Raise where a memory does not count wherever what is merged into it does: that would be lost for others."""
+    if item["kind"] != "candidate":
+        if len({_owner_key(memory_id, states) for memory_id in item["memory_ids"] if memory_id in states}) > 1:
+            message = f"{', '.join(item['memory_ids'])} are not of one user, agent and tag scope"
+            raise CannotDecideError(message)
+        return
     for other, is_other in (
         ("project", target["project"] not in {item["project"], ""}),
         ("user", target.get("user_id") not in {owner(item, states), None}),
+        (
+            "tag scope",
+            scope_tags(_owner_key(into, states)) not in {scope_tags(_owner_key(candidate_id(item), states)), ""},
+        ),
     ):
         if is_other:
             message = f"{into} belongs to another {other}"
             raise CannotDecideError(message)
+
+
+def _owner_key(memory_id: str, states: Mapping[str, State]) -> str:
+    return states.get(memory_id, {}).get("owner") or ""
 
 
 def undoing_changes(changes: Iterable[Change]) -> list[Change]:

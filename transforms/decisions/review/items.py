@@ -230,25 +230,31 @@ def expiring_memories(health: pl.DataFrame, as_of: datetime, params: ReviewQueue
     )
 
 
-def outdated_memories(curation: pl.DataFrame, contradictions: pl.DataFrame, health: pl.DataFrame) -> pl.DataFrame:
+def outdated_memories(
+    curation: pl.DataFrame, contradictions: pl.DataFrame, health: pl.DataFrame, owners: pl.DataFrame
+) -> pl.DataFrame:
     """Memories in use though a later one, in use too, replaces them or takes them back (curation_decisions): items.
 
     One per pair, as its last decision has it, while both say what they said then; a pair that is a contradiction is
-    asked about as one. Asked again when either text changes.
+    asked about as one. Asked again when either text changes. `owners`: memory_id, owner as they are.
     """
-    active = health.filter(pl.col("status") == "active").select("memory_id", "user_id", "memory_type", "content")
+    active = (
+        health.filter(pl.col("status") == "active")
+        .select("memory_id", "user_id", "memory_type", "content")
+        .join(owners, on="memory_id", how="left", maintain_order="left")
+    )
     pairs = (
         curation.sort("memory_id", "changed_at")
         .unique("memory_id", keep="last", maintain_order=True)
         .filter(pl.col("action").is_in(["update", "delete"]), pl.col("target_memory_id") != pl.col("memory_id"))
         .join(active, on=["memory_id", "content"], maintain_order="left")
         .join(
-            active.select(target_memory_id="memory_id", target_content="content", target_user_id="user_id"),
+            active.select(target_memory_id="memory_id", target_content="content", target_owner="owner"),
             on=["target_memory_id", "target_content"],
             maintain_order="left",
         )
-        # one of them may have come to another user since
-        .filter(pl.col("user_id").eq_missing(pl.col("target_user_id")))
+        # one of them may have come to another user, agent or tag since
+        .filter(pl.col("owner").eq_missing(pl.col("target_owner")))
         .with_columns(pl.concat_list("target_memory_id", "memory_id").alias("memory_ids"))
         .with_columns(pl.col("memory_ids").list.sort().alias("pair"))
         .join(

@@ -32,6 +32,7 @@ from slowwave.transforms.observations.tables import CurationDecisions
 
 _STATEMENT = ["project", "statement_id"]
 _PUBLISHED_ALONE = ("run_id", "as_of")
+_NO_OWNERS = pl.Schema({"memory_id": pl.String(), "owner": pl.String()})
 _NO_USERS = pl.Schema({"interaction_id": pl.String(), "user_id": pl.String()})
 
 
@@ -46,7 +47,7 @@ class ReviewEvidence:
     are. ended: interaction_id, success (how its latest attempt ended). health: memory_health. contradictions,
     merge_proposals: of `observe/1`, which `disputes_method` names. curation: curation_decisions. decided: item_id,
     fingerprint of what was decided. rejected: project, statement_id of texts that a person rejected. users:
-    interaction_id, user_id of the interactions that name a user.
+    interaction_id, user_id of the interactions that name a user. owners: memory_id, owner of memories as they are.
     """
 
     statements: pl.LazyFrame
@@ -62,6 +63,7 @@ class ReviewEvidence:
     decided: pl.DataFrame
     rejected: pl.DataFrame = field(default_factory=REJECTED_SCHEMA.to_frame)
     users: pl.LazyFrame = field(default_factory=lambda: _NO_USERS.to_frame().lazy())
+    owners: pl.DataFrame = field(default_factory=_NO_OWNERS.to_frame)
 
 
 def is_evident(params: ReviewQueueParams) -> bool:
@@ -97,7 +99,7 @@ def review_queue(
         [
             troubled_memories(evidence.health, as_of, asked),
             *([expiring_memories(evidence.health, as_of, asked)] if _proposes_extensions(asked) else []),
-            outdated_memories(evidence.curation, evidence.contradictions, evidence.health),
+            outdated_memories(evidence.curation, evidence.contradictions, evidence.health, evidence.owners),
             disputed_memories(
                 evidence.contradictions, evidence.merge_proposals, evidence.health, evidence.disputes_method
             ),

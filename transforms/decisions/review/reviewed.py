@@ -49,7 +49,7 @@ def reviewed(
         statements: extracted_statements, with `day`.
         interactions: replayed_interactions.
         references: memory_references; what an answer only cites is none here.
-        memories: of `current_memories`: memory_id, source_ids.
+        memories: of `current_memories`: memory_id, source_ids, owner.
         ended: of `ended_interactions`.
         health: memory_health.
         contradictions: of `observed`.
@@ -82,6 +82,7 @@ def reviewed(
         decided=decided.select("item_id", "fingerprint").unique(),
         users=named.filter(pl.col("user_id").fill_null("") != "").select("interaction_id", "user_id"),
         rejected=rejected,
+        owners=memories.select("memory_id", "owner"),
     )
     return review_queue(evidence, as_of, params)
 

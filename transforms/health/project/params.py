@@ -38,7 +38,8 @@ class ProjectHealthParams(BaseModel):
         description="invalid, to forget, or without text worth the name (an audited store was 98 % junk).",
     )
     duplicate: Alarm = Field(
-        default=Alarm(warning=0.1, critical=0.5), description="Same text as another (Astrocyte alarms from .5 on)."
+        default=Alarm(warning=0.1, critical=0.5),
+        description="Same text as another of its owner (Astrocyte alarms from .5 on).",
     )
     stale: Alarm = Field(
         default=Alarm(warning=0.3, critical=0.5), description="Used once, fading now (levels of ALMA's monitor)."
@@ -72,6 +73,13 @@ class ProjectHealthParams(BaseModel):
         le=3650,
         description="Memories that were injected in so many days before the publish, though they were superseded,"
         " invalid or expired by then, are a warning: from one on, for a correction is no matter of chance.",
+    )
+    leak_days: int = Field(
+        default=30,
+        ge=1,
+        le=3650,
+        description="Memories of another scope (`scope_leaks`) given to interactions in so many days before the publish"
+        " are critical: from one on, for they may be another person's.",
     )
     growth_days: int = Field(
         default=30, ge=1, le=3650, description="The span in which growth without use is looked for."

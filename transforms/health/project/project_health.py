@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.transforms.core.frames import Frame, framed
+from slowwave.transforms.core.frames import Frame, Lazy, framed
 from slowwave.transforms.core.vocabularies import FADING_STATES, HOLDING_TRENDS, SETTLED_STATUSES, VERDICTS
 from slowwave.transforms.evidence.echo.echo import normalised
 from slowwave.transforms.health.project.params import Alarm, ProjectHealthParams
 from slowwave.transforms.health.project.tables import ProjectHealth
-from slowwave.transforms.health.tables import MemoryHealth
+from slowwave.transforms.health.tables import MemoryHealth, ScopeLeaks
 
 _FIXED_POINT = 1 << 30
 # How each share is spoken of: what it is, and of what.
@@ -83,9 +83,11 @@ def _counts(today: int, params: ProjectHealthParams) -> list[pl.Expr]:
         (is_active & pl.col("pinned")).sum().alias("pinned_count"),
         pl.col("is_held").sum().alias("held_count"),
         (is_active & is_judged).sum().alias("judged_count"),
-        pl.col("injected_count", "stale_injected_count", "reference_count").sum(),
+        pl.col("injected_count", "stale_injected_count", "scope_leak_count", "reference_count").sum(),
         is_exposed.sum().alias("exposed"),
         pl.col("last_stale_injected_at").max().alias("last_exposed_at"),
+        pl.col("late_leaks").sum(),
+        pl.col("last_leaked_at").max(),
         *((pl.col("verdict") == name).sum().alias(f"{name}_count") for name in VERDICTS if name != "inactive"),
         is_grown.sum().alias("grown"),
         (is_grown & (pl.col("reference_count") > 0)).sum().alias("grown_used"),
@@ -120,6 +122,13 @@ def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
     )
     found = [pl.when(is_harmful).then(pl.format(f"{level}: {said} (alarm from {from_count}).", harmful))]
     found += [_share_alarm(name, getattr(params, name), level, params) for name in _SHARES]
+    if level == "critical" and params.method != "project_health/1":
+        text = (
+            f"{level}: given to interactions of another user, agent or tag scope in the last {params.leak_days} days:"
+            " {} times (scope_leaks), last on {}."
+        )
+        last = pl.col("last_leaked_at").dt.strftime("%Y-%m-%d")
+        found.append(pl.when(pl.col("late_leaks") > 0).then(pl.format(text, "late_leaks", last)))
     if level == "warning" and params.method != "project_health/1":
         text = (
             f"{level}: injected in the last {params.stale_days} days though superseded, invalid or expired by then:"
@@ -134,13 +143,31 @@ def _alarms(level: str, params: ProjectHealthParams) -> list[pl.Expr]:
     return found
 
 
-def project_health(health: Frame[MemoryHealth], today: int, params: ProjectHealthParams) -> Frame[ProjectHealth]:
+def _leaked(leaks: pl.LazyFrame, today: int, params: ProjectHealthParams) -> pl.LazyFrame:
+    """memory_id, scope_leak_count, late_leaks (of the last days) and last_leaked_at."""
+    is_late = pl.col("occurred_at").dt.epoch("d") >= today - params.leak_days
+    return leaks.group_by("memory_id").agg(
+        pl.len().cast(pl.Int64).alias("scope_leak_count"),
+        is_late.sum().cast(pl.Int64).alias("late_leaks"),
+        pl.col("occurred_at").max().alias("last_leaked_at"),
+    )
+
+
+def project_health(
+    health: Frame[MemoryHealth],
+    memories: pl.DataFrame,
+    leaks: Lazy[ScopeLeaks],
+    today: int,
+    params: ProjectHealthParams,
+) -> Frame[ProjectHealth]:
     """One row per project, sorted; columns as `ProjectHealth` without run_id and as_of.
 
     Args:
         health: one row per memory: project, status, content, pinned, is_held, created_at, eligible_count,
             injected_count, stale_injected_count, last_stale_injected_at, reference_count, strength, strength_state,
             trend, verdict. Memories that never landed have project NULL and count under ''.
+        memories: of `current_memories`: memory_id, owner. Of the same text are those of one owner alone.
+        leaks: of `scope_leaks`.
         today: the UTC day since 1970 of the publish.
         params: thresholds.
 
@@ -148,10 +175,17 @@ def project_health(health: Frame[MemoryHealth], today: int, params: ProjectHealt
     threshold. A project without enough memories that had a chance is unknown unless something alarms all the same.
     """
     text = normalised(pl.col("content"))
+    alike = ["project", "status", "text", *(["owner"] if params.method != "project_health/1" else [])]
     rows = (
         health.lazy()
-        .with_columns(pl.col("project").fill_null(""), text.alias("text"))
-        .with_columns(pl.len().over("project", "status", "text").alias("copies"))
+        .join(memories.lazy().select("memory_id", "owner"), on="memory_id", how="left")
+        .join(_leaked(leaks, today, params), on="memory_id", how="left")
+        .with_columns(
+            pl.col("project").fill_null(""),
+            pl.col("scope_leak_count", "late_leaks").fill_null(0),
+            text.alias("text"),
+        )
+        .with_columns(pl.len().over(alike).alias("copies"))
         .with_columns(
             flag.alias(name)
             for share, (part, whole) in _marks(params).items()

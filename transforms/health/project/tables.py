@@ -36,6 +36,9 @@ class ProjectHealth(Table):
         "Of the injections those at which the memory was superseded, invalid or expired: one row each in"
         " stale_injections."
     )
+    scope_leak_count: int = column(
+        "Times that a memory of it was given to an interaction of another user, agent or tag scope: see scope_leaks."
+    )
     reference_count: int = column(
         "Interactions whose answer echoes or uses it: a lower bound on its real use. Of all its memories."
     )
@@ -50,7 +53,8 @@ class ProjectHealth(Table):
         unit="0-1",
     )
     duplicate_share: float | None = column(
-        "Of active memories with a text: those whose normalised text another one has too. NULL: there are none.",
+        "Of active memories with a text: those whose normalised text another one of its user, agent and tag scope has"
+        " too. NULL: there are none.",
         unit="0-1",
     )
     stale_share: float | None = column(

@@ -19,7 +19,6 @@ _ACROSS = 2  # statements of other types that each is compared with
 _BLOCK = 16_384
 _SCORED_PER_COMPARED = 2
 _NEVER = -1
-_TYPE = r"(?s)^(?:[^/@\\]|\\.)*"
 
 
 class NearStatements:
@@ -37,7 +36,7 @@ class NearStatements:
 
     def is_alone(self) -> bool:
         """Whether no statement has another of its project and agent beside it, of whatever type."""
-        return self._statements.select("project", family()).is_unique().all()
+        return self._statements.select("project", "owner").is_unique().all()
 
     def add(self, left: Integers, right: Integers, alike: Integers) -> None:
         """Pairs that were compared, and how alike they are in 1/10,000; some at a time, in any order."""
@@ -60,11 +59,6 @@ class NearStatements:
         self.logits = likeness_logits(texts, self.left, self.right)
 
 
-def family() -> pl.Expr:
-    """What stands in a scope behind the memory's type: the agent and the user. Others' memories are never compared."""
-    return pl.col("scope").str.replace(_TYPE, "")
-
-
 def across_types(statements: pl.DataFrame, texts: PairTexts) -> Candidates:
     """For each statement the most alike ones of its project and agent that are of another type, at most two.
 
@@ -73,7 +67,7 @@ def across_types(statements: pl.DataFrame, texts: PairTexts) -> Candidates:
     """
     none = Candidates(*(np.zeros(0, np.int64) for _ in range(3)))
     numbered = statements.select(
-        pl.struct("project", family()).rank("dense").cast(pl.Int64).alias("family"),
+        pl.struct("project", "owner").rank("dense").cast(pl.Int64).alias("family"),
         pl.struct("project", "scope").rank("dense").cast(pl.Int64).alias("scope"),
     )
     several = numbered.with_row_index("statement").filter(pl.col("scope").n_unique().over("family") > 1)

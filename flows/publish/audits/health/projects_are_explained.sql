@@ -15,7 +15,14 @@ FULL JOIN (
     FROM memory_health
     GROUP BY ALL
 ) AS m USING (project)
+LEFT JOIN (
+    SELECT coalesce(h.project, '') AS project, count(*) AS scope_leak_count
+    FROM scope_leaks AS s
+    JOIN memory_health AS h USING (memory_id)
+    GROUP BY ALL
+) AS l USING (project)
 WHERE
     (p.memories_count, p.active_count, p.inactive_count, p.injected_count, p.reference_count, p.forget_count, p.harmful_count)
     IS DISTINCT FROM
     (m.memories_count, m.active_count, m.inactive_count, m.injected_count, m.reference_count, m.forget_count, m.harmful_count)
+    OR p.scope_leak_count IS DISTINCT FROM coalesce(l.scope_leak_count, 0)

@@ -10,6 +10,8 @@ FROM (
     UNION
     SELECT run_id, as_of FROM stale_injections
     UNION
+    SELECT run_id, as_of FROM scope_leaks
+    UNION
     SELECT run_id, as_of FROM landed_days
     UNION
     SELECT run_id, as_of FROM heuristics
