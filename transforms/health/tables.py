@@ -191,12 +191,12 @@ class ScopeLeaks(Table):
     key: ClassVar[tuple[str, ...]] = ("memory_id", "interaction_id")
 
     memory_id: str = column("Key: the memory.")
-    interaction_id: str = column("Key: the interaction it was put into.")
+    interaction_id: str = column("Key: the interaction. It was put into.")
     occurred_at: datetime = column("When the interaction happened.", unit="UTC")
-    project: str = column("Project of the interaction.")
-    agent: str = column("Agent of the interaction.")
+    project: str = column("Project; '' is none. Of the interaction.")
+    agent: str = column("Agent; '' is none. Of the interaction.")
     session_id: str | None = column("Session of the interaction.")
-    user_id: str | None = column("User of the interaction. NULL: not said.")
+    user_id: str | None = column("User it is about. Of the interaction; NULL: not said.")
     crossed: list[str] = column("What is not the same: user, agent, or the name of a scope tag.")
     memory_scope: str = column("Of these what the memory had then, such as `user=ada, tenant=acme`.")
     interaction_scope: str = column(

@@ -40,14 +40,14 @@ def many(count, make=health_row, first: Any = 0, **said):
 def test_a_bank_that_is_only_written_to_is_unknown_not_unhealthy():
     unused = {"eligible_count": 0, "injected_count": 0, "verdict": "unproven", "strength_state": "forgettable"}
     told = shop_of(many(200, unused_row, **unused))
-    assert (told["status"], told["alarms"]) == ("unknown", [])
+    assert (told["health"], told["alarms"]) == ("unknown", [])
     shares = ("never_eligible", "never_injected", "injected_never_used", "stale")
     assert [told[f"{name}_share"] for name in shares] == [None] * 4
 
 
 def test_one_write_and_one_recall_make_nobody_healthy():
     told = shop_of(many(1, eligible_count=1, injected_count=1, reference_count=1))
-    assert (told["status"], told["alarms"]) == ("unknown", [])
+    assert (told["health"], told["alarms"]) == ("unknown", [])
 
 
 def test_equal_texts_of_two_users_are_no_duplicates():
@@ -62,7 +62,7 @@ def test_equal_texts_of_two_users_are_no_duplicates():
 def test_a_memory_that_was_given_to_another_user_is_critical():
     rows = many(5)
     told = health_of(rows, leaks=[("m0", ago(1)), ("m0", ago(40)), ("m1", ago(30))])["shop"]
-    assert (told["scope_leak_count"], told["status"]) == (3, "critical")
+    assert (told["scope_leak_count"], told["health"]) == (3, "critical")
     (alarm,) = told["alarms"]
     assert alarm == (
         "critical: given to interactions of another user, agent or tag scope in the last 30 days: 2 times"
@@ -74,12 +74,12 @@ def test_a_memory_that_was_given_to_another_user_is_critical():
 
 def test_a_project_in_use_is_healthy():
     told = shop_of(many(5))
-    assert (told["status"], told["alarms"], told["judged_count"]) == ("healthy", [], 5)
+    assert (told["health"], told["alarms"], told["judged_count"]) == ("healthy", [], 5)
 
 
 def test_too_few_judged_memories_are_unknown():
     assert (
-        shop_of([*many(4), *many(50, unused_row, first=4, eligible_count=19, injected_count=9)])["status"] == "unknown"
+        shop_of([*many(4), *many(50, unused_row, first=4, eligible_count=19, injected_count=9)])["health"] == "unknown"
     )
 
 
@@ -97,7 +97,7 @@ def test_rows_are_those_of_the_published_table():
 
 def test_ids_that_never_landed_count_under_no_project():
     told = health_of([*many(1), *many(2, unused_row, first=1, project=None, status=None, created_at=None)])
-    assert (told[""]["unknown_count"], told[""]["memories_count"], told[""]["status"]) == (2, 0, "unknown")
+    assert (told[""]["unknown_count"], told[""]["memories_count"], told[""]["health"]) == (2, 0, "unknown")
     assert told["shop"]["unknown_count"] == 0
 
 
@@ -166,13 +166,13 @@ def test_what_is_wrong_is_said_once_with_the_figures(alarming):
     told = shop_of([*many(20), *many(count, make, first=20, **said)])
     about = [alarm for alarm in told["alarms"] if alarm.startswith(sentence)]
     assert len(about) == 1, told["alarms"]
-    assert told["status"] == told["alarms"][0].split(":")[0]
+    assert told["health"] == told["alarms"][0].split(":")[0]
 
 
 def test_critical_alarms_come_first_and_decide_the_status():
     told = shop_of([*many(20), *many(105, first=20, verdict="forget", pinned=True)])
     assert [alarm.split(":")[0] for alarm in told["alarms"]] == ["critical", "critical", "warning"]
-    assert told["status"] == "critical"
+    assert told["health"] == "critical"
 
 
 def test_what_is_critical_is_no_warning_too():
@@ -182,7 +182,7 @@ def test_what_is_critical_is_no_warning_too():
 
 def test_two_memories_alarm_nobody():
     told = shop_of(many(2, trend="stale", verdict="forget", pinned=True))
-    assert (told["status"], told["alarms"], told["forget_share"]) == ("unknown", [], 1.0)
+    assert (told["health"], told["alarms"], told["forget_share"]) == ("unknown", [], 1.0)
 
 
 def test_alarms_name_no_memory_and_no_project():

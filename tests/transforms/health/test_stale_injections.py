@@ -39,7 +39,7 @@ def test_a_stale_injection_is_one_of_a_memory_that_was_no_longer_valid_then(inte
         if (state := model.state_then(change_rows, memory_id, row["occurred_at"])) and state["status"] in STALE
     }
     found = found_in(interaction_rows, change_rows)
-    assert dict(zip(found.select("memory_id", "interaction_id").iter_rows(), found["state"], strict=True)) == expected
+    assert dict(zip(found.select("memory_id", "interaction_id").iter_rows(), found["status"], strict=True)) == expected
     for row in found.iter_rows(named=True):
         # all the time since it has been one of them, and just before it was not
         times = [change["changed_at"] for change in change_rows] + [row["stale_since"], row["occurred_at"]]
