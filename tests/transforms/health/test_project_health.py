@@ -150,12 +150,17 @@ ALARMING = {
         {"created_at": ago(30), "eligible_count": 20, "injected_count": 5},
         "warning: 50 memories of the last 30 days had enough chances, none a detected use.",
     ),
-    "harmful": (1, health_row, {"verdict": "harmful"}, "warning: associated with lower success: 1 (alarm from 1)."),
+    "harmful": (
+        1,
+        health_row,
+        {"verdict": "harmful"},
+        "warning: 1 of its memories have the verdict harmful: success was lower with them than without (alarm from 1).",
+    ),
     "harmful often": (
         5,
         health_row,
         {"verdict": "harmful"},
-        "critical: associated with lower success: 5 (alarm from 5).",
+        "critical: 5 of its memories have the verdict harmful: success was lower with them than without (alarm from 5).",
     ),
 }
 
