@@ -160,8 +160,10 @@ ALARMING = {
         5,
         health_row,
         {"verdict": "harmful"},
-        "critical: 5 of its memories have the verdict harmful: success was lower with them than without"
-        " (alarm from 5).",
+        (
+            "critical: 5 of its memories have the verdict harmful: success was lower with them than without"
+            " (alarm from 5)."
+        ),
     ),
 }
 
