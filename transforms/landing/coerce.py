@@ -16,10 +16,13 @@ import polars as pl
 from slowwave.transforms.core.blank import is_blank, says_nothing
 from slowwave.transforms.core.schema import Column
 from slowwave.transforms.core.times import ZERO_TIMES, time_from_text
+from slowwave.transforms.landing.exact_json import exact_json
 
 type_of = type
 _INT64 = 2**63
 _WHOLE_64_BITS = re.compile(r"[+-]?[0-9]{1,19}")
+_IDS = re.compile(r"_ids?$|^(?:memories|chunks)_|^superseded_by$")
+_EXACT_FLOAT = 2**53
 _TRUE = {"true", "1", "yes", "t", "y"}
 _FALSE = {"false", "0", "no", "f", "n"}
 
@@ -105,6 +108,8 @@ def _value_by_value(column: Column, values: Sequence[Any]) -> tuple[pl.Series, d
     if column.kind == "time":
         return _times_one_by_one(column, values)
     convert = _CONVERTERS["strict" if column.strict else column.kind]
+    if _IDS.search(column.name):
+        values = [_without_point(value) for value in values]
     out: list[Any] = []
     reasons: dict[int, str] = {}
     for position, value in enumerate(values):
@@ -215,6 +220,25 @@ def _json_default(value: object) -> object:
     return str(value)
 
 
+def _without_point(value: Any) -> Any:  # noqa: ANN401
+    """A value of an id field, or of a list of ids: whole floats, as pandas writes them, as whole numbers."""
+    if isinstance(value, list):
+        return [_plain_offer(item) if isinstance(item, dict) else _whole(item) for item in value]
+    return _whole(value)
+
+
+def _plain_offer(offer: dict[str, Any]) -> dict[str, Any]:
+    return {name: _whole(value) if name in {"id", "memory_id"} else value for name, value in offer.items()}
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401
+    if not isinstance(value, float):
+        return value
+    if math.isnan(value):
+        return None
+    return int(value) if abs(value) < _EXACT_FLOAT and value.is_integer() else value
+
+
 def _text(value: Any) -> str:  # noqa: ANN401 - whatever was delivered
     if isinstance(value, str):
         return value
@@ -300,7 +324,7 @@ def _json(value: Any) -> str | None:  # noqa: ANN401
         if says_nothing(value):
             return None
         try:
-            return json_text(orjson.loads(value))
+            return json_text(exact_json(value))
         except orjson.JSONDecodeError:
             return json_text(value)
     return json_text(value)
@@ -312,7 +336,7 @@ def _listed(value: Any) -> list[Any] | None:  # noqa: ANN401
         if says_nothing(value):
             return None
         try:
-            value = orjson.loads(value)
+            value = exact_json(value)
         except orjson.JSONDecodeError:
             value = None
     if not isinstance(value, (list, tuple)):

@@ -7,6 +7,8 @@ from collections import Counter
 
 import orjson
 
+from slowwave.transforms.landing.exact_json import exact_json
+
 MISSING_NUMBERS = ("value", "NaN or Infinity, taken for a missing number")
 TRAILING_COMMAS = ("row", "with a comma behind it, which was ignored")
 _COMMA_BEHIND = re.compile(rb",\s*+\Z")
@@ -17,12 +19,12 @@ _NOT_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*+"|(-?+(?:NaN|Infinity)\b)', re.DOTA
 def json_record(text: bytes) -> tuple[object, Counter[tuple[str, str]]]:
     """Return the value of a JSON text, and what was read in a way that JSON does not have: (unit, text) and how often.
 
-    `NaN`, `Infinity` and `-Infinity` are null, and a comma behind the value is ignored. Raises
-    orjson.JSONDecodeError for what is no JSON even then.
+    A whole number of more than 64 bits is its digits as text. `NaN`, `Infinity` and `-Infinity` are null, and a comma
+    behind the value is ignored. Raises orjson.JSONDecodeError for what is no JSON even then.
     """
     readings: Counter[tuple[str, str]] = Counter()
     try:
-        return orjson.loads(text), readings
+        return exact_json(text), readings
     except orjson.JSONDecodeError:
         plain, commas = _COMMA_BEHIND.subn(b"", text)
         numbers = 0
@@ -35,7 +37,7 @@ def json_record(text: bytes) -> tuple[object, Counter[tuple[str, str]]]:
         plain = _NOT_FINITE.sub(replaced, plain)
         if not commas and not numbers:
             raise
-        record = orjson.loads(plain)
+        record = exact_json(plain)
     readings.update({MISSING_NUMBERS: numbers} if numbers else {})
     readings.update({TRAILING_COMMAS: commas} if commas else {})
     return record, readings

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from slowwave.transforms.core.schema import Column
+from slowwave.transforms.landing.exact_json import exact_json
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _MICROSECONDS_FROM, _NANOSECONDS_FROM = 10**14, 10**17
@@ -64,7 +65,7 @@ def _time(value: Any) -> Any:  # noqa: ANN401
 def _ids(value: Any) -> tuple[Any, bool]:  # noqa: ANN401
     if isinstance(value, str):
         try:
-            value = orjson.loads(value)
+            value = exact_json(value)
         except orjson.JSONDecodeError:
             return value, True
     if not isinstance(value, list) or not any(isinstance(item, dict) for item in value):

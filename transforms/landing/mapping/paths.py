@@ -11,6 +11,8 @@ from typing import Any
 
 import orjson
 
+from slowwave.transforms.landing.exact_json import exact_json
+
 _MOST_DIGITS = 9
 
 
@@ -43,7 +45,7 @@ def _said(text: str) -> Any:  # noqa: ANN401
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        return orjson.loads(text)
+        return exact_json(text)
     except orjson.JSONDecodeError:
         return None
 

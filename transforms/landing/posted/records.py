@@ -6,6 +6,8 @@ from typing import Any
 
 import orjson
 
+from slowwave.transforms.landing.exact_json import exact_json
+
 MOST_DEPTH = 100
 _NO_OBJECT = 'it is no JSON object such as {"prompt": …}'
 _TOO_DEEP = f"it nests deeper than {MOST_DEPTH} levels"
@@ -17,7 +19,7 @@ def posted_records(body: bytes) -> list[dict[str, Any] | str]:
     A body that is not JSON as a whole is read line by line; blank lines are no rows.
     """
     try:
-        stated = orjson.loads(body)
+        stated = exact_json(body)
     except orjson.JSONDecodeError:
         return [_of_line(line) for line in body.split(b"\n") if line.strip()]
     return [_checked(one) for one in stated] if isinstance(stated, list) else [_checked(stated)]
@@ -41,7 +43,7 @@ def _containers(value: object) -> list[object]:
 
 def _of_line(line: bytes) -> dict[str, Any] | str:
     try:
-        return _checked(orjson.loads(line))
+        return _checked(exact_json(line))
     except orjson.JSONDecodeError as error:
         return f"it is not JSON: {error.msg} (column {error.colno})"
 
