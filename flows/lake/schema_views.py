@@ -22,6 +22,7 @@ from slowwave.transforms.core.schema import Column, Landed, Table, columns, comm
 from slowwave.transforms.core.times import EARLIEST_US, EPOCH_MILLISECONDS_FROM, ISO, LATEST_US, NUMBER, ZERO_TIMES
 from slowwave.transforms.evidence.tables import DayInputs
 from slowwave.transforms.graph import EVIDENCE
+from slowwave.transforms.landing.coerce import holds_ids
 from slowwave.transforms.landing.decisions_table import Decisions
 from slowwave.transforms.landing.ledger_tables import Runs
 from slowwave.transforms.landing.schema_changes import from_extra
@@ -226,7 +227,8 @@ def _of_extra(c: Column) -> tuple[str, str]:
             f"json_type({listed}) = 'ARRAY' AND len(list_filter({items}, "
             "lambda item: json_type(item) IN ('OBJECT', 'ARRAY'))) = 0"
         )
-        said = f"list_filter(list_transform({items}, lambda item: {_text('item')}), lambda text: {_says('text')})"
+        item = _text("item", is_id=holds_ids(c))
+        said = f"list_filter(list_transform({items}, lambda item: {item}), lambda text: {_says('text')})"
         texts = f"CASE WHEN {is_list} THEN {said} END"
         blank = f"(json_type({value}) = 'VARCHAR' AND NOT regexp_matches({whole}, '{NOT_BLANK}'))"
         return texts, f"coalesce({is_list}, false) OR coalesce({blank}, false)"
@@ -239,7 +241,7 @@ def _of_extra(c: Column) -> tuple[str, str]:
     if c.kind != "text":
         message = f"{c.name}: a column of kind {c.kind} that stood in `extra` is not read by these views yet"
         raise NotImplementedError(message)
-    text = _text(value)
+    text = _text(value, is_id=holds_ids(c))
     if c.choices:
         allowed = ", ".join(map(sql_text, ("", *c.choices)))
         text = f"CASE WHEN {text} IN ({allowed}) THEN {text} END"
@@ -250,11 +252,16 @@ def _says(text: str) -> str:
     return f"coalesce(regexp_matches({text}, '{NOT_BLANK}'), false)"
 
 
-def _text(value: str) -> str:
-    """One JSON value as text: a number as Python writes it, as landing takes it."""
+def _text(value: str, *, is_id: bool) -> str:
+    """One JSON value as text, as landing does: a number as Python writes it, a whole one of an id without a point."""
     plain = f"json_extract_string({value}, '$')"
+    double = f"CAST({plain} AS DOUBLE)"
+    number = f"CAST({double} AS VARCHAR)"
+    if is_id:
+        is_whole = f"abs({double}) < {2**53} AND trunc({double}) = {double}"
+        number = f"CASE WHEN {is_whole} THEN CAST(CAST({double} AS BIGINT) AS VARCHAR) ELSE {number} END"
     return (
-        f"CASE json_type({value}) WHEN 'DOUBLE' THEN CAST(CAST({plain} AS DOUBLE) AS VARCHAR) "
+        f"CASE json_type({value}) WHEN 'DOUBLE' THEN {number} "
         f"WHEN 'OBJECT' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'NULL' THEN NULL ELSE {plain} END"
     )
 

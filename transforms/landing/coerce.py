@@ -108,7 +108,7 @@ def _value_by_value(column: Column, values: Sequence[Any]) -> tuple[pl.Series, d
     if column.kind == "time":
         return _times_one_by_one(column, values)
     convert = _CONVERTERS["strict" if column.strict else column.kind]
-    if _IDS.search(column.name):
+    if holds_ids(column):
         values = [_without_point(value) for value in values]
     out: list[Any] = []
     reasons: dict[int, str] = {}
@@ -218,6 +218,11 @@ def _json_default(value: object) -> object:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return str(value)
+
+
+def holds_ids(column: Column) -> bool:
+    """Whether a column holds ids, or lists of them."""
+    return _IDS.search(column.name) is not None
 
 
 def _without_point(value: Any) -> Any:  # noqa: ANN401

@@ -231,6 +231,7 @@ _FIELD = st.one_of(
     st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False),
     st.datetimes().map(str), st.datetimes().map(lambda at: f"{at.date()} "),
     st.sampled_from(["2026-03-10T08:00:00.1234567+05:30", "2026-02-30", "2026-01-01T24:00", "0001-01-01", "+1.5e9", 0]),
+    st.sampled_from([1000.0, -0.0, 2.0**53]),
     st.lists(st.one_of(st.text(max_size=4), st.integers(0, 9), st.none(), st.just({})), max_size=3), st.just({"a": 1}),
 )  # fmt: skip
 _EXTRAS = st.dictionaries(st.sampled_from([*(c.name for c in from_extra(Memories)), "other", "b"]), _FIELD, max_size=5)
