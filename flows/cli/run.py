@@ -107,7 +107,7 @@ def run_land(
         typer.echo(f"nothing to land in {settings.inbox}" if not paths else "nothing to land: no file matched")
     for said in report.passed_over:
         screen.note(said)
-    _exit_if_refused(report, max_refused, screen)
+    _exit_if_refused(report, max_refused, screen, is_rehearsal=dry_run)
 
 
 def run_retry(settings: Settings, *, kind: LandedTable | None, dry_run: bool, output: str, readings: Readings) -> None:
@@ -129,12 +129,12 @@ def run_retry(settings: Settings, *, kind: LandedTable | None, dry_run: bool, ou
         print_retry(report, readings.chosen, dry_run=dry_run)
         if report.total("accepted") and not dry_run:
             print_lines("", [], [f"{this_command()} nightly"])
-    _exit_if_refused(report, 1.0, screen)
+    _exit_if_refused(report, 1.0, screen, is_rehearsal=dry_run)
 
 
-def _exit_if_refused(report: LandingReport, max_refused: float, screen: Screen) -> None:
+def _exit_if_refused(report: LandingReport, max_refused: float, screen: Screen, *, is_rehearsal: bool = False) -> None:
     """Say what is wrong with a landing; raises typer.Exit with code 1 when something is."""
-    wrong = report.unreadable + report.alarms(max_refused)
+    wrong = report.unreadable + report.alarms(max_refused, is_rehearsal=is_rehearsal)
     for said in wrong:
         screen.note(said)
     if wrong:

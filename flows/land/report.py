@@ -75,7 +75,7 @@ class LandingReport:
             is_counted = reason in self.reasons or len(self.reasons) < _MOST_REASONS
             self.reasons[reason if is_counted else _OTHER_REASONS] += count
 
-    def alarms(self, max_refused: float) -> list[str]:
+    def alarms(self, max_refused: float, *, is_rehearsal: bool = False) -> list[str]:
         """Why a landing that went well is still a failure: a file refused whole, or too large a share of the rows.
 
         That what was erased is refused is as it should be: such rows are no part of the share.
@@ -84,7 +84,8 @@ class LandingReport:
         whole = [file.source for file in self.files if file.is_refused_whole]
         if whole:
             count = counted(len(whole), "file was", "files were")
-            found.append(f"{count} refused whole, such as {whole[0]}; the bytes are kept in the lake")
+            kept = "" if is_rehearsal else "; the bytes are kept in the lake"
+            found.append(f"{count} refused whole, such as {whole[0]}{kept}")
         delivered, refused = self.total("delivered") - self.erased, self.total("quarantined") - self.erased
         if delivered and refused / delivered > max_refused:
             share = f"of {counted(delivered, 'row')} {counted(refused, 'was', 'were')} refused"

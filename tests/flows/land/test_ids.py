@@ -54,3 +54,12 @@ def test_large_ids_stay_apart_and_whole_floats_meet_what_they_were(tmp_path: Pat
     assert interactions["memories_used"].to_list() == [[name] for name in names]
     assert [str(json.loads(text)["own"]) for text in interactions["extra"]] == names
     assert ends["interaction_id"].to_list() == ["1000", None]
+
+
+def test_a_rehearsal_does_not_say_that_bytes_are_kept(tmp_path: Path) -> None:
+    home = SmallHome(tmp_path / "home")
+    path = tmp_path / "a.pdf"
+    path.write_bytes(b"%PDF-1.7\n")
+    said = [home.ask("land", str(path), *more).stderr for more in (["--dry-run"], [])]
+    assert ["refused whole" in text for text in said] == [True, True]
+    assert ["kept in the lake" in text for text in said] == [False, True]
