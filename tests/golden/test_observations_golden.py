@@ -16,6 +16,7 @@ import pytest
 from golden_tables import GOLDEN, golden_names
 from observation_rows import AS_OF, PARAMS, START, change, health_of, states_of
 from turned_log import TOLD, TURNED
+from worded_log import WORDED
 from worked_log import LEFT, TOLD_SINCE, WORKED
 
 from slowwave.flows.publish.word_vectors import word_vectors
@@ -24,7 +25,9 @@ from slowwave.transforms.observations.curation.decisions import curation_decisio
 from slowwave.transforms.observations.observations import observed
 from slowwave.transforms.observations.params import ObservationParams
 
-NAMES = golden_names("observe-1", "observe-2", "observe-3", "observe-4", "curate-1", "curate-2")
+NAMES = golden_names(
+    "observe-1", "observe-2", "observe-3", "observe-4", "observe-5", "curate-1", "curate-2", "curate-3"
+)
 TEXTS = (
     "User prefers dark mode", "The user prefers dark mode.", "The users prefer dark mode in the editor",
     "The API port is 8080", "The API port is 9090", "The API port is now 7070", "Always run the linter before pushing",
@@ -75,7 +78,12 @@ def _golden() -> dict[str, pl.DataFrame]:
     tables |= {f"observe-3/{name}": table for name, table in turned._asdict().items()}
     params = ObservationParams(method="observe/4", curation_method="curate/1")
     worked = observed(_with_turns(rows, WORK), health_of(health), word_vectors, AS_OF, params)
-    return tables | {f"observe-4/{name}": table for name, table in worked._asdict().items()}
+    tables |= {f"observe-4/{name}": table for name, table in worked._asdict().items()}
+    worded = _with_turns(rows, (*WORK, *(text for pair in WORDED for text in pair)))
+    plain = observed(worded, health_of(health), word_vectors, AS_OF, ObservationParams(method="observe/5"))
+    tables["curate-3/curation_decisions"] = curation_decisions(worded, word_vectors, ObservationParams())
+    tables["curate-3/merge_proposals"] = plain.merge_proposals
+    return tables | {f"observe-5/{name}": table for name, table in plain._asdict().items()}
 
 
 def _with_turns(rows: list[dict[str, Any]], more: tuple[str, ...] = ()) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -12,7 +13,8 @@ from slowwave.transforms.language.word_vectors import WordVectors
 from slowwave.transforms.observations.merges.near import NearStatements
 from slowwave.transforms.observations.pairs.candidates import pair_candidates
 from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
-from slowwave.transforms.observations.pairs.reading import is_retraction, reading
+from slowwave.transforms.observations.pairs.plain_wording import reading_of
+from slowwave.transforms.observations.pairs.reading import Reading, is_retraction
 from slowwave.transforms.observations.pairs.relation import Relation
 from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.observations.pairs.texts import PairTexts, ReadyTexts, pair_texts, products
@@ -70,7 +72,7 @@ def statement_pairs(
     """
     if statements.select("project", "scope").is_unique().all() and (near is None or near.is_alone()):
         return []  # nothing to compare, and no vectors to load
-    is_first = params.method == "observe/1"
+    is_first, read = params.method == "observe/1", reading_of(params.method)
     texts = _made_ready(statements["content"], word_vectors, None if is_first else ready)
     texts = texts if is_first else texts.with_numbers_apart()
     scopes = statements.select(pl.struct("project", "scope").rank("dense").cast(pl.Int64)).to_series().to_numpy()
@@ -86,7 +88,7 @@ def statement_pairs(
     earlier, later = np.where(swapped, found.right, found.left), np.where(swapped, found.left, found.right)
     is_later = last_at[later] > last_at[earlier]
     relations = pair_relations(
-        statements["content"], TextPairs(earlier, later, is_later), found.likeness, alike, params
+        statements["content"], TextPairs(earlier, later, is_later), found.likeness, alike, params, read
     )
     # the first of the two was said again since: did the other replace it then, they are at odds now
     again = np.flatnonzero(swapped & np.array([not related.relation for related in relations], dtype=bool))
@@ -99,6 +101,7 @@ def statement_pairs(
         found.likeness[again],
         alike[again],
         params,
+        read,
     )
     for at, related in zip(again.tolist(), once, strict=True):
         if related.relation == "supersedes":
@@ -127,7 +130,7 @@ def changes_of_state(statements: pl.DataFrame, method: str) -> list[StateChange]
         statements: statement, scope (numbers), first_at, last_at and content.
         method: observe/2 or a later one.
     """
-    if method == "observe/4":
+    if method not in ("observe/2", "observe/3"):
         return work_changes(statements)
     found = state_changes(Stated(*row) for row in state_candidates(statements).iter_rows())
     if method == "observe/2":
@@ -162,8 +165,8 @@ def _unsettled(pair: StatementPair) -> StatementPair:
     return pair._replace(relation=Relation("may_contradict", reason, related.words))
 
 
-def groups(statements: pl.DataFrame, pairs: list[StatementPair]) -> Groups:
-    """The groups that pairs of statements make.
+def groups(statements: pl.DataFrame, pairs: list[StatementPair], method: str) -> Groups:
+    """The groups that pairs of statements make, as a method reads them.
 
     In order of time each statement joins the most alike earlier representative it is one fact with, unless it conflicts
     with a member; so no chain of small steps joins two ends, and a conflict splits a group. A group that was replaced
@@ -172,7 +175,7 @@ def groups(statements: pl.DataFrame, pairs: list[StatementPair]) -> Groups:
     """
     contents = statements["content"].to_list()
     silent = frozenset(number for number, content in enumerate(contents) if only_retracts(content))
-    representative, joined = _representatives(contents, pairs)
+    representative, joined = _representatives(contents, pairs, reading_of(method))
     successor, at_odds = _successors(statements["last_at"].to_list(), representative, pairs)
 
     def open_pairs(*relations: str) -> list[StatementPair]:
@@ -200,7 +203,9 @@ def groups(statements: pl.DataFrame, pairs: list[StatementPair]) -> Groups:
     )
 
 
-def _representatives(contents: list[str], pairs: list[StatementPair]) -> tuple[list[int], list[StatementPair | None]]:
+def _representatives(
+    contents: list[str], pairs: list[StatementPair], read: Callable[[str], Reading]
+) -> tuple[list[int], list[StatementPair | None]]:
     """Per statement its representative, and the pair that made it so."""
     representative = list(range(len(contents)))
     joined: list[StatementPair | None] = [None] * len(contents)
@@ -213,16 +218,17 @@ def _representatives(contents: list[str], pairs: list[StatementPair]) -> tuple[l
     for statement in sorted(same):
         for _, other, pair in sorted(same[statement]):
             others = members.setdefault(other, [])
-            if representative[other] == other and _fits(contents, statement, others[:_CHECKED_MEMBERS]):
+            if representative[other] == other and _fits(
+                read(contents[statement]), [read(contents[at]) for at in others[:_CHECKED_MEMBERS]]
+            ):
                 representative[statement], joined[statement] = other, pair
                 others.append(statement)
                 break
     return representative, joined
 
 
-def _fits(contents: list[str], statement: int, members: list[int]) -> bool:
-    mine = reading(contents[statement])
-    return not any(conflicts(reading(contents[member]), mine) for member in members)
+def _fits(mine: Reading, members: list[Reading]) -> bool:
+    return not any(conflicts(member, mine) for member in members)
 
 
 def _successors(

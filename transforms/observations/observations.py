@@ -73,7 +73,7 @@ def observed(
     near = None if params.curation_method == "curate/1" else NearStatements(statements, params)
     by_rules = statement_pairs(statements, word_vectors, params, near, ready)
     pairs = by_rules if answered is None else related_pairs(by_rules, answered, memories, statements)
-    found = groups(statements, pairs)
+    found = groups(statements, pairs, params.method)
     proposing = params.method
     if near is not None:
         found = found._replace(proposals=likely_mergers(statements, near, pairs, found, params))

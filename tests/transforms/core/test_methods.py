@@ -49,8 +49,8 @@ RELEASED = {
     "review_queue.method": ["review_queue/1", "review_queue/2", "review_queue/3", "review_queue/4"],
     "forgetting.method": ["forgetting/1", "forgetting/2", "forgetting/3"],
     "forgetting.regret_method": ["regret/1"],
-    "observations.method": ["observe/1", "observe/2", "observe/3", "observe/4"],
-    "observations.curation_method": ["curate/1", "curate/2"],
+    "observations.method": ["observe/1", "observe/2", "observe/3", "observe/4", "observe/5"],
+    "observations.curation_method": ["curate/1", "curate/2", "curate/3"],
     "llm.curate_method": ["curate/llm-1"],
     "llm.observe_method": ["observe/llm-1"],
 }

@@ -78,7 +78,9 @@ def test_ddl_runs_and_comments_are_there(table, connection):
         "SELECT column_name, comment, is_nullable FROM duckdb_columns() WHERE table_name = $name ORDER BY column_index",
         params={"name": table.name},
     ).fetchall()
-    assert found == [(c.name, comment(c), c.nullable) for c in columns(table)]
+    old = {c.old_name for c in columns(table)}
+    assert [row for row in found if row[0] not in old] == [(c.name, comment(c), c.nullable) for c in columns(table)]
+    assert [said.startswith("Old name of ") for name, said, _ in found if name in old] == [True] * len(old - {None})
     ((said,),) = connection.sql(
         "SELECT comment FROM duckdb_tables() WHERE table_name = $name", params={"name": table.name}
     ).fetchall()
@@ -91,7 +93,10 @@ def test_rows_survive_duckdb_in_both_directions(table, connection):
     frame = rows_of(table)
     connection.register("frame", frame)
     connection.execute(f'INSERT INTO "{table.name}" BY NAME FROM frame')
+    old = {c.old_name: c.name for c in columns(table) if c.old_name}
     back = connection.sql(f'FROM "{table.name}"').pl()
+    assert all(back[old_name].equals(back[name]) for old_name, name in old.items())
+    back = back.drop(*old)
     assert back.schema == frame.schema
     assert back.equals(frame)
 

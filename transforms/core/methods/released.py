@@ -311,6 +311,15 @@ RELEASED: tuple[Method, ...] = (
         golden=("observe-4/observations", "observe-4/contradictions", "observe-4/merge_proposals"),
     ),
     Method(
+        id="observe/5",
+        computes="Which memories state one fact, and what contradicts or replaces what.",
+        implementation="slowwave.transforms.observations.observations.observed",
+        chosen_by=("observations.method",),
+        reads=("observations", "scopes"),
+        changed="What must, has to or is to be is one thing; so are contractions, and lists in another order.",
+        golden=("observe-5/observations", "observe-5/contradictions", "observe-5/merge_proposals"),
+    ),
+    Method(
         id="curate/1",
         computes="What is to be done with new memories, and which mergers are proposed.",
         implementation="slowwave.transforms.observations.curation.decisions.curation_decisions",
@@ -326,6 +335,15 @@ RELEASED: tuple[Method, ...] = (
         reads=("observations", "scopes"),
         changed="Mergers are proposed across types of memory and at lower likeness, the likeliest first.",
         golden=("curate-2/curation_decisions", "curate-2/merge_proposals"),
+    ),
+    Method(
+        id="curate/3",
+        computes="What is to be done with new memories, and which mergers are proposed.",
+        implementation="slowwave.transforms.observations.curation.decisions.curation_decisions",
+        chosen_by=("observations.curation_method",),
+        reads=("observations", "scopes"),
+        changed="What must, has to or is to be is one thing; so are contractions, and lists in another order.",
+        golden=("curate-3/curation_decisions", "curate-3/merge_proposals"),
     ),
     Method(
         id="curate/llm-1",

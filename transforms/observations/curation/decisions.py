@@ -15,6 +15,7 @@ from slowwave.transforms.language.word_vectors import WordVectors
 from slowwave.transforms.observations.curation.statements import curation_kind, curation_log
 from slowwave.transforms.observations.pairs.candidates import candidates_of, first_per
 from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
+from slowwave.transforms.observations.pairs.plain_wording import reading_of
 from slowwave.transforms.observations.pairs.reading import is_retraction, reading
 from slowwave.transforms.observations.pairs.relation import Relation, relation
 from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
@@ -218,6 +219,7 @@ def _considered(
     doubled = params.model_copy(
         update={"bucket": 2 * params.bucket, "neighbours": _MET_PER_CONSIDERED * params.neighbours}
     )
+    read = reading_of(params.curation_method)
     begins = items["from"].dt.timestamp("us").to_numpy()
     ends = items["until"].dt.timestamp("us").fill_null(np.iinfo(np.int64).max).to_numpy()
     for found in candidates_of(np.flatnonzero(~is_known), texts, which, scopes, is_known, doubled):
@@ -227,7 +229,7 @@ def _considered(
         left, right, likeness = found.left[chosen], found.right[chosen], found.likeness[chosen]
         alike = pair_similarity(texts, which[left], which[right], likeness)
         relations = pair_relations(
-            contents, TextPairs(which[left], which[right], np.ones(len(left), bool)), likeness, alike, params
+            contents, TextPairs(which[left], which[right], np.ones(len(left), bool)), likeness, alike, params, read
         )
         order = np.lexsort((left, -likeness, -alike, right))
         last = spoken.last_before(left, begins[right])

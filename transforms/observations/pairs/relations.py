@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,12 +10,14 @@ import polars as pl
 
 from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.observations.pairs.candidates import RELATED_LIKENESS
-from slowwave.transforms.observations.pairs.reading import reading
+from slowwave.transforms.observations.pairs.plain_wording import is_one_wording
+from slowwave.transforms.observations.pairs.reading import Reading, reading
 from slowwave.transforms.observations.pairs.relation import NOTHING, Relation, relation
 from slowwave.transforms.observations.pairs.scores import pair_features, similarity
 from slowwave.transforms.observations.pairs.texts import UNIT, PairTexts
 from slowwave.transforms.observations.params import ObservationParams
 
+_ONE = 10_000
 _SCORED_LIKENESS = UNIT * UNIT // 2  # vectors less alike than this: no fitted score would call the texts one fact
 
 
@@ -36,9 +39,14 @@ def pair_similarity(texts: PairTexts, left: Integers, right: Integers, likeness:
 
 
 def pair_relations(
-    contents: pl.Series, pairs: TextPairs, likeness: Integers, alike: Integers, params: ObservationParams
+    contents: pl.Series,
+    pairs: TextPairs,
+    likeness: Integers,
+    alike: Integers,
+    params: ObservationParams,
+    read: Callable[[str], Reading] = reading,
 ) -> list[Relation]:
-    """The relation of each pair of texts, given by number in `contents`; see `memory_pairs.relation`."""
+    """The relation of each pair of texts, given by number in `contents`, as `read` reads them; see `relation`."""
     found = [NOTHING] * len(alike)
     known: dict[tuple[int, int, bool], Relation] = {}
     related = np.flatnonzero(likeness >= RELATED_LIKENESS)
@@ -47,7 +55,8 @@ def pair_relations(
     keys = zip(*(of[related].tolist() for of in pairs), strict=True)
     for at, key, score in zip(related.tolist(), keys, alike[related].tolist(), strict=True):
         if key not in known:
-            one, other = reading(said[key[0]]), reading(said[key[1]])
-            known[key] = relation(one, other, score, params, is_later=key[2])
+            one, other = said[key[0]], said[key[1]]
+            likest = _ONE if read is not reading and is_one_wording(one, other) else score
+            known[key] = relation(read(one), read(other), likest, params, is_later=key[2])
         found[at] = known[key]
     return found

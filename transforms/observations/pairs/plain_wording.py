@@ -1,0 +1,77 @@
+"""A statement in plain wording: what must be done is done, contractions are written out, lists are in one order.
+
+So that "has to be run", "must be run" and "is run" are one statement. Numbers, negations and names stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from slowwave.transforms.observations.pairs.reading import Reading, reading
+
+# Methods that read a statement as it is worded.
+_AS_WORDED = frozenset({"observe/1", "observe/2", "observe/3", "observe/4", "curate/1", "curate/2"})
+# What one has to do. "will" tells of a later time, "can" of what is left open: both say something else.
+_DUTY = r"(?:must|shall|should|ought to|(?:has|have) (?:got )?to|needs? to|(?:is|are) (?:required|obliged|supposed) to)"
+_LEAVE = r"(?:(?:is|are) (?:able|allowed|permitted) to)"
+_REWRITTEN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), plain)
+    for pattern, plain in (
+        (r"\b(ca)n['’]t\b", "cannot"),
+        (r"\bwon['’]t\b", "will not"),
+        (r"\bshan['’]t\b", "shall not"),
+        (r"(?<=[a-z])n['’]t\b", " not"),
+        (r"(?<=[a-z])['’]re\b", " are"),
+        (r"(?<=[a-z])['’]ve\b", " have"),
+        (r"(?<=[a-z])['’]ll\b", " will"),
+        (r"\b(I)['’]m\b", r"\1 am"),
+        (r"\b(it|that|there|here|he|she|what|who)['’]s\b(?! (?:been|got|had)\b)", r"\1 is"),
+        (r"\bcan not\b", "cannot"),
+        (rf"\b{_DUTY} be\b", "is"),
+        (rf"\b{_DUTY} (not|never|always|only) be\b", r"is \1"),
+        (r"\b(?:do|does) not (?:have|need) to\b", "need not"),
+        (rf"\b(?<!not ){_DUTY} (?=\S)", ""),
+        (rf"\b{_LEAVE} ", "can "),
+    )
+)
+_HINTS = re.compile(r"['’]|must|sha|should|ought| to |can not", re.IGNORECASE)
+_WHERE = re.compile(r"([^.!;]+?) is where ([^.!;]+)")
+_ITEM = r"[\w./+#-]*\w"
+_LIST = re.compile(rf"\b{_ITEM}(?:, {_ITEM})+,? (?:and|or) {_ITEM}\b")
+
+
+def reading_of(method: str) -> Callable[[str], Reading]:
+    """Return how a method reads statements: from `observe/5` and `curate/3` on in plain wording."""
+    return reading if method in _AS_WORDED else _plain_reading
+
+
+def is_one_wording(one: str, other: str) -> bool:
+    """Whether two statements are one, in plain wording, but for case and stops at their ends."""
+    return plain_wording(one).casefold().strip(" .!;,") == plain_wording(other).casefold().strip(" .!;,")
+
+
+def _plain_reading(text: str) -> Reading:
+    return reading(plain_wording(text))
+
+
+@lru_cache(maxsize=100_000)
+def plain_wording(text: str) -> str:
+    """Return the statement in plain wording; of most, as it is."""
+    if _HINTS.search(text):
+        for pattern, plain in _REWRITTEN:
+            text = pattern.sub(plain, text)
+    if " is where " in text:
+        text = _WHERE.sub(r"\2 on \1", text)
+    return _LIST.sub(_in_order, text) if ", " in text else text
+
+
+def _in_order(found: re.Match[str]) -> str:
+    """A list of single words with its items sorted; where one begins the sentence it may be what is done first."""
+    if found.start() == 0:
+        return found[0]
+    joint = " or " if re.search(r"\bor\b", found[0].rpartition(",")[2]) else " and "
+    items = re.split(r", | and | or ", found[0].replace(", and ", ", ").replace(", or ", ", "))
+    items.sort(key=str.lower)
+    return ", ".join(items[:-1]) + joint + items[-1]
