@@ -88,7 +88,7 @@ def test_pinned():
     assert Params().partition_hash(is_any_long=False) == released.partition_hash()
     assert Params().partition_hash() == "19857dbea24398206dc9179150cdd9f8"
     assert Params().methods() == [
-        "eligible/3", "injected/1", "echo/1", "cited/1", "used/2", "extract/1", "stated/1", "attempt/2", "task_type/1",
+        "eligible/3", "injected/1", "echo/1", "cited/1", "used/2", "extract/1", "stated/2", "attempt/2", "task_type/1",
         "strategy_groups/1", "error/3", "heuristic/3", "strategy_trend/3", "untried/1", "scorecard/2",
         "anti_patterns/3", "memory_outcomes/1", "lift/1", "strength/2", "need/1", "memory_trend/2", "verdict/3",
         "project_health/2", "answers/1", "review_value/1", "review_queue/4", "forgetting/3", "regret/1", "observe/5",

@@ -9,7 +9,10 @@ from slowwave.transforms.health.stated_confidence import stated_confidence
 
 COUNTS = ("eligible_count", "injected_count", "echoed_count", "used_count", "cited_count", "reference_count")
 _TEXTS = ("project", "agent", "user_id", "category", "domain", "source", "content")
-_STATED = (*_TEXTS, "scope", "tags", "memory_type", "status", "expires_at", "confidence", "importance", "pinned")
+_STATED = (
+    *_TEXTS, "scope", "tags", "memory_type", "status", "expires_at", "confidence", "importance", "pinned",
+    "stated_references", "stated_last_referenced_at",
+)  # fmt: skip
 OUTCOME_COUNTS = ("confirmed_count", "contradicted_count")
 
 

@@ -83,13 +83,24 @@ class StatedConfidenceParams(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    method: Annotated[str, chosen_method("stated.method")] = "stated/1"
+    method: Annotated[str, chosen_method("stated.method")] = "stated/2"
+    preference_types: tuple[str, ...] = Field(
+        default=("preference", "preferences", "user_preference"),
+        description="Types whose memories are preferences. stated/1 knows the first alone.",
+    )
+    knowledge_types: tuple[str, ...] = Field(
+        default=("knowledge", "domain_knowledge", "fact"),
+        description="Types whose memories are knowledge. stated/1 knows the first alone.",
+    )
     preference_sources: tuple[str, ...] = Field(
         default=("explicit", "explicit_instruction", "user_stated"),
-        description="Sources that say a preference in so many words; others let it be inferred. Case is no difference.",
+        description="Sources that say a preference in so many words; others let it be inferred. Case is no difference;"
+        " since stated/2 neither are hyphens and spaces for `_`.",
     )
     knowledge_sources: tuple[str, ...] = Field(
-        default=("user_stated",), description="Sources that state knowledge; others let it be inferred."
+        default=("user_stated",),
+        description="Sources that state knowledge; others let it be inferred. Since stated/2 those that say a"
+        " preference state knowledge too.",
     )
     inferred_preference: float = Field(default=0.7, ge=0, le=1, description="Of a preference from another source.")
     inferred_knowledge: float = Field(default=0.8, ge=0, le=1, description="Of knowledge from another source.")

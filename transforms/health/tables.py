@@ -36,7 +36,7 @@ class MemoryHealth(Table):
     )
     tags: list[str] | None = column("Its tags. NULL: none, or never said.")
     stated_confidence: float | None = column(
-        "How sure the source of a preference or of knowledge makes of it (`stated/1`): 1 where it states it, less where"
+        "How sure the source of a preference or of knowledge makes of it (`stated/2`): 1 where it states it, less where"
         " it was inferred. NULL: another type, or no source said.",
         unit="0-1",
     )
@@ -72,6 +72,13 @@ class MemoryHealth(Table):
     reference_count: int = column("Interactions whose answer echoes or uses it: a lower bound on its real use.")
     first_referenced_at: datetime | None = column("First reference. NULL: no detected reference.", unit="UTC")
     last_referenced_at: datetime | None = column("Last reference. NULL: no detected reference.", unit="UTC")
+    stated_references: int | None = column(
+        "References as the store it comes from counted them, before and beside this log: part of no other count. NULL:"
+        " never said."
+    )
+    stated_last_referenced_at: datetime | None = column(
+        "Last reference by the store it comes from: part of no other column. NULL: never said.", unit="UTC"
+    )
     reinforced_confidence: float | None = column(
         "Initial confidence plus `reinforcement_delta` (default 0.02) per echoing interaction, capped. NULL: none was"
         " stated.",

@@ -144,6 +144,8 @@ class Memories(Landed):
         "source",
         "tags",
         "expires_at",
+        "stated_references",
+        "stated_last_referenced_at",
     )
 
     memory_id: str = column("Key: the memory.", required=True)
@@ -184,6 +186,12 @@ class Memories(Landed):
         " `ttl_seconds` (after the change), too. What is no time stays in `extra`.",
         unit="UTC",
         **_SINCE_7,
+    )
+    stated_references: int | None = column(
+        "How often it was referenced, as the store it comes from counted: part of no count of ours.", ge=0, **_SINCE_7
+    )
+    stated_last_referenced_at: datetime | None = column(
+        "When it was last referenced, by the store it comes from.", unit="UTC", **_SINCE_7
     )
     extra: Annotated[str | None, Json] = column(_EXTRA, default=None)
     clears: list[str] | None = column("Fields that are not text and that this change clears.", internal=True)

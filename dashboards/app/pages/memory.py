@@ -33,7 +33,7 @@ from slowwave.dashboards.cookbook.published import Published
 from slowwave.dashboards.html_table import Row
 from slowwave.dashboards.templates import rendered
 from slowwave.dashboards.words import interval, named, number_of, part, sentence
-from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, use_words
+from slowwave.flows.ask.why.text import MEANINGS, identity_words, lift_words, planned_words, stated_use, use_words
 from slowwave.flows.kernel.settings import settings_from_environment
 from slowwave.flows.kernel.terminal import shortened, terminal_safe
 from slowwave.flows.kernel.times import utc_text
@@ -144,6 +144,7 @@ def _state(published: Published, memory: Memory) -> None:
     facts = [
         ("Created", utc_text(memory["created_at"]) if memory["created_at"] else _NOT_KNOWN),
         ("Referenced", _span(memory)),
+        ("Referenced before, as its store counted", stated_use(memory) or "not said"),
         ("Importance", _NOT_KNOWN if memory["importance"] is None else part(memory["importance"])),
         ("Pinned or held", _kept(memory)),
         ("Reinforced confidence", _reinforced(memory["reinforced_confidence"])),

@@ -150,6 +150,8 @@ def _life(state: Record) -> list[str]:
             f"referenced from {utc_text(state['first_referenced_at'])} to {utc_text(state['last_referenced_at'])}"
         )
     lines = ["; ".join(said)] if said else []
+    stated = stated_use(state)
+    lines += wrapped(f"the store it comes from counted {stated}: not part of the counts here") if stated else []
     if state["reinforced_confidence"] is not None:
         lines.append(f"reinforced confidence {state['reinforced_confidence']:.2f}")
     if state["confidence"] is not None:
@@ -158,6 +160,13 @@ def _life(state: Record) -> list[str]:
             f"confidence {state['confidence']:.2f} from outcomes, 90 % credible interval {low:.2f} to {high:.2f}"
         )
     return lines + wrapped(lift_words(state))
+
+
+def stated_use(state: Record) -> str:
+    """Return how often the store of a memory says that it was referenced; '' where it does not say."""
+    count, at = state.get("stated_references"), state.get("stated_last_referenced_at")
+    parts = [counted(count, "reference") if count is not None else "", f"the last on {utc_text(at)}" if at else ""]
+    return ", ".join(filter(None, parts))
 
 
 def use_words(state: Record, as_of: datetime) -> str:

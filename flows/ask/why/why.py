@@ -76,6 +76,8 @@ _CHANGED_FIELDS = (
     "source",
     "tags",
     "expires_at",
+    "stated_references",
+    "stated_last_referenced_at",
 )
 
 # What an earlier release published has no passages, no basis and no citations.
@@ -220,7 +222,7 @@ class Publish:
             "memory_id": memory_id,
             "as_of": self._as_of,
             "run_id": self._run_id,
-            "memory": {k: v for k, v in state.items() if not k.endswith("_count") and k != "memory_id"},
+            "memory": {k: v for k, v in state.items() if k not in {*_COUNTS.values(), "memory_id"}},
             "counts": {name: state[column] for name, column in _COUNTS.items() if column in state},
             "eligible": eligible,
             "injected": injected,

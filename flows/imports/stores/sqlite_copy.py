@@ -139,6 +139,18 @@ def columns_by_table(copy: sqlite3.Connection) -> dict[str, list[str]]:
         }
 
 
+def is_of_sqlite(copy: sqlite3.Connection, table: str) -> bool:
+    """Whether a table is SQLite's own, or holds what a virtual table, such as an index of texts, is made of."""
+    virtual = copy.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'").fetchall()
+    return table.startswith(("sqlite_", *(f"{name}_" for (name,) in virtual)))
+
+
+def row_count(copy: sqlite3.Connection, table: str) -> int:
+    """The number of rows of a table. Raises UnreadableUnitError."""
+    with _told():
+        return copy.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0]  # noqa: S608 - a quoted name
+
+
 def rows_of(
     copy: sqlite3.Connection, table: str, columns: Sequence[str], order: Sequence[str], longest: int
 ) -> Iterator[dict[str, Any]]:

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 from slowwave.flows.imports.folders import files_below
 from slowwave.flows.imports.kept_parts import KeptParts
-from slowwave.flows.imports.stores.sqlite_copy import columns_by_table, is_sqlite, rows_of, sqlite_copy, sqlite_schema
+from slowwave.flows.imports.stores.sqlite_copy import (
+    columns_by_table,
+    is_of_sqlite,
+    is_sqlite,
+    row_count,
+    rows_of,
+    sqlite_copy,
+    sqlite_schema,
+)
 from slowwave.flows.imports.units import (
     Found,
     NotImported,
@@ -20,7 +29,7 @@ from slowwave.flows.imports.units import (
     shown_name,
 )
 from slowwave.flows.kernel.settings import LONGEST_ROW
-from slowwave.transforms.imports.made import Adapter, Located
+from slowwave.transforms.imports.made import Adapter, LeftOut, Located
 from slowwave.transforms.imports.stores.store import Store
 
 _SUFFIXES = (".db", ".sqlite", ".sqlite3")
@@ -108,11 +117,19 @@ class SqliteSource:
             if lacks:
                 message = f"was changed while it was read: it has {lacks}"
                 raise UnreadableUnitError(message)
+            yield from self._not_read(copy, schema)
             for table in self.adapter.tables:
                 columns = [name for name in schema.get(table.name, ()) if name not in table.left_out]
                 for row in rows_of(copy, table.name, columns, table.order, longest_row) if columns else ():
                     number += 1
                     yield Located(number, {"table": table.name, "row": row})
+
+    def _not_read(self, copy: Connection, schema: Mapping[str, Sequence[str]]) -> Iterator[LeftOut]:
+        """The rows of the tables that the adapter does not read, by table; SQLite's own are none."""
+        known = {table.name for table in self.adapter.tables}
+        for name in schema:
+            if name not in known and not is_of_sqlite(copy, name) and (count := row_count(copy, name)):
+                yield LeftOut(f"a row of the table {name}, which is not read", count)
 
 
 class _NotOursError(Exception):

@@ -78,6 +78,11 @@ CREATE TABLE interactions (
     id TEXT PRIMARY KEY, prompt TEXT, context_pack TEXT, response_summary TEXT, response TEXT, memories_used TEXT,
     chunks_used TEXT, client TEXT, session_id TEXT, project TEXT, project_id TEXT, created_at TEXT
 );
+CREATE TABLE projects (id TEXT PRIMARY KEY, name TEXT);
+CREATE TABLE source_documents (id TEXT PRIMARY KEY, file_path TEXT, file_hash TEXT, title TEXT, tags TEXT);
+CREATE TABLE source_chunks (
+    id TEXT PRIMARY KEY, document_id TEXT, chunk_index INTEGER, content TEXT, heading_path TEXT, metadata TEXT
+);
 """,
 }
 

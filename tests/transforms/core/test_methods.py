@@ -28,7 +28,7 @@ RELEASED = {
     "evidence.cited_method": ["cited/1"],
     "evidence.used.method": ["used/1", "used/2"],
     "evidence.extract.method": ["extract/1"],
-    "stated.method": ["stated/1"],
+    "stated.method": ["stated/1", "stated/2"],
     "attempts.method": ["attempt/1", "attempt/2"],
     "attempts.task_type_method": ["task_type/1"],
     "strategies.method": ["strategy_groups/1"],

@@ -36,6 +36,24 @@ def told(rows, **params):
     ],
 )
 def test_stated_1(memory_type, source, worth):
+    assert told([(memory_type, source)], method="stated/1") == [worth]
+
+
+@pytest.mark.parametrize(
+    ("memory_type", "source", "worth"),
+    [
+        ("domain_knowledge", "user_stated", 1.0),
+        ("Domain Knowledge", "User-Stated", 1.0),
+        ("domain_knowledge", "code_analysis", 0.8),
+        ("knowledge", "explicit_instruction", 1.0),
+        ("user_preference", "explicit instruction", 1.0),
+        ("preferences", "inferred_from_correction", 0.7),
+        ("preference", " \u00a0", None),
+        ("identity", "user_stated", None),
+        (None, "user_stated", None),
+    ],
+)
+def test_stated_2_knows_types_and_sources_by_other_names(memory_type, source, worth):
     assert told([(memory_type, source)]) == [worth]
 
 

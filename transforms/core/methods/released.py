@@ -88,6 +88,15 @@ RELEASED: tuple[Method, ...] = (
         reads=("stated",),
         not_golden="the table of values in tests/transforms/health/test_stated_confidence.py is all there is of it",
     ),
+    Method(
+        id="stated/2",
+        computes="How sure the source of a preference or of knowledge makes of it, under the names that stores have.",
+        implementation="slowwave.transforms.health.stated_confidence.stated_confidence",
+        chosen_by=("stated.method",),
+        reads=("stated",),
+        changed="Types and sources have synonyms: `domain_knowledge` that a user stated had no confidence.",
+        not_golden="the table of values in tests/transforms/health/test_stated_confidence.py is all there is of it",
+    ),
     *OF_LEARNING,
     Method(
         id="memory_outcomes/1",

@@ -14,7 +14,8 @@
 --   answers that repeat its first words; used_count (interactions) – answers that rely on it in whatever words, a lower
 --   bound; cited_count (interactions) – answers that name it themselves, part of no other count; reference_count
 --   (interactions) – echoed or used; first_referenced_at (UTC) – the first of them;
---   last_referenced_at (UTC) – the last of them; confirmed_count (interactions) – referenced in attempts that
+--   last_referenced_at (UTC) – the last of them; stated_references (references) – as the store it comes from counted,
+--   part of no other count; stated_last_referenced_at (UTC) – the last of those; confirmed_count (interactions) – referenced in attempts that
 --   succeeded; contradicted_count (interactions) – referenced in attempts that failed: not evidence that it is false;
 --   contradicted_expected (interactions) – of these uses, failures expected without it; reinforced_confidence (0-1) –
 --   initial confidence plus a step per echo; confidence (0-1) – how its uses ended beyond what was expected, .5 is no
@@ -65,6 +66,8 @@ SELECT
     reference_count,
     first_referenced_at,
     last_referenced_at,
+    stated_references,
+    stated_last_referenced_at,
     confirmed_count,
     contradicted_count,
     contradicted_expected,

@@ -325,3 +325,25 @@ def test_a_file_that_cannot_be_read_archives_nothing(home: SmallHome, tmp_path: 
     (said,) = imported(home, "claude-memory", tmp_path / "config", code=1)["import"]["not_imported"]
     assert "tax.md cannot be: it has 17,825,792 bytes, which no memory file has" in said
     assert set(statuses(home).values()) == {"active"}
+
+
+def test_what_a_store_counted_and_its_documents_are_published_beside_our_counts(
+    home: SmallHome, tmp_path: Path
+) -> None:
+    memory = atocore_memory("m1", reference_count=7, last_referenced_at="2026-03-01 10:00:00", project="shop")
+    chunk = {"id": "c1", "document_id": "d1", "content": "We open at nine."}
+    asked = {"id": "i1", "prompt": "When?", "chunks_used": '["c1"]', "created_at": "2026-03-02 09:00:00"}
+    tables = {
+        "memories": [memory], "source_documents": [{"id": "d1", "title": "Hours"}], "source_chunks": [chunk],
+        "projects": [{"id": "p1"}, {"id": "p2"}], "interactions": [asked],
+    }  # fmt: skip
+    report = imported(home, "atocore", write_store(tmp_path / "a.db", "atocore", tables))
+    assert report["import"]["left_out"]["a row of the table projects, which is not read"]["count"] == 2
+    home.ask("nightly", "--as-of", "2026-04-01")
+    health = "SELECT reference_count, stated_references, stated_last_referenced_at AS at FROM memory_health"
+    (row,) = json.loads(home.ask("sql", health, "--format", "json").stdout)
+    assert row == {"reference_count": 0, "stated_references": 7, "at": "2026-03-01T10:00:00Z"}
+    (used,) = json.loads(home.ask("sql", "SELECT chunk_id, document_id FROM chunk_use", "--format", "json").stdout)
+    assert used == {"chunk_id": "d1#c1", "document_id": "d1"}
+    said = " ".join(home.ask("why", "atocore:m1").stdout.split())
+    assert "the store it comes from counted 7 references, the last on 2026-03-01" in said

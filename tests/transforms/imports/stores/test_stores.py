@@ -308,7 +308,7 @@ def test_memories_and_interactions_of_atocore():
         "confidence": 0.7,
         "source_ids": ["c1"],
         "expires_at": "2026-09-01",
-        "atocore": {"reference_count": 3},
+        "stated_references": 3,
     }
     assert {name: value for name, value in asked.items() if value is not None} == {
         "interaction_id": "atocore:i1",
@@ -320,6 +320,20 @@ def test_memories_and_interactions_of_atocore():
         "chunks_used": ["c1"],
         "context_pack": {"a": 1},
     }
+
+
+def test_chunks_of_atocore_have_their_documents():
+    tables = {
+        "source_documents": [{"id": "d1", "title": "Opening hours", "file_path": "hours.md"}],
+        "source_chunks": [{"id": "c1", "document_id": "d1", "heading_path": "Shops > North"}],
+        "memories": [atocore_memory("m1", source_chunk_id="c1", last_referenced_at="2026-03-01 10:00:00")],
+        "interactions": [{"id": "i1", "prompt": "When?", "chunks_used": '["c1", "c2"]', "created_at": NOON}],
+    }
+    held, asked = rows_of(told(atocore.STORE, tables))
+    known = {"id": "d1#c1", "title": "Opening hours", "file_path": "hours.md", "heading_path": "Shops > North"}
+    assert (held["source_ids"], held["atocore"]) == (["d1#c1"], {"chunks": [known]})
+    assert held["stated_last_referenced_at"] == "2026-03-01 10:00:00"
+    assert (asked["chunks_used"], asked["atocore"]) == (["d1#c1", "c2"], {"chunks": [known]})
 
 
 # ------------------------------------------------------------------------------------------------------ odd and hostile
