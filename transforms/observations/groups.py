@@ -19,6 +19,7 @@ from slowwave.transforms.observations.pairs.relation import Relation
 from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.observations.pairs.texts import PairTexts, ReadyTexts, pair_texts, products
 from slowwave.transforms.observations.params import ObservationParams
+from slowwave.transforms.observations.settled import change_relation, unsettled
 from slowwave.transforms.observations.states.candidates import state_candidates
 from slowwave.transforms.observations.states.changes import StateChange, Stated, state_changes
 from slowwave.transforms.observations.turns.candidates import turn_candidates
@@ -140,29 +141,18 @@ def changes_of_state(statements: pl.DataFrame, method: str) -> list[StateChange]
 
 
 def _with_changes(found: list[StateChange], texts: PairTexts, pairs: list[StatementPair]) -> list[StatementPair]:
-    """The pairs, with the changes of state that were found in the place of what is only newer and at odds by its words.
-
-    That, for people to settle, may be at odds.
-    """
+    """The pairs, with the changes of state found in the place of what is only newer and at odds by its words."""
     changes = [one for one in found if one.earlier is not None]
     left = np.array([one.earlier for one in changes], np.int64)
     right = np.array([one.later for one in changes], np.int64)
     alike = pair_similarity(texts, left, right, products(texts.sums[left], texts.sums[right]))
     changed = [
-        StatementPair(a, b, score, Relation("supersedes", one.reason, (one.before, one.after)))
+        StatementPair(a, b, score, change_relation(one))
         for a, b, score, one in zip(left.tolist(), right.tolist(), alike.tolist(), changes, strict=True)
     ]
     known = {frozenset((pair.earlier, pair.later)) for pair in changed}
     others = [pair for pair in pairs if frozenset((pair.earlier, pair.later)) not in known]
-    return [*changed, *(_unsettled(pair) for pair in others)]
-
-
-def _unsettled(pair: StatementPair) -> StatementPair:
-    related = pair.relation
-    if related.relation != "supersedes" or related.is_retraction:
-        return pair
-    reason = f"may be at odds, but no change from one state to another can be read from them: {related.reason}"
-    return pair._replace(relation=Relation("may_contradict", reason, related.words))
+    return [*changed, *(pair._replace(relation=unsettled(pair.relation)) for pair in others)]
 
 
 def groups(statements: pl.DataFrame, pairs: list[StatementPair], method: str) -> Groups:

@@ -30,6 +30,8 @@ from slowwave.transforms.observations.tables import Contradictions, MergeProposa
 _ID_CHARACTERS = 16
 _FIXED_POINT = 1_000_000
 _OF_RUN = ("run_id", "as_of")
+# Methods whose `contradicts` leaves out what may be at odds.
+_DOUBTS_APART = frozenset({"observe/1", "observe/2", "observe/3", "observe/4"})
 _COUNTS = ("confirmed_count", "contradicted_count", "reference_count", "injected_count")
 
 
@@ -170,7 +172,8 @@ def _observations(
         .group_by("end")
         .agg(pl.col("memory_id").sort().alias("supersedes"))
     )
-    contradicted = _contradicted(placed, found)
+    doubts = [] if params.method in _DOUBTS_APART else found.doubts
+    contradicted = _contradicted(placed, found.representative, [*found.contradictions, *doubts])
     evidence_at = pl.max_horizontal(pl.col("source_times").list.max(), "last_referenced_at")
     age = pl.lit(as_of, dtype=pl.Datetime("us")) - pl.col("last_evidence_at")
     freshness = (
@@ -194,11 +197,11 @@ def _observations(
     ).with_columns(freshness.alias("freshness"))
 
 
-def _contradicted(placed: pl.DataFrame, found: Groups) -> pl.DataFrame:
-    """end, contradicts: the memories of the observations it is at odds with."""
+def _contradicted(placed: pl.DataFrame, representative: list[int], at_odds: list[StatementPair]) -> pl.DataFrame:
+    """end, contradicts: the memories of the observations it is, or may be, at odds with."""
     heads = [
-        (found.representative[a], found.representative[b])
-        for pair in found.contradictions
+        (representative[a], representative[b])
+        for pair in at_odds
         for a, b in ((pair.earlier, pair.later), (pair.later, pair.earlier))
     ]
     pairs = pl.DataFrame(heads, schema={"end": pl.Int64, "head": pl.Int64}, orient="row").unique()

@@ -52,7 +52,9 @@ class Observations(Table):
         " value}: of whom or what which attribute had which value, null where the words do not say. A state said again"
         " since is there again; from null: named as the previous state, and not since when. NULL: never changed."
     )
-    contradicts: list[str] = column("Active memories that say something incompatible, neither replacing the other.")
+    contradicts: list[str] = column(
+        "Active memories that are, or may be, at odds with it, neither replacing the other."
+    )
     method: str = column("The method, with version, that says this. It grouped it.")
     run_id: str = column(RUN_ID)
     as_of: datetime = column(AS_OF, unit="UTC")

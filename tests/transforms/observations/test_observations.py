@@ -179,7 +179,7 @@ def test_an_invalidated_order_to_forget_gives_back_what_it_took():
 
 def test_two_places_of_one_thing_are_for_people_to_settle():
     found = observed_in([change("g", f"{PIPELINE} Jenkins"), change("j", f"{PIPELINE} Travis", day=0.001)])
-    assert found.observations["contradicts"].to_list() == [[], []]
+    assert found.observations["contradicts"].to_list() == [["g"], ["j"]]
     (row,) = found.contradictions.to_dicts()
     assert row["reason"] == "may be at odds, unless it is both: Jenkins against Travis"
     assert row["memory_ids"] == ["g", "j"]

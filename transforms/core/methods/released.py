@@ -325,7 +325,8 @@ RELEASED: tuple[Method, ...] = (
         implementation="slowwave.transforms.observations.observations.observed",
         chosen_by=("observations.method",),
         reads=("observations", "scopes"),
-        changed="What must, has to or is to be is one thing; so are contractions, and lists in another order.",
+        changed="What must, has to or is to be is one thing; so are contractions, and lists in another order. "
+        "What may be at odds counts among what contradicts.",
         golden=("observe-5/observations", "observe-5/contradictions", "observe-5/merge_proposals"),
     ),
     Method(
@@ -351,7 +352,8 @@ RELEASED: tuple[Method, ...] = (
         implementation="slowwave.transforms.observations.curation.decisions.curation_decisions",
         chosen_by=("observations.curation_method",),
         reads=("observations", "scopes"),
-        changed="What must, has to or is to be is one thing; so are contractions, and lists in another order.",
+        changed="What must, has to or is to be is one thing; so are contractions, and lists in another order. "
+        "An update needs a change of state, as in observations.",
         golden=("curate-3/curation_decisions", "curate-3/merge_proposals"),
     ),
     Method(

@@ -12,11 +12,12 @@ from slowwave.transforms.core.arrays import Integers
 from slowwave.transforms.core.frames import empty
 from slowwave.transforms.core.schema import polars_schema
 from slowwave.transforms.language.word_vectors import WordVectors
+from slowwave.transforms.observations.curation.considered import Considered, with_changes
 from slowwave.transforms.observations.curation.statements import curation_kind, curation_log
 from slowwave.transforms.observations.pairs.candidates import candidates_of, first_per
 from slowwave.transforms.observations.pairs.conflicts import conflicts, only_retracts
 from slowwave.transforms.observations.pairs.plain_wording import reading_of
-from slowwave.transforms.observations.pairs.reading import is_retraction, reading
+from slowwave.transforms.observations.pairs.reading import Reading, is_retraction, reading
 from slowwave.transforms.observations.pairs.relation import Relation, relation
 from slowwave.transforms.observations.pairs.relations import TextPairs, pair_relations, pair_similarity
 from slowwave.transforms.observations.pairs.texts import ReadyTexts, pair_texts
@@ -26,23 +27,10 @@ from slowwave.transforms.observations.tables import CurationDecisions
 
 # Added later: what names the run, and what the rules say where a model decided.
 _OF_RUN = ("run_id", "as_of", "rules_action", "rules_target_memory_id", "rules_reason")
+# Methods that take what is newer, and at odds by its words, for a change of state.
+_BY_WORDS_ALONE = frozenset({"curate/1", "curate/2"})
 _MET_PER_CONSIDERED = 2
 _DECIDED_AT_ONCE = 8_192
-
-
-class Considered(NamedTuple):
-    """A memory that was active just before: its text, when it said it last, how alike in 1/10,000 it is to the new one.
-
-    `place`: among the items of the log. `said_at`: in microseconds. `relation`: what the new one is to it.
-    """
-
-    place: int
-    memory_id: str
-    content: str
-    normal: int
-    said_at: int
-    similarity: int
-    relation: Relation
 
 
 class _Decided(NamedTuple):
@@ -233,7 +221,8 @@ def _considered(
         )
         order = np.lexsort((left, -likeness, -alike, right))
         last = spoken.last_before(left, begins[right])
-        yield _by_row(items, last, left, right, alike, relations, order, params)
+        met = _by_row(items, last, left, right, alike, relations, order, params)
+        yield met if params.curation_method in _BY_WORDS_ALONE else with_changes(met, said)
 
 
 def _by_row(
@@ -295,14 +284,19 @@ def _changed_since(same: list[Considered], others: list[Considered], params: Obs
     if not same:
         return None
     last = max(same, key=lambda one: one.said_at)
-    before = reading(last.content)
-    since = [
-        one
-        for one in others
-        if one.said_at > last.said_at
-        and relation(before, reading(one.content), one.similarity, params, is_later=True).relation == "supersedes"
-    ]
+    before, replacing = reading(last.content), set(last.replaced_by)
+    since = []
+    for one in sorted((one for one in others if one.said_at > last.said_at), key=lambda one: one.said_at):
+        if one.place in replacing or _replaces(one, before, params):
+            since.append(one)
+            replacing |= one.replaced_by
     return max(since, key=lambda one: (one.said_at, one.memory_id), default=None)
+
+
+def _replaces(one: Considered, before: Reading, params: ObservationParams) -> bool:
+    """Whether its words alone say that it replaces what was said before."""
+    found = relation(before, reading(one.content), one.similarity, params, is_later=True)
+    return found.relation == "supersedes" and (found.is_retraction or params.curation_method in _BY_WORDS_ALONE)
 
 
 def _said_again(changed: Considered) -> _Decided:
