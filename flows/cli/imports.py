@@ -19,7 +19,7 @@ from slowwave.flows.imports.cursors import Cursors
 from slowwave.flows.imports.importer import found_by, importer, source_settings
 from slowwave.flows.imports.importer import project_map as projects_of
 from slowwave.flows.imports.importing import ImportOptions, ImportReport, since_moment
-from slowwave.flows.imports.recognition import recognised
+from slowwave.flows.imports.recognised.recognition import recognised
 from slowwave.flows.imports.sources import SOURCES, Source, is_store, source_named
 from slowwave.flows.imports.stores.seen_file import has_been_seen
 from slowwave.flows.imports.units import NotImported

@@ -8,8 +8,8 @@ from pathlib import Path
 import orjson
 
 from slowwave.flows.imports.units import ReadRecord, UnreadableUnitError
+from slowwave.flows.kernel.storage.text_stream import text_stream
 from slowwave.flows.land.formats.lines import Lines, LongLine, has_too_many_values, too_long
-from slowwave.flows.land.formats.text_stream import text_stream
 from slowwave.transforms.imports.made import LeftOut, Located, Refused
 
 _SHOWN = 10_000

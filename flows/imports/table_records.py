@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 from slowwave.flows.imports.json_records import json_lines
 from slowwave.flows.imports.units import ReadRecord, UnreadableUnitError
+from slowwave.flows.kernel.storage.text_stream import DAMAGED, text_stream
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.csv import csv_chunks
 from slowwave.flows.land.formats.lines import Lines, too_long
-from slowwave.flows.land.formats.text_stream import DAMAGED, text_stream
 from slowwave.transforms.imports.made import Located, Refused
 
 _BLOCK = 2**20

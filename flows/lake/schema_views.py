@@ -238,6 +238,8 @@ def _of_extra(c: Column) -> tuple[str, str]:
         time = f"CASE WHEN {is_said} THEN {_time(whole)} END"
         blank = f"coalesce(json_type({value}) = 'VARCHAR' AND NOT regexp_matches({whole}, '{NOT_BLANK}'), false)"
         return time, f"({time} IS NOT NULL OR {blank})"
+    if c.kind == "integer":
+        return _whole_number(c, value)
     if c.kind != "text":
         message = f"{c.name}: a column of kind {c.kind} that stood in `extra` is not read by these views yet"
         raise NotImplementedError(message)
@@ -246,6 +248,20 @@ def _of_extra(c: Column) -> tuple[str, str]:
         allowed = ", ".join(map(sql_text, ("", *c.choices)))
         text = f"CASE WHEN {text} IN ({allowed}) THEN {text} END"
     return text, f"{text} IS NOT NULL"
+
+
+def _whole_number(c: Column, value: str) -> tuple[str, str]:
+    """As `_of_extra`, of a whole number: a number without a fraction, or a text that says one; a blank text is none."""
+    whole = f"json_extract_string({value}, '$')"
+    is_text = f"json_type({value}) = 'VARCHAR'"
+    is_number = f"({is_text} OR json_type({value}) IN ('BIGINT', 'UBIGINT', 'DOUBLE'))"
+    double = f"try_cast(trim({whole}) AS DOUBLE)"
+    exact = f"CASE WHEN regexp_full_match(trim({whole}), '[+-]?[0-9]+') THEN try_cast(trim({whole}) AS BIGINT)"
+    number = f"{exact} WHEN trunc({double}) = {double} THEN try_cast({double} AS BIGINT) END"
+    least = "" if c.low is None else f" AND ({number}) >= {c.low:.0f}"
+    said = f"CASE WHEN {is_number}{least} THEN {number} END"
+    blank = f"coalesce({is_text} AND NOT regexp_matches({whole}, '{NOT_BLANK}'), false)"
+    return said, f"({said} IS NOT NULL OR {blank})"
 
 
 def _says(text: str) -> str:

@@ -249,8 +249,9 @@ def sql_text(text: str) -> str:
 
 
 def comment(col: Column) -> str:
-    """A column's description with its unit."""
-    return f"{col.description} [{col.unit}]" if col.unit else col.description
+    """A column's description with what it was called, and its unit."""
+    said = f"{col.description} Formerly {col.old_name}." if col.old_name else col.description
+    return f"{said} [{col.unit}]" if col.unit else said
 
 
 def table_comment(table: type[Table]) -> str:

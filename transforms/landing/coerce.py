@@ -14,9 +14,9 @@ import orjson
 import polars as pl
 
 from slowwave.transforms.core.blank import is_blank, says_nothing
+from slowwave.transforms.core.exact_json import exact_json
 from slowwave.transforms.core.schema import Column
 from slowwave.transforms.core.times import ZERO_TIMES, time_from_text
-from slowwave.transforms.landing.exact_json import exact_json
 
 type_of = type
 _INT64 = 2**63

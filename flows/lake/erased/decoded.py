@@ -24,9 +24,9 @@ import polars as pl
 import zstandard
 
 from slowwave.flows.kernel.storage.storage import storage_of
+from slowwave.flows.kernel.storage.text_stream import WINDOWS, encoding_of
 from slowwave.flows.lake.erased.raw_files import frames_with_damaged_texts
 from slowwave.flows.lake.erased.row_texts import joined, row_texts
-from slowwave.flows.land.formats.text_stream import WINDOWS, encoding_of
 
 _BATCH_ROWS = 2_000
 # Plain text is looked at in blocks, each with the end of the one before: what is looked for is shorter.

@@ -16,6 +16,7 @@ from typing import BinaryIO, cast
 import orjson
 
 from slowwave.flows.kernel.settings import LONGEST_ROW
+from slowwave.flows.kernel.storage.text_stream import WINDOWS, encoding_of, is_packed, text_stream
 from slowwave.flows.land.formats.chunk import BadRow, Chunk, Collector
 from slowwave.flows.land.formats.contract_names import partition_values, with_contract_names
 from slowwave.flows.land.formats.csv import csv_chunks
@@ -32,7 +33,6 @@ from slowwave.flows.land.formats.lines import (
     too_long,
     values_count,
 )
-from slowwave.flows.land.formats.text_stream import WINDOWS, encoding_of, is_packed, text_stream
 from slowwave.flows.land.formats.zip_members import ZIP, UnreadableZipError, zip_members
 from slowwave.transforms.landing.delivered_rows import RecordRows
 

@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 import orjson
 
+from slowwave.flows.kernel.storage.text_stream import DAMAGED
 from slowwave.flows.land.formats.lines import BOM, LONGEST_ROWS_SKIPPED, LongLine, in_megabytes
-from slowwave.flows.land.formats.text_stream import DAMAGED
 
 # Under which exports keep their rows; no list of objects that a row itself may have.
 _ROWS_NAMES = ("data", "entries", "events", "items", "logs", "records", "results", "rows")

@@ -7,7 +7,7 @@ from collections import Counter
 
 import orjson
 
-from slowwave.transforms.landing.exact_json import exact_json
+from slowwave.transforms.core.exact_json import exact_json
 
 MISSING_NUMBERS = ("value", "NaN or Infinity, taken for a missing number")
 TRAILING_COMMAS = ("row", "with a comma behind it, which was ignored")

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import zstandard
 
-from slowwave.flows.land.formats.text_stream import DAMAGED, text_stream
+from slowwave.flows.kernel.storage.text_stream import DAMAGED, text_stream
 
 BOM = b"\xef\xbb\xbf"
 _BLOCK = 2**20

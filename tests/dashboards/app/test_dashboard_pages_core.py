@@ -226,8 +226,8 @@ def test_what_the_logs_can_answer_is_said_of_all_or_of_the_project(published: Pu
 
 def test_a_project_is_told_from_all(published: Published) -> None:
     shop = drawn(overview_page, published, project="shop")
-    (status,) = published.answer("project_health", project="shop")["status"]
-    assert f"It is {status}, with no alarms." in words(shop)
+    (health,) = published.answer("project_health", project="shop")["health"]
+    assert f"It is {health}, with no alarms." in words(shop)
     whose = "Of all projects together, as forecasts are not graded for one alone."
     assert whose in words(shop)
     assert whose not in words(drawn(overview_page, published))

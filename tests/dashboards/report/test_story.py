@@ -232,14 +232,14 @@ def test_a_failing_strategy_is_told_with_what_works_instead() -> None:
 
 
 def test_alarms_are_counted_by_level_beside_the_projects() -> None:
-    statuses = counts(status=["critical", "healthy", "unknown"], rows=[1, 3, 2])
+    healths = counts(health=["critical", "healthy", "unknown"], rows=[1, 3, 2])
     without = (
         "No alarm for 5 of 6 projects with memories; of these 2 were hardly used, so that little is known of them."
     )
-    assert story.alarmed(counts(level=["critical"], rows=[2]), statuses) == ["2 alarms: 2 critical.", without]
-    healthy = statuses.filter(pl.col("status") == "healthy")
+    assert story.alarmed(counts(level=["critical"], rows=[2]), healths) == ["2 alarms: 2 critical.", without]
+    healthy = healths.filter(pl.col("health") == "healthy")
     assert story.alarmed(counts(level=[], rows=[]), healthy) == ["No alarm for any of 3 projects with memories."]
-    assert story.alarmed(counts(level=[], rows=[]), statuses.clear()) == ["No project is known yet."]
+    assert story.alarmed(counts(level=[], rows=[]), healths.clear()) == ["No project is known yet."]
 
 
 def calibration(low: float | None, high: float | None) -> pl.DataFrame:

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from small_home import SmallHome
 
 from slowwave.flows.kernel.lock import writer_lock
+from slowwave.flows.kernel.storage.text_stream import WINDOWS, text_stream
 from slowwave.flows.land.formats.chunk import Chunk
 from slowwave.flows.land.formats.delivery import chunks
 from slowwave.flows.land.formats.lines import Lines
-from slowwave.flows.land.formats.text_stream import WINDOWS, text_stream
 from slowwave.flows.land.land import LandingReport, path_deliveries
 from slowwave.flows.nightly.nightly import land_paths, retry_quarantine, start_run
 

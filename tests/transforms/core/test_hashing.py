@@ -40,16 +40,20 @@ FULL = {
         "pinned": True,         "source_ids": [], "superseded_by": "m2", "reason": "r", "changed_by": "b", "unknown": 1,
         "scope": "agent", "user_id": 7, "category": "style", "domain": "auth", "source": "user_stated",
         "tags": ["b", "a"], "expires_at": "2026-04-01T00:00:00Z",
+        "stated_references": 7, "stated_last_referenced_at": "2026-03-09",
     },
 }  # fmt: skip
 # A released hash does not change: lakes hold them, and a new release must find its rows in old ones.
 PINNED = {
     "interactions": ("4da6750a70eafe0a616734ef3b0cd8c7", 1990916845335180791),
     "outcomes": ("2653bce45e1b5d94106e10de9eef43cf", 2333132426830449855),
-    "memories": ("e5a2e3b308298b74f0229d9dd5298afb", 8271148378922767556),
+    "memories": ("58ead307cd1dbd175d7f9ebf3ca13d6a", 8271148378922767556),
 }
 # What release 0.1.0, which kept all these fields in `extra`, says of memories with others of them.
-ABOUT = ("scope", "user_id", "category", "domain", "source", "tags", "expires_at")
+ABOUT = (
+    *("scope", "user_id", "category", "domain", "source", "tags", "expires_at"),
+    *("stated_references", "stated_last_referenced_at"),
+)
 PINNED_ABOUT = {
     "ca3c086fdb4b4ce2aa221f519ff2ae66": {},
     "9534707f51dfeadf814821c3d2872a70": {"scope": "everywhere", "tags": "urgent"},
@@ -60,6 +64,7 @@ PINNED_WITHOUT = {
     "f24d7ac6bdfaeb2ee9441c0e3aa5fb73": ("interactions", ("memories_cited",)),
     "a42e06f6df2d48113c5400cd51824491": ("outcomes", ("basis", "basis_method", "cost_unit")),
     "918434b6fb212c6c54e331452f60df37": ("outcomes", ("cost_unit",)),
+    "e5a2e3b308298b74f0229d9dd5298afb": ("memories", ("stated_references", "stated_last_referenced_at")),
 }
 
 

@@ -79,4 +79,6 @@ def test_what_came_after_a_cutoff_is_graded_not_known():
 
 def test_fits_have_the_columns_of_their_table():
     fits = need_forecasts(*lake(), TODAY, PARAMS).fits
-    assert fits.columns == [name for name in polars_schema(NeedFits) if name not in {"run_id", "as_of"}]
+    published = {"pool_id": "scope"}
+    wanted = [published.get(name, name) for name in polars_schema(NeedFits) if name not in {"run_id", "as_of"}]
+    assert fits.columns == wanted

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
+from slowwave.transforms.core.exact_json import exact_json
 from slowwave.transforms.core.schema import Column
-from slowwave.transforms.landing.exact_json import exact_json
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are naive and hold UTC everywhere
 _MICROSECONDS_FROM, _NANOSECONDS_FROM = 10**14, 10**17

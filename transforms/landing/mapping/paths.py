@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from slowwave.transforms.landing.exact_json import exact_json
+from slowwave.transforms.core.exact_json import exact_json
 
 _MOST_DIGITS = 9
 

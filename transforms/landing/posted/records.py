@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from slowwave.transforms.landing.exact_json import exact_json
+from slowwave.transforms.core.exact_json import exact_json
 
 MOST_DEPTH = 100
 _NO_OBJECT = 'it is no JSON object such as {"prompt": …}'

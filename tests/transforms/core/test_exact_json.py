@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.transforms.landing.exact_json import exact_json
+from slowwave.transforms.core.exact_json import exact_json
 from slowwave.transforms.landing.posted.records import posted_records
 
 VALUES = st.recursive(
